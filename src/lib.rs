@@ -1,0 +1,2 @@
+//! Merges Kubernetes resources.
+pub mod yaml;

@@ -1,0 +1,26 @@
+//! YAML documents as a tree of byte spans over the user's own text.
+//!
+//! Nothing here prints a document: a [`Document`] only says where each node and each comment lies, what a
+//! scalar means, and whether two nodes mean the same. The text stays the single truth, so what nobody
+//! edits cannot change. `granit-parser` supplies the events; the tree, the typing of scalars and the
+//! traps between the two are ours, because no library keeps spans, comments and go-yaml's typing at once.
+
+mod deserialize;
+mod error;
+mod node;
+mod parse;
+mod place;
+mod quote;
+mod scalar;
+
+pub use deserialize::from_node;
+pub use error::{Error, Position};
+pub use node::{Document, Kind, NodeRef, Style, same};
+pub use place::{Place, comment_of, comment_text};
+pub use quote::{plain_or_quoted, quoted_json};
+pub use scalar::{Number, Scalar};
+
+pub(crate) use deserialize::one_of;
+pub(crate) use error::{line_end, line_start};
+pub(crate) use place::{below, comment_place, next_line, own_line_comment};
+pub(crate) use quote::{Context, scalar as quoted};

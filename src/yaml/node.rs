@@ -1,0 +1,562 @@
+//! [`Document`] and [`NodeRef`]: an arena of byte spans in the order of the text, and the view on one of its nodes.
+//!
+//! A node is 20 bytes; its children are the nodes behind it, and `next` skips its whole subtree. Text is decoded once,
+//! by the parser, and only where it differs from the source. Anchors, tags and aliases are rare, so they lie in
+//! tables beside the arena and cost nothing where there are none.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::error::{Error, Position, line_end, line_start};
+use super::scalar::Scalar;
+
+/// The kinds of node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A mapping.
+    Map,
+    /// A sequence.
+    List,
+    /// A scalar, or nothing where a value could stand.
+    Scalar,
+    /// `*name`; see [`NodeRef::resolve`].
+    Alias,
+}
+
+/// How a node is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// A map or list by indentation.
+    Block,
+    /// A map or list in brackets, or the one-pair map of `[a: b]`, which has none.
+    Flow,
+    /// A bare scalar or an alias.
+    Plain,
+    /// A scalar in `'…'`.
+    Single,
+    /// A scalar in `"…"`.
+    Double,
+    /// A scalar behind `|`.
+    Literal,
+    /// A scalar behind `>`.
+    Folded,
+}
+
+/// No entry in a side table.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One node of the arena. Offsets are bytes of the source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    /// The first byte of the content: behind anchor and tag; the `|` of a block scalar; the first key of a block map.
+    pub start: u32,
+    /// Behind the last byte of the content, its line break not counted.
+    pub end: u32,
+    /// The node behind the subtree.
+    pub next: u32,
+    /// Scalar: the index of its decoded text, or [`NONE`]. Alias: the node it stands for.
+    pub extra: u32,
+    pub kind: Kind,
+    pub style: Style,
+    /// Whether an anchor or a tag stands before it.
+    pub has_props: bool,
+}
+
+/// An anchor or a tag in front of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Props {
+    pub node: u32,
+    pub start: u32,
+    pub end: u32,
+    pub anchor: Option<(u32, u32)>,
+    pub tag: Option<Box<str>>,
+}
+
+/// The prefix of the tags of YAML's own types.
+pub(super) const CORE: &str = "tag:yaml.org,2002:";
+
+/// A parsed text: every node and every comment by its place.
+#[derive(Debug)]
+pub struct Document<'s> {
+    pub(super) source: Cow<'s, str>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) roots: Vec<u32>,
+    pub(super) comments: Vec<(u32, u32)>,
+    pub(super) props: Vec<Props>,
+    pub(super) aliases: Vec<u32>,
+    pub(super) decoded: Vec<(u32, u32)>,
+    pub(super) buffer: String,
+    pub(super) has_merges: bool,
+}
+
+impl<'s> Document<'s> {
+    /// Parses a text, which may hold several documents.
+    ///
+    /// # Errors
+    /// What granit-parser rejects; nesting deeper than [`super::parse::MAX_DEPTH`]; an alias inside the node it
+    /// stands for; aliases that stand for more than a million nodes. Each with its place.
+    pub fn parse(source: impl Into<Cow<'s, str>>) -> Result<Self, Error> {
+        super::parse::parse(source.into())
+    }
+
+    /// The roots of the documents in the text; one without content has none.
+    pub fn roots(&self) -> impl ExactSizeIterator<Item = NodeRef<'_>> {
+        self.roots.iter().map(move |&id| NodeRef { doc: self, id })
+    }
+
+    /// Whether any key may be `<<`.
+    pub(crate) fn has_merge_keys(&self) -> bool {
+        self.has_merges
+    }
+
+    /// The text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The comments that begin in a range, as byte ranges in the order of the text; line breaks are not in them.
+    pub fn comments_in(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let first = self.comments.partition_point(|c| (c.0 as usize) < range.start);
+        self.comments[first..].iter().map(|&(s, e)| (s as usize, e as usize)).take_while(move |c| c.0 < range.end)
+    }
+
+    /// The comment that stands on the rest of the line behind `offset`, with only blanks between.
+    pub fn comment_behind(&self, offset: usize) -> Option<(usize, usize)> {
+        let (start, end) = self.comments_in(offset..self.source.len()).next()?;
+        let gap = &self.source[offset..start];
+        gap.bytes().all(|b| b == b' ' || b == b'\t').then_some((start, end))
+    }
+
+    /// Where the comment that ends at this offset begins.
+    pub(super) fn comment_ending_at(&self, end: usize) -> Option<usize> {
+        let i = self.comments.partition_point(|c| (c.1 as usize) < end);
+        let &(start, stop) = self.comments.get(i)?;
+        (stop as usize == end && start < stop).then_some(start as usize)
+    }
+
+    /// Whether a comment begins at this offset.
+    pub(super) fn is_comment(&self, start: usize) -> bool {
+        self.comments.binary_search_by_key(&(start as u32), |c| c.0).is_ok()
+    }
+
+    /// The line break that the text uses: that of its first line.
+    pub fn line_break(&self) -> &'static str {
+        let end = line_end(&self.source, 0);
+        match self.source.as_bytes().get(end..) {
+            Some([b'\r', b'\n', ..]) => "\r\n",
+            Some([b'\r', ..]) => "\r",
+            _ => "\n",
+        }
+    }
+
+    /// An error at a place of this text.
+    pub fn error(&self, offset: usize, message: impl Into<String>) -> Error {
+        Error::at(&self.source, offset, message)
+    }
+
+    pub(super) fn props_of(&self, id: u32) -> Option<&Props> {
+        let i = self.props.binary_search_by_key(&id, |p| p.node).ok()?;
+        Some(&self.props[i])
+    }
+
+    /// The aliases whose nodes lie in a subtree.
+    pub(crate) fn aliases_in(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+        let end = self.nodes[node.id as usize].next;
+        let first = self.aliases.partition_point(|&a| a < node.id);
+        self.aliases[first..].iter().take_while(move |&&a| a < end).map(|&id| NodeRef { doc: self, id })
+    }
+
+    /// Whether any node of a subtree has an anchor.
+    pub(crate) fn has_anchors_in(&self, node: NodeRef<'_>) -> bool {
+        let end = self.nodes[node.id as usize].next;
+        let first = self.props.partition_point(|p| p.node < node.id);
+        self.props[first..].iter().take_while(|p| p.node < end).any(|p| p.anchor.is_some())
+    }
+}
+
+/// One node of a [`Document`]: two words, to be copied freely.
+#[derive(Clone, Copy)]
+pub struct NodeRef<'a> {
+    pub(super) doc: &'a Document<'a>,
+    pub(super) id: u32,
+}
+
+impl std::fmt::Debug for NodeRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}@{}..{} {:?}", self.kind(), self.start(), self.end(), self.text())
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    fn node(self) -> &'a Node {
+        &self.doc.nodes[self.id as usize]
+    }
+
+    /// The document it is a node of.
+    pub fn document(self) -> &'a Document<'a> {
+        self.doc
+    }
+
+    /// Whether another node is this one or lies below it.
+    pub(crate) fn holds(self, other: NodeRef<'_>) -> bool {
+        std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr())
+            && (self.id..self.node().next).contains(&other.id)
+    }
+
+    /// Whether two views are of one node, not of equal ones.
+    pub fn is(self, other: NodeRef<'_>) -> bool {
+        std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && self.id == other.id
+    }
+
+    /// Its kind, [`Kind::Alias`] for an alias.
+    pub fn kind(self) -> Kind {
+        self.node().kind
+    }
+
+    /// How it is written.
+    pub fn style(self) -> Style {
+        self.node().style
+    }
+
+    /// The offset of its first byte, without anchor and tag.
+    pub fn start(self) -> usize {
+        self.node().start as usize
+    }
+
+    /// The offset behind its last byte.
+    pub fn end(self) -> usize {
+        self.node().end as usize
+    }
+
+    /// The offset of its first byte, anchor and tag included.
+    pub fn full_start(self) -> usize {
+        self.props().map_or(self.start(), |p| (p.start as usize).min(self.start()))
+    }
+
+    /// Its text as the user wrote it.
+    pub fn text(self) -> &'a str {
+        &self.doc.source[self.start()..self.end()]
+    }
+
+    /// Its text with its tag, without its anchor: what a copy of it needs.
+    pub(crate) fn tag_text(self) -> Option<&'a str> {
+        let props = self.props()?;
+        props.tag.as_ref()?;
+        let text = &self.doc.source[props.start as usize..props.end as usize];
+        text.split_ascii_whitespace().find(|t| t.starts_with('!'))
+    }
+
+    /// Whether nothing at all is written where the value could stand (`key:`).
+    pub fn is_absent(self) -> bool {
+        let n = self.node();
+        n.kind == Kind::Scalar && n.start == n.end && n.style == Style::Plain
+    }
+
+    /// Where it begins, for a message.
+    pub fn position(self) -> Position {
+        Position::of(&self.doc.source, self.start())
+    }
+
+    /// An error at its place.
+    pub fn error(self, message: impl Into<String>) -> Error {
+        self.doc.error(self.start(), message)
+    }
+
+    /// The column of its first byte, from 0, in bytes; blanks of the indentation are one byte each.
+    pub fn column(self) -> usize {
+        let start = self.full_start();
+        start - line_start(&self.doc.source, start)
+    }
+
+    fn props(self) -> Option<&'a Props> {
+        if self.node().has_props { self.doc.props_of(self.id) } else { None }
+    }
+
+    /// Its tag in full, where it has one.
+    pub fn tag(self) -> Option<&'a str> {
+        self.props()?.tag.as_deref()
+    }
+
+    /// The node that an alias stands for; any other node is itself.
+    pub fn resolve(self) -> NodeRef<'a> {
+        let mut node = self;
+        while node.kind() == Kind::Alias {
+            node.id = node.node().extra;
+        }
+        node
+    }
+
+    /// Whether it is a map, or stands for one.
+    pub fn is_map(self) -> bool {
+        self.resolve().kind() == Kind::Map
+    }
+
+    /// Whether it is a list, or stands for one.
+    pub fn is_list(self) -> bool {
+        self.resolve().kind() == Kind::List
+    }
+
+    /// Whether it is a map or a list, or stands for one.
+    pub fn is_container(self) -> bool {
+        self.is_map() || self.is_list()
+    }
+
+    /// Whether it is null, spelled out or absent.
+    pub fn is_null(self) -> bool {
+        matches!(self.scalar(), Some(Scalar::Null))
+    }
+
+    /// The decoded text of a scalar: escapes resolved, lines folded; empty for an absent one and for a container.
+    pub fn string(self) -> &'a str {
+        let node = self.resolve();
+        let n = node.node();
+        if n.kind != Kind::Scalar {
+            return "";
+        }
+        if n.extra != NONE {
+            let (start, end) = node.doc.decoded[n.extra as usize];
+            return &node.doc.buffer[start as usize..end as usize];
+        }
+        match n.style {
+            Style::Single | Style::Double => &node.doc.source[n.start as usize + 1..n.end as usize - 1],
+            _ => node.text(),
+        }
+    }
+
+    /// The decoded text, if it is a scalar that is not null.
+    pub fn as_str(self) -> Option<&'a str> {
+        (self.resolve().kind() == Kind::Scalar && !self.is_null()).then(|| self.string())
+    }
+
+    /// The typed value of a scalar; `None` for a map or a list.
+    pub fn scalar(self) -> Option<Scalar<'a>> {
+        let node = self.resolve();
+        let n = node.node();
+        if n.kind != Kind::Scalar {
+            return None;
+        }
+        let text = node.string();
+        Some(match node.tag() {
+            Some(tag) => tag.strip_prefix(CORE).and_then(|core| Scalar::tagged(core, text)).unwrap_or(match tag {
+                "!" => Scalar::String(Cow::Borrowed(text)),
+                _ => Scalar::Tagged(Cow::Borrowed(tag), Cow::Borrowed(text)),
+            }),
+            None if n.style == Style::Plain => Scalar::plain(text),
+            None => Scalar::String(Cow::Borrowed(text)),
+        })
+    }
+
+    /// The children of a container as they are written: elements of a list, keys and values in turn of a map.
+    pub(crate) fn children(self) -> impl Iterator<Item = NodeRef<'a>> {
+        let node = self.resolve();
+        let n = node.node();
+        let end = if matches!(n.kind, Kind::Map | Kind::List) { n.next } else { node.id + 1 };
+        let mut id = node.id + 1;
+        std::iter::from_fn(move || {
+            (id < end).then(|| {
+                let child = NodeRef { doc: node.doc, id };
+                id = child.node().next;
+                child
+            })
+        })
+    }
+
+    /// The elements of a list; none for anything else.
+    pub fn elements(self) -> impl Iterator<Item = NodeRef<'a>> {
+        let is_list = self.is_list();
+        self.children().take_while(move |_| is_list)
+    }
+
+    /// The entries of a map as they are written, `<<` among them; none for anything else.
+    pub fn entries(self) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
+        let mut children = self.children();
+        let is_map = self.is_map();
+        std::iter::from_fn(move || if is_map { Some((children.next()?, children.next()?)) } else { None })
+    }
+
+    /// The children as they are written: each value, with its key where this is a map.
+    pub(crate) fn written(self) -> impl Iterator<Item = (Option<NodeRef<'a>>, NodeRef<'a>)> {
+        let mut children = self.children();
+        let is_map = self.is_map();
+        std::iter::from_fn(move || {
+            let key = if is_map { Some(children.next()?) } else { None };
+            Some((key, children.next()?))
+        })
+    }
+
+    /// Whether this key is the merge key `<<`, bare or as `!!merge`.
+    pub(crate) fn is_merge_key(self) -> bool {
+        self.doc.has_merges
+            && self.kind() == Kind::Scalar
+            && self.style() == Style::Plain
+            && self.text() == "<<"
+            && self.tag().is_none_or(|t| t.strip_prefix(CORE) == Some("merge"))
+    }
+
+    /// The fields of a map as a reader sees them: those that `<<` brings in stand behind the map's own.
+    ///
+    /// Source: go-yaml v3's `merge`: the map's own keys win, then the first map named by `<<`.
+    pub fn fields(self) -> Fields<'a> {
+        if !self.doc.has_merges {
+            return Fields::Written(Written(self.resolve(), 0));
+        }
+        let mut seen: HashMap<&str, ()> = HashMap::new();
+        let mut fields = Vec::new();
+        let mut maps = vec![self.resolve()];
+        while let Some(map) = maps.pop() {
+            let mut merged = Vec::new();
+            for (key, value) in map.entries() {
+                if key.is_merge_key() {
+                    match value.resolve().kind() {
+                        Kind::List => merged.extend(value.elements().map(NodeRef::resolve)),
+                        _ => merged.push(value.resolve()),
+                    }
+                } else if !key.is_container() && seen.insert(key.string(), ()).is_none() {
+                    fields.push((key, value));
+                }
+            }
+            maps.extend(merged.into_iter().rev());
+        }
+        Fields::Merged(fields.into_iter())
+    }
+
+    /// The value of a field, those of `<<` included; `None` where there is no such field or this is no map.
+    pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
+        self.fields().find(|(k, _)| !k.is_container() && k.string() == key).map(|(_, v)| v)
+    }
+
+    /// The value at the end of a path of fields.
+    pub fn at(self, path: &[&str]) -> Option<NodeRef<'a>> {
+        path.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// The second key of the first pair of equal keys in a map. Text decides, as JSON has it: `1` and `"1"` are one key.
+    pub fn duplicate_key(self) -> Option<NodeRef<'a>> {
+        let mut keys: Vec<(&str, NodeRef<'a>)> = self
+            .entries()
+            .filter(|(k, _)| !k.is_container() && !k.is_merge_key())
+            .map(|(k, _)| (k.string(), k))
+            .collect();
+        if keys.len() <= 8 {
+            return keys.iter().enumerate().find(|(i, k)| keys[..*i].iter().any(|o| o.0 == k.0)).map(|(_, k)| k.1);
+        }
+        keys.sort_unstable_by_key(|k| (k.0, k.1.id));
+        keys.windows(2).filter(|w| w[0].0 == w[1].0).map(|w| w[1].1).min_by_key(|k| k.id)
+    }
+
+    /// Whether the subtree holds an alias or a merge key, so that its text alone does not say what it means.
+    pub(crate) fn has_aliases(self) -> bool {
+        self.doc.aliases_in(self).next().is_some()
+    }
+}
+
+/// The fields of a map, see [`NodeRef::fields`].
+pub enum Fields<'a> {
+    /// No `<<` in the document: straight from the arena.
+    Written(Written<'a>),
+    /// Gathered from the map and the maps that `<<` names.
+    Merged(std::vec::IntoIter<(NodeRef<'a>, NodeRef<'a>)>),
+}
+
+/// The entries of a map, read from the arena.
+pub struct Written<'a>(NodeRef<'a>, u32);
+
+impl<'a> Iterator for Written<'a> {
+    type Item = (NodeRef<'a>, NodeRef<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Written(map, id) = self;
+        if map.kind() != Kind::Map {
+            return None;
+        }
+        if *id == 0 {
+            *id = map.id + 1;
+        }
+        if *id >= map.node().next {
+            return None;
+        }
+        let key = NodeRef { doc: map.doc, id: *id };
+        let value = NodeRef { doc: map.doc, id: key.node().next };
+        *id = value.node().next;
+        Some((key, value))
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (NodeRef<'a>, NodeRef<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Written(w) => w.next(),
+            Self::Merged(m) => m.next(),
+        }
+    }
+}
+
+/// Whether two nodes mean the same: maps without regard to order, lists in order, scalars by type and value.
+pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    let (a, b) = (a.resolve(), b.resolve());
+    if a.kind() != b.kind() {
+        return false;
+    }
+    if same_text(a, b) {
+        return true;
+    }
+    match a.kind() {
+        Kind::Scalar => a.scalar() == b.scalar(),
+        Kind::List => {
+            let mut others = b.elements();
+            a.elements().all(|x| others.next().is_some_and(|y| same(x, y))) && others.next().is_none()
+        }
+        Kind::Map => same_maps(a, b),
+        Kind::Alias => false,
+    }
+}
+
+/// The cheap way to yes: equal bytes at equal indentation, where nothing outside of them (an alias) has a say.
+fn same_text(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    a.style() == b.style()
+        && a.text() == b.text()
+        && a.tag() == b.tag()
+        && match a.style() {
+            Style::Literal | Style::Folded => a.string() == b.string(),
+            Style::Plain | Style::Single | Style::Double => true,
+            Style::Block | Style::Flow => {
+                a.doc.props.is_empty()
+                    && b.doc.props.is_empty()
+                    && (a.style() == Style::Flow || a.column() == b.column())
+            }
+        }
+}
+
+fn same_maps(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    // Fields mostly come in one order, so the next one is tried before the map is searched.
+    let mut others: Vec<(&str, NodeRef<'_>)> = Vec::new();
+    for (key, value) in b.fields() {
+        if key.is_container() {
+            return false;
+        }
+        others.push((key.string(), value));
+    }
+    let mut index: Option<HashMap<&str, usize>> = None;
+    let mut count = 0;
+    for (i, (key, value)) in a.fields().enumerate() {
+        if key.is_container() {
+            return false;
+        }
+        let name = key.string();
+        let found = match others.get(i) {
+            Some(other) if other.0 == name => Some(i),
+            _ if others.len() <= 8 => others.iter().position(|o| o.0 == name),
+            _ => index
+                .get_or_insert_with(|| others.iter().enumerate().map(|(i, o)| (o.0, i)).collect())
+                .get(name)
+                .copied(),
+        };
+        if !found.is_some_and(|i| same(value, others[i].1)) {
+            return false;
+        }
+        count += 1;
+    }
+    count == others.len()
+}

@@ -1,0 +1,456 @@
+//! From granit-parser's events to the arena of [`Document`]; the places where the two disagree are mended here.
+//!
+//! What is mended, each with a test below: the span of a block scalar has no header and runs into the next line; an
+//! absent value lies before its colon; a block ends at the next token, behind comments that are not its own; a comment on
+//! the header line of a block scalar comes late; a block scalar that ends with the text has no final line break.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
+
+use super::error::{Error, line_end};
+use super::node::{Document, Kind, NONE, Node, Props, Style};
+
+/// The deepest nesting of maps and lists. Real manifests stay below 50; the functions that walk a tree recurse.
+pub(super) const MAX_DEPTH: usize = 500;
+
+/// The most nodes that aliases may stand for, all together: text that means more is an alias bomb.
+const MAX_EXPANDED: usize = 1_000_000;
+
+/// Where granit saw something, and the tag in front of it.
+struct Token<'t> {
+    range: std::ops::Range<usize>,
+    tag: Option<(&'t Tag, std::ops::Range<usize>)>,
+}
+
+/// A container whose end has not come yet.
+struct Open {
+    node: u32,
+    anchor: usize,
+    expanded: usize,
+    height: usize,
+}
+
+/// What an alias may stand for.
+struct Anchor {
+    node: u32,
+    expanded: usize,
+    height: usize,
+    closed: bool,
+}
+
+struct Builder<'s> {
+    doc: Document<'s>,
+    open: Vec<Open>,
+    anchors: HashMap<usize, Anchor>,
+    /// The end of the last token: what comes next lies behind it.
+    cursor: usize,
+    expanded: usize,
+}
+
+pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
+    if source.len() >= NONE as usize {
+        return Err(Error::at("", 0, "the text must be smaller than 4 GiB"));
+    }
+    let mut builder = Builder {
+        doc: Document {
+            source: Cow::Borrowed(""),
+            nodes: Vec::new(),
+            roots: Vec::new(),
+            comments: Vec::new(),
+            props: Vec::new(),
+            aliases: Vec::new(),
+            decoded: Vec::new(),
+            buffer: String::new(),
+            has_merges: false,
+        },
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        cursor: 0,
+        expanded: 0,
+    };
+    let text: &str = &source;
+    let options = granit_parser::options! {
+        emit_anchor_events: true,
+        max_buffered_comment_events: usize::MAX,
+        flow_nesting_limit: MAX_DEPTH + 1,
+        block_nesting_limit: MAX_DEPTH + 1,
+    };
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|e| scan_error(text, &e))?;
+        let range = span.byte_range().unwrap_or(0..0);
+        let tag = span.tag_span().and_then(|t| t.byte_range());
+        builder.event(text, event, range, tag)?;
+    }
+    // Trap: the comment on the header line of a block scalar comes after the scalar.
+    if !builder.doc.comments.is_sorted() {
+        builder.doc.comments.sort_unstable();
+    }
+    builder.doc.source = source;
+    Ok(builder.doc)
+}
+
+impl Builder<'_> {
+    /// Moves the cursor behind the dash of the list element that comes next, if one does.
+    fn pass_dash(&mut self, text: &str) {
+        let Some(open) = self.open.last() else { return };
+        let parent = &self.doc.nodes[open.node as usize];
+        let is_first = open.node as usize + 1 == self.doc.nodes.len();
+        if parent.kind == Kind::List && parent.style == Style::Block && !is_first {
+            let dash = skip(text.as_bytes(), self.cursor, b"");
+            if text.as_bytes().get(dash) == Some(&b'-') {
+                self.cursor = dash + 1;
+            }
+        }
+    }
+
+    fn event(
+        &mut self,
+        text: &str,
+        event: Event<'_>,
+        range: std::ops::Range<usize>,
+        tag: Option<std::ops::Range<usize>>,
+    ) -> Result<(), Error> {
+        match event {
+            Event::Comment(..) => self.doc.comments.push((range.start as u32, range.end as u32)),
+            Event::Anchor(id, _) => self.anchor(id, range),
+            Event::Alias(id) => self.alias(text, id, range)?,
+            Event::Scalar(value, style, _, resolved) => {
+                let token = Token { range, tag: resolved.as_deref().zip(tag) };
+                self.value(text, value, style, token)?;
+            }
+            Event::MappingStart(style, id, resolved) => {
+                let token = Token { range, tag: resolved.as_deref().zip(tag) };
+                self.start(text, Kind::Map, style, id, token)?;
+            }
+            Event::SequenceStart(style, id, resolved) => {
+                let token = Token { range, tag: resolved.as_deref().zip(tag) };
+                self.start(text, Kind::List, style, id, token)?;
+            }
+            Event::MappingEnd | Event::SequenceEnd => self.end(range),
+            // Trap: an implicit start carries the span of the first token.
+            Event::DocumentStart(true, _) => self.cursor = self.cursor.max(range.end),
+            Event::DocumentEnd => self.anchors.clear(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Appends a node and counts it for the containers around it.
+    fn push(&mut self, text: &str, node: Node) -> Result<u32, Error> {
+        let id = self.doc.nodes.len() as u32;
+        if self.open.is_empty() {
+            self.doc.roots.push(id);
+        }
+        if self.open.len() > MAX_DEPTH {
+            return Err(Error::at(
+                text,
+                node.start as usize,
+                format!("maps and lists must not be nested deeper than {MAX_DEPTH} levels"),
+            ));
+        }
+        self.doc.nodes.push(node);
+        Ok(id)
+    }
+
+    fn tag(&mut self, id: u32, tag: Option<(&Tag, std::ops::Range<usize>)>) {
+        if let Some((tag, span)) = tag {
+            self.doc.props.push(Props {
+                node: id,
+                start: span.start as u32,
+                end: span.end as u32,
+                anchor: None,
+                tag: Some(format!("{}{}", tag.handle(), tag.suffix()).into()),
+            });
+            self.doc.nodes[id as usize].has_props = true;
+        }
+    }
+
+    fn anchor(&mut self, id: usize, range: std::ops::Range<usize>) {
+        let node = self.doc.nodes.len() as u32 - 1;
+        let (start, end) = (range.start as u32, range.end as u32);
+        match self.doc.props.last_mut() {
+            Some(props) if props.node == node => {
+                props.anchor = Some((start, end));
+                props.start = props.start.min(start);
+                props.end = props.end.max(end);
+            }
+            _ => self.doc.props.push(Props { node, start, end, anchor: Some((start, end)), tag: None }),
+        }
+        let n = &mut self.doc.nodes[node as usize];
+        n.has_props = true;
+        if n.kind == Kind::Scalar && n.start == n.end && n.style == Style::Plain {
+            n.start = n.start.max(end);
+            n.end = n.start;
+        }
+        self.cursor = self.cursor.max(range.end);
+        let closed = n.kind == Kind::Scalar;
+        self.anchors.insert(id, Anchor { node, expanded: 1, height: 0, closed });
+    }
+
+    fn alias(&mut self, text: &str, id: usize, range: std::ops::Range<usize>) -> Result<(), Error> {
+        let name = &text[range.clone()];
+        let Some(anchor) = self.anchors.get(&id) else {
+            return Err(Error::at(text, range.start, format!("the alias `{name}` must have an anchor before it")));
+        };
+        let (target, expanded, height) = (anchor.node, anchor.expanded, anchor.height);
+        if !anchor.closed {
+            return Err(Error::at(
+                text,
+                range.start,
+                format!("the alias `{name}` must not stand inside the value that it stands for"),
+            ));
+        }
+        if self.open.len() + height > MAX_DEPTH {
+            return Err(Error::at(
+                text,
+                range.start,
+                format!(
+                    "maps and lists, with those that `{name}` stands for, must not be nested deeper than {MAX_DEPTH} levels"
+                ),
+            ));
+        }
+        self.expanded += expanded;
+        if self.expanded > MAX_EXPANDED {
+            return Err(Error::at(
+                text,
+                range.start,
+                format!("the aliases of a document must not stand for more than {MAX_EXPANDED} values"),
+            ));
+        }
+        let node = Node {
+            start: range.start as u32,
+            end: range.end as u32,
+            next: self.doc.nodes.len() as u32 + 1,
+            extra: target,
+            kind: Kind::Alias,
+            style: Style::Plain,
+            has_props: false,
+        };
+        let id = self.push(text, node)?;
+        self.doc.aliases.push(id);
+        self.count(expanded, height);
+        self.cursor = range.end;
+        Ok(())
+    }
+
+    /// Adds a finished child to what its container stands for.
+    fn count(&mut self, expanded: usize, height: usize) {
+        if let Some(open) = self.open.last_mut() {
+            open.expanded += expanded;
+            open.height = open.height.max(height);
+        }
+    }
+
+    fn value(&mut self, text: &str, value: Cow<'_, str>, style: ScalarStyle, token: Token<'_>) -> Result<(), Error> {
+        let Token { range, tag } = token;
+        self.pass_dash(text);
+        let id = self.doc.nodes.len() as u32;
+        let cursor = tag.as_ref().map_or(self.cursor, |t| self.cursor.max(t.1.end));
+        let mut value = value;
+        let (style, (start, end)) = match style {
+            ScalarStyle::SingleQuoted => (Style::Single, (range.start, range.end)),
+            ScalarStyle::DoubleQuoted => (Style::Double, (range.start, range.end)),
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                let span = block_scalar(text, cursor, &range);
+                // Trap: a block scalar that ends with the text, where that has no final line break, ends without one.
+                if range.end == text.len()
+                    && !text.ends_with(['\n', '\r'])
+                    && span.1 > line_end(text, span.0)
+                    && value.ends_with('\n')
+                {
+                    value.to_mut().pop();
+                }
+                let style = if style == ScalarStyle::Literal { Style::Literal } else { Style::Folded };
+                (style, span)
+            }
+            _ if range.is_empty() => {
+                let at = if tag.is_some() { cursor } else { self.absent(text, range.start) };
+                (Style::Plain, (at, at))
+            }
+            _ => (Style::Plain, (range.start, range.end)),
+        };
+        let inner = match style {
+            Style::Single | Style::Double => &text[start + 1..end - 1],
+            _ => &text[start..end],
+        };
+        let extra = if inner == value || (style == Style::Plain && start == end) {
+            NONE
+        } else {
+            let from = self.doc.buffer.len() as u32;
+            self.doc.buffer.push_str(&value);
+            self.doc.decoded.push((from, self.doc.buffer.len() as u32));
+            self.doc.decoded.len() as u32 - 1
+        };
+        self.doc.has_merges |= inner == "<<";
+        let node = Node {
+            start: start as u32,
+            end: end as u32,
+            next: id + 1,
+            extra,
+            kind: Kind::Scalar,
+            style,
+            has_props: false,
+        };
+        self.push(text, node)?;
+        self.tag(id, tag);
+        self.count(1, 0);
+        self.cursor = self.cursor.max(end);
+        Ok(())
+    }
+
+    /// Where an absent value would stand: behind its colon or its dash. Trap: granit puts it before the one, and
+    /// behind the comment that follows the other.
+    fn absent(&self, text: &str, at: usize) -> usize {
+        let Some(parent) = self.open.last().map(|o| &self.doc.nodes[o.node as usize]) else {
+            return at;
+        };
+        let bytes = text.as_bytes();
+        match (parent.kind, parent.style) {
+            (Kind::Map, _) => {
+                let colon = skip(bytes, self.cursor, b"");
+                if bytes.get(colon) == Some(&b':') { colon + 1 } else { self.cursor }
+            }
+            (_, Style::Block) => self.cursor,
+            _ => at,
+        }
+    }
+
+    fn start(
+        &mut self,
+        text: &str,
+        kind: Kind,
+        style: StructureStyle,
+        anchor: usize,
+        token: Token<'_>,
+    ) -> Result<(), Error> {
+        let Token { range, tag } = token;
+        let style = if style == StructureStyle::Flow { Style::Flow } else { Style::Block };
+        self.pass_dash(text);
+        let mut start = range.start;
+        if kind == Kind::List && style == Style::Block {
+            // Trap: a block list is reported at its first element. Its dash lies behind the token before it.
+            let dash = skip_props(text.as_bytes(), self.cursor, b":?");
+            if text.as_bytes().get(dash) == Some(&b'-') {
+                start = dash;
+                self.cursor = dash + 1;
+            }
+        }
+        let node = Node { start: start as u32, end: start as u32, next: 0, extra: NONE, kind, style, has_props: false };
+        let id = self.push(text, node)?;
+        let tag_end = tag.as_ref().map(|t| t.1.end);
+        self.tag(id, tag);
+        self.open.push(Open { node: id, anchor, expanded: 1, height: 0 });
+        self.cursor = self.cursor.max(tag_end.unwrap_or(0));
+        if style == Style::Flow {
+            self.cursor = self.cursor.max(range.end);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, range: std::ops::Range<usize>) {
+        let Some(open) = self.open.pop() else { return };
+        let next = self.doc.nodes.len() as u32;
+        // Trap: a block ends where its last child does, not at the next token.
+        let end = match self.doc.nodes[open.node as usize].style {
+            Style::Flow => range.end as u32,
+            _ => self.cursor as u32,
+        };
+        let node = &mut self.doc.nodes[open.node as usize];
+        node.next = next;
+        node.end = end.max(node.start);
+        self.cursor = self.cursor.max(end as usize);
+        if let Some(anchor) = self.anchors.get_mut(&open.anchor) {
+            anchor.expanded = open.expanded;
+            anchor.height = open.height + 1;
+            anchor.closed = true;
+        }
+        self.count(open.expanded, open.height + 1);
+    }
+}
+
+/// From an offset over blanks, line breaks, comments and the given indicators.
+pub(super) fn skip(bytes: &[u8], mut at: usize, indicators: &[u8]) -> usize {
+    while let Some(&b) = bytes.get(at) {
+        match b {
+            b' ' | b'\t' | b'\n' | b'\r' => at += 1,
+            b'#' if at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r') => {
+                while bytes.get(at).is_some_and(|b| !matches!(b, b'\n' | b'\r')) {
+                    at += 1;
+                }
+            }
+            b if indicators.contains(&b) => at += 1,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// Like [`skip`], and over anchors and tags: an anchor is reported only after its node.
+fn skip_props(bytes: &[u8], at: usize, indicators: &[u8]) -> usize {
+    let mut at = skip(bytes, at, indicators);
+    while matches!(bytes.get(at), Some(b'&' | b'!')) {
+        while bytes.get(at).is_some_and(|b| !b.is_ascii_whitespace()) {
+            at += 1;
+        }
+        at = skip(bytes, at, b"");
+    }
+    at
+}
+
+/// The span of a block scalar from its `|` or `>` to its last byte, given where the token before it ends and the span
+/// of its content. Trailing blank lines belong to it only under `+`; the last line break never does.
+fn block_scalar(text: &str, cursor: usize, content: &std::ops::Range<usize>) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let start = skip_props(bytes, cursor, b":-?,");
+    let header = bytes[start..].iter().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9')).count();
+    let keep = bytes[start..start + header].contains(&b'+');
+    let first_line = line_end(text, start);
+    let mut end = content.end;
+    if end <= first_line || content.is_empty() {
+        return (start, start + header);
+    }
+    // Back over the indentation of the next token, and over blank lines, to the line break that ends the content.
+    loop {
+        let line = start_of_blanks(bytes, end).max(first_line);
+        if line <= first_line || !matches!(bytes[line - 1], b'\n' | b'\r') {
+            break;
+        }
+        end = if text[..line].ends_with("\r\n") { line - 2 } else { line - 1 };
+        if keep {
+            break;
+        }
+    }
+    if end <= first_line { (start, start + header) } else { (start, end) }
+}
+
+/// Back over blanks.
+fn start_of_blanks(bytes: &[u8], mut at: usize) -> usize {
+    while at > 0 && matches!(bytes[at - 1], b' ' | b'\t') {
+        at -= 1;
+    }
+    at
+}
+
+/// granit's error as ours, with a hint where Go's reader would have taken the text.
+fn scan_error(text: &str, error: &granit_parser::ScanError) -> Error {
+    let offset = error.marker().byte_offset().unwrap_or(text.len());
+    let info = error.info();
+    let hint = if info.contains("multiline quoted") {
+        "; the closing quote is missing, or a line of the quoted text is not indented deeper than its key"
+    } else if info.contains("comments must be separated") {
+        "; put a blank before the `#`"
+    } else if info.contains("tab") {
+        "; YAML is indented with blanks, not with tabs"
+    } else if info.contains("nesting") || info.contains("recursion") {
+        return Error::at(text, offset, format!("maps and lists must not be nested deeper than {MAX_DEPTH} levels"));
+    } else {
+        ""
+    };
+    let info = info.replace(['\n', '\r'], " ");
+    Error::at(text, offset, format!("the text must be YAML: {info}{hint}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! Where a child of a map or list lies in the text, and which comments are its own.
+//!
+//! The rule of ownership: comment lines directly above a child, in its column, are its own; so is the comment on the rest of
+//! its line; so are comment lines below it that are indented deeper than it is. A comment set apart by a blank line belongs to
+//! nobody and stays where it is.
+
+use super::error::{line_end, line_start};
+use super::node::{Document, Kind, NodeRef, Style};
+
+/// Where one child of a block or flow container lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The first byte: of the key with its tag and anchor, of the `?` before it, or of the dash.
+    pub lead: usize,
+    /// Behind the colon or the dash; in flow lists, where the element begins.
+    pub open: usize,
+    /// Behind the last byte of the value; `open` where there is none.
+    pub end: usize,
+}
+
+impl Place {
+    /// The place of a map's entry.
+    pub fn of_entry(key: NodeRef<'_>, value: NodeRef<'_>) -> Self {
+        let doc = key.document();
+        let bytes = doc.source().as_bytes();
+        let mut lead = key.full_start();
+        let before = skip_back(doc, lead);
+        if before > 0 && bytes[before - 1] == b'?' {
+            lead = before - 1;
+        }
+        let colon = super::parse::skip(bytes, key.end(), b"");
+        let open = if bytes.get(colon) == Some(&b':') { colon + 1 } else { key.end() };
+        Self { lead, open, end: value.end().max(open) }
+    }
+
+    /// The place of a list's element.
+    pub fn of_element(list: NodeRef<'_>, element: NodeRef<'_>) -> Self {
+        let start = element.full_start();
+        if list.resolve().style() == Style::Flow {
+            return Self { lead: start, open: start, end: element.end() };
+        }
+        Self::behind_dash(element).unwrap_or(Self { lead: start, open: start, end: element.end() })
+    }
+
+    /// The place of a node behind a dash; `None` where there is no dash before it.
+    pub(crate) fn behind_dash(element: NodeRef<'_>) -> Option<Self> {
+        let doc = element.document();
+        let before = &doc.source()[..skip_back(doc, element.full_start())];
+        let dash = before.strip_suffix('-').filter(|b| !b.ends_with("--"))?.len();
+        Some(Self { lead: dash, open: dash + 1, end: element.end().max(dash + 1) })
+    }
+
+    /// The places of all children of a container as it is written, in order.
+    pub fn of_children(container: NodeRef<'_>) -> Vec<Self> {
+        match container.kind() {
+            Kind::Map => container.entries().map(|(k, v)| Self::of_entry(k, v)).collect(),
+            _ => container.elements().map(|e| Self::of_element(container, e)).collect(),
+        }
+    }
+
+    /// The column of the child, from 0, in bytes.
+    pub fn column(&self, doc: &Document<'_>) -> usize {
+        self.lead - line_start(doc.source(), self.lead)
+    }
+
+    /// Whether the child begins on a line of another token, as the first entry behind a dash does.
+    pub fn is_inline(&self, doc: &Document<'_>) -> bool {
+        let text = &doc.source()[line_start(doc.source(), self.lead)..self.lead];
+        !text.bytes().all(|b| b == b' ')
+    }
+
+    /// The start of the line on which the child begins, or of the first comment line that is its own.
+    pub fn top(&self, doc: &Document<'_>) -> usize {
+        let column = self.column(doc);
+        let mut top = line_start(doc.source(), self.lead);
+        if self.is_inline(doc) {
+            return self.lead;
+        }
+        while top > 0 {
+            let line = line_start(doc.source(), line_break_before(doc.source(), top));
+            match own_line_comment(doc, line) {
+                Some(at) if at - line == column => top = line,
+                _ => break,
+            }
+        }
+        top
+    }
+
+    /// Behind the line break of the last line of the child, comments below that are its own included.
+    pub fn bottom(&self, doc: &Document<'_>) -> usize {
+        below(doc, self.end, self.column(doc))
+    }
+}
+
+/// Behind the line break of the line that holds `end` and of the comment lines below it that are indented deeper than
+/// `column`.
+pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
+    let text = doc.source();
+    let mut bottom = next_line(text, end);
+    let mut line = bottom;
+    while line < text.len() {
+        let stop = line_end(text, line);
+        if text[line..stop].trim().is_empty() {
+            line = next_line(text, line);
+            continue;
+        }
+        match own_line_comment(doc, line) {
+            Some(at) if at - line > column => {
+                line = next_line(text, line);
+                bottom = line;
+            }
+            _ => break,
+        }
+    }
+    bottom
+}
+
+/// The comment on the line of a child: behind its scalar, its flow brackets or the header of its block scalar, or behind the
+/// key or dash whose block begins on the next line. `None` for a block that begins on the line itself.
+pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
+    let doc = value.document();
+    doc.comment_behind(comment_place(place, value)?)
+}
+
+/// The text of [`comment_of`].
+pub fn comment_text<'a>(place: &Place, value: NodeRef<'a>) -> Option<&'a str> {
+    let (start, end) = comment_of(place, value)?;
+    Some(&value.document().source()[start..end])
+}
+
+/// Where the comment of a child stands or would stand: behind what its first or only line holds.
+pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> {
+    let text = value.document().source();
+    match value.style() {
+        Style::Literal | Style::Folded => {
+            let header = text[value.start()..]
+                .bytes()
+                .take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9'))
+                .count();
+            Some(value.start() + header)
+        }
+        Style::Block => {
+            let props = &text[place.open..value.start()];
+            if !props.contains(['\n', '\r']) {
+                return None;
+            }
+            // Behind the colon there may be an anchor or a tag, and only then the comment.
+            let full = value.full_start();
+            if full < value.start() && !text[place.open..full].contains(['\n', '\r']) {
+                let line = line_end(text, full);
+                let stop = value.document().comments_in(full..line).next().map_or(line, |c| c.0);
+                return Some(full + text[full..stop].trim_end().len());
+            }
+            Some(place.open)
+        }
+        _ => Some(place.end),
+    }
+}
+
+/// Back over blanks, line breaks and comments: the end of the token before `at`.
+fn skip_back(doc: &Document<'_>, at: usize) -> usize {
+    let text = doc.source();
+    let mut at = at;
+    loop {
+        at = text[..at].trim_end_matches([' ', '\t', '\n', '\r']).len();
+        match doc.comment_ending_at(at) {
+            Some(start) => at = start,
+            None => return at,
+        }
+    }
+}
+
+/// The offset of the comment that a line consists of, if it does.
+pub(crate) fn own_line_comment(doc: &Document<'_>, line: usize) -> Option<usize> {
+    let text = &doc.source()[line..];
+    let at = line + text.bytes().take_while(|b| *b == b' ' || *b == b'\t').count();
+    (text.as_bytes().get(at - line) == Some(&b'#') && doc.is_comment(at)).then_some(at)
+}
+
+/// The start of the next line, or the end of the text.
+pub(crate) fn next_line(text: &str, at: usize) -> usize {
+    let end = line_end(text, at);
+    match text.as_bytes().get(end..) {
+        Some([b'\r', b'\n', ..]) => end + 2,
+        Some([_, ..]) => end + 1,
+        _ => end,
+    }
+}
+
+/// The offset of the line break that ends right before `line`.
+fn line_break_before(text: &str, line: usize) -> usize {
+    if text[..line].ends_with("\r\n") { line - 2 } else { line.saturating_sub(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text from the top to the bottom of each child of the value of `k`.
+    fn extents(text: &str) -> Vec<String> {
+        let doc = Document::parse(text).expect("valid");
+        let value = doc.roots().next().and_then(|r| r.get("k")).expect("k");
+        Place::of_children(value).iter().map(|p| text[p.top(&doc)..p.bottom(&doc)].to_owned()).collect()
+    }
+
+    #[test]
+    fn comments_belong_to_the_child_that_they_stand_by() {
+        assert_eq!(
+            extents(
+                "k:\n  # free\n\n  # head\n  # two\n  a: 1 # behind\n\n  # odd\n # odder\n  b:\n    c: 1\n\n    # foot\n  # head of d\n  d: 2\n# next\n"
+            ),
+            ["  # head\n  # two\n  a: 1 # behind\n", "  b:\n    c: 1\n\n    # foot\n", "  # head of d\n  d: 2\n"]
+        );
+        assert_eq!(
+            extents("k:\n# head\n- a: 1\n  # foot\n# two\n- b # c\n"),
+            ["# head\n- a: 1\n  # foot\n", "# two\n- b # c\n"]
+        );
+        assert_eq!(extents("k: |\n  # text\nl: 1\n").len(), 0);
+    }
+
+    #[test]
+    fn a_line_of_a_block_scalar_is_no_comment() {
+        assert_eq!(extents("k:\n  s: |\n    x\n    # text\n  a: 1\n"), ["  s: |\n    x\n    # text\n", "  a: 1\n"]);
+        assert_eq!(extents("k:\n  s: |\n   x\n  # head\n  a: 1\n"), ["  s: |\n   x\n", "  # head\n  a: 1\n"]);
+    }
+
+    #[test]
+    fn the_comment_of_a_child_is_found_behind_its_line() {
+        for (text, want) in [
+            ("k: {v: 1}\n", None),
+            ("k:\n  v: 1 # c\n", Some("# c")),
+            ("k:\n  v: # c\n    a: 1 # d\n", Some("# c")),
+            ("k:\n  v: &x !!map # c\n    a: 1 # d\n", Some("# c")),
+            ("k:\n  v: |- # c\n    a\n", Some("# c")),
+            ("k:\n  v: # c\n", Some("# c")),
+            ("k:\n  v: [1,\n   2] # c\n", Some("# c")),
+            ("k:\n  v:\n    # not behind\n    a: 1\n", None),
+            ("k:\n  v: 1\n  # not behind\n", None),
+        ] {
+            let doc = Document::parse(text).expect("valid");
+            let map = doc.roots().next().and_then(|r| r.get("k")).expect("k");
+            let (key, value) = map.entries().next().expect("entry");
+            assert_eq!(comment_text(&Place::of_entry(key, value), value), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn dashes_and_question_marks_are_part_of_a_child() {
+        let leads = |text: &str| {
+            let doc = Document::parse(text).expect("valid");
+            let root = doc.roots().next().expect("root");
+            Place::of_children(root).iter().map(|p| (p.lead, p.open)).collect::<Vec<_>>()
+        };
+        assert_eq!(leads("- a\n-\n- # c\n  x: 1\n- - b\n"), [(0, 1), (4, 5), (6, 7), (19, 20)]);
+        assert_eq!(leads("? a\n: b\nc : d\n"), [(0, 5), (8, 11)]);
+        assert_eq!(leads("[a, {b: c}]"), [(1, 1), (4, 4)]);
+    }
+}
