@@ -1,2 +1,7 @@
 //! Merges Kubernetes resources.
+pub mod change;
+pub mod merge;
+pub mod patch;
+pub mod path;
+pub mod schema;
 pub mod yaml;

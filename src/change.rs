@@ -1,0 +1,148 @@
+//! [`Change`]: what the other side asks of one node of dest, whichever mode it comes from.
+//!
+//! A patch is a difference. TwoWay and Strategic lower a patch to a `Change` (`patch.rs`), ThreeWay finds the `Change` from original to
+//! updated, and one walker (`merge.rs`) applies it. So no rule of merging is written twice, and the walker knows no mode.
+
+use std::borrow::Cow;
+
+use crate::path::{ElementKey, Step};
+use crate::schema::ListKind;
+use crate::yaml::NodeRef;
+
+/// What the other side asks of one node.
+#[derive(Clone, Debug)]
+pub struct Change<'a> {
+    /// What it thinks that dest holds.
+    pub expects: Expects<'a>,
+    /// What shall stand there.
+    pub wants: Wants<'a>,
+    /// The comment that shall stand on the line; `None` where the other side says nothing of it.
+    pub comment: Option<&'a str>,
+}
+
+/// What the other side thinks that dest holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Expects<'a> {
+    /// A patch does not say, so it cannot conflict.
+    Anything,
+    /// This value; `None`: nothing. Another value in dest, unless it is the wanted one, is a conflict.
+    Exactly(Option<NodeRef<'a>>),
+}
+
+/// What shall stand in the place of a node.
+#[derive(Clone, Debug)]
+pub enum Wants<'a> {
+    /// Nothing.
+    Nothing,
+    /// This value, whole.
+    Value(NodeRef<'a>),
+    /// A map or list, of which only these children are asked for.
+    Inside(Inside<'a>),
+}
+
+/// A look inside a map or list.
+#[derive(Clone, Debug)]
+pub struct Inside<'a> {
+    /// The other side's map or list. Where dest has none it is put, cut down to the children that are asked for.
+    pub like: NodeRef<'a>,
+    /// How its children are told apart.
+    pub by: By<'a>,
+    /// What is asked of them, in the order of `like`; those that `like` does not have come last.
+    pub children: Vec<Child<'a>>,
+    /// What becomes of dest's other children.
+    pub others: Others,
+}
+
+/// How the children of a map or list are told apart.
+#[derive(Clone, Debug)]
+pub enum By<'a> {
+    /// A map: by field.
+    Field,
+    /// A list of maps: by the values of these keys.
+    Keys(Cow<'a, [String]>),
+    /// A list of scalars: by value.
+    Value,
+    /// A list: by place. Only for a list that is replaced whole but whose elements cannot be taken as they stand.
+    Index,
+}
+
+impl<'a> By<'a> {
+    /// The merge keys, where it is by these.
+    pub fn keys(&self) -> &[String] {
+        match self {
+            Self::Keys(keys) => keys,
+            _ => &[],
+        }
+    }
+
+    /// The way that fits a kind of list.
+    pub fn list(kind: ListKind<'a>) -> Self {
+        match kind {
+            ListKind::Atomic => Self::Index,
+            ListKind::Set => Self::Value,
+            ListKind::Map(keys) => Self::Keys(keys),
+        }
+    }
+}
+
+/// What becomes of the children of dest that are not asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// They stay: a merge.
+    Stay,
+    /// They go: `$patch: replace`.
+    Go,
+}
+
+/// What is asked of one child.
+#[derive(Clone, Debug)]
+pub struct Child<'a> {
+    /// Which child.
+    pub id: ChildId<'a>,
+    /// The other side's key and value, where it has the child.
+    pub node: Option<(Option<NodeRef<'a>>, NodeRef<'a>)>,
+    /// What is asked of it.
+    pub change: Change<'a>,
+}
+
+/// What tells a child from its siblings; fits the [`By`] of its container.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ChildId<'a> {
+    /// A field.
+    Field(&'a str),
+    /// The values of the merge keys.
+    Key(ElementKey<'a>),
+    /// The value of a scalar.
+    Value(crate::yaml::Scalar<'a>),
+    /// The place in the list.
+    Index(usize),
+}
+
+impl<'a> ChildId<'a> {
+    /// The step to the child, for a path.
+    pub fn step(&self, by: &By<'a>) -> Step<'a> {
+        match (self, by) {
+            (Self::Key(values), By::Keys(keys)) => Step::Element(
+                keys.iter()
+                    .zip(&values.0)
+                    .filter(|(_, v)| !v.is_empty())
+                    .map(|(k, v)| (Cow::Owned(k.clone()), v.clone()))
+                    .collect(),
+            ),
+            (Self::Field(name), _) => Step::Field(Cow::Borrowed(name)),
+            (Self::Value(value), _) => Step::Value(Cow::Owned(show(value))),
+            (Self::Index(i), _) => Step::Index(*i),
+            (Self::Key(values), _) => Step::Value(Cow::Owned(values.0.join(","))),
+        }
+    }
+}
+
+fn show(value: &crate::yaml::Scalar<'_>) -> String {
+    use crate::yaml::Scalar;
+    match value {
+        Scalar::Null => "null".into(),
+        Scalar::Bool(b) => b.to_string(),
+        Scalar::Number(n) => n.to_decimal().unwrap_or_else(|| ".inf".into()),
+        Scalar::Timestamp(t) | Scalar::String(t) | Scalar::Tagged(_, t) => t.to_string(),
+    }
+}

@@ -1,0 +1,264 @@
+//! Which lists merge, and by which keys: what is known of a type, by path from its root.
+//!
+//! A [`Cursor`] goes down a type in step with a walk down a resource, so nothing is looked up by path twice. It answers with what a
+//! schema says; where no schema speaks, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::path::ElementKey;
+use crate::yaml::{NodeRef, Scalar};
+
+/// How a list merges, in the words of `x-kubernetes-list-type`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListKind<'t> {
+    /// Replaced whole.
+    Atomic,
+    /// Scalars, each at most once; merged by value.
+    Set,
+    /// Maps, told apart by the values of these keys.
+    Map(Cow<'t, [String]>),
+}
+
+/// Whether the kind of a list of which no schema is known is inferred from its elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inference {
+    /// Lists whose elements all carry one of the seven associative keys merge by it: what kyaml does on request, and what custom
+    /// resources without a schema need; wrong where `name` repeats across sides with another meaning.
+    #[default]
+    On,
+    /// Unknown lists are replaced whole, as `kubectl patch` does.
+    Off,
+}
+
+/// The keys by which lists merge when inferred, in this order. Source: `AssociativeSequenceKeys` in kyaml.
+pub const ASSOCIATIVE_KEYS: [&str; 7] =
+    ["mountPath", "devicePath", "ip", "type", "topologyKey", "name", "containerPort"];
+
+/// The user's own word on one list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListRule {
+    /// The type's apiVersion.
+    pub api_version: String,
+    /// The type's kind.
+    pub kind: String,
+    /// The fields from the root to the list. Lists on the way are passed through without a step of their own.
+    pub path: Vec<String>,
+    /// How it merges.
+    pub list: ListKind<'static>,
+}
+
+/// What the user says of the lists below one field.
+#[derive(Debug, Default)]
+struct Rules {
+    list: Option<ListKind<'static>>,
+    fields: HashMap<String, Rules>,
+}
+
+/// Everything that is known of types in one run.
+#[derive(Debug, Default)]
+pub struct Types {
+    rules: HashMap<(String, String), Rules>,
+    inference: Inference,
+}
+
+impl Types {
+    /// From the user's rules; the later of two rules for one list holds.
+    pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference) -> Self {
+        let mut types = Self { rules: HashMap::new(), inference };
+        for rule in rules {
+            let root = types.rules.entry((rule.api_version, rule.kind)).or_default();
+            let end = rule.path.into_iter().fold(root, |node, field| node.fields.entry(field).or_default());
+            end.list = Some(rule.list);
+        }
+        types
+    }
+
+    /// The root of a type.
+    pub fn root(&self, api_version: &str, kind: &str) -> Cursor<'_> {
+        let rules =
+            if self.rules.is_empty() { None } else { self.rules.get(&(api_version.to_owned(), kind.to_owned())) };
+        Cursor { rules, inference: self.inference }
+    }
+}
+
+/// A place in a type.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor<'t> {
+    rules: Option<&'t Rules>,
+    inference: Inference,
+}
+
+impl<'t> Cursor<'t> {
+    /// A place in a type of which nothing is known.
+    pub fn unknown(inference: Inference) -> Self {
+        Self { rules: None, inference }
+    }
+
+    /// Down to a field.
+    #[must_use]
+    pub fn field(self, name: &str) -> Self {
+        Self { rules: self.rules.and_then(|r| r.fields.get(name)), ..self }
+    }
+
+    /// What a schema says of the list that lies here.
+    fn known(self) -> Option<&'t ListKind<'static>> {
+        self.rules.and_then(|r| r.list.as_ref())
+    }
+}
+
+/// Why a list that a schema gives keys is replaced whole all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unkeyed {
+    /// What the elements lack.
+    pub reason: String,
+}
+
+/// How the list at `cursor` merges, given all sides of it that are there.
+///
+/// A schema decides where one speaks. Else, with inference on, the first of [`ASSOCIATIVE_KEYS`] decides that every element of every
+/// side has as a scalar, with values unique within each side. Source: semantics.md section 3, kyaml's `GetAssociativeKey`.
+///
+/// # Errors
+/// [`Unkeyed`] where a schema gives keys that an element lacks: the list is then atomic, and the user should hear of it.
+pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[NodeRef<'_>]) -> Result<ListKind<'t>, Unkeyed> {
+    match cursor.known() {
+        Some(ListKind::Map(keys)) => {
+            let keys: &'t [String] = keys;
+            for side in sides {
+                if let Some(i) = side.elements().position(|e| element_key(e, keys).is_none()) {
+                    return Err(Unkeyed { reason: format!("element [{i}] has no merge key `{}`", keys[0]) });
+                }
+            }
+            Ok(ListKind::Map(Cow::Borrowed(keys)))
+        }
+        Some(ListKind::Set) => match sides.iter().flat_map(|s| s.elements()).position(NodeRef::is_container) {
+            Some(_) => Err(Unkeyed { reason: "a set must hold scalars only".into() }),
+            None => Ok(ListKind::Set),
+        },
+        Some(ListKind::Atomic) => Ok(ListKind::Atomic),
+        None if cursor.inference == Inference::On => Ok(infer(sides)),
+        None => Ok(ListKind::Atomic),
+    }
+}
+
+fn infer(sides: &[NodeRef<'_>]) -> ListKind<'static> {
+    if sides.iter().all(|s| s.elements().next().is_none()) {
+        return ListKind::Atomic;
+    }
+    let key = ASSOCIATIVE_KEYS.iter().find(|key| {
+        let keys = [(**key).to_owned()];
+        sides.iter().all(|side| {
+            let mut seen = std::collections::HashSet::new();
+            side.elements().all(|e| element_key(e, &keys).is_some_and(|k| seen.insert(k)))
+        })
+    });
+    key.map_or(ListKind::Atomic, |key| ListKind::Map(Cow::Owned(vec![(*key).to_owned()])))
+}
+
+/// The values of an element's merge keys; `None` where the element is no map or lacks the first key. A further key that is absent
+/// has the API's default for it.
+pub fn element_key<'a>(element: NodeRef<'a>, keys: &[String]) -> Option<ElementKey<'a>> {
+    let mut values = Vec::with_capacity(keys.len());
+    for (i, key) in keys.iter().enumerate() {
+        match element.get(key).and_then(key_text) {
+            Some(value) => values.push(value),
+            None if i == 0 => return None,
+            None => values.push(Cow::Borrowed(default_of(key))),
+        }
+    }
+    (!values.is_empty()).then_some(ElementKey(values))
+}
+
+/// A scalar as the value of a merge key: numbers in decimal, anything else its text; `None` for null and for containers.
+pub fn key_text(value: NodeRef<'_>) -> Option<Cow<'_, str>> {
+    match value.scalar()? {
+        Scalar::Null => None,
+        Scalar::Number(n) => Some(n.to_decimal().map_or(Cow::Borrowed(value.string()), Cow::Owned)),
+        Scalar::String(text) => Some(match Scalar::plain_number(&text) {
+            Some(n) => Cow::Owned(n),
+            None => text,
+        }),
+        _ => Some(Cow::Borrowed(value.string())),
+    }
+}
+
+/// The API's default for a merge key that an element leaves out. Only OpenAPI v3 documents say so: `protocol: TCP` in the ports of
+/// containers and Services.
+fn default_of(key: &str) -> &'static str {
+    if key == "protocol" { "TCP" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::Document;
+
+    fn kind(inference: Inference, sides: &[&str]) -> String {
+        let docs: Vec<Document<'_>> = sides.iter().map(|s| Document::parse(*s).expect("valid")).collect();
+        let roots: Vec<NodeRef<'_>> = docs.iter().map(|d| d.roots().next().expect("root")).collect();
+        match list_kind(Cursor::unknown(inference), &roots) {
+            Ok(ListKind::Map(keys)) => keys.join("+"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn inference_wants_one_key_in_every_element_of_every_side_and_unique() {
+        for (sides, want) in [
+            (&["[{name: a}, {name: b}]", "[{name: c}]"][..], "name"),
+            (&["[{name: a, ip: x}]", "[{name: a, ip: y}]"], "ip"),
+            (&["[{name: a, ip: x}]", "[{name: a}]"], "name"),
+            (&["[{name: a}, {name: a}]"], "Ok(Atomic)"),
+            (&["[{name: a}]", "[{key: b}]"], "Ok(Atomic)"),
+            (&["[{name: {x: 1}}]"], "Ok(Atomic)"),
+            (&["[{name: null}]"], "Ok(Atomic)"),
+            (&["[a, b]"], "Ok(Atomic)"),
+            (&["[{name: a}, b]"], "Ok(Atomic)"),
+            (&["[{name: a}]", "[]"], "name"),
+            (&["[]", "[]"], "Ok(Atomic)"),
+            (&["[{mountPath: a, name: x}, {mountPath: b, name: x}]"], "mountPath"),
+        ] {
+            assert_eq!(kind(Inference::On, sides), want, "{sides:?}");
+            assert_eq!(kind(Inference::Off, sides), "Ok(Atomic)", "{sides:?}");
+        }
+    }
+
+    #[test]
+    fn merge_keys_are_compared_by_value_and_defaulted() {
+        let key = |text: &str| {
+            let doc = Document::parse(text).expect("valid");
+            let root = doc.roots().next().expect("root");
+            element_key(root, &["port".into(), "protocol".into()]).map(|k| k.0.join("/"))
+        };
+        assert_eq!(key("{port: 80}"), Some("80/TCP".into()));
+        assert_eq!(key("{port: '80', protocol: TCP}"), Some("80/TCP".into()));
+        assert_eq!(key("{port: 0x50, protocol: UDP}"), Some("80/UDP".into()));
+        assert_eq!(key("{protocol: UDP}"), None);
+    }
+
+    #[test]
+    fn a_rule_of_the_user_overrules_inference() {
+        let rule = |path: &str, list| ListRule {
+            api_version: "v1".into(),
+            kind: "K".into(),
+            path: path.split('.').map(str::to_owned).collect(),
+            list,
+        };
+        let types = Types::new(
+            [rule("spec.a", ListKind::Atomic), rule("spec.a.b", ListKind::Map(Cow::Owned(vec!["id".into()])))],
+            Inference::On,
+        );
+        let doc = Document::parse("[{name: a, id: 1}]").expect("valid");
+        let side = [doc.roots().next().expect("root")];
+        let a = types.root("v1", "K").field("spec").field("a");
+        assert_eq!(list_kind(a, &side), Ok(ListKind::Atomic));
+        assert_eq!(list_kind(a.field("b"), &side), Ok(ListKind::Map(Cow::Owned(vec!["id".into()]))));
+        assert_eq!(
+            list_kind(types.root("v2", "K").field("spec").field("a"), &side),
+            Ok(ListKind::Map(Cow::Owned(vec!["name".into()])))
+        );
+        let doc = Document::parse("[{name: a}]").expect("valid");
+        assert!(list_kind(a.field("b"), &[doc.roots().next().expect("root")]).is_err());
+    }
+}
