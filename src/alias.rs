@@ -1,0 +1,101 @@
+//! Aliases, anchors and `<<` in dest: they stay in the text until a plan goes into one, and then only that use is written out.
+//!
+//! A plan must not change what an alias stands for elsewhere, and must not leave an alias without its anchor. So before a plan is
+//! carried out, the uses in its way are found ([`in_the_way`]) and written out ([`write_out`]), and the merge is done again on the new text.
+
+use crate::merge::{Merged, New, Plan, Slot};
+use crate::yaml::{Kind, NodeRef};
+
+/// The aliases, and the values of `<<` entries, of a resource that have to be written out before its plan can be carried out.
+pub fn in_the_way<'a>(dest: NodeRef<'a>, merged: &Merged<'a>) -> Vec<NodeRef<'a>> {
+    if !dest.has_aliases() {
+        return Vec::new();
+    }
+    let mut found = merged.entered.clone();
+    let mut changed = Vec::new();
+    collect_changed(dest, &merged.plan, &mut changed);
+    for alias in dest.document().aliases_in(dest) {
+        let target = alias.resolve();
+        let is_changed = |c: &Changed<'a>| match c {
+            Changed::Gone(node) => node.holds(target) || target.holds(*node),
+            Changed::Within(node) => target.holds(*node),
+        };
+        if changed.iter().any(is_changed) {
+            found.push(alias);
+        }
+    }
+    found
+}
+
+enum Changed<'a> {
+    /// The node is removed or replaced.
+    Gone(NodeRef<'a>),
+    /// Children of the node come, go or move.
+    Within(NodeRef<'a>),
+}
+
+fn collect_changed<'a>(node: NodeRef<'a>, plan: &Plan<'a>, out: &mut Vec<Changed<'a>>) {
+    match plan {
+        Plan::Keep => {}
+        // A plan that goes into an alias is in the way itself; what the alias stands for is not changed by it.
+        Plan::Inside(_) if node.kind() == Kind::Alias => {}
+        Plan::Put(_) | Plan::Remove => out.push(Changed::Gone(node)),
+        Plan::Inside(slots) => {
+            let written: Vec<_> = node.written().collect();
+            if slots.iter().any(|s| matches!(s, Slot::New(_) | Slot::Dest { plan: Plan::Remove, .. })) {
+                out.push(Changed::Within(node.resolve()));
+            }
+            for slot in slots {
+                if let Slot::Dest { index, plan, .. } = slot {
+                    if let (Plan::Remove, Some(key)) = (plan, written[*index].0) {
+                        out.push(Changed::Gone(key));
+                    }
+                    collect_changed(written[*index].1, plan, out);
+                }
+            }
+        }
+    }
+}
+
+/// The plan that writes out these uses and changes nothing else.
+pub fn write_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
+    if !uses.iter().any(|u| node.holds(*u)) {
+        return Plan::Keep;
+    }
+    if node.kind() == Kind::Alias {
+        return Plan::Put(Box::new(New { key: None, value: node.resolve(), trim: Plan::Keep }));
+    }
+    let mut slots = Vec::new();
+    for (index, (key, value)) in node.written().enumerate() {
+        if key.is_some_and(NodeRef::is_merge_key) && uses.iter().any(|u| value.holds(*u)) {
+            slots.push(Slot::Dest { index, plan: Plan::Remove, comment: None });
+            let own = |k: NodeRef<'a>| node.entries().any(|(o, _)| o.is(k));
+            slots.extend(
+                node.fields()
+                    .filter(|(k, _)| !own(*k))
+                    .map(|(k, v)| Slot::New(New { key: Some(k), value: v, trim: Plan::Keep })),
+            );
+        } else {
+            slots.push(Slot::Dest { index, plan: write_out(value, uses), comment: None });
+        }
+    }
+    Plan::Inside(slots)
+}
+
+/// The values of all `<<` entries of a resource: what is lowered to a change must have them written out.
+pub fn merged(node: NodeRef<'_>) -> Vec<NodeRef<'_>> {
+    fn collect<'a>(node: NodeRef<'a>, out: &mut Vec<NodeRef<'a>>) {
+        for (key, value) in node.written().filter(|_| node.kind() != Kind::Alias) {
+            if key.is_some_and(NodeRef::is_merge_key) {
+                out.push(value);
+            } else {
+                collect(value, out);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    if node.document().has_merge_keys() {
+        collect(node, &mut out);
+    }
+    out
+}

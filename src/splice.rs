@@ -1,0 +1,410 @@
+//! The splicer: carries a [`Plan`] out on dest's own text.
+//!
+//! A plan becomes a list of edits, disjoint and sorted; everything between them is copied byte for byte. So what a plan does not name
+//! cannot change. It knows nothing of Kubernetes.
+
+mod print;
+
+use std::ops::Range;
+
+use crate::merge::{New, Plan, Slot};
+use crate::yaml::{Document, Kind, NodeRef, Place, Style, below, comment_place, comment_text, line_end};
+use print::{Flow, Host, Layout, Text};
+
+/// A piece of the text and what takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The bytes that go; empty for an insertion.
+    pub range: Range<usize>,
+    /// What comes.
+    pub text: String,
+}
+
+/// The edits that carry out a plan for a map or list that stays, in the order of the text.
+///
+/// Aliases that the plan goes into must have been written out before. [`Plan::Keep`] gives no edits; [`Plan::Put`] and
+/// [`Plan::Remove`] of the root itself are the caller's to carry out, for they concern what holds it.
+pub fn edits(root: NodeRef<'_>, plan: &Plan<'_>) -> Vec<Edit> {
+    let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root), edits: Vec::new() };
+    if let Plan::Inside(slots) = plan {
+        splicer.children(root, slots);
+    }
+    splicer.finish()
+}
+
+/// A range of a text with the edits that lie in it carried out.
+pub fn apply(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
+    let grown: usize = edits.iter().map(|e| e.text.len()).sum();
+    let mut out = String::with_capacity(range.len() + grown);
+    let mut at = range.start;
+    for edit in edits {
+        out.push_str(&text[at..edit.range.start]);
+        out.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    out.push_str(&text[at..range.end]);
+    out
+}
+
+/// A new resource as a text of its own.
+pub fn standalone(new: &New<'_>) -> String {
+    let mut lines = Layout::of(new.value).document(new);
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// The value of a node as compact JSON.
+pub fn to_json(node: NodeRef<'_>) -> String {
+    Layout { indent: 2, list_offset: 0, flow: Flow::TightJson }.flow(node, &Plan::Keep)
+}
+
+struct Splicer<'d> {
+    doc: &'d Document<'d>,
+    layout: Layout,
+    edits: Vec<Edit>,
+}
+
+fn is_kept(slot: &Slot<'_>) -> bool {
+    matches!(slot, Slot::Dest { plan, .. } if !matches!(plan, Plan::Remove))
+}
+
+fn news<'s, 'a>(slots: &'s [Slot<'a>]) -> impl Iterator<Item = &'s New<'a>> {
+    slots.iter().filter_map(|s| match s {
+        Slot::New(new) => Some(new),
+        Slot::Dest { .. } => None,
+    })
+}
+
+impl<'d> Splicer<'d> {
+    fn finish(mut self) -> Vec<Edit> {
+        // Insertions at one place stay in the order in which they were made, and before a removal that begins there.
+        self.edits.sort_by_key(|e| (e.range.start, e.range.end));
+        let line_break = self.doc.line_break();
+        if line_break != "\n" {
+            for edit in &mut self.edits {
+                edit.text = edit.text.replace('\n', line_break);
+            }
+        }
+        self.edits
+    }
+
+    fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {
+        self.edits.push(Edit { range, text: text.into() });
+    }
+
+    fn text(&self) -> &'d str {
+        self.doc.source()
+    }
+
+    fn children(&mut self, node: NodeRef<'d>, slots: &[Slot<'_>]) {
+        match node.style() {
+            Style::Flow => self.flow_children(node, slots),
+            _ => self.block_children(node, slots),
+        }
+    }
+
+    /// One child of a block map or list that stays.
+    fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, plan: &Plan<'_>, comment: Option<&str>) {
+        let column = place.column(self.doc);
+        match plan {
+            Plan::Keep | Plan::Remove => {}
+            Plan::Put(new) => {
+                let text = self.layout.value(new.value, &new.trim, host, column);
+                return self.set_value(host, place, value, text, comment);
+            }
+            Plan::Inside(slots) if self.must_be_set_anew(value, slots) => {
+                let text = self.anew(host, column, value, slots);
+                return self.set_value(host, place, value, text, comment);
+            }
+            Plan::Inside(slots) => self.children(value, slots),
+        }
+        if let Some(comment) = comment {
+            self.set_comment(place, value, comment);
+        }
+    }
+
+    /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.
+    fn must_be_set_anew(&self, value: NodeRef<'_>, slots: &[Slot<'_>]) -> bool {
+        let in_flow = value.style() == Style::Flow;
+        !slots.iter().any(is_kept)
+            && (!in_flow
+                || (self.layout.flow == Flow::Yaml
+                    && news(slots).next().is_some()
+                    && value.children().next().is_none()))
+    }
+
+    /// The text of a map or list that has only new children, or none.
+    fn anew(&self, host: Host, column: usize, value: NodeRef<'_>, slots: &[Slot<'_>]) -> Text {
+        let child_column = self.layout.child_column(value.kind(), host, column);
+        let mut text = Text::default();
+        for new in news(slots) {
+            text.body.extend(self.layout.new_child(new, child_column));
+        }
+        if text.body.is_empty() {
+            text.head = if value.kind() == Kind::Map { "{}".into() } else { "[]".into() };
+        }
+        if value.style() == Style::Block {
+            // Comments in the block that belong to no child stay.
+            let places = Place::of_children(value);
+            let owned = |at: usize| places.iter().any(|p| (p.top(self.doc)..p.bottom(self.doc)).contains(&at));
+            let first = places.first().map_or(value.start(), |p| p.top(self.doc));
+            let all = first.min(value.start())..below(self.doc, value.end(), column);
+            let free: Vec<String> = self
+                .doc
+                .comments_in(all)
+                .filter(|c| !owned(c.0))
+                .map(|(s, e)| format!("{}{}", " ".repeat(child_column), &self.text()[s..e]))
+                .collect();
+            text.body.splice(0..0, free);
+        }
+        text
+    }
+
+    /// Puts a text in the place of a value, behind its key or dash. The comment of the line stays, unless another is given.
+    fn set_value(&mut self, host: Host, place: &Place, old: NodeRef<'d>, new: Text, comment: Option<&str>) {
+        let on_one_line = !matches!(old.style(), Style::Block | Style::Literal | Style::Folded);
+        if on_one_line && new.body.is_empty() && !new.head.is_empty() {
+            let start = old.full_start();
+            let gap = if start == place.open { " " } else { "" };
+            self.edit(start..old.end(), format!("{gap}{}", new.head));
+            if let Some(comment) = comment {
+                self.set_comment(place, old, comment);
+            }
+            return;
+        }
+        let column = place.column(self.doc);
+        let end = match old.style() {
+            // The comment lines at the end of a block go with it.
+            Style::Block => {
+                let bottom = &self.text()[..below(self.doc, place.end, column)];
+                bottom.strip_suffix("\r\n").or_else(|| bottom.strip_suffix(['\n', '\r'])).unwrap_or(bottom).len()
+            }
+            _ => line_end(self.text(), place.end),
+        };
+        let comment = comment.or_else(|| comment_text(place, old));
+        let text = new.behind(host, comment);
+        self.edit(place.open..end.max(place.end), text);
+    }
+
+    fn set_comment(&mut self, place: &Place, value: NodeRef<'d>, comment: &str) {
+        let Some(at) = comment_place(place, value) else { return };
+        match self.doc.comment_behind(at) {
+            Some((start, end)) => self.edit(start..end, comment),
+            None => self.edit(at..at, format!(" {comment}")),
+        }
+    }
+
+    fn block_children(&mut self, node: NodeRef<'d>, slots: &[Slot<'_>]) {
+        let places = Place::of_children(node);
+        let Some(first) = places.first() else { return };
+        let column = first.column(self.doc);
+        let host = if node.kind() == Kind::Map { Host::Field } else { Host::Element };
+        let values: Vec<NodeRef<'d>> = node.written().map(|(_, v)| v).collect();
+        let order: Vec<usize> =
+            slots.iter().filter_map(|s| if let Slot::Dest { index, .. } = s { Some(*index) } else { None }).collect();
+        if !order.is_sorted() {
+            return self.moved_children(host, column, &places, &values, slots);
+        }
+        let Some(kept) = slots.iter().position(is_kept) else {
+            return;
+        };
+        let (before, rest) = slots.split_at(kept);
+        let kept_index = before.iter().filter(|s| matches!(s, Slot::Dest { .. })).count();
+        let mut lines = Vec::new();
+        for new in news(before) {
+            lines.extend(self.layout.new_child(new, column));
+        }
+        if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty()) {
+            // What stands behind the dash goes or moves down, and what comes next slides up to it.
+            let next = &places[kept_index];
+            let to = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
+            let owned =
+                |at: usize| places[..kept_index].iter().any(|p| (p.top(self.doc)..p.bottom(self.doc)).contains(&at));
+            let free = self.doc.comments_in(first.lead..to).filter(|c| !owned(c.0));
+            lines.extend(free.map(|(s, e)| format!("{}{}", " ".repeat(column), &self.text()[s..e])));
+            let mut text = lines.join("\n").trim_start().to_owned();
+            if !text.is_empty() {
+                text.push('\n');
+                text.push_str(&" ".repeat(column));
+            }
+            self.edit(first.lead..to, text);
+        } else {
+            self.insert_lines(first.top(self.doc), &lines);
+            for place in &places[..kept_index] {
+                self.edit(place.top(self.doc)..place.bottom(self.doc), "");
+            }
+        }
+        let mut last = kept_index;
+        for slot in rest {
+            match slot {
+                Slot::Dest { index, plan: Plan::Remove, .. } => {
+                    last = *index;
+                    self.edit(places[last].top(self.doc)..places[last].bottom(self.doc), "");
+                }
+                Slot::Dest { index, plan, comment } => {
+                    last = *index;
+                    self.child(host, &places[last], values[last], plan, *comment);
+                }
+                Slot::New(new) => {
+                    let lines = self.layout.new_child(new, column);
+                    self.insert_lines(places[last].bottom(self.doc), &lines);
+                }
+            }
+        }
+    }
+
+    /// Inserts whole lines at the start of a line, or behind a last line that has no line break.
+    fn insert_lines(&mut self, at: usize, lines: &[String]) {
+        if lines.is_empty() {
+            return;
+        }
+        let mut text = lines.join("\n");
+        text.push('\n');
+        if at > 0 && !self.text()[..at].ends_with(['\n', '\r']) {
+            text.insert(0, '\n');
+        }
+        self.edit(at..at, text);
+    }
+
+    /// Children in a new order: each takes its comments along, what lies between stays between.
+    fn moved_children(
+        &mut self,
+        host: Host,
+        column: usize,
+        places: &[Place],
+        values: &[NodeRef<'d>],
+        slots: &[Slot<'_>],
+    ) {
+        let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
+        let mut text = String::new();
+        let mut position = 0;
+        for slot in slots {
+            let piece = match slot {
+                Slot::Dest { plan: Plan::Remove, .. } => continue,
+                Slot::Dest { index, plan, comment } => {
+                    let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
+                    inner.child(host, &places[*index], values[*index], plan, *comment);
+                    let edits = inner.finish();
+                    apply(self.text(), top(&places[*index])..places[*index].bottom(self.doc), &edits)
+                }
+                Slot::New(new) => self.layout.new_child(new, column).join("\n").trim_start().to_owned(),
+            };
+            if position > 0 {
+                if let Some(next) = places.get(position) {
+                    text.push_str(&self.text()[places[position - 1].bottom(self.doc)..next.top(self.doc)]);
+                }
+                text.push_str(&" ".repeat(column));
+            }
+            text.push_str(&piece);
+            if !piece.ends_with(['\n', '\r']) {
+                text.push('\n');
+            }
+            position += 1;
+        }
+        if let (Some(first), Some(last)) = (places.first(), places.last()) {
+            self.edit(top(first)..last.bottom(self.doc), text);
+        }
+    }
+
+    fn flow_children(&mut self, node: NodeRef<'d>, slots: &[Slot<'_>]) {
+        let places = Place::of_children(node);
+        let values: Vec<NodeRef<'d>> = node.written().map(|(_, v)| v).collect();
+        let bracketed = node.text().starts_with(['{', '[']);
+        let order: Vec<usize> =
+            slots.iter().filter_map(|s| if let Slot::Dest { index, .. } = s { Some(*index) } else { None }).collect();
+        let structural = slots.iter().any(|s| !is_kept(s)) || !order.is_sorted();
+        if structural && !bracketed {
+            self.edit(node.start()..node.start(), "{");
+        }
+        if !order.is_sorted() || !slots.iter().any(is_kept) {
+            let inner = if bracketed { node.start() + 1..node.end() - 1 } else { node.start()..node.end() };
+            let comma = if self.layout.flow == Flow::TightJson { "," } else { ", " };
+            let children: Vec<String> =
+                slots.iter().filter_map(|slot| self.flow_piece(slot, &places, &values)).collect();
+            self.edit(inner, children.join(comma));
+        } else {
+            self.flow_slots(&places, &values, slots, &self.comma(node, &places));
+        }
+        if structural && !bracketed {
+            self.edit(node.end()..node.end(), "}");
+        }
+    }
+
+    /// A child of a flow map or list as text of its own, for a new order.
+    fn flow_piece(&self, slot: &Slot<'_>, places: &[Place], values: &[NodeRef<'d>]) -> Option<String> {
+        match slot {
+            Slot::Dest { plan: Plan::Remove, .. } => None,
+            Slot::Dest { index, plan, .. } => {
+                let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
+                inner.flow_value(&places[*index], values[*index], plan);
+                Some(apply(self.text(), places[*index].lead..places[*index].end, &inner.finish()))
+            }
+            Slot::New(new) => Some(self.layout.flow_child(new)),
+        }
+    }
+
+    /// What the user puts between two children of this map or list.
+    fn comma(&self, node: NodeRef<'_>, places: &[Place]) -> String {
+        let default = if self.layout.flow == Flow::TightJson { "," } else { ", " };
+        let blank_comma = |s: &str| s.trim() == ",";
+        match places {
+            [a, b, ..] => Some(&self.text()[a.end..b.lead]).filter(|s| blank_comma(s)).unwrap_or(default).to_owned(),
+            [only] => {
+                let gap = &self.text()[node.start() + 1..only.lead.max(node.start() + 1)];
+                if gap.trim().is_empty() && gap.contains(['\n', '\r']) { format!(",{gap}") } else { default.to_owned() }
+            }
+            [] => default.to_owned(),
+        }
+    }
+
+    fn flow_slots(&mut self, places: &[Place], values: &[NodeRef<'d>], slots: &[Slot<'_>], comma: &str) {
+        let mut last_kept: Option<usize> = None;
+        let mut removed: Option<usize> = None;
+        let mut last = 0;
+        for slot in slots {
+            match slot {
+                Slot::Dest { index, plan: Plan::Remove, .. } => {
+                    removed.get_or_insert(*index);
+                    last = *index;
+                }
+                Slot::Dest { index, plan, .. } => {
+                    if let Some(first) = removed.take() {
+                        self.edit(places[first].lead..places[*index].lead, "");
+                    }
+                    self.flow_value(&places[*index], values[*index], plan);
+                    last_kept = Some(*index);
+                    last = *index;
+                }
+                Slot::New(new) => {
+                    let child = self.layout.flow_child(new);
+                    match last_kept {
+                        Some(i) => self.edit(places[i].end..places[i].end, format!("{comma}{child}")),
+                        None => self.edit(places[0].lead..places[0].lead, format!("{child}{comma}")),
+                    }
+                }
+            }
+        }
+        if let (Some(_), Some(kept)) = (removed, last_kept) {
+            self.edit(places[kept].end..places[last].end, "");
+        }
+    }
+
+    fn flow_value(&mut self, place: &Place, value: NodeRef<'d>, plan: &Plan<'_>) {
+        match plan {
+            Plan::Keep | Plan::Remove => {}
+            Plan::Put(new) => {
+                let start = value.full_start();
+                // A key without a colon (`{a}`) or without a blank behind it (`{a:}`).
+                let has_colon = self.text()[..place.open].ends_with(':');
+                let gap = match (place.lead == place.open, value.is_absent() && start == place.open, has_colon) {
+                    (false, true, true) => " ",
+                    (false, true, false) => ": ",
+                    _ => "",
+                };
+                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout.flow(new.value, &new.trim)));
+            }
+            Plan::Inside(slots) => self.children(value, slots),
+        }
+    }
+}
+

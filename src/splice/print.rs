@@ -1,0 +1,526 @@
+//! Nodes of another document as lines in dest's style: its indent width, its compact or wide lists, its flow and JSON.
+//!
+//! Scalars are copied as they are written and comments come along; only the layout is dest's. What a plan trims is left out. Aliases are
+//! written out and anchors are not copied: a copy must mean the same wherever it lands.
+
+use crate::merge::{New, Plan, Slot};
+use crate::yaml::{
+    Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, line_end, line_start, next_line,
+    own_line_comment, quoted, quoted_json,
+};
+
+/// How a resource is laid out, read off its own text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// How much deeper a map stands than the key that holds it.
+    pub indent: usize,
+    /// How much deeper a list's dash stands than the key that holds it: 0 is kpt's compact form.
+    pub list_offset: usize,
+    /// Whether strings and keys are JSON's.
+    pub flow: Flow,
+}
+
+/// How flow maps and lists are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// YAML: quotes where they are needed.
+    Yaml,
+    /// JSON, with a blank behind `:` and `,`.
+    Json,
+    /// JSON without blanks.
+    TightJson,
+}
+
+impl Layout {
+    /// The layout of a resource: that of the first map and the first list in it.
+    pub fn of(root: NodeRef<'_>) -> Self {
+        let (mut indent, mut list_offset) = (None, None);
+        let mut flow = Flow::Yaml;
+        if let Some((key, value)) =
+            root.entries().next().filter(|(k, _)| root.style() == Style::Flow && k.style() == Style::Double)
+        {
+            flow = if value.start() == key.end() + 1 { Flow::TightJson } else { Flow::Json };
+        }
+        let mut todo = vec![root];
+        while let Some(node) = todo.pop() {
+            if (indent.is_some() && list_offset.is_some()) || node.style() != Style::Block {
+                continue;
+            }
+            for (key, value) in node.entries().filter(|(_, v)| v.style() == Style::Block) {
+                let column = key.column();
+                let deeper = value.start() - line_start(value.document().source(), value.start());
+                let found = if value.kind() == Kind::Map { &mut indent } else { &mut list_offset };
+                if deeper >= column {
+                    found.get_or_insert(deeper - column);
+                }
+            }
+            let children: Vec<NodeRef<'_>> =
+                node.written().map(|(_, v)| v).filter(|v| v.style() == Style::Block).collect();
+            todo.extend(children.into_iter().rev());
+        }
+        Self {
+            indent: indent.filter(|i| (1..=9).contains(i)).unwrap_or(2),
+            list_offset: list_offset.unwrap_or(0),
+            flow,
+        }
+    }
+}
+
+/// What holds a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Host {
+    /// A key.
+    Field,
+    /// A dash.
+    Element,
+}
+
+/// A value as text: what stands on the line of its key or dash, and the lines below, indented.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    pub head: String,
+    pub body: Vec<String>,
+}
+
+impl Text {
+    /// Behind a key's colon or a dash, with the comment of the line.
+    pub fn behind(mut self, host: Host, comment: Option<&str>) -> String {
+        let mut out = String::new();
+        if !self.head.is_empty() {
+            out.push(' ');
+            out.push_str(&self.head);
+        }
+        if let Some(comment) = comment {
+            if !comment.starts_with([' ', '\t']) {
+                out.push(' ');
+            }
+            out.push_str(comment);
+        }
+        if out.is_empty() && host == Host::Element && !self.body.is_empty() {
+            let first = self.body.remove(0);
+            out.push(' ');
+            out.push_str(first.trim_start());
+        }
+        for line in self.body {
+            out.push('\n');
+            out.push_str(&line);
+        }
+        out
+    }
+}
+
+fn blanks(n: usize) -> String {
+    " ".repeat(n)
+}
+
+/// The lines of a text, whatever breaks them.
+fn lines(text: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    loop {
+        let end = line_end(text, at);
+        lines.push(&text[at..end]);
+        if end == text.len() {
+            return lines;
+        }
+        at = next_line(text, at);
+    }
+}
+
+impl Layout {
+    /// The column of the children of a value behind a key or dash at `column`.
+    pub fn child_column(&self, kind: Kind, host: Host, column: usize) -> usize {
+        match (host, kind) {
+            (Host::Element, _) => column + 2,
+            (Host::Field, Kind::List) => column + self.list_offset,
+            (Host::Field, _) => column + self.indent,
+        }
+    }
+
+    /// A value behind a key or dash at `column`.
+    pub fn value(&self, node: NodeRef<'_>, trim: &Plan<'_>, host: Host, column: usize) -> Text {
+        let node = node.resolve();
+        match node.kind() {
+            Kind::Scalar => self.scalar(node, column),
+            _ if node.style() == Style::Flow => Text { head: self.flow_value(node, trim, column), body: Vec::new() },
+            kind => {
+                let body = self.children(node, trim, self.child_column(kind, host, column));
+                let head = if !body.is_empty() {
+                    String::new()
+                } else if kind == Kind::Map {
+                    "{}".into()
+                } else {
+                    "[]".into()
+                };
+                Text { head, body }
+            }
+        }
+    }
+
+    /// A new entry or element, whose key or dash stands at `column`, as lines.
+    pub fn new_child(&self, new: &New<'_>, column: usize) -> Vec<String> {
+        let text = new.value.document().source();
+        let place = self.place(new);
+        let mut out = match place {
+            Some(place) if !place.is_inline(new.value.document()) => {
+                comment_lines(&text[place.top(new.value.document())..line_start(text, place.lead)], column)
+            }
+            _ => Vec::new(),
+        };
+        self.child(new, place, column, &mut out);
+        out
+    }
+
+    /// A map or list as the lines of a document, its own comment lines first.
+    pub fn document(&self, new: &New<'_>) -> Vec<String> {
+        let doc = new.value.document();
+        let mut out = match self.place(new) {
+            Some(place) if !place.is_inline(doc) => {
+                comment_lines(&doc.source()[place.top(doc)..line_start(doc.source(), place.lead)], 0)
+            }
+            _ => Vec::new(),
+        };
+        if new.value.resolve().style() == Style::Flow {
+            out.push(self.flow_value(new.value, &new.trim, 0));
+        } else {
+            out.extend(self.children(new.value.resolve(), &new.trim, 0));
+        }
+        out
+    }
+
+    /// Where a new child lies in its own document; a root lies nowhere.
+    fn place(&self, new: &New<'_>) -> Option<Place> {
+        new.key.map_or_else(|| Place::behind_dash(new.value), |key| Some(Place::of_entry(key, new.value)))
+    }
+
+    /// The lines of a child behind its own comment lines.
+    fn child(&self, new: &New<'_>, place: Option<Place>, column: usize, out: &mut Vec<String>) {
+        let host = if new.key.is_some() { Host::Field } else { Host::Element };
+        let mut line = blanks(column);
+        match new.key {
+            Some(key) => {
+                line.push_str(&self.key(key));
+                line.push(':');
+            }
+            None => line.push('-'),
+        }
+        let comment = place.and_then(|place| {
+            let text = new.value.document().source();
+            let (_, end) = comment_of(&place, new.value)?;
+            Some(&text[comment_place(&place, new.value)?..end])
+        });
+        line.push_str(&self.value(new.value, &new.trim, host, column).behind(host, comment));
+        out.extend(line.split('\n').map(str::to_owned));
+    }
+
+    fn key(&self, key: NodeRef<'_>) -> String {
+        let key = key.resolve();
+        match key.kind() {
+            Kind::Scalar if key.is_absent() => "null".into(),
+            Kind::Scalar
+                if !matches!(key.style(), Style::Literal | Style::Folded) && !key.text().contains(['\n', '\r']) =>
+            {
+                with_tag(key, key.text())
+            }
+            Kind::Scalar => quoted_json(key.string()),
+            _ => self.flow(key, &Plan::Keep),
+        }
+    }
+
+    /// The children of a block map or list, as lines at `column`.
+    fn children(&self, node: NodeRef<'_>, trim: &Plan<'_>, column: usize) -> Vec<String> {
+        let doc = node.document();
+        let text = doc.source();
+        let mut out = Vec::new();
+        if node.entries().any(|(k, _)| k.is_merge_key()) && matches!(trim, Plan::Keep) {
+            for (key, value) in node.fields() {
+                out.extend(self.new_child(&New { key: Some(key), value, trim: Plan::Keep }, column));
+            }
+            return out;
+        }
+        let written: Vec<_> = node.written().collect();
+        let places = Place::of_children(node);
+        let mut kept_last = false;
+        let mut dest = |index: usize, plan: &Plan<'_>, out: &mut Vec<String>| {
+            let (key, value) = written[index];
+            let place = places[index];
+            kept_last = index + 1 == places.len() && !matches!(plan, Plan::Remove);
+            if matches!(plan, Plan::Remove) {
+                return;
+            }
+            if !place.is_inline(doc) {
+                let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
+                let above =
+                    comment_lines(&text[first_of_gap(node, limit, place.lead)..line_start(text, place.lead)], column);
+                let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
+                out.extend(above.into_iter().skip(skip));
+            }
+            match plan {
+                Plan::Put(new) => {
+                    let place = self.place(new);
+                    self.child(new, place, column, out);
+                }
+                trim => self.child(&New { key, value, trim: trim.clone() }, Some(place), column, out),
+            }
+        };
+        match trim {
+            Plan::Inside(slots) => {
+                for slot in slots {
+                    match slot {
+                        Slot::Dest { index, plan, .. } => dest(*index, plan, &mut out),
+                        Slot::New(new) => out.extend(self.new_child(new, column)),
+                    }
+                }
+            }
+            _ => (0..written.len()).for_each(|i| dest(i, &Plan::Keep, &mut out)),
+        }
+        if let Some(last) = places.last().filter(|_| kept_last) {
+            let own = last.bottom(doc);
+            // Comments at the end of the block, in its own column: not those of the last child, which came with it.
+            let deeper_than_host = places[0].column(doc).saturating_sub(1);
+            let foot = &text[own.min(text.len())..below(doc, last.end, deeper_than_host).max(own)];
+            out.extend(
+                comment_lines(foot, column)
+                    .into_iter()
+                    .rev()
+                    .skip_while(String::is_empty)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .rev(),
+            );
+            let own_foot = &text[next_line(text, last.end)..own];
+            if !written.last().is_some_and(|(_, v)| v.style() == Style::Block) {
+                out.extend(comment_lines(own_foot, column));
+            }
+        }
+        out
+    }
+
+    /// A flow map or list on the line of its key: as it is written where it can be.
+    fn flow_value(&self, node: NodeRef<'_>, trim: &Plan<'_>, column: usize) -> String {
+        let text = node.text();
+        let bracketed = text.starts_with(['{', '[']);
+        if !bracketed || !matches!(trim, Plan::Keep) || node.has_aliases() || node.document().has_anchors_in(node) {
+            return self.flow(node, trim);
+        }
+        reindent(text, line_indent(node), column, column + self.indent)
+    }
+
+    /// A node on one line, in flow style.
+    pub fn flow(&self, node: NodeRef<'_>, trim: &Plan<'_>) -> String {
+        let node = node.resolve();
+        let (comma, colon) = if self.flow == Flow::TightJson { (",", ":") } else { (", ", ": ") };
+        let child = |key: Option<NodeRef<'_>>, value: NodeRef<'_>, trim: &Plan<'_>| match key {
+            Some(key) => format!("{}{colon}{}", self.flow_key(key), self.flow(value, trim)),
+            None => self.flow(value, trim),
+        };
+        let children: Vec<String> = match (node.kind(), trim) {
+            (Kind::Scalar | Kind::Alias, _) => return self.flow_scalar(node),
+            (_, Plan::Inside(slots)) => {
+                let written: Vec<_> = node.written().collect();
+                slots
+                    .iter()
+                    .filter_map(|slot| match slot {
+                        Slot::Dest { plan: Plan::Remove, .. } => None,
+                        Slot::Dest { index, plan: Plan::Put(new), .. } => {
+                            Some(child(written[*index].0, new.value, &new.trim))
+                        }
+                        Slot::Dest { index, plan, .. } => Some(child(written[*index].0, written[*index].1, plan)),
+                        Slot::New(new) => Some(child(new.key, new.value, &new.trim)),
+                    })
+                    .collect()
+            }
+            (Kind::Map, _) => node.fields().map(|(k, v)| child(Some(k), v, &Plan::Keep)).collect(),
+            (Kind::List, _) => node.elements().map(|e| child(None, e, &Plan::Keep)).collect(),
+        };
+        let children = children.join(comma);
+        if node.is_map() { format!("{{{children}}}") } else { format!("[{children}]") }
+    }
+
+    /// A new entry or element of a flow map or list.
+    pub fn flow_child(&self, new: &New<'_>) -> String {
+        let colon = if self.flow == Flow::TightJson { ":" } else { ": " };
+        let value = self.flow(new.value, &new.trim);
+        new.key.map_or_else(|| value.clone(), |key| format!("{}{colon}{value}", self.flow_key(key)))
+    }
+
+    fn flow_key(&self, key: NodeRef<'_>) -> String {
+        let key = key.resolve();
+        match self.flow {
+            Flow::Yaml => self.flow_scalar_or(key),
+            _ => quoted_json(key.string()),
+        }
+    }
+
+    fn flow_scalar_or(&self, node: NodeRef<'_>) -> String {
+        if node.is_container() { self.flow(node, &Plan::Keep) } else { self.flow_scalar(node) }
+    }
+
+    fn flow_scalar(&self, node: NodeRef<'_>) -> String {
+        let text = node.text();
+        let one_line = !text.contains(['\n', '\r']);
+        if self.flow != Flow::Yaml {
+            return json_scalar(node);
+        }
+        match node.style() {
+            _ if node.is_absent() => "null".into(),
+            Style::Single | Style::Double if one_line => with_tag(node, text),
+            Style::Plain if one_line && !text.contains([',', '[', ']', '{', '}']) => with_tag(node, text),
+            Style::Plain | Style::Single | Style::Double | Style::Literal | Style::Folded => {
+                with_tag(node, &quoted(node.string(), Context::Flow))
+            }
+            Style::Block | Style::Flow => text.into(),
+        }
+    }
+
+    /// A scalar behind a key or dash at `column`.
+    fn scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
+        let text = node.text();
+        match node.style() {
+            Style::Literal | Style::Folded => self.block_scalar(node, column),
+            // What is JSON's in a flow document stays: every reader takes it.
+            _ if !text.contains(['\n', '\r']) => Text { head: with_tag(node, text), body: Vec::new() },
+            _ => {
+                let inner = blanks(column + self.indent);
+                let mut head = String::new();
+                for (i, line) in lines(text).iter().enumerate() {
+                    let line = if i == 0 { line } else { line.trim_start_matches([' ', '\t']) };
+                    if i > 0 {
+                        head.push('\n');
+                        if !line.is_empty() {
+                            head.push_str(&inner);
+                        }
+                    }
+                    head.push_str(line);
+                }
+                Text { head: with_tag(node, &head), body: Vec::new() }
+            }
+        }
+    }
+
+    /// A block scalar: its lines moved to the new indentation, its header mended where the old one would mean something else.
+    fn block_scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
+        let text = node.text();
+        let all = lines(text);
+        let header = all[0];
+        let content = &all[1..];
+        let is_blank = |l: &str| l.bytes().all(|b| b == b' ');
+        let indentation = |l: &str| l.bytes().take_while(|b| *b == b' ').count();
+        let value = node.string();
+        let first = content.iter().find(|l| !is_blank(l));
+        // How far the first line is indented beyond the content: what decoding has left of its blanks.
+        let extra = value.lines().find(|l| !is_blank(l)).map_or(0, indentation);
+        let old = first.map_or(0, |l| indentation(l).saturating_sub(extra));
+        let leading_blanks = content.iter().take_while(|l| is_blank(l)).any(|l| first.is_some() && l.len() > old);
+        let mut head = header[..1].to_owned();
+        if extra > 0 || leading_blanks {
+            head.push_str(&self.indent.to_string());
+        }
+        // Where the text ends without a line break the value does, too; elsewhere only `-` says so.
+        if header.contains('-') || (first.is_some() && !value.ends_with('\n')) {
+            head.push('-');
+        } else if header.contains('+') {
+            head.push('+');
+        }
+        let inner = blanks(column + self.indent);
+        let body = content
+            .iter()
+            .map(|l| {
+                if is_blank(l) && l.len() <= old {
+                    String::new()
+                } else {
+                    format!("{inner}{}", &l[old.min(indentation(l))..])
+                }
+            })
+            .collect();
+        Text { head: with_tag(node, &head), body }
+    }
+}
+
+/// A scalar as JSON.
+pub(super) fn json_scalar(node: NodeRef<'_>) -> String {
+    match node.scalar() {
+        None | Some(Scalar::Null) => "null".into(),
+        Some(Scalar::Bool(b)) => b.to_string(),
+        Some(Scalar::Number(n)) => match n.to_decimal() {
+            Some(_) if is_json_number(node.text()) => node.text().into(),
+            Some(decimal) => decimal,
+            None => quoted_json(node.string()),
+        },
+        Some(Scalar::String(s) | Scalar::Timestamp(s) | Scalar::Tagged(_, s)) => quoted_json(&s),
+    }
+}
+
+fn is_json_number(text: &str) -> bool {
+    let rest = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = rest.split_once(['e', 'E']).map_or((rest, None), |(m, e)| (m, Some(e)));
+    let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(w, f)| (w, Some(f)));
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    digits(whole)
+        && (whole.len() == 1 || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent.is_none_or(|e| digits(e.strip_prefix(['-', '+']).unwrap_or(e)))
+}
+
+fn with_tag(node: NodeRef<'_>, text: &str) -> String {
+    match node.tag_text() {
+        Some(tag) if text.is_empty() => tag.into(),
+        Some(tag) => format!("{tag} {text}"),
+        None => text.into(),
+    }
+}
+
+/// The comment lines and blank lines of a piece of text, moved to a column.
+fn comment_lines(text: &str, column: usize) -> Vec<String> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let text = text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text);
+    lines(text)
+        .iter()
+        .map(|l| if l.trim().is_empty() { String::new() } else { format!("{}{}", blanks(column), l.trim()) })
+        .collect()
+}
+
+/// The first of the blank and comment lines directly above a child, not above `limit`.
+fn first_of_gap(node: NodeRef<'_>, limit: usize, lead: usize) -> usize {
+    let doc = node.document();
+    let text = doc.source();
+    let mut top = line_start(text, lead);
+    while top > limit {
+        let line = line_start(text, top - if text[..top].ends_with("\r\n") { 2 } else { 1 });
+        if line < limit || !(text[line..top].trim().is_empty() || own_line_comment(doc, line).is_some()) {
+            break;
+        }
+        top = line;
+    }
+    top
+}
+
+/// The indentation of the line on which a node begins.
+fn line_indent(node: NodeRef<'_>) -> usize {
+    let text = node.document().source();
+    let start = line_start(text, node.start());
+    text[start..].bytes().take_while(|b| *b == b' ').count()
+}
+
+/// The lines of a flow map or list behind the first, moved with the line on which it begins, never left of `least`.
+fn reindent(text: &str, old: usize, new: usize, least: usize) -> String {
+    let mut out = String::new();
+    for (i, line) in lines(text).iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+            let trimmed = line.trim_start_matches([' ', '\t']);
+            if !trimmed.is_empty() {
+                let indent = line.len() - trimmed.len();
+                let closing = trimmed.starts_with(['}', ']']);
+                let floor = if closing { new } else { least };
+                out.push_str(&blanks((indent + new).saturating_sub(old).max(floor)));
+                out.push_str(trimmed);
+            }
+            continue;
+        }
+        out.push_str(line);
+    }
+    out
+}
