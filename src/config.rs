@@ -1,0 +1,470 @@
+//! The functionConfig: as it is written, and as it is meant.
+//!
+//! What users write is a set of types with a derived JSON schema ([`Merge`]); what the program works with is [`Config`], which cannot say
+//! anything impossible. A ConfigMap says the same in strings, for `kpt fn eval -- mode=…`. Nothing is guessed: what is not understood
+//! is an error that names the field, quotes what was written and says what is allowed.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::merge::{NewElements, OnConflict, Policy};
+use crate::schema::{Inference, ListKind, ListRule, Types};
+use crate::yaml::{Error, NodeRef, from_node, one_of};
+
+/// The group and version of the functionConfig.
+pub const API_VERSION: &str = "krm-merge.dev/v1alpha1";
+/// The kind of the functionConfig.
+pub const KIND: &str = "Merge";
+
+/// How resources are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Mode {
+    /// What a source holds is set in dest, null removes: for overlays.
+    TwoWay,
+    /// The change from original to updated is made in dest: for upgrades of a package with local edits.
+    ThreeWay,
+    /// A patch with directives, by the merge keys of the types: what `kubectl patch` does.
+    Strategic,
+}
+
+/// A part that resources play in a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// What is merged into dest, in TwoWay and Strategic.
+    Source,
+    /// What dest and updated both come from, in ThreeWay.
+    Original,
+    /// The new state of original, in ThreeWay.
+    Updated,
+}
+
+impl Role {
+    /// Its name, in the functionConfig and as the value of `config.kubernetes.io/merge-source`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Original => "original",
+            Self::Updated => "updated",
+        }
+    }
+}
+
+impl Mode {
+    /// The roles that the mode has beside dest.
+    pub fn roles(self) -> &'static [Role] {
+        match self {
+            Self::TwoWay | Self::Strategic => &[Role::Source],
+            Self::ThreeWay => &[Role::Original, Role::Updated],
+        }
+    }
+}
+
+/// Merges Kubernetes resources: a source into dest, the change from original to updated into dest, or a strategic merge patch.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Merge {
+    /// Always `krm-merge.dev/v1alpha1`.
+    #[allow(dead_code, reason = "read for the schema; checked before")]
+    api_version: String,
+    /// Always `Merge`.
+    #[allow(dead_code, reason = "read for the schema; checked before")]
+    kind: String,
+    /// Standard object metadata; only for the host.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    #[allow(dead_code, reason = "the host's, not ours")]
+    metadata: Option<IgnoredAny>,
+    /// What is merged, and how.
+    spec: Spec,
+}
+
+/// What is merged, and how.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Spec {
+    /// How resources are merged. Required.
+    #[schemars(with = "Mode")]
+    mode: Option<Mode>,
+    /// TwoWay and Strategic: what is merged into the other items. Without it the items that carry the annotation
+    /// `config.kubernetes.io/merge-source: source` (or `patch`) play the role.
+    source: Option<Vec<Input>>,
+    /// ThreeWay: the state that both sides come from. Without it the items that carry `config.kubernetes.io/merge-source: original`.
+    original: Option<Vec<Input>>,
+    /// ThreeWay: the new state of original. Without it the items that carry `config.kubernetes.io/merge-source: updated`.
+    updated: Option<Vec<Input>>,
+    /// ThreeWay: who wins where dest and updated both changed something. Default `TakeUpdated`.
+    on_conflict: Option<OnConflict>,
+    /// Where new elements of a merged list go. Default `Append`.
+    new_elements: Option<NewElements>,
+    /// Whether lists of unknown types merge by the first of mountPath, devicePath, ip, type, topologyKey, name and containerPort that all
+    /// their elements have. Default `true` in TwoWay and ThreeWay, `false` in Strategic.
+    infer_merge_keys: Option<bool>,
+    /// How lists merge, ahead of every schema.
+    merge_keys: Option<Vec<MergeKey>>,
+    /// An OpenAPI v2 document with the merge metadata of further types: `definitions` with `x-kubernetes-group-version-kind`.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    openapi: Option<IgnoredAny>,
+}
+
+/// Where resources come from: exactly one of `resources`, `yaml` and `path`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Input {
+    /// Resources as objects.
+    #[schemars(with = "Option<Vec<BTreeMap<String, serde_json::Value>>>")]
+    resources: Option<Vec<IgnoredAny>>,
+    /// One or more YAML documents as text; their comments come along.
+    yaml: Option<String>,
+    /// The items whose path is this file or lies below this folder.
+    path: Option<String>,
+    /// With `path`: whether these items stay in the output. Default `true`.
+    keep: Option<bool>,
+    /// Which dest items a source is applied to, instead of by identity. All that is given must fit; group, version, kind, name and
+    /// namespace are regular expressions for the whole value.
+    target: Option<Target>,
+}
+
+/// Which dest items a source is applied to.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[allow(dead_code, reason = "read for the schema until targets are built")]
+struct Target {
+    /// The API group; empty for the core group.
+    group: Option<String>,
+    /// The API version.
+    version: Option<String>,
+    /// The kind.
+    kind: Option<String>,
+    /// The name.
+    name: Option<String>,
+    /// The namespace.
+    namespace: Option<String>,
+    /// A label selector, as kubectl's `-l` takes it.
+    label_selector: Option<String>,
+    /// The same over annotations.
+    annotation_selector: Option<String>,
+}
+
+/// How one list of one type merges: exactly one of `keys`, `set` and `atomic`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct MergeKey {
+    /// The type's apiVersion, `group/version`.
+    api_version: String,
+    /// The type's kind.
+    kind: String,
+    /// The fields from the root to the list, joined by dots; lists on the way are passed through.
+    path: String,
+    /// A list of maps, told apart by the values of these keys.
+    keys: Option<Vec<String>>,
+    /// A list of scalars, each at most once.
+    set: Option<bool>,
+    /// Replaced whole.
+    atomic: Option<bool>,
+}
+
+/// The functionConfig as it is meant.
+#[derive(Debug)]
+pub struct Config<'a> {
+    /// How resources are merged.
+    pub mode: Mode,
+    /// The roles that the functionConfig itself fills.
+    pub sides: Vec<(Role, Vec<Side<'a>>)>,
+    /// Who wins, and where new elements go.
+    pub policy: Policy,
+    /// What is known of types.
+    pub types: Types,
+}
+
+/// One input of a role.
+#[derive(Debug)]
+pub struct Side<'a> {
+    /// Its field, for messages: `spec.source[0].path`.
+    pub field: String,
+    /// Where it is written.
+    pub node: NodeRef<'a>,
+    /// Where its resources come from.
+    pub from: From<'a>,
+}
+
+/// Where the resources of an input come from.
+#[derive(Debug)]
+pub enum From<'a> {
+    /// From these nodes of the functionConfig.
+    Resources(Vec<NodeRef<'a>>),
+    /// From YAML text.
+    Yaml(&'a str),
+    /// From the items of this file or folder.
+    Path {
+        /// The file or folder, without `./` and without a `/` at the end.
+        path: String,
+        /// Whether the items stay in the output.
+        keep: Keep,
+    },
+}
+
+/// Whether the items that a `path` selects stay in the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// They stay as they are: the folder is part of the package.
+    Stay,
+    /// They are consumed.
+    Consumed,
+}
+
+impl<'a> Config<'a> {
+    /// Reads a functionConfig.
+    ///
+    /// # Errors
+    /// One that names the field, quotes what was written and says what is allowed.
+    pub fn read(node: NodeRef<'a>) -> Result<Self, Error> {
+        if !node.is_map() {
+            return Err(
+                node.error(format!("`functionConfig` must be a map: a `{KIND}` of `{API_VERSION}`, or a ConfigMap"))
+            );
+        }
+        let text = |key| node.get(key).and_then(NodeRef::as_str).unwrap_or_default();
+        match (text("apiVersion"), text("kind")) {
+            (API_VERSION, KIND) => read_merge(node),
+            ("v1", "ConfigMap") => read_config_map(node),
+            (version, kind) => {
+                let at = if kind == KIND || kind == "ConfigMap" { node.get("apiVersion") } else { node.get("kind") };
+                Err(at.unwrap_or(node).error(format!(
+                    "`functionConfig` must be of kind `{KIND}` and apiVersion `{API_VERSION}`, or of kind `ConfigMap` and apiVersion `v1`, not \"{kind}\" of \"{version}\""
+                )))
+            }
+        }
+    }
+}
+
+const MODES: [&str; 3] = ["TwoWay", "ThreeWay", "Strategic"];
+
+fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
+    let written: Merge = from_node(node, "")?;
+    let spec = written.spec;
+    let spec_node = node.get("spec").unwrap_or(node);
+    let Some(mode) = spec.mode else {
+        return Err(spec_node.error(format!("`spec.mode` must be given: {}", one_of(&MODES))));
+    };
+    let mut sides = Vec::new();
+    for (role, inputs) in [(Role::Source, spec.source), (Role::Original, spec.original), (Role::Updated, spec.updated)]
+    {
+        let Some(inputs) = inputs else { continue };
+        let at = spec_node.get(role.name()).unwrap_or(spec_node);
+        check_role(mode, role, "spec", at)?;
+        if inputs.is_empty() {
+            return Err(at.error(format!("`spec.{}` must hold at least one input, or be left out", role.name())));
+        }
+        let mut of_role = Vec::new();
+        for (i, (input, node)) in inputs.into_iter().zip(at.elements()).enumerate() {
+            of_role.push(side(input, node, format!("spec.{}[{i}]", role.name()))?);
+        }
+        sides.push((role, of_role));
+    }
+    if let Some(at) = spec_node.get("onConflict").filter(|_| spec.on_conflict.is_some() && mode != Mode::ThreeWay) {
+        return Err(at.error("`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"));
+    }
+    if let Some(at) = spec_node.get("openapi").filter(|_| spec.openapi.is_some()) {
+        return Err(at.error("`spec.openapi` is not built yet; use `spec.mergeKeys`"));
+    }
+    let rules = match spec_node.get("mergeKeys") {
+        Some(at) => spec
+            .merge_keys
+            .unwrap_or_default()
+            .into_iter()
+            .zip(at.elements())
+            .enumerate()
+            .map(|(i, (rule, at))| list_rule(rule, at, i))
+            .collect::<Result<Vec<_>, _>>()?,
+        None => Vec::new(),
+    };
+    let policy = Policy {
+        on_conflict: spec.on_conflict.unwrap_or_default(),
+        new_elements: spec.new_elements.unwrap_or_default(),
+    };
+    Ok(Config { mode, sides, policy, types: Types::new(rules, inference(mode, spec.infer_merge_keys)) })
+}
+
+fn inference(mode: Mode, asked: Option<bool>) -> Inference {
+    if asked.unwrap_or(mode != Mode::Strategic) { Inference::On } else { Inference::Off }
+}
+
+fn check_role(mode: Mode, role: Role, parent: &str, at: NodeRef<'_>) -> Result<(), Error> {
+    if mode.roles().contains(&role) {
+        return Ok(());
+    }
+    let names: Vec<&str> = mode.roles().iter().map(|r| r.name()).collect();
+    Err(at.error(format!(
+        "`{parent}.{}` must not be given: mode `{mode:?}` has {}",
+        role.name(),
+        one_of(&names).replace(" or ", " and ")
+    )))
+}
+
+fn side<'a>(input: Input, node: NodeRef<'a>, field: String) -> Result<Side<'a>, Error> {
+    let given =
+        [("resources", input.resources.is_some()), ("yaml", input.yaml.is_some()), ("path", input.path.is_some())];
+    let given: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
+    let [kind] = given.as_slice() else {
+        let found = if given.is_empty() {
+            "none".into()
+        } else {
+            given.iter().map(|g| format!("`{g}`")).collect::<Vec<_>>().join(" and ")
+        };
+        return Err(
+            node.error(format!("`{field}` must have exactly one of `resources`, `yaml` and `path`, not {found}"))
+        );
+    };
+    if let Some(at) = node.get("keep").filter(|_| input.keep.is_some() && *kind != "path") {
+        return Err(at.error(format!("`{field}.keep` must not be given without `path`")));
+    }
+    if let Some(at) = node.get("target").filter(|_| input.target.is_some()) {
+        return Err(at.error(format!(
+            "`{field}.target` is not built yet; a source is applied by its apiVersion, kind, namespace and name"
+        )));
+    }
+    let value = node.get(kind).unwrap_or(node);
+    let field = format!("{field}.{kind}");
+    let from = match *kind {
+        "resources" => {
+            if let Some(other) = value.elements().find(|e| !e.is_map()) {
+                return Err(other.error(format!("`{field}` must hold maps only")));
+            }
+            From::Resources(value.elements().collect())
+        }
+        "yaml" => From::Yaml(value.string()),
+        _ => From::Path {
+            path: clean_path(value, &field)?,
+            keep: if input.keep == Some(false) { Keep::Consumed } else { Keep::Stay },
+        },
+    };
+    Ok(Side { field, node: value, from })
+}
+
+/// A path as annotations have it: relative to the package, with `/`, without `.` and without `/` at the end.
+fn clean_path(node: NodeRef<'_>, field: &str) -> Result<String, Error> {
+    let path = node.string();
+    let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
+    if path.starts_with('/') || parts.contains(&"..") {
+        return Err(node.error(format!("`{field}` must be a path within the package, without `..`, not \"{path}\"")));
+    }
+    if parts.is_empty() {
+        return Err(node.error(format!("`{field}` must name a file or a folder below the package, not \"{path}\"")));
+    }
+    Ok(parts.join("/"))
+}
+
+fn list_rule(rule: MergeKey, node: NodeRef<'_>, i: usize) -> Result<ListRule, Error> {
+    let field = format!("spec.mergeKeys[{i}]");
+    let list = match (rule.keys, rule.set, rule.atomic) {
+        (Some(keys), None, None) if !keys.is_empty() && keys.iter().all(|k| !k.is_empty()) => {
+            ListKind::Map(Cow::Owned(keys))
+        }
+        (Some(_), None, None) => return Err(node.error(format!("`{field}.keys` must name at least one field"))),
+        (None, Some(true), None) => ListKind::Set,
+        (None, None, Some(true)) => ListKind::Atomic,
+        _ => {
+            return Err(
+                node.error(format!("`{field}` must have exactly one of `keys: […]`, `set: true` and `atomic: true`"))
+            );
+        }
+    };
+    let path: Vec<String> =
+        rule.path.split('.').map(|p| p.trim_end_matches("[]").trim_end_matches("[*]").to_owned()).collect();
+    if path.iter().any(String::is_empty) {
+        let at = node.get("path").unwrap_or(node);
+        return Err(at.error(format!(
+            "`{field}.path` must be field names joined by dots, as `spec.steps`, not \"{}\"",
+            rule.path
+        )));
+    }
+    Ok(ListRule { api_version: rule.api_version, kind: rule.kind, path, list })
+}
+
+const DATA: [&str; 7] = ["mode", "source", "original", "updated", "onConflict", "newElements", "inferMergeKeys"];
+
+/// Reads the ConfigMap form, in which every value is a string.
+fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
+    let data = node.get("data").filter(|d| !d.is_null());
+    let entries: Vec<(NodeRef<'a>, NodeRef<'a>)> = data.into_iter().flat_map(NodeRef::fields).collect();
+    for (key, value) in &entries {
+        if !DATA.contains(&key.string()) {
+            return Err(key.error(format!(
+                "`data` must not have the field \"{}\"; allowed: {}",
+                key.string(),
+                one_of(&DATA)
+            )));
+        }
+        if value.is_container() {
+            return Err(value.error(format!("`data.{}` must be a string", key.string())));
+        }
+    }
+    let get = |name: &str| entries.iter().find(|(k, _)| k.string() == name).map(|e| e.1);
+    fn pick<T: Copy>(
+        field: &str,
+        node: Option<NodeRef<'_>>,
+        names: &[(&str, T)],
+        allowed: &[&str],
+    ) -> Result<Option<T>, Error> {
+        let Some(node) = node else { return Ok(None) };
+        match names.iter().find(|n| n.0 == node.string()) {
+            Some((_, value)) => Ok(Some(*value)),
+            None => Err(node.error(format!("`data.{field}` must be {}, not \"{}\"", one_of(allowed), node.string()))),
+        }
+    }
+    const SHORT: [&str; 3] = ["two-way", "three-way", "strategic"];
+    let modes = [
+        ("two-way", Mode::TwoWay),
+        ("three-way", Mode::ThreeWay),
+        ("strategic", Mode::Strategic),
+        ("TwoWay", Mode::TwoWay),
+        ("ThreeWay", Mode::ThreeWay),
+        ("Strategic", Mode::Strategic),
+    ];
+    let Some(mode) = pick("mode", get("mode"), &modes, &SHORT)? else {
+        return Err(data.unwrap_or(node).error(format!("`data.mode` must be given: {}", one_of(&SHORT))));
+    };
+    let mut sides = Vec::new();
+    for role in [Role::Source, Role::Original, Role::Updated] {
+        let Some(value) = get(role.name()) else { continue };
+        check_role(mode, role, "data", value)?;
+        let field = format!("data.{}", role.name());
+        let text = value.string();
+        let from = if text.contains('\n') || text.contains(": ") {
+            From::Yaml(text)
+        } else {
+            From::Path { path: clean_path(value, &field)?, keep: Keep::Stay }
+        };
+        sides.push((role, vec![Side { field, node: value, from }]));
+    }
+    let on_conflict = pick(
+        "onConflict",
+        get("onConflict"),
+        &[("TakeUpdated", OnConflict::TakeUpdated), ("KeepDest", OnConflict::KeepDest), ("Fail", OnConflict::Fail)],
+        &["TakeUpdated", "KeepDest", "Fail"],
+    )?;
+    if let Some(at) = get("onConflict").filter(|_| mode != Mode::ThreeWay) {
+        return Err(at.error("`data.onConflict` must not be given: only mode `three-way` has conflicts"));
+    }
+    let new_elements = pick(
+        "newElements",
+        get("newElements"),
+        &[("Append", NewElements::Append), ("Prepend", NewElements::Prepend)],
+        &["Append", "Prepend"],
+    )?;
+    let infer = pick("inferMergeKeys", get("inferMergeKeys"), &[("true", true), ("false", false)], &["true", "false"])?;
+    let policy =
+        Policy { on_conflict: on_conflict.unwrap_or_default(), new_elements: new_elements.unwrap_or_default() };
+    Ok(Config { mode, sides, policy, types: Types::new([], inference(mode, infer)) })
+}
+
+/// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.
+pub fn openapi_schema() -> schemars::Schema {
+    let mut settings = schemars::generate::SchemaSettings::openapi3();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    settings.into_generator().into_root_schema_for::<Merge>()
+}

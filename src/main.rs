@@ -1,0 +1,66 @@
+//! The function as a program: stdin, stdout, stderr and the exit code.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use krm_merge::{Verdict, run};
+
+const USAGE: &str = include_str!("usage.txt");
+
+fn main() -> ExitCode {
+    match try_main() {
+        Ok(code) => code,
+        // Whoever read our output has read enough.
+        Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
+        Err(e) => {
+            // There is no one left to tell when stderr is closed.
+            let _ = writeln!(io::stderr(), "error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_main() -> Result<ExitCode> {
+    let args: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => {}
+        ["-h" | "--help"] => {
+            io::stdout().write_all(USAGE.as_bytes())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["-V" | "--version"] => {
+            writeln!(io::stdout(), "krm-merge {}", env!("CARGO_PKG_VERSION"))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        [first, ..] => bail!(
+            "there must be no arguments but `--help` or `--version`, not \"{first}\": a ResourceList is read from stdin"
+        ),
+    }
+    if io::stdin().is_terminal() {
+        bail!("stdin must be a ResourceList, not a terminal; see `krm-merge --help`");
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).context("stdin must be readable")?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            let valid = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();
+            let place = krm_merge::yaml::Position::of(&valid, at);
+            bail!("stdin {place}: the text must be UTF-8, but the byte at offset {at} is not");
+        }
+    };
+    let output = run(&text);
+    io::stdout().lock().write_all(output.stdout.as_bytes())?;
+    let mut stderr = io::stderr().lock();
+    for line in &output.stderr {
+        writeln!(stderr, "{line}")?;
+    }
+    Ok(match output.verdict {
+        Verdict::Passed => ExitCode::SUCCESS,
+        Verdict::Failed => ExitCode::FAILURE,
+    })
+}

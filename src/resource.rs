@@ -1,0 +1,183 @@
+//! Resources: who they are, where they lie, and which of them belong together.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::yaml::NodeRef;
+
+/// What makes two resources the same one: compared exactly, as the Kubernetes API does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity<'a> {
+    /// `group/version`, or `version` for the core group.
+    pub api_version: &'a str,
+    /// The kind.
+    pub kind: &'a str,
+    /// The namespace; empty where none is written.
+    pub namespace: &'a str,
+    /// The name.
+    pub name: &'a str,
+}
+
+impl fmt::Display for Identity<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ", self.api_version, self.kind)?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(self.name)
+    }
+}
+
+/// The annotation by which an item plays a role.
+pub const ROLE: &str = "config.kubernetes.io/merge-source";
+/// The annotation that holds an item's path in the package.
+pub const PATH: &str = "internal.config.kubernetes.io/path";
+const LEGACY_PATH: &str = "config.kubernetes.io/path";
+const INDEX: &str = "internal.config.kubernetes.io/index";
+const LEGACY_INDEX: &str = "config.kubernetes.io/index";
+
+/// Where a resource was found, for messages.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// It is this item of the ResourceList.
+    Item(usize),
+    /// It stands in this field of the functionConfig.
+    Field(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Item(i) => write!(f, "`items[{i}]`"),
+            Self::Field(field) => write!(f, "`{field}`"),
+        }
+    }
+}
+
+/// A resource and what its head says of it.
+#[derive(Clone, Debug)]
+pub struct Resource<'a> {
+    /// Its map.
+    pub node: NodeRef<'a>,
+    /// Where it was found.
+    pub origin: Origin,
+    /// Who it is; `None` where apiVersion, kind or name is missing, as in a Kustomization.
+    pub identity: Option<Identity<'a>>,
+    /// Its file, from the annotations of the host.
+    pub path: Option<&'a str>,
+    /// Its number in the file, from the annotations of the host.
+    pub index: Option<&'a str>,
+    /// The role that its annotation gives it.
+    pub role: Option<NodeRef<'a>>,
+    /// Its path without the folder of its role.
+    pub relative_path: Option<&'a str>,
+}
+
+impl<'a> Resource<'a> {
+    /// Reads the head of a resource.
+    pub fn read(node: NodeRef<'a>, origin: Origin) -> Self {
+        let (mut api_version, mut kind, mut metadata) = (None, None, None);
+        for (key, value) in node.fields() {
+            match key.string() {
+                "apiVersion" => api_version = value.as_str(),
+                "kind" => kind = value.as_str(),
+                "metadata" => metadata = Some(value),
+                _ => {}
+            }
+        }
+        let (mut name, mut namespace, mut annotations) = (None, None, None);
+        for (key, value) in metadata.into_iter().flat_map(NodeRef::fields) {
+            match key.string() {
+                "name" => name = value.as_str(),
+                "namespace" => namespace = value.as_str(),
+                "annotations" => annotations = Some(value),
+                _ => {}
+            }
+        }
+        let (mut path, mut legacy_path, mut index, mut legacy_index, mut role) = (None, None, None, None, None);
+        for (key, value) in annotations.into_iter().flat_map(NodeRef::fields) {
+            match key.string() {
+                PATH => path = value.as_str(),
+                LEGACY_PATH => legacy_path = value.as_str(),
+                INDEX => index = value.as_str(),
+                LEGACY_INDEX => legacy_index = value.as_str(),
+                ROLE => role = Some(value),
+                _ => {}
+            }
+        }
+        let identity = match (api_version, kind, name) {
+            (Some(api_version), Some(kind), Some(name)) => {
+                Some(Identity { api_version, kind, namespace: namespace.unwrap_or_default(), name })
+            }
+            _ => None,
+        };
+        let path = path.or(legacy_path);
+        Self { node, origin, identity, path, index: index.or(legacy_index), role, relative_path: path }
+    }
+
+    /// What it lacks of an identity, as a field.
+    pub fn missing(&self) -> Option<&'static str> {
+        if self.identity.is_some() {
+            return None;
+        }
+        let has = |path: &[&str]| self.node.at(path).and_then(NodeRef::as_str).is_some();
+        Some(if !has(&["apiVersion"]) {
+            "apiVersion"
+        } else if !has(&["kind"]) {
+            "kind"
+        } else {
+            "metadata.name"
+        })
+    }
+
+    /// Its origin and its file, for messages: `` `items[3]` (overlays/web.yaml) ``.
+    pub fn whereabouts(&self) -> String {
+        match self.path {
+            Some(path) => format!("{} ({path})", self.origin),
+            None => self.origin.to_string(),
+        }
+    }
+}
+
+/// Resources by identity, so that finding a partner is one look-up.
+#[derive(Debug)]
+pub struct Index<'r, 'a> {
+    resources: &'r [Resource<'a>],
+    by_identity: HashMap<Identity<'a>, Vec<usize>>,
+}
+
+impl<'r, 'a> Index<'r, 'a> {
+    /// Of these resources; those without an identity have no partner.
+    pub fn of(resources: &'r [Resource<'a>]) -> Self {
+        let mut by_identity: HashMap<Identity<'a>, Vec<usize>> = HashMap::with_capacity(resources.len());
+        for (i, resource) in resources.iter().enumerate() {
+            if let Some(identity) = resource.identity {
+                by_identity.entry(identity).or_default().push(i);
+            }
+        }
+        Self { resources, by_identity }
+    }
+
+    /// The number of the resource that is meant by an identity and, where several have it, by its path.
+    ///
+    /// # Errors
+    /// Several have the identity and not exactly one of them the path: a message that names their files.
+    pub fn partner(&self, identity: Identity<'_>, path: Option<&str>) -> Result<Option<usize>, String> {
+        let found = self.by_identity.get(&identity).map_or(&[][..], Vec::as_slice);
+        match found {
+            [] => return Ok(None),
+            [only] => return Ok(Some(*only)),
+            _ => {}
+        }
+        let mut at_path = found.iter().filter(|i| path.is_some() && self.resources[**i].relative_path == path);
+        if let (Some(only), None) = (at_path.next(), at_path.next()) {
+            return Ok(Some(*only));
+        }
+        let places: Vec<String> = found.iter().map(|i| self.resources[*i].whereabouts()).collect();
+        Err(format!(
+            "`{identity}` must be one item, or the one with the path of its partner, not {}: {}",
+            found.len(),
+            places.join(", ")
+        ))
+    }
+}

@@ -1,0 +1,138 @@
+//! The envelope: where items, functionConfig and results lie in the text of a ResourceList.
+//!
+//! Keys come in any order, and fields that nobody here knows stay. Writing is splicing: only what changed in the items and the new
+//! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
+
+use crate::merge::{New, Plan, Slot};
+use crate::results::Outcome;
+use crate::splice::{self, Edit};
+use crate::yaml::{Document, Error, NodeRef, one_of};
+
+const VERSIONS: [&str; 3] =
+    ["config.kubernetes.io/v1", "config.kubernetes.io/v1beta1", "config.kubernetes.io/v1alpha1"];
+
+/// A ResourceList in its text.
+#[derive(Debug)]
+pub struct ResourceList<'a> {
+    root: NodeRef<'a>,
+    items: Option<NodeRef<'a>>,
+    /// The functionConfig, where there is one.
+    pub function_config: Option<NodeRef<'a>>,
+}
+
+impl<'a> ResourceList<'a> {
+    /// Finds the parts of a ResourceList.
+    ///
+    /// # Errors
+    /// The text holds none or several documents, is no ResourceList of a version that is known, or its items are no list of maps.
+    pub fn read(doc: &'a Document<'_>) -> Result<Self, Error> {
+        let mut roots = doc.roots();
+        let Some(root) = roots.next() else {
+            return Err(doc.error(0, "stdin must hold a ResourceList, but it is empty"));
+        };
+        if let Some(second) = roots.next() {
+            return Err(second.error("stdin must hold one document, a ResourceList"));
+        }
+        let text = |key| root.get(key).and_then(NodeRef::as_str).unwrap_or_default();
+        if !root.is_map() || text("kind") != "ResourceList" {
+            let found =
+                if text("kind").is_empty() { "something else".to_owned() } else { format!("\"{}\"", text("kind")) };
+            return Err(root.get("kind").unwrap_or(root).error(format!("stdin must hold a ResourceList, not {found}")));
+        }
+        if !VERSIONS.contains(&text("apiVersion")) {
+            let at = root.get("apiVersion").unwrap_or(root);
+            return Err(at.error(format!(
+                "`apiVersion` of a ResourceList must be {}, not \"{}\"",
+                one_of(&VERSIONS),
+                text("apiVersion")
+            )));
+        }
+        if let Some(key) = root.duplicate_key() {
+            return Err(key.error(format!("the key `{}` must stand once in a ResourceList", key.string())));
+        }
+        let items = root.get("items").filter(|i| !i.is_null());
+        if let Some(items) = items.filter(|i| !i.is_list()) {
+            return Err(items.error("`items` must be a list"));
+        }
+        if let Some((i, item)) = items.into_iter().flat_map(NodeRef::elements).enumerate().find(|(_, e)| !e.is_map()) {
+            return Err(item.error(format!("`items[{i}]` must be a map")));
+        }
+        Ok(Self { root, items, function_config: root.get("functionConfig").filter(|c| !c.is_null()) })
+    }
+
+    /// The items, in order.
+    pub fn items(&self) -> impl Iterator<Item = NodeRef<'a>> {
+        self.items.into_iter().flat_map(NodeRef::elements)
+    }
+
+    /// The text with edits made inside of items, with items gone and added, and with results at the end of its own.
+    ///
+    /// # Errors
+    /// Items are to be added where there is no list of items.
+    pub fn write(
+        &self,
+        mut edits: Vec<Edit>,
+        gone: &[bool],
+        added: Vec<New<'_>>,
+        results: &[Outcome],
+    ) -> Result<String, Error> {
+        if self.items.is_none() && !added.is_empty() {
+            return Err(self.root.error("`items` must be a list, so that resources can be added to it"));
+        }
+        let text = self.root.document().source();
+        // Results are the program's own text, which any YAML library writes; from there on they are spliced in like a user's.
+        let written =
+            serde_yaml::to_string(&std::collections::BTreeMap::from([("results", results)])).unwrap_or_default();
+        let results_doc = Document::parse(written)?;
+        let mut plan = self.plan(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
+        if let Plan::Inside(slots) = &mut plan {
+            slots.shrink_to_fit();
+            edits.extend(splice::edits(self.root, &plan));
+        }
+        edits.sort_by_key(|e| (e.range.start, e.range.end));
+        Ok(splice::apply(text, 0..text.len(), &edits))
+    }
+
+    fn plan<'p>(&self, gone: &[bool], added: Vec<New<'p>>, results: Option<NodeRef<'p>>) -> Plan<'p>
+    where
+        'a: 'p,
+    {
+        let results = results.and_then(|r| r.entries().next());
+        let keep = |index| Slot::Dest { index, plan: Plan::Keep, comment: None };
+        let mut slots = Vec::new();
+        let mut has_results = false;
+        let mut added = added;
+        for (index, (key, value)) in self.root.entries().enumerate() {
+            let plan = match key.string() {
+                "items" if gone.contains(&true) || !added.is_empty() => {
+                    let old = (0..value.elements().count()).map(|i| {
+                        if gone.get(i) == Some(&true) {
+                            Slot::Dest { index: i, plan: Plan::Remove, comment: None }
+                        } else {
+                            keep(i)
+                        }
+                    });
+                    Plan::Inside(old.chain(added.drain(..).map(Slot::New)).collect())
+                }
+                "results" => match results {
+                    Some((_, new)) if value.is_list() => {
+                        has_results = true;
+                        let more = new.elements().map(|value| Slot::New(New { key: None, value, trim: Plan::Keep }));
+                        Plan::Inside((0..value.elements().count()).map(keep).chain(more).collect())
+                    }
+                    Some((_, value)) => {
+                        has_results = true;
+                        Plan::Put(Box::new(New { key: None, value, trim: Plan::Keep }))
+                    }
+                    None => Plan::Keep,
+                },
+                _ => Plan::Keep,
+            };
+            slots.push(Slot::Dest { index, plan, comment: None });
+        }
+        if let Some((key, value)) = results.filter(|_| !has_results) {
+            slots.push(Slot::New(New { key: Some(key), value, trim: Plan::Keep }));
+        }
+        Plan::Inside(slots)
+    }
+}

@@ -1,0 +1,211 @@
+//! Results as the KRM functions specification has them: what happened, how bad it is, and where.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_yaml::Value;
+
+use crate::merge::{Notice, Warning};
+use crate::resource::Resource;
+use crate::yaml::{Error, Kind, NodeRef, Scalar};
+
+/// How bad a result is; the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The run failed: the items go out as they came, and the exit code is 1.
+    Error,
+    /// The run went through, and someone should look.
+    Warning,
+    /// Good to know.
+    Info,
+}
+
+/// One result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// What happened, on one line.
+    pub message: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The resource it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_ref: Option<ResourceRef>,
+    /// The field it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<Field>,
+    /// The file of the resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<File>,
+    /// What programs may look for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
+    /// The line of a text that cannot be read, for a person at a terminal.
+    #[serde(skip)]
+    pub excerpt: Option<String>,
+}
+
+/// The identity of a resource.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceRef {
+    /// The apiVersion.
+    pub api_version: String,
+    /// The kind.
+    pub kind: String,
+    /// The namespace, where one is written.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// The name.
+    pub name: String,
+}
+
+/// A field, with its value on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Field {
+    /// The path, elements by index.
+    pub path: String,
+    /// What dest has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_value: Option<Value>,
+    /// What source or updated has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposed_value: Option<Value>,
+}
+
+/// A file of the package.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct File {
+    /// Its path in the package.
+    pub path: String,
+    /// The number of the resource in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u64>,
+}
+
+impl Outcome {
+    /// A result about nothing in particular.
+    pub fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            severity,
+            resource_ref: None,
+            field: None,
+            file: None,
+            tags: BTreeMap::new(),
+            excerpt: None,
+        }
+    }
+
+    /// An error in a text; `text` says which.
+    pub fn unreadable(text: &str, error: &Error) -> Self {
+        Self { excerpt: Some(error.excerpt().to_owned()), ..Self::new(Severity::Error, format!("{text} {error}")) }
+    }
+
+    /// The same about a resource.
+    #[must_use]
+    pub fn about(mut self, resource: &Resource<'_>) -> Self {
+        self.resource_ref = resource.identity.map(|i| ResourceRef {
+            api_version: i.api_version.into(),
+            kind: i.kind.into(),
+            namespace: i.namespace.into(),
+            name: i.name.into(),
+        });
+        self.file =
+            resource.path.map(|path| File { path: path.into(), index: resource.index.and_then(|i| i.parse().ok()) });
+        self
+    }
+
+    /// A warning of the merge, about a resource of dest. `side` is the word for the other side: source or updated.
+    pub fn warning(warning: &Warning<'_>, resource: &Resource<'_>, side: &str) -> Self {
+        let place = warning.path.keyed();
+        let kind = |node: Option<NodeRef<'_>>| node.map_or("nothing", kind_of);
+        let message = match &warning.notice {
+            Notice::Clash => format!(
+                "`{place}` is {} in dest and {} in {side}: {side}'s was taken",
+                kind(warning.dest),
+                kind(warning.proposed)
+            ),
+            Notice::Repeated => {
+                format!("`{place}` stands more than once in dest: the first was merged, the others stay as they are")
+            }
+            Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
+        };
+        let field = Field {
+            path: warning.path.indexed(),
+            current_value: warning.dest.map(to_value),
+            proposed_value: warning.proposed.map(to_value),
+        };
+        Self { field: Some(field), ..Self::new(Severity::Warning, message) }.about(resource)
+    }
+
+    /// One line for stderr, with the resource and the file that the message leaves to the other fields.
+    pub fn line(&self) -> String {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        };
+        let mut about = String::new();
+        if let Some(r) = &self.resource_ref {
+            let namespace = if r.namespace.is_empty() { String::new() } else { format!("{}/", r.namespace) };
+            about.push_str(&format!("{} {namespace}{}", r.kind, r.name));
+        }
+        if let Some(file) = &self.file {
+            about.push_str(&if about.is_empty() { file.path.clone() } else { format!(" ({})", file.path) });
+        }
+        if !about.is_empty() {
+            about.push_str(": ");
+        }
+        format!("{severity}: {about}{}", self.message)
+    }
+}
+
+fn kind_of(node: NodeRef<'_>) -> &'static str {
+    match node.resolve().kind() {
+        Kind::Map => "a map",
+        Kind::List => "a list",
+        Kind::Scalar | Kind::Alias => "a scalar",
+    }
+}
+
+/// The value of a node. A number that neither an integer nor a float holds exactly is given as its text.
+pub fn to_value(node: NodeRef<'_>) -> Value {
+    let node = node.resolve();
+    match node.kind() {
+        Kind::Map => {
+            Value::Mapping(node.fields().map(|(k, v)| (Value::String(k.string().into()), to_value(v))).collect())
+        }
+        Kind::List => Value::Sequence(node.elements().map(to_value).collect()),
+        Kind::Scalar | Kind::Alias => match node.scalar() {
+            None | Some(Scalar::Null) => Value::Null,
+            Some(Scalar::Bool(b)) => Value::Bool(b),
+            Some(Scalar::Number(n)) => {
+                let decimal = n.to_decimal().unwrap_or_else(|| node.string().to_owned());
+                match (decimal.parse::<i64>(), decimal.parse::<u64>(), decimal.parse::<f64>()) {
+                    (Ok(n), ..) => Value::Number(n.into()),
+                    (_, Ok(n), _) => Value::Number(n.into()),
+                    (.., Ok(n)) if decimal.len() <= 15 => Value::Number(n.into()),
+                    _ => Value::String(node.string().into()),
+                }
+            }
+            Some(_) => Value::String(node.string().into()),
+        },
+    }
+}
+
+/// Worst first, then by file, resource and place, so that what kpt shows of them is what matters.
+pub fn sort(results: &mut [Outcome]) {
+    let key = |r: &Outcome| {
+        let of = |r: &Option<ResourceRef>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));
+        (
+            r.severity,
+            r.file.as_ref().map(|f| (f.path.clone(), f.index)),
+            of(&r.resource_ref),
+            r.field.as_ref().map(|f| f.path.clone()),
+        )
+    };
+    results.sort_by_cached_key(key);
+}

@@ -1,0 +1,202 @@
+//! Which resource plays which role: by the functionConfig, or by annotation where that is silent.
+
+use crate::config::{Config, From, Keep, Mode, Role};
+use crate::resource::{Origin, ROLE, Resource};
+use crate::resource_list::ResourceList;
+use crate::results::{Outcome, Severity};
+use crate::yaml::Document;
+
+/// The YAML texts of a functionConfig, parsed: the fields that they stand in, in the order of the inputs.
+#[derive(Debug)]
+pub struct Texts<'a>(Vec<(String, Document<'a>)>);
+
+impl<'a> Texts<'a> {
+    /// Parses every `yaml` input.
+    ///
+    /// # Errors
+    /// A text that is no YAML, with its field and the place in it.
+    pub fn parse(config: &Config<'a>) -> Result<Self, Box<Outcome>> {
+        let mut texts = Vec::new();
+        for side in config.sides.iter().flat_map(|(_, sides)| sides) {
+            if let From::Yaml(text) = side.from {
+                let doc = Document::parse(text).map_err(|e| Outcome::unreadable(&format!("`{}`", side.field), &e))?;
+                texts.push((side.field.clone(), doc));
+            }
+        }
+        Ok(Self(texts))
+    }
+}
+
+/// Who plays what.
+#[derive(Debug)]
+pub struct Roles<'a> {
+    /// The items that are merged into.
+    pub dest: Vec<Resource<'a>>,
+    /// The resources of the other roles.
+    pub others: Vec<(Role, Vec<Resource<'a>>)>,
+    /// For each item, whether it is consumed.
+    pub gone: Vec<bool>,
+}
+
+impl<'a> Roles<'a> {
+    /// The resources that play a role.
+    pub fn of(&self, role: Role) -> &[Resource<'a>] {
+        self.others.iter().find(|o| o.0 == role).map_or(&[], |o| &o.1)
+    }
+}
+
+fn error(message: String) -> Box<Outcome> {
+    Box::new(Outcome::new(Severity::Error, message))
+}
+
+/// Assigns the items and the resources of the functionConfig to roles. Source: function-config.md.
+///
+/// # Errors
+/// An item marked with a role that the mode does not have, or with one that the functionConfig fills; an item in two roles; a `path`
+/// that selects nothing; a resource in a role without apiVersion, kind or name.
+pub fn assign<'a>(
+    list: &ResourceList<'a>,
+    config: &Config<'a>,
+    texts: &'a Texts<'a>,
+) -> Result<Roles<'a>, Box<Outcome>> {
+    let mut items: Vec<Option<Resource<'a>>> =
+        list.items().enumerate().map(|(i, node)| Some(Resource::read(node, Origin::Item(i)))).collect();
+    let mut gone = vec![false; items.len()];
+    let mut taken_by: Vec<Option<&str>> = vec![None; items.len()];
+    let mut others: Vec<(Role, Vec<Resource<'a>>)> = Vec::new();
+    let mut texts = texts.0.iter();
+    let mut taken: Vec<(usize, Role)> = Vec::new();
+    for (role, sides) in &config.sides {
+        let mut members = Vec::new();
+        for side in sides {
+            match &side.from {
+                From::Resources(nodes) => {
+                    members.extend(
+                        nodes
+                            .iter()
+                            .enumerate()
+                            .map(|(i, node)| Resource::read(*node, Origin::Field(format!("{}[{i}]", side.field)))),
+                    );
+                }
+                From::Yaml(_) => {
+                    let Some((field, doc)) = texts.next() else { continue };
+                    let before = members.len();
+                    for (i, root) in doc.roots().filter(|r| !r.is_null()).enumerate() {
+                        let field =
+                            if doc.roots().len() > 1 { format!("{field}, document {}", i + 1) } else { field.clone() };
+                        if !root.is_map() {
+                            return Err(error(format!("`{field}` must hold resources, which are maps")));
+                        }
+                        members.push(Resource::read(root, Origin::Field(field)));
+                    }
+                    if members.len() == before {
+                        return Err(error(format!("`{field}` must hold at least one resource")));
+                    }
+                }
+                From::Path { path, keep } => {
+                    let mut found = false;
+                    for (i, slot) in items.iter().enumerate() {
+                        let Some(item) = slot else { continue };
+                        let Some(relative) = item.path.and_then(|p| below(p, path)) else { continue };
+                        found = true;
+                        if let Some(other) = taken_by[i] {
+                            return Err(error(format!(
+                                "{} must play one role, but `{other}` and `{}` both select it",
+                                item.whereabouts(),
+                                side.field
+                            )));
+                        }
+                        taken_by[i] = Some(&side.field);
+                        gone[i] = *keep == Keep::Consumed;
+                        taken.push((i, *role));
+                        members.push(Resource { relative_path: Some(relative), ..item.clone() });
+                    }
+                    if !found {
+                        return Err(error(format!(
+                            "`{}` must select at least one item, but no item lies in \"{path}\"",
+                            side.field
+                        )));
+                    }
+                }
+            }
+        }
+        others.push((*role, members));
+    }
+    for (i, slot) in items.iter_mut().enumerate() {
+        let Some(role) = slot.as_ref().and_then(|item| by_annotation(item, config.mode).transpose()) else { continue };
+        let role = role?;
+        let Some(item) = slot.as_ref() else { continue };
+        if let Some(side) = taken_by[i] {
+            return Err(error(format!(
+                "{} must play one role, but `{side}` selects it and its annotation `{ROLE}` says `{}`",
+                item.whereabouts(),
+                role.name()
+            )));
+        }
+        if config.sides.iter().any(|(r, _)| *r == role) {
+            return Err(error(format!(
+                "{} must not carry the annotation `{ROLE}: {}`, for the functionConfig says who plays that role",
+                item.whereabouts(),
+                role.name()
+            )));
+        }
+        gone[i] = true;
+        let Some(item) = slot.take() else { continue };
+        match others.iter_mut().find(|o| o.0 == role) {
+            Some((_, members)) => members.push(item),
+            None => others.push((role, vec![item])),
+        }
+    }
+    // An entry of the functionConfig stands for the role as a whole; the one made above by annotation must not hide that.
+    for (i, _) in taken {
+        items[i] = None;
+    }
+    for resource in others.iter().flat_map(|(_, members)| members) {
+        if let Some(field) = resource.missing() {
+            return Err(Box::new(
+                Outcome::new(Severity::Error, format!("{} must have `{field}` to be merged", resource.whereabouts()))
+                    .about(resource),
+            ));
+        }
+    }
+    Ok(Roles { dest: items.into_iter().flatten().collect(), others, gone })
+}
+
+/// The role that an item's annotation gives it; `None` for dest.
+fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Outcome>> {
+    let Some(value) = item.role else { return Ok(None) };
+    let role = match value.string() {
+        "dest" => return Ok(None),
+        "source" | "patch" => Some(Role::Source),
+        "original" => Some(Role::Original),
+        "updated" => Some(Role::Updated),
+        _ => None,
+    };
+    match role {
+        Some(role) if mode.roles().contains(&role) => Ok(Some(role)),
+        _ => {
+            let mut names: Vec<&str> = mode.roles().iter().map(|r| r.name()).collect();
+            names.push("dest");
+            Err(Box::new(
+                Outcome::new(
+                    Severity::Error,
+                    format!(
+                        "the annotation `{ROLE}` must be {} in mode `{mode:?}`, not \"{}\"",
+                        crate::yaml::one_of(&names),
+                        value.string()
+                    ),
+                )
+                .about(item),
+            ))
+        }
+    }
+}
+
+/// The path of a file relative to a folder that it lies below; its name, where the path is the file itself.
+fn below<'p>(file: &'p str, path: &str) -> Option<&'p str> {
+    let file = file.strip_prefix("./").unwrap_or(file);
+    if file == path {
+        return Some(file.rsplit('/').next().unwrap_or(file));
+    }
+    file.strip_prefix(path)?.strip_prefix('/')
+}

@@ -1,0 +1,158 @@
+//! Annotations that are the host's: they carry an item between host and function and are never merged.
+//!
+//! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same; so dest keeps its
+//! own, a source's are not taken, and an added resource has its path only. Source: hosts.md, measured on kpt and kustomize.
+
+use crate::change::{By, Change, Child, ChildId, Expects, Inside, Others, Wants};
+use crate::resource::{PATH, ROLE};
+use crate::yaml::NodeRef;
+
+/// Whether an annotation is the host's.
+pub fn is_transport(key: &str) -> bool {
+    const PREFIXES: [&str; 3] =
+        ["internal.config.kubernetes.io/", "internal.config.k8s.io/", "kustomize.config.k8s.io/"];
+    const NAMES: [&str; 4] = ["config.kubernetes.io/path", "config.kubernetes.io/index", "config.k8s.io/id", ROLE];
+    PREFIXES.iter().any(|p| key.starts_with(p)) || NAMES.contains(&key)
+}
+
+fn nothing<'a>() -> Change<'a> {
+    Change { expects: Expects::Anything, wants: Wants::Nothing, comment: None }
+}
+
+fn find<'c, 'a>(inside: &'c mut Inside<'a>, name: &str) -> Option<&'c mut Change<'a>> {
+    inside.children.iter_mut().find(|c| c.id == ChildId::Field(name_in(name))).map(|c| &mut c.change)
+}
+
+/// The names that are looked for live as long as the program.
+fn name_in(name: &str) -> &'static str {
+    if name == "metadata" { "metadata" } else { "annotations" }
+}
+
+/// Takes the host's annotations out of what a source asks, so that dest's stay as they are.
+pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<NodeRef<'a>>) {
+    let Wants::Inside(root) = &mut change.wants else { return };
+    let Some(metadata) = find(root, "metadata") else { return };
+    let Wants::Inside(metadata) = &mut metadata.wants else { return };
+    let of_dest = dest.and_then(|d| d.at(&["metadata", "annotations"]));
+    let dest_has_some = of_dest.is_some_and(|a| a.fields().any(|(k, _)| is_transport(k.string())));
+    if metadata.others == Others::Go && dest_has_some && find(metadata, "annotations").is_none() {
+        metadata.children.push(Child { id: ChildId::Field("annotations"), node: None, change: nothing() });
+    }
+    let Some(annotations) = find(metadata, "annotations") else { return };
+    if let (Some(of_dest), true) = (of_dest, dest_has_some) {
+        clear_only_others(annotations, of_dest);
+    }
+    let Wants::Inside(inside) = &mut annotations.wants else { return };
+    let asked = inside.children.len();
+    inside.children.retain(|c| !matches!(c.id, ChildId::Field(name) if is_transport(name)));
+    if inside.children.is_empty() && asked > 0 {
+        metadata.children.retain(|c| c.id != ChildId::Field("annotations"));
+    }
+}
+
+/// Turns "no annotations but these" into the removal of each that is not the host's.
+fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: NodeRef<'a>) {
+    let mut inside = match &mut annotations.wants {
+        Wants::Nothing => Inside { like: of_dest.resolve(), by: By::Field, children: Vec::new(), others: Others::Stay },
+        Wants::Inside(inside) if inside.others == Others::Go => inside.clone(),
+        _ => return,
+    };
+    inside.others = Others::Stay;
+    for (key, _) in of_dest.fields() {
+        let id = ChildId::Field(key.string());
+        if !is_transport(key.string()) && !inside.children.iter().any(|c| c.id == id) {
+            inside.children.push(Child { id, node: None, change: nothing() });
+        }
+    }
+    annotations.wants = Wants::Inside(inside);
+}
+
+/// Gives an added resource its path in the package; `path` holds the annotation and its value.
+pub fn set_path<'a>(change: &mut Change<'a>, path: NodeRef<'a>) {
+    let Wants::Inside(root) = &mut change.wants else { return };
+    let Some((key, value)) = path.entries().next() else { return };
+    let Some(metadata) = find(root, "metadata") else { return };
+    let Wants::Inside(metadata) = &mut metadata.wants else { return };
+    let asked = Child {
+        id: ChildId::Field(PATH),
+        node: Some((Some(key), value)),
+        change: Change { wants: Wants::Value(value), ..nothing() },
+    };
+    let Some(of_source) = metadata.like.get("annotations").filter(|a| a.is_map()) else { return };
+    if find(metadata, "annotations").is_none() {
+        // All annotations of the source were the host's.
+        let key = metadata.like.entries().find(|(k, _)| k.string() == "annotations").map(|(k, _)| k);
+        let inside = Inside { like: of_source, by: By::Field, children: Vec::new(), others: Others::Stay };
+        let child = Child {
+            id: ChildId::Field("annotations"),
+            node: Some((key, of_source)),
+            change: Change { wants: Wants::Inside(inside), ..nothing() },
+        };
+        let at = metadata
+            .like
+            .entries()
+            .take_while(|(_, v)| !v.is(of_source))
+            .filter(|(k, _)| metadata.children.iter().any(|c| c.id == ChildId::Field(k.string())))
+            .count();
+        metadata.children.insert(at.min(metadata.children.len()), child);
+    }
+    if let Some(Wants::Inside(annotations)) = find(metadata, "annotations").map(|c| &mut c.wants) {
+        annotations.children.push(asked);
+    }
+}
+
+/// What takes the role annotation off a dest item, and its `annotations` map if that holds nothing else. Added to what is asked already.
+pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
+    let Some(metadata) = dest.get("metadata").filter(|m| m.is_map()) else { return };
+    let Some(annotations) = metadata.get("annotations").filter(|a| a.is_map()) else { return };
+    if annotations.get(ROLE).is_none() {
+        return;
+    }
+    let root = inside_of(change, dest);
+    let metadata = inside_of(child_of(root, "metadata"), metadata);
+    let asked = child_of(metadata, "annotations");
+    let is_all = annotations.fields().count() == 1;
+    let adds = matches!(&asked.wants, Wants::Inside(i) if !i.children.is_empty());
+    if is_all && !adds {
+        asked.wants = Wants::Nothing;
+    } else {
+        let inside = inside_of(asked, annotations);
+        inside.children.push(Child { id: ChildId::Field(ROLE), node: None, change: nothing() });
+    }
+}
+
+/// The look inside a map that a change has, or gets.
+fn inside_of<'c, 'a>(change: &'c mut Change<'a>, dest: NodeRef<'a>) -> &'c mut Inside<'a> {
+    if !matches!(change.wants, Wants::Inside(_)) {
+        change.wants =
+            Wants::Inside(Inside { like: dest.resolve(), by: By::Field, children: Vec::new(), others: Others::Stay });
+    }
+    match &mut change.wants {
+        Wants::Inside(inside) => inside,
+        Wants::Nothing | Wants::Value(_) => unreachable!("set above"),
+    }
+}
+
+/// What is asked of a field, or is not asked yet.
+fn child_of<'c, 'a>(inside: &'c mut Inside<'a>, name: &'static str) -> &'c mut Change<'a> {
+    let at = inside.children.iter().position(|c| c.id == ChildId::Field(name)).unwrap_or_else(|| {
+        let no_change = Change {
+            wants: Wants::Inside(Inside {
+                like: inside.like,
+                by: By::Field,
+                children: Vec::new(),
+                others: Others::Stay,
+            }),
+            ..nothing()
+        };
+        inside.children.push(Child { id: ChildId::Field(name), node: None, change: no_change });
+        inside.children.len() - 1
+    });
+    &mut inside.children[at].change
+}
+
+/// A change that asks for nothing yet.
+pub fn no_change(dest: NodeRef<'_>) -> Change<'_> {
+    let inside = Inside { like: dest.resolve(), by: By::Field, children: Vec::new(), others: Others::Stay };
+    Change { expects: Expects::Anything, wants: Wants::Inside(inside), comment: None }
+}

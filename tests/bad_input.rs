@@ -1,0 +1,195 @@
+//! Bad input, each kind with a message that a user can act on: exit 1, and what came in goes out where it can.
+
+mod support;
+
+use support::{fails, items, passes, resource_list, results, side};
+
+const THING: &str = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  b: 1\n";
+
+fn two_way(rest: &str) -> String {
+    resource_list(&items(THING), &format!("mode: TwoWay\n{rest}"))
+}
+
+/// Checks that the run fails and its message holds every one of the parts.
+fn says(stdin: &str, parts: &[&str]) {
+    let stderr = fails(stdin);
+    for part in parts {
+        assert!(stderr.contains(part), "{part:?} is not in:\n{stderr}");
+    }
+    assert!(stderr.starts_with("error: "), "{stderr}");
+}
+
+#[test]
+fn stdin_that_is_no_resource_list() {
+    says("", &["stdin 1:1: stdin must hold a ResourceList, but it is empty"]);
+    says("# only a comment\n", &["but it is empty"]);
+    says("a: \"x\nb: 1\n", &["stdin 2:1: the text must be YAML", "the closing quote is missing", "  | b: 1\n  | ^"]);
+    says("a:\n\tb: 1\n", &["not with tabs"]);
+    says("hello", &["stdin must hold a ResourceList, not something else"]);
+    says("[]", &["not something else"]);
+    says("kind: Deployment\napiVersion: apps/v1\n", &["stdin 1:7: stdin must hold a ResourceList, not \"Deployment\""]);
+    says(
+        "kind: ResourceList\napiVersion: v1\n",
+        &["stdin 2:13: `apiVersion` of a ResourceList must be `config.kubernetes.io/v1`,", "not \"v1\""],
+    );
+    let v1 = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n";
+    says(&format!("{v1}items: {{}}\n"), &["stdin 3:8: `items` must be a list"]);
+    says(&format!("{v1}items:\n- {{}}\n- x\n"), &["stdin 5:3: `items[1]` must be a map"]);
+    says(&format!("{v1}items: []\n---\n{v1}"), &["stdin 5:1: stdin must hold one document"]);
+    says(&format!("{v1}items: []\nitems: []\n"), &["stdin 4:1: the key `items` must stand once"]);
+    says(&"[".repeat(10_000), &["nested deeper than 500 levels"]);
+    says(&format!("{v1}items: [&a {{x: *a}}]\n"), &["must not stand inside the value that it stands for"]);
+    let bomb: String =
+        (1..9).map(|i| format!("  b{i}: &b{i} [{}]\n", vec![format!("*b{}", i - 1); 10].join(", "))).collect();
+    says(&format!("{v1}items:\n- b0: &b0 [x]\n{bomb}"), &["must not stand for more than"]);
+}
+
+#[test]
+fn a_function_config_that_is_none_of_ours() {
+    let v1 = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n";
+    says(v1, &["`functionConfig` must be given"]);
+    says(&format!("{v1}functionConfig: 1\n"), &["`functionConfig` must be a map"]);
+    let config = |api: &str, kind: &str| format!("{v1}functionConfig:\n  apiVersion: {api}\n  kind: {kind}\n");
+    says(&config("v1", "Secret"), &["stdin 6:9: `functionConfig` must be of kind `Merge`", "not \"Secret\" of \"v1\""]);
+    says(&config("v1", "Merge"), &["stdin 5:15:", "apiVersion `krm-merge.dev/v1alpha1`"]);
+    says(&config("krm-merge.dev/v1alpha1", "Merge"), &["must have the field `spec`"]);
+}
+
+#[test]
+fn errors_of_the_spec() {
+    let spec = |text: &str| resource_list(&items(THING), text);
+    says(&spec("newElements: Append\n"), &["`spec.mode` must be given: `TwoWay`, `ThreeWay` or `Strategic`"]);
+    says(
+        &spec("mode: twoway\n"),
+        &["stdin 16:11:", "`spec.mode` must be `TwoWay`, `ThreeWay` or `Strategic`, not \"twoway\""],
+    );
+    says(
+        &two_way("sources: []\n"),
+        &["stdin 17:5: `spec` must not have the field \"sources\"; allowed: `mode`, `source`"],
+    );
+    says(&two_way("original: [{path: x}]\n"), &["`spec.original` must not be given: mode `TwoWay` has `source`"]);
+    says(&two_way("source: []\n"), &["`spec.source` must hold at least one input"]);
+    says(&two_way("source: {path: x}\n"), &["`spec.source` must be a list, not a map"]);
+    says(
+        &two_way("source: [{path: nowhere}]\n"),
+        &["`spec.source[0].path` must select at least one item", "\"nowhere\""],
+    );
+    says(&two_way("source: [{path: ../x}]\n"), &["must be a path within the package", "not \"../x\""]);
+    says(&two_way("source: [{path: ./}]\n"), &["must name a file or a folder"]);
+    says(&two_way("source: [{}]\n"), &["must have exactly one of `resources`, `yaml` and `path`, not none"]);
+    says(&two_way("source: [{path: a, yaml: b}]\n"), &["not `yaml` and `path`"]);
+    says(
+        &two_way("source: [{yaml: 'a: 1', keep: true}]\n"),
+        &["`spec.source[0].keep` must not be given without `path`"],
+    );
+    says(
+        &two_way("source: [{path: a, keep: maybe}]\n"),
+        &["`spec.source[0].keep` must be `true` or `false`, not \"maybe\""],
+    );
+    says(&two_way("source: [{resources: [1]}]\n"), &["`spec.source[0].resources` must hold maps only"]);
+    says(&two_way("onConflict: Fail\n"), &["`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"]);
+    says(&two_way("newElements: First\n"), &["`spec.newElements` must be `Append` or `Prepend`, not \"First\""]);
+    says(&two_way("inferMergeKeys: 1\n"), &["`spec.inferMergeKeys` must be `true` or `false`, not \"1\""]);
+    let rule = |rest: &str| two_way(&format!("mergeKeys: [{{apiVersion: v1, kind: K, path: spec.l, {rest}}}]\n"));
+    says(&rule("keys: []"), &["`spec.mergeKeys[0].keys` must name at least one field"]);
+    says(&rule("keys: [a], set: true"), &["must have exactly one of `keys: […]`, `set: true` and `atomic: true`"]);
+    says(&rule("set: false"), &["must have exactly one of"]);
+    says(&two_way("mergeKeys: [{apiVersion: v1, kind: K, path: a..b, set: true}]\n"), &["not \"a..b\""]);
+    says(
+        &two_way("mergeKeys: [{kind: K, path: a, set: true}]\n"),
+        &["`spec.mergeKeys[0]` must have the field `apiVersion`"],
+    );
+}
+
+#[test]
+fn errors_of_a_config_map() {
+    let v1 = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n";
+    let data = |data: &str| format!("{v1}functionConfig:\n  apiVersion: v1\n  kind: ConfigMap\n  data: {data}\n");
+    says(&data("{}"), &["`data.mode` must be given: `two-way`, `three-way` or `strategic`"]);
+    says(&data("{mode: both}"), &["`data.mode` must be `two-way`, `three-way` or `strategic`, not \"both\""]);
+    says(&data("{mode: two-way, path: x}"), &["`data` must not have the field \"path\"; allowed: `mode`, `source`"]);
+    says(&data("{mode: two-way, updated: x}"), &["`data.updated` must not be given: mode `TwoWay` has `source`"]);
+    says(&data("{mode: three-way, source: x}"), &["mode `ThreeWay` has `original` and `updated`"]);
+    says(&data("{mode: two-way, source: x}"), &["`data.source` must select at least one item"]);
+    says(&data("{mode: two-way, onConflict: Fail}"), &["`data.onConflict` must not be given"]);
+    says(&data("{mode: two-way, newElements: x}"), &["`data.newElements` must be `Append` or `Prepend`, not \"x\""]);
+    says(&data("{mode: two-way, inferMergeKeys: x}"), &["`data.inferMergeKeys` must be `true` or `false`"]);
+    says(&data("{mode: [a]}"), &["`data.mode` must be a string"]);
+}
+
+#[test]
+fn sources_that_cannot_be_merged() {
+    let with = |yaml: &str| two_way(&side("source", yaml));
+    let head = "apiVersion: example.com/v1\nkind: Thing\n";
+    says(&with("a: 1\n"), &["`spec.source[0].yaml` must have `apiVersion` to be merged"]);
+    says(&with("apiVersion: v1\n"), &["must have `kind`"]);
+    says(&with(head), &["must have `metadata.name`"]);
+    says(&with(&format!("{THING}---\n{head}")), &["`spec.source[0].yaml, document 2` must have `metadata.name`"]);
+    says(&with("- a\n"), &["must hold resources, which are maps"]);
+    says(&with("# nothing\n"), &["must hold at least one resource"]);
+    says(&with("a: [\n"), &["`spec.source[0].yaml` 1:4: the text must be YAML"]);
+    says(&with(&format!("{THING}  b: 2\n")), &["`spec.source[0].yaml` 7:3: the key `b` must stand once in a map"]);
+    says(
+        &with(&format!("{THING}  c:\n    $patch: remove\n")),
+        &["`$patch` must be `merge`, `replace` or `delete`, not \"remove\""],
+    );
+    let marked = |role: &str| {
+        format!("{}- {}\n", items(THING), support::indent(&format!("{THING}").replace("name: a", &format!("name: a\n  annotations:\n    config.kubernetes.io/merge-source: {role}\n    config.kubernetes.io/path: x/y.yaml")), 2).trim())
+    };
+    says(
+        &resource_list(&marked("upstream"), "mode: TwoWay\n"),
+        &["Thing a (x/y.yaml)", "must be `source` or `dest` in mode `TwoWay`, not \"upstream\""],
+    );
+    says(&resource_list(&marked("updated"), "mode: TwoWay\n"), &["not \"updated\""]);
+    says(
+        &resource_list(&marked("source"), &format!("mode: TwoWay\n{}", side("source", THING))),
+        &["`items[1]` (x/y.yaml)", "must not carry the annotation"],
+    );
+    says(
+        &resource_list(&marked("source"), "mode: TwoWay\nsource: [{path: x}]\n"),
+        &["`spec.source[0].path` selects it and its annotation"],
+    );
+    says(
+        &resource_list(&marked("dest"), "mode: TwoWay\nsource: [{path: x}, {path: x/y.yaml}]\n"),
+        &["`spec.source[0].path` and `spec.source[1].path` both select it"],
+    );
+}
+
+#[test]
+fn a_dest_that_cannot_be_merged() {
+    let twice = resource_list(
+        &items(&format!("{THING}  b: 2\n")),
+        &format!("mode: TwoWay\n{}", side("source", &THING.replace("b: 1", "c: 1"))),
+    );
+    says(&twice, &["stdin 10:5: the key `b` must stand once in a map that is to be merged"]);
+    let two =
+        resource_list(&items(&format!("{THING}---\n{THING}")), &format!("mode: TwoWay\n{}", side("source", THING)));
+    says(&two, &["`example.com/v1 Thing a` must be one item", "`items[0]`, `items[1]`"]);
+}
+
+/// What the merge does not touch may be as it likes: kpt passes such things on, too.
+#[test]
+fn odd_items_without_a_partner_pass_through() {
+    for item in [
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n",
+        "a: 1\na: 2\n",
+        "{}\n",
+        "apiVersion: v1\nkind: Thing\nmetadata: []\n",
+        "apiVersion: v1\nkind: Thing\nmetadata:\n  name: [x]\n  annotations: no\n",
+    ] {
+        let list = format!("{}{}", items(item), items(THING));
+        let stdin = resource_list(&list, &format!("mode: TwoWay\n{}", side("source", THING)));
+        assert_eq!(passes(&stdin).stdout, stdin);
+    }
+}
+
+#[test]
+fn on_an_error_the_items_go_out_as_they_came_with_the_reason_among_the_results() {
+    let stdin = two_way(&side("source", &format!("{}---\nkind: x\n", THING.replace("b: 1", "b: 2"))));
+    let output = krm_merge::run(&stdin);
+    assert!(output.stdout.starts_with(&stdin));
+    assert_eq!(
+        results(&output.stdout),
+        [("error".into(), "`spec.source[0].yaml, document 2` must have `apiVersion` to be merged".into())]
+    );
+}

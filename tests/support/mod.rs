@@ -1,0 +1,70 @@
+//! What the tests share: ResourceLists from readable pieces, and what the function makes of them.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::{Output, Verdict, run};
+
+/// Indents every line that is not blank.
+pub fn indent(text: &str, by: usize) -> String {
+    let pad = " ".repeat(by);
+    let lines = text.split_inclusive('\n');
+    lines.map(|l| if l.trim().is_empty() { l.to_owned() } else { format!("{pad}{l}") }).collect()
+}
+
+/// The documents of a YAML text as compact list items, as kpt writes them.
+pub fn items(documents: &str) -> String {
+    let documents = documents.split("---\n").filter(|d| !d.trim().is_empty());
+    documents.map(|d| format!("- {}", indent(d, 2).trim_start())).collect()
+}
+
+/// A ResourceList with these items and a functionConfig with this `spec`.
+pub fn resource_list(items: &str, spec: &str) -> String {
+    let items = if items.is_empty() { " []\n".to_owned() } else { format!("\n{items}") };
+    format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:{items}functionConfig:\n  apiVersion: krm-merge.dev/v1alpha1\n  kind: Merge\n  metadata:\n    name: test\n  spec:\n{}",
+        indent(spec, 4)
+    )
+}
+
+/// A role of the functionConfig, filled with YAML text.
+pub fn side(role: &str, yaml: &str) -> String {
+    format!("{role}:\n- yaml: |\n{}", indent(yaml, 4))
+}
+
+/// What stands between `items:` and `functionConfig:`.
+pub fn items_of(stdout: &str) -> &str {
+    let start = stdout.find("items:").map_or(0, |i| i + "items:".len());
+    let end = stdout.find("functionConfig:").unwrap_or(stdout.len());
+    stdout[start..end].trim_start_matches([' ', '\n'])
+}
+
+/// The messages of the results, in order, and their severities.
+pub fn results(stdout: &str) -> Vec<(String, String)> {
+    let doc = Document::parse(stdout).expect("output is YAML");
+    let root = doc.roots().next().expect("output has a root");
+    let text = |r: NodeRef<'_>, key: &str| r.get(key).map(NodeRef::string).unwrap_or_default().to_owned();
+    root.get("results")
+        .into_iter()
+        .flat_map(NodeRef::elements)
+        .map(|r| (text(r, "severity"), text(r, "message")))
+        .collect()
+}
+
+/// Runs, expecting success.
+pub fn passes(stdin: &str) -> Output {
+    let output = run(stdin);
+    assert_eq!(output.verdict, Verdict::Passed, "{:?}\n{stdin}", output.stderr);
+    output
+}
+
+/// Runs, expecting failure with the items as they came; returns stderr as one text.
+pub fn fails(stdin: &str) -> String {
+    let output = run(stdin);
+    assert_eq!(output.verdict, Verdict::Failed, "{}", output.stdout);
+    assert!(!output.stderr.is_empty());
+    if !output.stdout.is_empty() {
+        assert!(output.stdout.starts_with(stdin.trim_end()), "what came in goes out\n{stdin}\n{}", output.stdout);
+        assert!(results(&output.stdout).iter().any(|r| r.0 == "error"), "{}", output.stdout);
+    }
+    output.stderr.join("\n")
+}
