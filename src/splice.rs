@@ -407,4 +407,3 @@ impl<'d> Splicer<'d> {
         }
     }
 }
-

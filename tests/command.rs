@@ -1,0 +1,92 @@
+//! The program: arguments, streams and exit codes.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn krm_merge(args: &[&str], stdin: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    // A program that does not read its stdin closes it, which is not what is tested.
+    let _ = child.stdin.take().expect("stdin").write_all(stdin);
+    child.wait_with_output().expect("an end")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn help_and_version_go_to_stdout_and_leave_stdin_alone() {
+    for arg in ["--help", "-h"] {
+        let output = krm_merge(&[arg], b"");
+        assert_eq!(output.status.code(), Some(0));
+        let text = String::from_utf8_lossy(&output.stdout);
+        for part in ["ResourceList", "mode: TwoWay", "mode: ThreeWay", "mode: Strategic", "Exit"] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert!(output.stderr.is_empty());
+    }
+    let output = krm_merge(&["--version"], b"");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with(concat!("krm-merge ", env!("CARGO_PKG_VERSION"))));
+}
+
+#[test]
+fn any_other_argument_is_an_error_on_stderr() {
+    for args in [&["--verbose"][..], &["file.yaml"], &["--help", "me"]] {
+        let output = krm_merge(args, b"");
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(output.stdout.is_empty());
+        assert!(stderr(&output).contains(args[0]), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn text_that_is_no_utf_8_is_an_error_with_its_offset() {
+    let output = krm_merge(&[], b"a: 1\nb: \xff\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    assert_eq!(stderr(&output), "error: stdin 2:4: the text must be UTF-8, but the byte at offset 8 is not\n");
+}
+
+#[test]
+fn exit_0_never_comes_with_an_empty_stdout() {
+    for stdin in [&b""[..], b"a: 1", b"{", b"kind: ResourceList"] {
+        let output = krm_merge(&[], stdin);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).starts_with("error: stdin "), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_failed_run_writes_the_list_and_exits_with_1() {
+    let stdin = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n";
+    let output = krm_merge(&[], stdin.as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with(stdin));
+    assert_eq!(stderr(&output).lines().count(), 1);
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_error() {
+    let mut stdin = String::from("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n");
+    for i in 0..20_000 {
+        stdin.push_str(&format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c{i}}}\n"));
+    }
+    stdin.push_str("functionConfig:\n  apiVersion: v1\n  kind: ConfigMap\n  data: {mode: two-way}\n");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_krm-merge"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    drop(child.stdout.take());
+    child.stdin.take().expect("stdin").write_all(stdin.as_bytes()).expect("it reads to the end");
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+}

@@ -1,0 +1,265 @@
+//! Whole ResourceLists: the envelope in all its forms, roles, and the annotations that belong to the host.
+
+mod support;
+
+use support::{passes, results};
+
+/// A ResourceList in the order in which kpt writes it, functionConfig last.
+fn list(items: &str, config: &str) -> String {
+    format!("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n{items}functionConfig:\n{config}")
+}
+
+const CONFIG: &str = "  apiVersion: krm-merge.dev/v1alpha1
+  kind: Merge
+  spec:
+    mode: TwoWay
+    source:
+    - resources:
+      - {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: new}}
+";
+
+const ITEM: &str = "- apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: a
+  data:
+    k: old # why
+";
+
+/// What differs between two texts, as lines that went and lines that came.
+fn diff(before: &str, after: &str) -> (String, String) {
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
+    let prefix = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+    let suffix = before[prefix..].iter().rev().zip(after[prefix..].iter().rev()).take_while(|(a, b)| a == b).count();
+    (before[prefix..before.len() - suffix].concat(), after[prefix..after.len() - suffix].concat())
+}
+
+#[test]
+fn every_version_and_any_order_of_keys_is_taken_and_kept() {
+    for version in ["v1", "v1beta1", "v1alpha1"] {
+        let config = format!("functionConfig:\n{CONFIG}");
+        for stdin in [
+            format!("apiVersion: config.kubernetes.io/{version}\nkind: ResourceList\nitems:\n{ITEM}{config}"),
+            format!("{config}items:\n{ITEM}kind: ResourceList\napiVersion: config.kubernetes.io/{version}\n"),
+            format!(
+                "# first\nmetadata: {{name: x}}\nitems:\n{ITEM}unknown:\n- 1\nkind: ResourceList\n{config}# last\napiVersion: \"config.kubernetes.io/{version}\""
+            ),
+        ] {
+            let output = passes(&stdin);
+            assert_eq!(diff(&stdin, &output.stdout), ("    k: old # why\n".into(), "    k: new # why\n".into()));
+        }
+    }
+}
+
+#[test]
+fn json_stays_json() {
+    let stdin = r#"{"apiVersion":"config.kubernetes.io/v1","kind":"ResourceList","items":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"old"}}],"functionConfig":{"apiVersion":"krm-merge.dev/v1alpha1","kind":"Merge","spec":{"mode":"TwoWay","source":[{"yaml":"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: new # c\n  l: |\n    two\n    lines\n  n: {o: [yes, 0x10, ~]}\n"}]}}}"#;
+    let output = passes(stdin).stdout;
+    assert_eq!(output, stdin.replace(r#""k":"old""#, r#""k":"new","l":"two\nlines\n","n":{"o":["yes",16,null]}"#));
+    serde_json::from_str::<serde_json::Value>(&output).expect("JSON");
+
+    let failing = stdin.replace("TwoWay", "NoWay");
+    let output = krm_merge::run(&failing).stdout;
+    let value: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    assert_eq!(value["results"][0]["severity"], "error");
+    assert!(output.starts_with(failing.strip_suffix('}').expect("an object")));
+}
+
+#[test]
+fn pretty_json_keeps_its_lines() {
+    let stdin = "{\n  \"apiVersion\": \"config.kubernetes.io/v1\",\n  \"kind\": \"ResourceList\",\n  \"items\": [\n    {\n      \"apiVersion\": \"v1\",\n      \"kind\": \"ConfigMap\",\n      \"metadata\": {\n        \"name\": \"a\"\n      },\n      \"data\": {\n        \"k\": \"old\"\n      }\n    }\n  ],\n  \"functionConfig\": {\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"data\": {\"mode\": \"two-way\", \"source\": \"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: a}\\ndata: {l: x}\\n\"}}\n}\n";
+    let output = passes(stdin).stdout;
+    assert_eq!(
+        diff(stdin, &output),
+        ("        \"k\": \"old\"\n".into(), "        \"k\": \"old\",\n        \"l\": \"x\"\n".into())
+    );
+    serde_json::from_str::<serde_json::Value>(&output).expect("JSON");
+}
+
+#[test]
+fn a_json_file_among_yaml_items_stays_json() {
+    let json = "- {\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"}, \"data\": {\"k\": \"old\"}}\n";
+    let stdin = list(json, CONFIG);
+    assert_eq!(passes(&stdin).stdout, stdin.replace("\"old\"", "\"new\""));
+}
+
+#[test]
+fn line_breaks_byte_order_mark_and_the_missing_end_of_the_text_are_kept() {
+    let config = CONFIG.replace("{k: new}", "{k: new, l: more}");
+    let crlf = list(ITEM, &config).replace('\n', "\r\n");
+    let output = passes(&crlf).stdout;
+    assert_eq!(output, crlf.replace("k: old # why\r\n", "k: new # why\r\n    l: more\r\n"));
+
+    let bom = format!("\u{feff}{}", list(ITEM, CONFIG));
+    assert_eq!(passes(&bom).stdout, bom.replace("k: old", "k: new"));
+
+    let open = format!(
+        "functionConfig:\n{CONFIG}apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n{}",
+        ITEM.trim_end()
+    );
+    assert_eq!(passes(&open).stdout, open.replace("k: old", "k: new"));
+    let added = open.replace("name: a}", "name: n}");
+    let want = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: n}\n  data: {k: new}\n";
+    let flow = "- {apiVersion: v1, kind: ConfigMap, metadata: {name: n}, data: {k: new}}\n";
+    let output = passes(&added).stdout;
+    assert!(output == format!("{added}\n{want}") || output == format!("{added}\n{flow}"), "{output}");
+}
+
+#[test]
+fn results_that_are_there_stay_and_new_ones_follow() {
+    let old = "results:\n- message: earlier\n  severity: info\n";
+    let clash = CONFIG.replace("{k: new}", "{k: {x: y}}");
+    let stdin = format!("{old}{}", list(ITEM, &clash));
+    let output = passes(&stdin).stdout;
+    let warning = "`data.k` is a scalar in dest and a map in source: source's was taken";
+    assert_eq!(results(&output), [("info".into(), "earlier".into()), ("warning".into(), warning.into())]);
+    assert!(output.starts_with("results:\n- message: earlier\n  severity: info\n- message:"), "{output}");
+    let empty = format!("results: []\n{}", list(ITEM, &clash));
+    assert_eq!(results(&passes(&empty).stdout).len(), 1);
+    let quiet = format!("{old}{}", list(ITEM, CONFIG));
+    assert_eq!(passes(&quiet).stdout, quiet.replace("k: old", "k: new"));
+}
+
+#[test]
+fn a_result_says_where_and_what() {
+    let item = ITEM.replace("    name: a\n", "    name: a\n    namespace: prod\n    annotations:\n      internal.config.kubernetes.io/path: app/cm.yaml\n      internal.config.kubernetes.io/index: '2'\n");
+    let config = CONFIG.replace("{name: a}", "{name: a, namespace: prod}").replace("{k: new}", "{k: {x: y}}");
+    let output = passes(&list(&item, &config));
+    let want = "results:
+- message: '`data.k` is a scalar in dest and a map in source: source''s was taken'
+  severity: warning
+  resourceRef:
+    apiVersion: v1
+    kind: ConfigMap
+    namespace: prod
+    name: a
+  field:
+    path: data.k
+    currentValue: old
+    proposedValue:
+      x: y
+  file:
+    path: app/cm.yaml
+    index: 2
+";
+    assert!(output.stdout.ends_with(want), "{}", output.stdout);
+    assert_eq!(
+        output.stderr,
+        [
+            "warning: ConfigMap prod/a (app/cm.yaml): `data.k` is a scalar in dest and a map in source: source's was taken"
+        ]
+    );
+}
+
+const HOST: &str = "      internal.config.kubernetes.io/index: '0'
+      internal.config.kubernetes.io/path: 'FILE'
+      internal.config.kubernetes.io/annotations-migration-resource-id: '3'
+      config.kubernetes.io/index: '0'
+      config.kubernetes.io/path: 'FILE'
+      config.k8s.io/id: '7'
+      internal.config.k8s.io/kpt-resource-id: x
+";
+
+fn carried(file: &str, more: &str, data: &str) -> String {
+    let host = HOST.replace("FILE", file);
+    format!(
+        "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n    annotations:\n{host}{more}  data:\n    k: {data}\n"
+    )
+}
+
+#[test]
+fn the_annotations_of_the_host_stay_as_dest_has_them() {
+    let dest = carried("cm.yaml", "      note: mine\n", "old");
+    let source =
+        carried("overlay/cm.yaml", "      note: theirs\n      config.kubernetes.io/merge-source: source\n", "new");
+    let config = "  apiVersion: v1\n  kind: ConfigMap\n  data: {mode: two-way}\n";
+    let output = passes(&list(&format!("{dest}{source}"), config)).stdout;
+    assert_eq!(output, list(&carried("cm.yaml", "      note: theirs\n", "new"), config));
+
+    for wipe in ["null", "{$patch: delete}", "{$patch: replace}", "{$patch: replace, note: mine}"] {
+        let config = format!(
+            "  apiVersion: krm-merge.dev/v1alpha1\n  kind: Merge\n  spec:\n    mode: TwoWay\n    source:\n    - resources:\n      - {{apiVersion: v1, kind: ConfigMap, metadata: {{name: a, annotations: {wipe}}}}}\n"
+        );
+        let output = passes(&list(&dest, &config)).stdout;
+        let left = if wipe.contains("mine") { "      note: mine\n" } else { "" };
+        assert_eq!(output, list(&carried("cm.yaml", left, "old"), &config), "{wipe}");
+    }
+}
+
+#[test]
+fn an_added_resource_has_its_path_and_no_other_mark_of_the_host() {
+    let source = carried("overlay/prod/cm.yaml", "", "new");
+    let bare = "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n    annotations:\n      internal.config.kubernetes.io/path: cm.yaml\n  data:\n    k: new\n";
+    let config = |keep: &str| {
+        format!(
+            "  apiVersion: krm-merge.dev/v1alpha1\n  kind: Merge\n  spec:\n    mode: TwoWay\n    source:\n    - path: overlay/prod/\n{keep}"
+        )
+    };
+    let output = passes(&list(&source, &config(""))).stdout;
+    assert_eq!(output, list(&format!("{source}{bare}"), &config("")), "the folder is part of the package, so it stays");
+    let output = passes(&list(&source, &config("      keep: false\n"))).stdout;
+    assert_eq!(output, list(bare, &config("      keep: false\n")));
+
+    let marked = carried("sub/cm.yaml", "      config.kubernetes.io/merge-source: patch\n", "new");
+    let config = "  apiVersion: v1\n  kind: ConfigMap\n  data: {mode: two-way}\n";
+    let output = passes(&list(&marked, config)).stdout;
+    assert_eq!(output, list(&bare.replace("cm.yaml", "sub/cm.yaml"), config));
+}
+
+#[test]
+fn the_role_annotation_never_reaches_the_output() {
+    let config = "  apiVersion: v1\n  kind: ConfigMap\n  data: {mode: two-way}\n";
+    let item = |annotations: &str| {
+        format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n{annotations}  data: {{}}\n")
+    };
+    let role = "      config.kubernetes.io/merge-source: dest\n";
+    for (before, after) in [
+        (format!("    annotations:\n{role}"), String::new()),
+        (format!("    annotations: # all\n      a: b\n{role}"), "    annotations: # all\n      a: b\n".into()),
+    ] {
+        let output = passes(&list(&item(&before), config)).stdout;
+        assert_eq!(output, list(&item(&after), config));
+    }
+    // Merged and stripped at once.
+    let source = "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n    annotations:\n      config.kubernetes.io/merge-source: source\n      c: d\n  data: {}\n";
+    let output = passes(&list(&format!("{}{source}", item(&format!("    annotations:\n{role}"))), config)).stdout;
+    assert_eq!(output, list(&item("    annotations:\n      c: d\n"), config));
+}
+
+#[test]
+fn of_two_items_with_one_identity_the_one_at_the_same_path_is_meant() {
+    let config = "  apiVersion: krm-merge.dev/v1alpha1\n  kind: Merge\n  spec:\n    mode: TwoWay\n    source:\n    - path: overlay\n      keep: false\n";
+    let stdin = list(
+        &format!("{}{}{}", carried("a.yaml", "", "1"), carried("b.yaml", "", "2"), carried("overlay/b.yaml", "", "3")),
+        config,
+    );
+    assert_eq!(
+        passes(&stdin).stdout,
+        list(&format!("{}{}", carried("a.yaml", "", "1"), carried("b.yaml", "", "3")), config)
+    );
+}
+
+#[test]
+fn an_empty_list_takes_what_is_added_and_an_emptied_one_stays() {
+    let stdin =
+        format!("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n{CONFIG}");
+    let output = passes(&stdin).stdout;
+    assert!(
+        output.contains(
+            "items:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: new}}\nfunctionConfig:"
+        ),
+        "{output}"
+    );
+    let wipe = CONFIG.replace("data: {k: new}", "$patch: delete");
+    let output = passes(&list(ITEM, &wipe)).stdout;
+    assert!(output.contains("items: []\nfunctionConfig:"), "{output}");
+}
+
+#[test]
+fn what_kpt_sends_by_default_is_a_clear_error() {
+    let stdin = list(ITEM, "  apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: function-input\n  data: {}\n");
+    let output = krm_merge::run(&stdin);
+    assert!(output.stdout.starts_with(&stdin));
+    assert!(output.stderr[0].contains("`data.mode` must be given"), "{:?}", output.stderr);
+}
