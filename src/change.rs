@@ -59,7 +59,7 @@ pub enum By<'a> {
     /// A map: by field.
     Field,
     /// A list of maps: by the values of these keys.
-    Keys(Cow<'a, [String]>),
+    Keys(Vec<&'a str>),
     /// A list of scalars: by value.
     Value,
     /// A list: by place. Only for a list that is replaced whole but whose elements cannot be taken as they stand.
@@ -68,7 +68,7 @@ pub enum By<'a> {
 
 impl<'a> By<'a> {
     /// The merge keys, where it is by these.
-    pub fn keys(&self) -> &[String] {
+    pub fn keys(&self) -> &[&'a str] {
         match self {
             Self::Keys(keys) => keys,
             _ => &[],
@@ -76,7 +76,7 @@ impl<'a> By<'a> {
     }
 
     /// The way that fits a kind of list.
-    pub fn list(kind: ListKind<'a>) -> Self {
+    pub fn list(kind: ListKind<&'a str>) -> Self {
         match kind {
             ListKind::Atomic => Self::Index,
             ListKind::Set => Self::Value,
@@ -126,7 +126,7 @@ impl<'a> ChildId<'a> {
                 keys.iter()
                     .zip(&values.0)
                     .filter(|(_, v)| !v.is_empty())
-                    .map(|(k, v)| (Cow::Owned(k.clone()), v.clone()))
+                    .map(|(k, v)| (Cow::Borrowed(*k), v.clone()))
                     .collect(),
             ),
             (Self::Field(name), _) => Step::Field(Cow::Borrowed(name)),

@@ -4,7 +4,6 @@
 //! anything impossible. A ConfigMap says the same in strings, for `kpt fn eval -- mode=…`. Nothing is guessed: what is not understood
 //! is an error that names the field, quotes what was written and says what is allowed.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -12,7 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::merge::{NewElements, OnConflict, Policy};
-use crate::schema::{Inference, ListKind, ListRule, Types};
+use crate::schema::{Dialect, Inference, ListKind, ListRule, Types};
 use crate::yaml::{Error, NodeRef, from_node, one_of};
 
 /// The group and version of the functionConfig.
@@ -285,11 +284,16 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         on_conflict: spec.on_conflict.unwrap_or_default(),
         new_elements: spec.new_elements.unwrap_or_default(),
     };
-    Ok(Config { mode, sides, policy, types: Types::new(rules, inference(mode, spec.infer_merge_keys)) })
+    Ok(Config { mode, sides, policy, types: Types::new(rules, inference(mode, spec.infer_merge_keys), dialect(mode)) })
 }
 
 fn inference(mode: Mode, asked: Option<bool>) -> Inference {
     if asked.unwrap_or(mode != Mode::Strategic) { Inference::On } else { Inference::Off }
+}
+
+/// Strategic does what `kubectl patch` does, the other modes what the server does.
+fn dialect(mode: Mode) -> Dialect {
+    if mode == Mode::Strategic { Dialect::Patch } else { Dialect::Server }
 }
 
 fn check_role(mode: Mode, role: Role, parent: &str, at: NodeRef<'_>) -> Result<(), Error> {
@@ -360,9 +364,7 @@ fn clean_path(node: NodeRef<'_>, field: &str) -> Result<String, Error> {
 fn list_rule(rule: MergeKey, node: NodeRef<'_>, i: usize) -> Result<ListRule, Error> {
     let field = format!("spec.mergeKeys[{i}]");
     let list = match (rule.keys, rule.set, rule.atomic) {
-        (Some(keys), None, None) if !keys.is_empty() && keys.iter().all(|k| !k.is_empty()) => {
-            ListKind::Map(Cow::Owned(keys))
-        }
+        (Some(keys), None, None) if !keys.is_empty() && keys.iter().all(|k| !k.is_empty()) => ListKind::Map(keys),
         (Some(_), None, None) => return Err(node.error(format!("`{field}.keys` must name at least one field"))),
         (None, Some(true), None) => ListKind::Set,
         (None, None, Some(true)) => ListKind::Atomic,
@@ -458,7 +460,7 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let infer = pick("inferMergeKeys", get("inferMergeKeys"), &[("true", true), ("false", false)], &["true", "false"])?;
     let policy =
         Policy { on_conflict: on_conflict.unwrap_or_default(), new_elements: new_elements.unwrap_or_default() };
-    Ok(Config { mode, sides, policy, types: Types::new([], inference(mode, infer)) })
+    Ok(Config { mode, sides, policy, types: Types::new([], inference(mode, infer), dialect(mode)) })
 }
 
 /// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.

@@ -155,7 +155,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// `identity` are the merge keys by which the node is an element of its list.
-    fn node(&mut self, dest: Option<NodeRef<'a>>, change: &Change<'a>, identity: &[String]) -> Result<Plan<'a>, Error> {
+    fn node(&mut self, dest: Option<NodeRef<'a>>, change: &Change<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
         let updated = match &change.wants {
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
@@ -396,7 +396,7 @@ impl<'a> Children<'a> {
 
 /// The other side's map or list, where dest has none: a plan that leaves of it only what is asked for, directives and nulls taken out.
 /// `identity` are the merge keys of the element that it is; they stay.
-fn cut_down<'a>(inside: &Inside<'a>, identity: &[String]) -> Plan<'a> {
+fn cut_down<'a>(inside: &Inside<'a>, identity: &[&str]) -> Plan<'a> {
     let keys = inside.by.keys();
     let put = |key: Option<NodeRef<'a>>, change: &Change<'a>| -> Option<New<'a>> {
         match &change.wants {
@@ -412,7 +412,7 @@ fn cut_down<'a>(inside: &Inside<'a>, identity: &[String]) -> Plan<'a> {
         let plan = match child.and_then(|c| put(key, &c.change)) {
             Some(new) if new.value.is(value) => new.trim,
             Some(new) => Plan::Put(Box::new(new)),
-            None if child.is_none() && key.is_some_and(|k| identity.iter().any(|i| i == k.string())) => Plan::Keep,
+            None if child.is_none() && key.is_some_and(|k| identity.contains(&k.string())) => Plan::Keep,
             None => Plan::Remove,
         };
         slots.push(Slot::Dest { index, plan, comment: None });

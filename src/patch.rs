@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::change::{By, Change, Child, ChildId, Expects, Inside, Others, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::FieldPath;
-use crate::schema::{Cursor, ListKind, element_key, list_kind};
+use crate::schema::{Cursor, ListKind, element_key, list_kind, patch_key};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 
 /// The directive that says how a map, or as an element of a list the list, is patched.
@@ -132,14 +132,18 @@ impl<'a> Lowering<'a> {
             ListKind::Map(keys) => {
                 let mut children: Vec<Child<'a>> = Vec::new();
                 let mut seen: HashMap<_, usize> = HashMap::new();
-                let in_dest: HashMap<_, NodeRef<'a>> = dest
+                let (dest_keys, dest_elements): (Vec<_>, Vec<NodeRef<'a>>) = dest
                     .into_iter()
                     .flat_map(NodeRef::elements)
                     .filter_map(|e| Some((element_key(e, &keys)?, e)))
-                    .collect();
+                    .unzip();
+                let mut in_dest: HashMap<_, NodeRef<'a>> = HashMap::new();
+                for (key, element) in dest_keys.iter().zip(dest_elements) {
+                    in_dest.entry(key.clone()).or_insert(element);
+                }
                 let by = By::Keys(keys.clone());
                 for element in patch.elements() {
-                    let Some(key) = element_key(element, &keys) else { continue };
+                    let Some(key) = patch_key(element, &keys, &dest_keys) else { continue };
                     let id = ChildId::Key(key.clone());
                     self.path.push(id.step(&by), None);
                     let change = self.node(element, in_dest.get(&key).copied(), cursor, Others::Stay)?;

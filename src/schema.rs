@@ -3,21 +3,44 @@
 //! A [`Cursor`] goes down a type in step with a walk down a resource, so nothing is looked up by path twice. It answers with what a
 //! schema says; where no schema speaks, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
 
+pub mod builtin;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::path::ElementKey;
 use crate::yaml::{NodeRef, Scalar};
 
-/// How a list merges, in the words of `x-kubernetes-list-type`.
+/// How a list merges, in the words of `x-kubernetes-list-type`. The keys are owned where a user declares them, and borrowed where a
+/// list is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ListKind<'t> {
+pub enum ListKind<K> {
     /// Replaced whole.
     Atomic,
     /// Scalars, each at most once; merged by value.
     Set,
-    /// Maps, told apart by the values of these keys.
-    Map(Cow<'t, [String]>),
+    /// Maps, told apart by the values of these keys, of which the first one must be there.
+    Map(Vec<K>),
+}
+
+impl ListKind<String> {
+    fn borrowed(&self) -> ListKind<&str> {
+        match self {
+            Self::Atomic => ListKind::Atomic,
+            Self::Set => ListKind::Set,
+            Self::Map(keys) => ListKind::Map(keys.iter().map(String::as_str).collect()),
+        }
+    }
+}
+
+/// Whose word counts on a built-in list where Kubernetes says two things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// The patch strategy, and where there is none the list type: 46 lists merge as the server merges them.
+    #[default]
+    Server,
+    /// The patch strategy alone: these lists are replaced, as `kubectl patch` does.
+    Patch,
 }
 
 /// Whether the kind of a list of which no schema is known is inferred from its elements.
@@ -45,13 +68,13 @@ pub struct ListRule {
     /// The fields from the root to the list. Lists on the way are passed through without a step of their own.
     pub path: Vec<String>,
     /// How it merges.
-    pub list: ListKind<'static>,
+    pub list: ListKind<String>,
 }
 
 /// What the user says of the lists below one field.
 #[derive(Debug, Default)]
 struct Rules {
-    list: Option<ListKind<'static>>,
+    list: Option<ListKind<String>>,
     fields: HashMap<String, Rules>,
 }
 
@@ -60,12 +83,13 @@ struct Rules {
 pub struct Types {
     rules: HashMap<(String, String), Rules>,
     inference: Inference,
+    dialect: Dialect,
 }
 
 impl Types {
-    /// From the user's rules; the later of two rules for one list holds.
-    pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference) -> Self {
-        let mut types = Self { rules: HashMap::new(), inference };
+    /// From the user's rules, which come before the built-in types; the later of two rules for one list holds.
+    pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference, dialect: Dialect) -> Self {
+        let mut types = Self { rules: HashMap::new(), inference, dialect };
         for rule in rules {
             let root = types.rules.entry((rule.api_version, rule.kind)).or_default();
             let end = rule.path.into_iter().fold(root, |node, field| node.fields.entry(field).or_default());
@@ -78,32 +102,50 @@ impl Types {
     pub fn root(&self, api_version: &str, kind: &str) -> Cursor<'_> {
         let rules =
             if self.rules.is_empty() { None } else { self.rules.get(&(api_version.to_owned(), kind.to_owned())) };
-        Cursor { rules, inference: self.inference }
+        let below = builtin::root(api_version, kind);
+        Cursor { rules, here: None, below, inference: self.inference, dialect: self.dialect }
     }
 }
 
-/// A place in a type.
+/// A place in a type. Lists are passed through: what is known below a list is known of its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'t> {
     rules: Option<&'t Rules>,
+    here: Option<builtin::FieldRef>,
+    below: Option<builtin::TypeRef>,
     inference: Inference,
+    dialect: Dialect,
 }
 
 impl<'t> Cursor<'t> {
     /// A place in a type of which nothing is known.
     pub fn unknown(inference: Inference) -> Self {
-        Self { rules: None, inference }
+        Self { rules: None, here: None, below: None, inference, dialect: Dialect::default() }
     }
 
     /// Down to a field.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
-        Self { rules: self.rules.and_then(|r| r.fields.get(name)), ..self }
+        let here = self.below.and_then(|ty| ty.field(name));
+        let below = here.and_then(builtin::FieldRef::ty);
+        Self { rules: self.rules.and_then(|r| r.fields.get(name)), here, below, ..self }
     }
 
-    /// What a schema says of the list that lies here.
-    fn known(self) -> Option<&'t ListKind<'static>> {
-        self.rules.and_then(|r| r.list.as_ref())
+    /// What the user or a schema says of the list that lies here.
+    fn known(self) -> Option<ListKind<&'t str>> {
+        if let Some(list) = self.rules.and_then(|r| r.list.as_ref()) {
+            return Some(list.borrowed());
+        }
+        let list = self.here?.list()?;
+        let merges = match self.dialect {
+            Dialect::Server => list.in_merge(),
+            Dialect::Patch => list.in_patch(),
+        };
+        Some(match merges {
+            builtin::Merges::Atomic => ListKind::Atomic,
+            builtin::Merges::Set => ListKind::Set,
+            builtin::Merges::Map(keys) => ListKind::Map(keys.to_vec()),
+        })
     }
 }
 
@@ -121,44 +163,44 @@ pub struct Unkeyed {
 ///
 /// # Errors
 /// [`Unkeyed`] where a schema gives keys that an element lacks: the list is then atomic, and the user should hear of it.
-pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[NodeRef<'_>]) -> Result<ListKind<'t>, Unkeyed> {
-    match cursor.known() {
+pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[NodeRef<'_>]) -> Result<ListKind<&'t str>, Unkeyed> {
+    let known = cursor.known();
+    match &known {
         Some(ListKind::Map(keys)) => {
-            let keys: &'t [String] = keys;
             for side in sides {
                 if let Some(i) = side.elements().position(|e| element_key(e, keys).is_none()) {
                     return Err(Unkeyed { reason: format!("element [{i}] has no merge key `{}`", keys[0]) });
                 }
             }
-            Ok(ListKind::Map(Cow::Borrowed(keys)))
         }
-        Some(ListKind::Set) => match sides.iter().flat_map(|s| s.elements()).position(NodeRef::is_container) {
-            Some(_) => Err(Unkeyed { reason: "a set must hold scalars only".into() }),
-            None => Ok(ListKind::Set),
-        },
-        Some(ListKind::Atomic) => Ok(ListKind::Atomic),
-        None if cursor.inference == Inference::On => Ok(infer(sides)),
-        None => Ok(ListKind::Atomic),
+        Some(ListKind::Set) if sides.iter().flat_map(|s| s.elements()).any(NodeRef::is_container) => {
+            return Err(Unkeyed { reason: "a set must hold scalars only".into() });
+        }
+        _ => {}
     }
+    Ok(match known {
+        Some(known) => known,
+        None if cursor.inference == Inference::On => infer(sides),
+        None => ListKind::Atomic,
+    })
 }
 
-fn infer(sides: &[NodeRef<'_>]) -> ListKind<'static> {
+fn infer(sides: &[NodeRef<'_>]) -> ListKind<&'static str> {
     if sides.iter().all(|s| s.elements().next().is_none()) {
         return ListKind::Atomic;
     }
-    let key = ASSOCIATIVE_KEYS.iter().find(|key| {
-        let keys = [(**key).to_owned()];
+    let fits = |key: &&&'static str| {
         sides.iter().all(|side| {
             let mut seen = std::collections::HashSet::new();
-            side.elements().all(|e| element_key(e, &keys).is_some_and(|k| seen.insert(k)))
+            side.elements().all(|e| element_key(e, &[**key]).is_some_and(|k| seen.insert(k)))
         })
-    });
-    key.map_or(ListKind::Atomic, |key| ListKind::Map(Cow::Owned(vec![(*key).to_owned()])))
+    };
+    ASSOCIATIVE_KEYS.iter().find(fits).map_or(ListKind::Atomic, |key| ListKind::Map(vec![*key]))
 }
 
 /// The values of an element's merge keys; `None` where the element is no map or lacks the first key. A further key that is absent
 /// has the API's default for it.
-pub fn element_key<'a>(element: NodeRef<'a>, keys: &[String]) -> Option<ElementKey<'a>> {
+pub fn element_key<'a>(element: NodeRef<'a>, keys: &[&str]) -> Option<ElementKey<'a>> {
     let mut values = Vec::with_capacity(keys.len());
     for (i, key) in keys.iter().enumerate() {
         match element.get(key).and_then(key_text) {
@@ -168,6 +210,24 @@ pub fn element_key<'a>(element: NodeRef<'a>, keys: &[String]) -> Option<ElementK
         }
     }
     (!values.is_empty()).then_some(ElementKey(values))
+}
+
+/// The merge keys of an element of a patch, given those of dest's elements: one that names a single element of dest by the first key, and
+/// leaves the others out, means that one.
+pub fn patch_key<'a>(element: NodeRef<'a>, keys: &[&str], dest: &[ElementKey<'a>]) -> Option<ElementKey<'a>> {
+    let key = element_key(element, keys)?;
+    let is_short = keys[1..].iter().any(|k| element.get(k).is_none());
+    if !is_short || dest.contains(&key) {
+        return Some(key);
+    }
+    let mut fitting = dest.iter().filter(|d| {
+        let given = |i: usize| i == 0 || element.get(keys[i]).is_some();
+        (0..keys.len()).all(|i| !given(i) || d.0[i] == key.0[i])
+    });
+    match (fitting.next(), fitting.next()) {
+        (Some(only), None) => Some(only.clone()),
+        _ => Some(key),
+    }
 }
 
 /// A scalar as the value of a merge key: numbers in decimal, anything else its text; `None` for null and for containers.
@@ -229,7 +289,7 @@ mod tests {
         let key = |text: &str| {
             let doc = Document::parse(text).expect("valid");
             let root = doc.roots().next().expect("root");
-            element_key(root, &["port".into(), "protocol".into()]).map(|k| k.0.join("/"))
+            element_key(root, &["port", "protocol"]).map(|k| k.0.join("/"))
         };
         assert_eq!(key("{port: 80}"), Some("80/TCP".into()));
         assert_eq!(key("{port: '80', protocol: TCP}"), Some("80/TCP".into()));
@@ -246,18 +306,16 @@ mod tests {
             list,
         };
         let types = Types::new(
-            [rule("spec.a", ListKind::Atomic), rule("spec.a.b", ListKind::Map(Cow::Owned(vec!["id".into()])))],
+            [rule("spec.a", ListKind::Atomic), rule("spec.a.b", ListKind::Map(vec!["id".to_owned()]))],
             Inference::On,
+            Dialect::Server,
         );
         let doc = Document::parse("[{name: a, id: 1}]").expect("valid");
         let side = [doc.roots().next().expect("root")];
         let a = types.root("v1", "K").field("spec").field("a");
         assert_eq!(list_kind(a, &side), Ok(ListKind::Atomic));
-        assert_eq!(list_kind(a.field("b"), &side), Ok(ListKind::Map(Cow::Owned(vec!["id".into()]))));
-        assert_eq!(
-            list_kind(types.root("v2", "K").field("spec").field("a"), &side),
-            Ok(ListKind::Map(Cow::Owned(vec!["name".into()])))
-        );
+        assert_eq!(list_kind(a.field("b"), &side), Ok(ListKind::Map(vec!["id"])));
+        assert_eq!(list_kind(types.root("v2", "K").field("spec").field("a"), &side), Ok(ListKind::Map(vec!["name"])));
         let doc = Document::parse("[{name: a}]").expect("valid");
         assert!(list_kind(a.field("b"), &[doc.roots().next().expect("root")]).is_err());
     }

@@ -1,0 +1,195 @@
+//! The built-in types of Kubernetes: which of their lists merge, and by which keys.
+//!
+//! The table is made ahead of time (`cargo xtask schema`) and compiled as static arrays, found by binary search, so that a run which
+//! needs three types pays for three look-ups, not for reading seven hundred types. `builtin.txt` is the same table for people; a test
+//! holds the two together. What a type is known to have and what it isn't known to have are told apart: every list of a known type is
+//! in the table, also one that is replaced whole, so that no one guesses where Kubernetes has spoken. A field that isn't in it is a
+//! scalar, an object without lists, or newer than the table.
+
+#[rustfmt::skip]
+mod packed;
+#[cfg(test)]
+mod tests;
+
+pub use packed::VERSIONS;
+use packed::{FIELDS, KINDS, NAME_STARTS, NAMES, RULES, TYPE_STARTS};
+
+/// What a patch does with the value that it meets: `x-kubernetes-patch-strategy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Nothing is said.
+    None,
+    /// A list merges.
+    Merge,
+    /// The value is replaced whole.
+    Replace,
+    /// The map is a union: kubectl writes `$retainKeys` into patches of it.
+    RetainKeys,
+    /// A list merges, and its elements are unions.
+    MergeRetainKeys,
+}
+
+impl Strategy {
+    /// Whether a list merges.
+    pub fn merges(self) -> bool {
+        matches!(self, Self::Merge | Self::MergeRetainKeys)
+    }
+
+    /// Whether the value, or each element of the list, is a union.
+    pub fn retains_keys(self) -> bool {
+        matches!(self, Self::RetainKeys | Self::MergeRetainKeys)
+    }
+}
+
+/// `x-kubernetes-list-type`: what the server does with a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListType {
+    /// Replaces it whole.
+    Atomic,
+    /// Merges its scalars by value.
+    Set,
+    /// Merges its maps by their keys.
+    Map,
+}
+
+/// What Kubernetes says of a list, in its own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuiltinList {
+    /// What a patch does with it.
+    pub strategy: Strategy,
+    /// The key by which a patch merges it: `x-kubernetes-patch-merge-key`.
+    pub merge_key: Option<&'static str>,
+    /// What the server does with it; Kubernetes says so of most lists only since 1.30.
+    pub list_type: Option<ListType>,
+    /// The keys by which the server merges it: `x-kubernetes-list-map-keys`.
+    pub map_keys: &'static [&'static str],
+}
+
+/// How a list merges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merges {
+    /// Not at all: it is replaced whole.
+    Atomic,
+    /// By value.
+    Set,
+    /// By these keys, of which the first one must be there.
+    Map(&'static [&'static str]),
+}
+
+impl BuiltinList {
+    /// How a patch merges it: as the patch strategy says, by all keys that the server knows it by where these include the patch's own,
+    /// for else 53/TCP and 53/UDP would be one port.
+    pub fn in_patch(&'static self) -> Merges {
+        let key = self.merge_key.as_slice();
+        match (self.strategy.merges(), key) {
+            (false, _) => Merges::Atomic,
+            (true, []) => Merges::Set,
+            (true, _) if self.map_keys.starts_with(key) => Merges::Map(self.map_keys),
+            (true, _) => Merges::Map(key),
+        }
+    }
+
+    /// How resources merge it: as a patch does, and where only the list type speaks, as the server does.
+    pub fn in_merge(&'static self) -> Merges {
+        match self.list_type {
+            _ if self.strategy.merges() => self.in_patch(),
+            Some(ListType::Set) => Merges::Set,
+            Some(ListType::Map) => Merges::Map(self.map_keys),
+            Some(ListType::Atomic) | None => Merges::Atomic,
+        }
+    }
+}
+
+/// What the value of a field is; the two upper bits of its second number in [`FIELDS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// An object of a type, or a scalar.
+    Value,
+    /// A list.
+    List,
+    /// A map from any name to objects of a type.
+    Map,
+    /// A map from any name to lists.
+    MapOfLists,
+}
+
+/// The type of which nothing is known; what the lower bits have for it.
+const NOTHING: u16 = 0x3fff;
+
+/// A built-in type: an object's, with its fields, or a map's, all of whose fields are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeRef {
+    target: u16,
+    /// What its values are, if it is a map's.
+    map_to: Option<Shape>,
+}
+
+/// A field of a built-in type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldRef {
+    target: u16,
+    shape: Shape,
+    rule: &'static BuiltinList,
+}
+
+/// The type of a resource; `None` for one that no version in [`VERSIONS`] has.
+pub fn root(api_version: &str, kind: &str) -> Option<TypeRef> {
+    let at = KINDS.binary_search_by(|row| (name(row.0), name(row.1)).cmp(&(api_version, kind))).ok()?;
+    Some(TypeRef { target: KINDS.get(at)?.2, map_to: None })
+}
+
+impl TypeRef {
+    /// A field; `None` where nothing is known of it.
+    pub fn field(self, field: &str) -> Option<FieldRef> {
+        if let Some(shape) = self.map_to {
+            // Kubernetes says nothing of the lists in a map of lists, the first rule.
+            return Some(FieldRef { target: self.target, shape, rule: &RULES[0] });
+        }
+        let fields = self.rows();
+        let at = fields.binary_search_by(|row| name(row.0).cmp(field)).ok()?;
+        let (_, value, rule) = fields.get(at)?;
+        let shape = match value >> 14 {
+            0 => Shape::Value,
+            1 => Shape::List,
+            2 => Shape::Map,
+            _ => Shape::MapOfLists,
+        };
+        Some(FieldRef { target: value & NOTHING, shape, rule: RULES.get(usize::from(*rule))? })
+    }
+
+    fn rows(self) -> &'static [(u16, u16, u16)] {
+        between(&TYPE_STARTS, self.target).and_then(|range| FIELDS.get(range)).unwrap_or_default()
+    }
+}
+
+impl FieldRef {
+    /// The type of its value; of a list, that of its elements. `None` where nothing is known of what is below.
+    pub fn ty(self) -> Option<TypeRef> {
+        match self.shape {
+            Shape::Value | Shape::List if self.target == NOTHING => None,
+            Shape::Value | Shape::List => Some(TypeRef { target: self.target, map_to: None }),
+            Shape::Map => Some(TypeRef { target: self.target, map_to: Some(Shape::Value) }),
+            Shape::MapOfLists => Some(TypeRef { target: self.target, map_to: Some(Shape::List) }),
+        }
+    }
+
+    /// What is said of the list that is its value; `None` where that is no list.
+    pub fn list(self) -> Option<&'static BuiltinList> {
+        (self.shape == Shape::List).then_some(self.rule)
+    }
+
+    /// What a patch does with its value, be that a list or not.
+    pub fn strategy(self) -> Strategy {
+        self.rule.strategy
+    }
+}
+
+fn name(index: u16) -> &'static str {
+    between(&NAME_STARTS, index).and_then(|range| NAMES.get(range)).unwrap_or_default()
+}
+
+/// Where the part with this index starts, and where the next one does.
+fn between(starts: &[u16], index: u16) -> Option<std::ops::Range<usize>> {
+    let index = usize::from(index);
+    Some(usize::from(*starts.get(index)?)..usize::from(*starts.get(index + 1)?))
+}

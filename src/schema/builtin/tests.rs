@@ -1,0 +1,291 @@
+//! Look-ups, and that the table for the program is the table for people.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::*;
+
+const TEXT: &str = include_str!("../builtin.txt");
+
+/// A field down from the root of a resource; elements and maps' values are passed through by their field's own name.
+fn field(api_version: &str, kind: &str, path: &str) -> Option<FieldRef> {
+    let (way, last) = path.rsplit_once('.').map_or((None, path), |(way, last)| (Some(way), last));
+    let root = root(api_version, kind)?;
+    way.into_iter().flat_map(|way| way.split('.')).try_fold(root, |ty, name| ty.field(name)?.ty())?.field(last)
+}
+
+fn lists(api_version: &str, kind: &str, path: &str) -> (Merges, Merges) {
+    let list = field(api_version, kind, path)
+        .and_then(FieldRef::list)
+        .unwrap_or_else(|| panic!("{kind} {path} is a known list"));
+    (list.in_patch(), list.in_merge())
+}
+
+#[test]
+fn lists_merge_as_kubernetes_says() {
+    use Merges::{Atomic, Map, Set};
+    for (api_version, kind, path, patch, merge) in [
+        ("apps/v1", "Deployment", "spec.template.spec.containers", Map(&["name"]), Map(&["name"])),
+        ("apps/v1", "Deployment", "spec.template.spec.containers.env", Map(&["name"]), Map(&["name"])),
+        (
+            "apps/v1",
+            "Deployment",
+            "spec.template.spec.containers.ports",
+            Map(&["containerPort", "protocol"]),
+            Map(&["containerPort", "protocol"]),
+        ),
+        (
+            "apps/v1",
+            "Deployment",
+            "spec.template.spec.containers.volumeMounts",
+            Map(&["mountPath"]),
+            Map(&["mountPath"]),
+        ),
+        ("apps/v1", "Deployment", "spec.template.spec.containers.envFrom", Atomic, Atomic),
+        ("apps/v1", "Deployment", "spec.template.spec.containers.args", Atomic, Atomic),
+        ("apps/v1", "Deployment", "spec.template.spec.tolerations", Atomic, Atomic),
+        ("apps/v1", "Deployment", "spec.template.spec.volumes", Map(&["name"]), Map(&["name"])),
+        ("apps/v1", "Deployment", "spec.template.spec.volumes.projected.sources", Atomic, Atomic),
+        (
+            "v1",
+            "Pod",
+            "spec.topologySpreadConstraints",
+            Map(&["topologyKey", "whenUnsatisfiable"]),
+            Map(&["topologyKey", "whenUnsatisfiable"]),
+        ),
+        ("v1", "Pod", "status.hostIPs", Map(&["ip"]), Map(&["ip"])),
+        ("v1", "Pod", "metadata.finalizers", Set, Set),
+        ("v1", "Pod", "metadata.ownerReferences", Map(&["uid"]), Map(&["uid"])),
+        ("v1", "Service", "spec.ports", Map(&["port", "protocol"]), Map(&["port", "protocol"])),
+        ("v1", "ServiceAccount", "secrets", Map(&["name"]), Map(&["name"])),
+        ("v1", "ServiceAccount", "imagePullSecrets", Atomic, Atomic),
+        ("v1", "Node", "spec.podCIDRs", Set, Set),
+        (
+            "batch/v1",
+            "CronJob",
+            "spec.jobTemplate.spec.template.spec.initContainers.env",
+            Map(&["name"]),
+            Map(&["name"]),
+        ),
+        ("batch/v1", "Job", "status.conditions", Map(&["type"]), Map(&["type"])),
+        ("rbac.authorization.k8s.io/v1", "Role", "rules", Atomic, Atomic),
+        ("rbac.authorization.k8s.io/v1", "Role", "rules.verbs", Atomic, Atomic),
+        ("networking.k8s.io/v1", "Ingress", "spec.rules", Atomic, Atomic),
+        // Where a patch replaces and the server merges.
+        ("v1", "Pod", "spec.containers.resources.claims", Atomic, Map(&["name"])),
+        // Below lists that are replaced whole: a user's rule may make them merge.
+        ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates", Atomic, Atomic),
+        ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates.metadata.finalizers", Set, Set),
+        // Gone from Kubernetes, not from its users' folders.
+        ("extensions/v1beta1", "Deployment", "spec.template.spec.containers", Map(&["name"]), Map(&["name"])),
+        ("policy/v1beta1", "PodSecurityPolicy", "spec.volumes", Atomic, Atomic),
+    ] {
+        assert_eq!(lists(api_version, kind, path), (patch, merge), "{kind} {path}");
+    }
+}
+
+#[test]
+fn unions_are_known_with_and_without_a_list() {
+    let strategy = |kind, path| field("apps/v1", kind, path).map(FieldRef::strategy);
+    assert_eq!(strategy("Deployment", "spec.strategy"), Some(Strategy::RetainKeys));
+    assert_eq!(field("apps/v1", "Deployment", "spec.strategy").and_then(FieldRef::list), None);
+    assert_eq!(strategy("Deployment", "spec.template.spec.volumes"), Some(Strategy::MergeRetainKeys));
+    assert_eq!(strategy("Deployment", "spec.template.spec.containers"), Some(Strategy::Merge));
+    assert_eq!(
+        field("policy/v1", "PodDisruptionBudget", "spec.selector").map(FieldRef::strategy),
+        Some(Strategy::Replace)
+    );
+}
+
+#[test]
+fn maps_have_any_field() {
+    let api = "apiextensions.k8s.io/v1";
+    let schema = "spec.versions.schema.openAPIV3Schema";
+    assert_eq!(
+        lists(api, "CustomResourceDefinition", &format!("{schema}.properties.any.properties.thing.required")),
+        (Merges::Atomic, Merges::Atomic)
+    );
+    assert_eq!(
+        field(api, "CustomResourceDefinition", &format!("{schema}.properties.any")).and_then(FieldRef::list),
+        None
+    );
+    let extra = field("certificates.k8s.io/v1", "CertificateSigningRequest", "spec.extra").expect("known");
+    assert_eq!(extra.list(), None);
+    let any = extra.ty().and_then(|ty| ty.field("any")).expect("known");
+    assert_eq!((any.list().map(BuiltinList::in_merge), any.ty()), (Some(Merges::Atomic), None));
+}
+
+#[test]
+fn the_unknown_is_none() {
+    assert_eq!(root("example.com/v1", "Deployment"), None);
+    assert_eq!(root("apps/v1", "Pod"), None);
+    assert_eq!(root("v1", "PodList"), None);
+    assert_eq!(root("", ""), None);
+    assert_eq!(field("v1", "ConfigMap", "data"), None);
+    assert_eq!(field("v1", "Pod", "spec.nodeName"), None);
+    assert_eq!(field("v1", "Pod", "spec.notYet"), None);
+    assert_eq!(VERSIONS, "1.11 to 1.37");
+}
+
+/// A line of `builtin.txt` below `type`: what the value is written as, and its extensions.
+type Line<'t> = (&'t str, BTreeMap<&'t str, &'t str>);
+
+type Kinds<'t> = BTreeMap<(&'t str, &'t str), &'t str>;
+type Types<'t> = BTreeMap<&'t str, BTreeMap<&'t str, Line<'t>>>;
+
+/// The text, as it stands.
+fn text() -> (Kinds<'static>, Types<'static>) {
+    let (mut kinds, mut types) = (Kinds::new(), Types::new());
+    let mut current = "";
+    for line in TEXT.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["kind", api_version, kind, ty] => _ = kinds.insert((api_version, kind), ty),
+            ["type", ty] => current = ty,
+            [field, value, ref rest @ ..] if line.starts_with("  ") => {
+                let rest = rest.iter().map(|word| word.split_once('=').expect("an extension")).collect();
+                types.entry(current).or_default().insert(field, (value, rest));
+            }
+            _ => assert!(
+                line.is_empty()
+                    || line.starts_with('#')
+                    || line.starts_with("source ")
+                    || line.starts_with("versions "),
+                "{line}"
+            ),
+        }
+    }
+    (kinds, types)
+}
+
+#[test]
+fn the_packed_table_is_the_text() {
+    let (kinds, types) = text();
+    assert_eq!((KINDS.len(), TYPE_STARTS.len() - 1), (kinds.len(), types.len()));
+    assert_eq!(FIELDS.len(), types.values().map(BTreeMap::len).sum::<usize>());
+    assert!(TEXT.contains(&format!("\nversions {VERSIONS}\n")));
+    let names: Vec<&str> = types.keys().copied().collect();
+    let ty = |name: &str| TypeRef {
+        target: u16::try_from(names.iter().position(|n| *n == name).expect(name)).expect("small"),
+        map_to: None,
+    };
+    for ((api_version, kind), name) in kinds {
+        assert_eq!(root(api_version, kind), Some(ty(name)));
+    }
+    for (name, fields) in types {
+        assert_eq!(
+            ty(name).rows().iter().map(|row| super::name(row.0)).collect::<Vec<_>>(),
+            fields.keys().copied().collect::<Vec<_>>()
+        );
+        for (field, (value, extensions)) in fields {
+            let found = ty(name).field(field).expect(field);
+            let BuiltinList { strategy, merge_key, list_type, map_keys } = *found.rule;
+            let words = [
+                ("patch", ["", "merge", "replace", "retainKeys", "merge,retainKeys"][strategy as usize].to_owned()),
+                ("key", merge_key.unwrap_or_default().to_owned()),
+                ("list", list_type.map_or("", |t| ["atomic", "set", "map"][t as usize]).to_owned()),
+                ("keys", map_keys.join(",")),
+            ];
+            let want: Vec<_> = words
+                .iter()
+                .map(|(word, _)| (*word, extensions.get(word).copied().unwrap_or_default().to_owned()))
+                .collect();
+            assert_eq!(words.to_vec(), want, "{name} {field}");
+            let (start, end) = [("", ""), ("[", "]"), ("{", "}"), ("{[", "]}")][found.shape as usize];
+            let target = value.strip_prefix(start).and_then(|v| v.strip_suffix(end)).expect(value);
+            assert_eq!(
+                found.target,
+                if matches!(target, "" | "-") { NOTHING } else { ty(target).target },
+                "{name} {field} {value}"
+            );
+        }
+    }
+    for rule in &RULES {
+        assert_eq!(rule.list_type == Some(ListType::Map), !rule.map_keys.is_empty(), "{rule:?}");
+        assert!(rule.map_keys.is_empty() || rule.map_keys.starts_with(rule.merge_key.as_slice()), "{rule:?}");
+    }
+}
+
+/// Another table of the same documents, made by others. It has fewer fields: no lists that are replaced whole unless they lie on the way
+/// to one that merges; and it has maps that are replaced whole, which is not this table's matter.
+#[test]
+fn another_table_says_the_same() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/schema/k8s-merge-schema.json");
+    let Ok(json) = std::fs::read(path) else {
+        eprintln!("skipped: there is no ../shared/schema/k8s-merge-schema.json to compare with");
+        return;
+    };
+    let other: Value = serde_json::from_slice(&json).expect("JSON");
+    let short = |name: &str| name.rmatch_indices('.').nth(2).map_or(name, |(at, _)| &name[at + 1..]).to_owned();
+    let (kinds, types) = text();
+    let mut differences = Vec::new();
+
+    let sources = other["sources"].as_array().expect("sources").iter();
+    let sources: Vec<String> = sources
+        .map(|s| format!("source {} {}", s["label"].as_str().expect("label"), s["sha256"].as_str().expect("sha256")))
+        .collect();
+    differences
+        .extend(sources.iter().filter(|s| !TEXT.lines().any(|line| line == *s)).map(|s| format!("not here: {s}")));
+
+    let theirs: BTreeMap<String, String> = other["gvk"]
+        .as_object()
+        .expect("gvk")
+        .iter()
+        .map(|(k, v)| (k.clone(), short(v.as_str().expect("type"))))
+        .collect();
+    let ours: BTreeMap<String, String> =
+        kinds.into_iter().map(|((api_version, kind), ty)| (format!("{api_version}/{kind}"), ty.to_owned())).collect();
+    let both: BTreeSet<&String> = theirs.keys().chain(ours.keys()).collect();
+    differences.extend(
+        both.into_iter()
+            .filter(|k| theirs.get(*k) != ours.get(*k))
+            .map(|k| format!("{k}: {:?}, {:?}", ours.get(k), theirs.get(k))),
+    );
+
+    let mut compared = 0;
+    let mut seen = BTreeSet::new();
+    for (name, fields) in other["types"].as_object().expect("types") {
+        // The nameless field is the type itself: a map that is replaced whole.
+        for (field, said) in fields.as_object().expect("fields").iter().filter(|(field, _)| !field.is_empty()) {
+            let (name, word) = (short(name), |key: &str| said[key].as_str().unwrap_or_default().to_owned());
+            let keys: Vec<&str> = said["K"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let theirs = [word("s"), word("k"), word("t"), keys.join(",")];
+            let target = ["r", "l", "m"].iter().find_map(|key| said[key].as_str()).map(short).unwrap_or_default();
+            compared += 1;
+            seen.insert((name.clone(), field.clone()));
+            let Some((value, extensions)) = types.get(name.as_str()).and_then(|fields| fields.get(field.as_str()))
+            else {
+                let says_more = theirs.iter().any(|word| !word.is_empty())
+                    || said["l"].is_string()
+                    || types.contains_key(target.as_str());
+                differences.extend(says_more.then(|| format!("not here: {name} {field} {said}")));
+                continue;
+            };
+            let ours = ["patch", "key", "list", "keys"]
+                .map(|word| extensions.get(word).copied().unwrap_or_default().to_owned());
+            // It leaves `list-type: atomic` out where nothing else is said.
+            let silent = ours == ["", "", "atomic", ""] && theirs.iter().all(String::is_empty);
+            let inner = value.trim_matches(|c| "[]{}-".contains(c));
+            let same_target =
+                inner == target || target.is_empty() || inner.is_empty() && !types.contains_key(target.as_str());
+            let same_shape =
+                value.starts_with('[') == said["l"].is_string() && value.starts_with('{') == said["m"].is_string();
+            if !(ours == theirs || silent) || !same_target || !same_shape {
+                differences.push(format!("{name} {field} {value} {extensions:?}: {said}"));
+            }
+        }
+    }
+    for (name, fields) in &types {
+        for (field, (value, extensions)) in
+            fields.iter().filter(|(field, _)| !seen.contains(&((*name).to_owned(), (**field).to_owned())))
+        {
+            if extensions.iter().any(|(word, said)| (*word, *said) != ("list", "atomic")) {
+                differences.push(format!("only here: {name} {field} {value} {extensions:?}"));
+            }
+        }
+    }
+    assert!(compared > 900);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    eprintln!("compared {compared} fields: no difference");
+}

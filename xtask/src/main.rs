@@ -1,0 +1,125 @@
+//! Makes what the crate commits of other projects' data: `cargo xtask schema`.
+//!
+//! A program of its own, so that neither the crate nor its users ever need the sources: what it makes is committed, and built as it is.
+
+mod sha256;
+mod table;
+mod write;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs};
+
+use serde_json::Value;
+use table::Table;
+use write::Source;
+
+const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABEL=]PATH...
+
+Makes builtin.txt and builtin/packed.rs in FOLDER (src/schema where not given) from documents of Kubernetes' types, newest version last.
+A PATH is
+  a folder   every <version>-local/_definitions.json in it, as the PyPI package kubernetes-validate holds them
+  a file     swagger v2 (kubectl get --raw /openapi/v2), OpenAPI v3, JSON schemas, or kustomize's openapi file, in JSON
+LABEL names the version where the document does not. A document whose digest is not the one that builtin.txt has for its label is
+refused, unless --repin says that it is the right one.";
+
+fn main() -> ExitCode {
+    match run(env::args().skip(1)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    if args.next().as_deref() != Some("schema") {
+        return Err(USAGE.into());
+    }
+    let mut output = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/schema");
+    let (mut repin, mut documents) = (false, Vec::new());
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--output" => output = args.next().ok_or(USAGE)?.into(),
+            "--repin" => repin = true,
+            flag if flag.starts_with('-') => return Err(USAGE.into()),
+            path if Path::new(path).is_dir() => find(Path::new(path), &mut documents)?,
+            // A `=` in a path that is there belongs to the path.
+            path if Path::new(path).is_file() => documents.push((None, path.into())),
+            labelled => {
+                let (label, path) =
+                    labelled.split_once('=').ok_or_else(|| format!("{labelled}: no such file or folder"))?;
+                documents.push((Some(label.to_owned()), path.into()));
+            }
+        }
+    }
+    if documents.is_empty() {
+        return Err(USAGE.into());
+    }
+    let text = output.join("builtin.txt");
+    let pins = if repin { BTreeMap::new() } else { pins(&fs::read_to_string(&text).unwrap_or_default()) };
+
+    let mut read = Vec::new();
+    for (label, path) in documents {
+        let at = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let bytes = fs::read(&path).map_err(|e| at(&e))?;
+        let document: Value = serde_json::from_slice(&bytes).map_err(|e| at(&e))?;
+        let own = || {
+            document
+                .pointer("/info/version")
+                .and_then(Value::as_str)
+                .map(|label| label.replace(char::is_whitespace, "-"))
+        };
+        let label = label.or_else(own).ok_or_else(|| at(&"the document names no version: give one as LABEL=PATH"))?;
+        let sha256 = sha256::hex(&bytes);
+        if let Some(pin) = pins.get(&label).filter(|pin| **pin != sha256) {
+            return Err(at(&format!("the digest of {label} is {sha256}, not {pin}; --repin to accept it")));
+        }
+        read.push((Source { label, sha256 }, document));
+    }
+    read.sort_by_cached_key(|(source, _)| write::numbers(&source.label));
+    if let Some(twice) = read.windows(2).find(|pair| pair[0].0.label == pair[1].0.label) {
+        return Err(format!("{} is given twice: tell them apart as LABEL=PATH", twice[0].0.label));
+    }
+
+    let mut table = Table::default();
+    for (source, document) in &read {
+        let count = table.read(document).map_err(|e| format!("{}: {e}", source.label))?;
+        let pinned = if pins.contains_key(&source.label) { "as pinned" } else { "new" };
+        println!("{} {} {pinned}, {count} definitions", source.label, source.sha256);
+    }
+    table.prune();
+    let sources: Vec<Source> = read.into_iter().map(|(source, _)| source).collect();
+    for (path, made) in
+        [(text, write::text(&table, &sources)), (output.join("builtin/packed.rs"), write::packed(&table, &sources)?)]
+    {
+        let written = fs::create_dir_all(path.parent().unwrap_or(&output)).and_then(|()| fs::write(&path, &made));
+        written.map_err(|e| format!("{}: {e}", path.display()))?;
+        println!("{}: {} bytes", path.display(), made.len());
+    }
+    let fields: usize = table.types.values().map(BTreeMap::len).sum();
+    println!("{} kinds, {} types, {fields} fields", table.kinds.len(), table.types.len());
+    Ok(())
+}
+
+/// Every `<version>-local/_definitions.json` below a folder; not `-local-strict`, which says the same once more.
+fn find(folder: &Path, found: &mut Vec<(Option<String>, PathBuf)>) -> Result<(), String> {
+    for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
+        let path = entry.map_err(|e| format!("{}: {e}", folder.display()))?.path();
+        let label = folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix("-local"));
+        match label {
+            Some(label) if path.ends_with("_definitions.json") => found.push((Some(label.to_owned()), path)),
+            None if path.is_dir() => find(&path, found)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The digests that a table names for its sources.
+fn pins(text: &str) -> BTreeMap<String, String> {
+    let sources = text.lines().filter_map(|line| line.strip_prefix("source ")?.split_once(' '));
+    sources.map(|(label, sha256)| (label.to_owned(), sha256.to_owned())).collect()
+}
