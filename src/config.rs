@@ -470,3 +470,23 @@ pub fn openapi_schema() -> schemars::Schema {
     settings.meta_schema = None;
     settings.into_generator().into_root_schema_for::<Merge>()
 }
+
+/// The KRMFunctionDefinition of the function, with the schema of its functionConfig: what `functions/merge/function.yaml` holds.
+pub fn definition() -> serde_json::Value {
+    serde_json::json!({
+        "apiVersion": "config.kubernetes.io/v1alpha1",
+        "kind": "KRMFunctionDefinition",
+        "metadata": {"name": "merge"},
+        "spec": {
+            "group": "krm-merge.dev",
+            "names": {"kind": KIND},
+            "description": "Merges Kubernetes resources: two-way, three-way, or by strategic merge patch.",
+            "publisher": "krm-merge.dev",
+            "versions": [{
+                "name": "v1alpha1",
+                "idempotent": true,
+                "schema": {"openAPIV3Schema": openapi_schema()},
+            }],
+        },
+    })
+}

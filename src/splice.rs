@@ -82,7 +82,8 @@ impl<'d> Splicer<'d> {
         let line_break = self.doc.line_break();
         if line_break != "\n" {
             for edit in &mut self.edits {
-                edit.text = edit.text.replace('\n', line_break);
+                // Text that moves within the document has its line breaks already.
+                edit.text = edit.text.replace("\r\n", "\n").replace('\n', line_break);
             }
         }
         self.edits

@@ -1,0 +1,71 @@
+//! Imports point down only: each module may use those below it, and none above.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The modules from top to bottom. A module may use those of the lines below its own.
+const LAYERS: [&[&str]; 8] = [
+    &["function"],
+    &["roles"],
+    &["config", "resource_list"],
+    &["results"],
+    &["splice", "alias", "transport", "patch", "resource"],
+    &["merge"],
+    &["change"],
+    &["schema", "path", "yaml"],
+];
+
+/// The uses that go sideways, each for a reason.
+const SIDEWAYS: [(&str, &str, &str); 4] = [
+    ("transport", "resource", "the host's annotations are named where a resource's head is read"),
+    ("schema", "path", "an element key is a step of a path"),
+    ("schema", "yaml", "a list's kind is inferred from its elements"),
+    ("path", "yaml", "a field's name is quoted as in JSON"),
+];
+#[test]
+fn imports_point_down_only() {
+    let level: BTreeMap<&str, usize> =
+        LAYERS.iter().enumerate().flat_map(|(i, names)| names.iter().map(move |n| (*n, i))).collect();
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut uses = 0;
+    for (module, own) in &level {
+        let mut text = fs::read_to_string(src.join(format!("{module}.rs"))).expect("a module is a file");
+        if let Ok(folder) = fs::read_dir(src.join(module)) {
+            for file in folder.map(|f| f.expect("an entry").path()).filter(|p| p.extension().is_some_and(|e| e == "rs"))
+            {
+                text.push_str(&fs::read_to_string(file).expect("readable"));
+            }
+        }
+        // Tests may look at anything.
+        for line in text.lines().filter(|l| l.contains("crate::") && !l.trim_start().starts_with("//")) {
+            let used = line
+                .split("crate::")
+                .nth(1)
+                .and_then(|u| u.split([':', ';', ',', '(', ' ']).next())
+                .unwrap_or_default();
+            if used == *module || !level.contains_key(used) {
+                continue;
+            }
+            uses += 1;
+            let sideways = SIDEWAYS.iter().any(|s| s.0 == *module && s.1 == used);
+            assert!(level[used] > *own || sideways, "{module} must not use {used}: {line}");
+        }
+    }
+    assert!(uses > 20, "{uses}");
+}
+
+#[test]
+fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = |name: &str| fs::read_to_string(src.join(name)).expect("readable");
+    let code = |text: String| text.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let walker = code(read("merge.rs"));
+    for word in ["config", "Mode", "$patch", "source()"] {
+        assert!(!walker.contains(word), "merge.rs must not know {word}");
+    }
+    let splicer = code(read("splice.rs") + &read("splice/print.rs"));
+    for word in ["apiVersion", "metadata", "schema", "annotations"] {
+        assert!(!splicer.contains(word), "splice must not know {word}");
+    }
+}

@@ -1,0 +1,240 @@
+//! Remove, replace, add and move any child of any map or list, in hard documents and generated ones, and parse again: the value is what a
+//! model says, and the comments that belong to nobody touched are still there.
+
+#[path = "support/render.rs"]
+mod render;
+
+use krm_merge::merge::{New, Plan, Slot};
+use krm_merge::splice::{apply, edits};
+use krm_merge::yaml::{Document, Kind, NodeRef};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const HARD: [&str; 12] = [
+    "# head\na: 1 # one\n\n# of b\nb:\n  c: 2\n  # foot of b\n# of d\nd: [1, 2, 3]\n",
+    "a:\n- x # x\n# of y\n- y\n- - p\n  - q\n-\n- # dash\n  k: v\n  # in\n  l: w\nb: z\n",
+    "a:\n  - name: x\n    # about v\n    v: |\n      text\n      # no comment\n\n  - name: y\n    v: >-\n      fold\n\n      ed\n    w: 1\nb: 1\n",
+    "a: |2+\n    x\n\n\nb: \"q\n  r\"\nc: plain\n  more # c\nd: 'it''s'\ne:\nf: ~\n",
+    "m: {a: 1, b: {c: 2,d: [x,y]}, e: }\nn: {\n  a: 1, # one\n  b: 2\n}\no: [a: b, c]\n",
+    "{\"a\":{\"b\":[1,2,{\"c\":null}],\"d\":\"e\"},\"f\":[]}\n",
+    "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {\n    \"c\": true\n  }\n}\n",
+    "? a\n: b\n? [x]\n: c\nd: e\n",
+    "a: !!str 1\nb: !t {x: 1}\nc: !!map\n  d: 1\n",
+    "a:\r\n  b: 1 # c\r\n  c:\r\n  - x\r\n  - y\r\nd: |\r\n  t\r\n",
+    "a:\n    b:\n        - c\n        -   d: 1\n            e: 2\n    f: {}",
+    "a:\n  # free\n\n  b: 1\n  # under b\n\n  # free too\nc: 1",
+];
+
+fn value_of(node: NodeRef<'_>) -> Value {
+    match node.resolve().kind() {
+        Kind::Map => {
+            let fields = node
+                .fields()
+                .map(|(k, v)| (if k.is_container() { "(complex)".into() } else { k.string().to_owned() }, value_of(v)));
+            Value::Object(fields.collect())
+        }
+        Kind::List => Value::Array(node.elements().map(value_of).collect()),
+        _ => serde_json::to_value(krm_merge::results::to_value(node)).expect("a value"),
+    }
+}
+
+/// The children of a container: keys, where it has them, and values.
+fn children(node: NodeRef<'_>) -> Vec<(Option<NodeRef<'_>>, NodeRef<'_>)> {
+    if node.is_map() {
+        node.entries().map(|(k, v)| (Some(k), v)).collect()
+    } else {
+        node.elements().map(|e| (None, e)).collect()
+    }
+}
+
+/// The paths of all containers that have children, as child numbers from the root.
+fn containers(node: NodeRef<'_>, path: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
+    let children = children(node);
+    if !children.is_empty() {
+        out.push(path.clone());
+    }
+    for (i, (_, child)) in children.into_iter().enumerate() {
+        path.push(i);
+        containers(child, path, out);
+        path.pop();
+    }
+}
+
+/// The only entry of another document.
+type Other<'a> = (NodeRef<'a>, NodeRef<'a>);
+
+/// Carries out a plan for the container at a path, made with the entry of another document.
+fn splice(
+    text: &str,
+    path: &[usize],
+    other: &str,
+    plan: impl for<'a> Fn(NodeRef<'a>, Other<'a>) -> Plan<'a>,
+) -> String {
+    fn wrap<'a>(
+        node: NodeRef<'a>,
+        path: &[usize],
+        other: Other<'a>,
+        plan: &impl for<'b> Fn(NodeRef<'b>, Other<'b>) -> Plan<'b>,
+    ) -> Plan<'a> {
+        let Some((first, rest)) = path.split_first() else { return plan(node, other) };
+        let slots = children(node).into_iter().enumerate().map(|(index, (_, child))| Slot::Dest {
+            index,
+            plan: if index == *first { wrap(child, rest, other, plan) } else { Plan::Keep },
+            comment: None,
+        });
+        Plan::Inside(slots.collect())
+    }
+    let other = Document::parse(other).expect("valid");
+    let other = other.roots().next().and_then(|r| r.entries().next()).expect("an entry");
+    let doc = Document::parse(text).expect("valid");
+    let root = doc.roots().next().expect("root");
+    apply(text, 0..text.len(), &edits(root, &wrap(root, path, other, &plan)))
+}
+
+/// The value at a path of child numbers.
+fn at<'v>(value: &'v mut Value, path: &[usize]) -> &'v mut Value {
+    path.iter().fold(value, |value, i| match value {
+        Value::Object(map) => map.values_mut().nth(*i).expect("a field"),
+        Value::Array(list) => &mut list[*i],
+        scalar => scalar,
+    })
+}
+
+fn parsed(text: &str) -> Value {
+    let doc = Document::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    doc.roots().next().map_or(Value::Null, value_of)
+}
+
+fn keep(index: usize) -> Slot<'static> {
+    Slot::Dest { index, plan: Plan::Keep, comment: None }
+}
+
+/// Every removal, replacement, addition and move in one document.
+fn check(text: &str, other: &str) {
+    let before = parsed(text);
+    // A model that goes by number wants keys in the order of the text and each once.
+    let doc = Document::parse(text).expect("valid");
+    let root = doc.roots().next().expect("root");
+    let mut paths = Vec::new();
+    containers(root, &mut Vec::new(), &mut paths);
+    let other_doc = Document::parse(other).expect("valid");
+    let (other_key, other_value) = other_doc.roots().next().and_then(|r| r.entries().next()).expect("an entry");
+    for path in &paths {
+        let node = path.iter().fold(root, |n, i| children(n)[*i].1);
+        let count = children(node).len();
+        for i in 0..count {
+            // Not the only field of the document: a root that is emptied is the caller's to write.
+            if count > 1 || !path.is_empty() {
+                let after = splice(text, path, other, |n, _| {
+                    Plan::Inside(
+                        (0..children(n).len())
+                            .map(|index| {
+                                if index == i {
+                                    Slot::Dest { index, plan: Plan::Remove, comment: None }
+                                } else {
+                                    keep(index)
+                                }
+                            })
+                            .collect(),
+                    )
+                });
+                let mut want = before.clone();
+                match at(&mut want, path) {
+                    Value::Object(map) => drop(map.keys().nth(i).cloned().map(|k| map.shift_remove(&k))),
+                    Value::Array(list) => drop(list.remove(i)),
+                    _ => {}
+                }
+                assert_eq!(parsed(&after), want, "remove {i} of {path:?} from\n{text}\n=>\n{after}");
+            }
+            let after =
+                splice(text, path, other, |n, (_, other_value)| {
+                    let put = || Plan::Put(Box::new(New { key: None, value: other_value, trim: Plan::Keep }));
+                    Plan::Inside(
+                        (0..children(n).len())
+                            .map(|index| {
+                                if index == i { Slot::Dest { index, plan: put(), comment: None } } else { keep(index) }
+                            })
+                            .collect(),
+                    )
+                });
+            let mut want = before.clone();
+            let mut inner = path.clone();
+            inner.push(i);
+            *at(&mut want, &inner) = value_of(other_value);
+            assert_eq!(parsed(&after), want, "replace {i} of {path:?} in\n{text}\n=>\n{after}");
+        }
+        for i in 0..=count {
+            let after = splice(text, path, other, |n, (other_key, other_value)| {
+                let new = Slot::New(New { key: n.is_map().then_some(other_key), value: other_value, trim: Plan::Keep });
+                let mut slots: Vec<Slot<'_>> = (0..children(n).len()).map(keep).collect();
+                slots.insert(i, new);
+                Plan::Inside(slots)
+            });
+            let mut want = before.clone();
+            match at(&mut want, path) {
+                Value::Object(map) => drop(map.insert(other_key.string().to_owned(), value_of(other_value))),
+                Value::Array(list) => list.insert(i, value_of(other_value)),
+                _ => {}
+            }
+            assert_eq!(parsed(&after), want, "add at {i} of {path:?} in\n{text}\n=>\n{after}");
+            let comments = |t: &str| Document::parse(t).expect("valid").comments_in(0..t.len()).count();
+            assert!(comments(&after) >= comments(text), "comments are lost from\n{text}\n=>\n{after}");
+        }
+        let after = splice(text, path, other, |n, _| Plan::Inside((0..children(n).len()).rev().map(keep).collect()));
+        let mut want = before.clone();
+        if let Value::Array(list) = at(&mut want, path) {
+            list.reverse();
+        }
+        assert_eq!(parsed(&after), want, "reverse {path:?} of\n{text}\n=>\n{after}");
+    }
+}
+
+#[test]
+fn hard_documents() {
+    for text in HARD {
+        for other in [
+            "zz: 1\n",
+            "zz: # c\n  # d\n  x: |\n    t\n  y:\n    - 1\n    - k: v\n",
+            "zz: [a, {b: c}]\n",
+            "zz: |-\n  two\n  lines\n",
+            "zz: yes, 'and' # c\n",
+        ] {
+            check(text, other);
+        }
+    }
+}
+
+#[test]
+fn a_child_moves_with_its_comments_and_what_lies_between_stays_between() {
+    let text = "l:\n# a1\n- a: 1 # a2\n  # a3\n\n# free\n\n# b1\n- b # b2\nk: v\n";
+    let after = splice(text, &[0], "z: 1", |_, _| Plan::Inside(vec![keep(1), keep(0)]));
+    assert_eq!(after, "l:\n# b1\n- b # b2\n\n# free\n\n# a1\n- a: 1 # a2\n  # a3\nk: v\n");
+    let text = "l:\n- a: 1\n  # about b\n  b: 2\n";
+    let after = splice(text, &[0, 0], "z: 1", |_, _| Plan::Inside(vec![keep(1), keep(0)]));
+    assert_eq!(after, "l:\n- # about b\n  b: 2\n  a: 1\n");
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let scalar = prop_oneof![
+        Just(Value::Null),
+        (0i64..9).prop_map(|n| json!(n)),
+        prop::sample::select(vec!["a", "yes", "", "a: b", "two\nlines\n", "no\nend", "x, y"]).prop_map(|s| json!(s)),
+    ];
+    scalar.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            prop::collection::btree_map("[a-f]", inner, 0..4).prop_map(|m| Value::Object(m.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn generated_documents(root in prop::collection::btree_map("[a-f]", value(), 2..4), other in value(), style in prop::collection::vec(any::<u8>(), 1..30)) {
+        let text = render::Style::new(&style).document(&Value::Object(root.into_iter().collect()));
+        let other = render::Style::new(&style).document(&json!({"zz": other}));
+        check(&text, &other);
+    }
+}
