@@ -68,7 +68,7 @@ pub fn write_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
     let mut slots = Vec::new();
     for (index, (key, value)) in node.written().enumerate() {
         if key.is_some_and(NodeRef::is_merge_key) && uses.iter().any(|u| value.holds(*u)) {
-            slots.push(Slot::Dest { index, plan: Plan::Remove, comment: None });
+            slots.push(Slot::dest(index, Plan::Remove));
             let own = |k: NodeRef<'a>| node.entries().any(|(o, _)| o.is(k));
             slots.extend(
                 node.fields()
@@ -76,7 +76,7 @@ pub fn write_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
                     .map(|(k, v)| Slot::New(New { key: Some(k), value: v, trim: Plan::Keep })),
             );
         } else {
-            slots.push(Slot::Dest { index, plan: write_out(value, uses), comment: None });
+            slots.push(Slot::dest(index, write_out(value, uses)));
         }
     }
     Plan::Inside(slots)
@@ -98,4 +98,9 @@ pub fn merged(node: NodeRef<'_>) -> Vec<NodeRef<'_>> {
         collect(node, &mut out);
     }
     out
+}
+
+/// An alias that stands in this item with its anchor in another one, or the other way round.
+pub fn shared(item: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    item.document().aliases().find(|alias| item.holds(*alias) != item.holds(alias.resolve()))
 }

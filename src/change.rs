@@ -16,8 +16,34 @@ pub struct Change<'a> {
     pub expects: Expects<'a>,
     /// What shall stand there.
     pub wants: Wants<'a>,
-    /// The comment that shall stand on the line; `None` where the other side says nothing of it.
-    pub comment: Option<&'a str>,
+    /// What shall become of the comments that are the node's own.
+    pub notes: Notes<'a>,
+}
+
+impl<'a> Change<'a> {
+    /// A patch's change, which expects nothing, with the comment that it has on the line.
+    pub fn patch(wants: Wants<'a>, comment: Option<&'a str>) -> Self {
+        let behind = comment.map(|c| NoteChange { expects: None, wants: c });
+        Self { expects: Expects::Anything, wants, notes: Notes { above: None, behind } }
+    }
+}
+
+/// What shall become of the comments of a node; `None` where the other side says nothing of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Notes<'a> {
+    /// The comment lines above it.
+    pub above: Option<NoteChange<'a>>,
+    /// The comment on its line.
+    pub behind: Option<NoteChange<'a>>,
+}
+
+/// A comment that the other side wants otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct NoteChange<'a> {
+    /// The comment for which it asks this; another one in dest stays. `None`: whatever dest has.
+    pub expects: Option<&'a str>,
+    /// The comment, empty for none.
+    pub wants: &'a str,
 }
 
 /// What the other side thinks that dest holds.
@@ -32,6 +58,8 @@ pub enum Expects<'a> {
 /// What shall stand in the place of a node.
 #[derive(Clone, Debug)]
 pub enum Wants<'a> {
+    /// What stands there: only a comment is asked for.
+    Same,
     /// Nothing.
     Nothing,
     /// This value, whole.
@@ -51,6 +79,8 @@ pub struct Inside<'a> {
     pub children: Vec<Child<'a>>,
     /// What becomes of dest's other children.
     pub others: Others,
+    /// What becomes of the map or list when nothing is left in it.
+    pub emptied: Emptied,
 }
 
 /// How the children of a map or list are told apart.
@@ -92,6 +122,15 @@ pub enum Others {
     Stay,
     /// They go: `$patch: replace`.
     Go,
+}
+
+/// What becomes of a map or list in which nothing is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emptied {
+    /// It stays, as `{}` or `[]`: to Kubernetes `emptyDir: {}` is not the same as none.
+    Stays,
+    /// It goes: the other side dropped it whole, and `like` is what it dropped.
+    Goes,
 }
 
 /// What is asked of one child.

@@ -127,6 +127,9 @@ fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome
         merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
     };
     let mut groups = Groups::default();
+    for source in roles.of(Role::Source) {
+        own_anchors(source, source.node)?;
+    }
     if has_sources {
         let index = Index::of(&roles.dest);
         for source in &sources {
@@ -142,6 +145,7 @@ fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome
             let Some(identity) = item.identity else { continue };
             let first = *first.entry(identity).or_insert(i);
             if first != i {
+                own_anchors(item, item.node)?;
                 groups.add(identity, Some(first), item);
                 run.set_gone(item);
             }
@@ -205,6 +209,20 @@ fn flatten(source: &Resource<'_>) -> Result<Option<Document<'static>>, Box<Outco
     Document::parse(text).map(Some).map_err(|e| unreadable_source(source, &e))
 }
 
+/// Checks that no alias binds an item that changes or goes to another one, whose meaning would change with it.
+fn own_anchors(item: &Resource<'_>, node: NodeRef<'_>) -> Result<(), Box<Outcome>> {
+    match alias::shared(node) {
+        Some(alias) => {
+            let message = format!(
+                "the alias `{}` must stand in the same item as its anchor, for one of the two is to be changed",
+                alias.text()
+            );
+            Err(unreadable_source(item, &alias.error(message)))
+        }
+        None => Ok(()),
+    }
+}
+
 fn unreadable_source(source: &Resource<'_>, error: &Error) -> Box<Outcome> {
     use crate::resource::Origin;
     let text = match &source.origin {
@@ -219,15 +237,16 @@ impl<'a> Resource<'a> {
     where
         'a: 'b,
     {
-        let node = flat.and_then(|d| d.roots().next()).unwrap_or(self.node);
+        let node = flat.and_then(OwnText::resource).unwrap_or(self.node);
         Resource { node, ..self.clone() }
     }
 }
 
-/// The piece of text that is a resource: what a merge of it alone reads and writes.
+/// The piece of text that is a resource: what a merge of it alone reads and writes. In a block list it begins with its dash, so that
+/// the piece is a list of one and every line means what it means in the whole.
 struct OwnText {
     range: Range<usize>,
-    /// Blanks before the first line, so that all lines stand in the columns that they have in the whole.
+    /// Blanks before the dash, so that all lines stand in the columns that they have in the whole.
     pad: usize,
 }
 
@@ -236,16 +255,20 @@ impl OwnText {
         let doc = node.document();
         match Place::behind_dash(node) {
             _ if doc.roots().next().is_some_and(|r| r.is(node)) => Self { range: 0..doc.source().len(), pad: 0 },
-            Some(place) if node.style() == crate::yaml::Style::Block => {
-                Self { range: node.start()..place.bottom(doc), pad: node.column() }
-            }
-            _ => Self { range: node.start()..node.end(), pad: 0 },
+            Some(place) => Self { range: place.lead..place.bottom(doc), pad: place.column(doc) },
+            None => Self { range: node.start()..node.end(), pad: 0 },
         }
     }
 
     /// The text with edits made in it, a document of its own.
     fn edited(&self, node: NodeRef<'_>, edits: &[Edit]) -> String {
         " ".repeat(self.pad) + &splice::apply(node.document().source(), self.range.clone(), edits)
+    }
+
+    /// The resource in such a document.
+    fn resource<'d>(doc: &'d Document<'_>) -> Option<NodeRef<'d>> {
+        let root = doc.roots().next()?;
+        if root.is_list() { root.elements().next() } else { Some(root) }
     }
 }
 
@@ -278,7 +301,11 @@ impl<'c> Run<'c> {
 
     /// Merges sources into a dest item, one after the other.
     fn merge_item(&mut self, item: &Resource<'_>, sources: &[&Resource<'_>]) -> Result<(), Box<Outcome>> {
-        match self.merge_all(Some(item), sources)? {
+        let fate = self.merge_all(Some(item), sources)?;
+        if !matches!(fate, Fate::Unchanged) {
+            own_anchors(item, item.node)?;
+        }
+        match fate {
             Fate::Unchanged => {}
             Fate::Edited(edits) => self.merged.edits.extend(edits),
             Fate::Text(text) => {
@@ -291,6 +318,9 @@ impl<'c> Run<'c> {
     }
 
     fn merge_all(&mut self, item: Option<&Resource<'_>>, sources: &[&Resource<'_>]) -> Result<Fate, Box<Outcome>> {
+        if let (Some(item), true) = (item, sources.len() > 1) {
+            own_anchors(item, item.node)?;
+        }
         let mut sources = sources.iter();
         let mut fate = match item {
             Some(item) => self.merge_one(item, item.node, sources.next().copied())?,
@@ -320,7 +350,7 @@ impl<'c> Run<'c> {
         source: Option<&Resource<'_>>,
     ) -> Result<Fate, Box<Outcome>> {
         let doc = Document::parse(text).map_err(|e| unreadable_source(about, &e))?;
-        let Some(root) = doc.roots().next() else { return Ok(Fate::Gone) };
+        let Some(root) = OwnText::resource(&doc) else { return Ok(Fate::Gone) };
         Ok(match self.merge_one(about, root, source)? {
             Fate::Unchanged => Fate::Text(doc.source().to_owned()),
             Fate::Edited(edits) => Fate::Text(splice::apply(doc.source(), 0..doc.source().len(), &edits)),
@@ -357,7 +387,13 @@ impl<'c> Run<'c> {
         let merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
         let uses = alias::in_the_way(dest, &merged);
         if !uses.is_empty() {
-            let text = OwnText::of(dest).edited(dest, &splice::edits(dest, &alias::write_out(dest, &uses)));
+            let edits = splice::edits(dest, &alias::write_out(dest, &uses));
+            if edits.is_empty() {
+                let message = "an alias must not be a key in a resource that is to be merged";
+                return Err(unreadable_source(about, &uses[0].error(message)));
+            }
+            own_anchors(about, dest)?;
+            let text = OwnText::of(dest).edited(dest, &edits);
             return self.merge_text(about, text, source);
         }
         self.results.extend(warnings);

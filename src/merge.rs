@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::change::{By, Change, Child, ChildId, Expects, Inside, Others, Wants};
+use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Others, Wants};
 use crate::path::FieldPath;
 use crate::schema::element_key;
-use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, same};
+use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
 
 /// What becomes of one node of dest.
 #[derive(Clone, Debug)]
@@ -35,11 +35,27 @@ pub enum Slot<'a> {
         index: usize,
         /// What becomes of it.
         plan: Plan<'a>,
-        /// The comment that is to stand on its line; `None`: the one that is there.
-        comment: Option<&'a str>,
+        /// What becomes of its comments.
+        comments: Comments<'a>,
     },
     /// A child that dest lacks.
     New(New<'a>),
+}
+
+/// The comments that are to be a node's own, as they are written; empty for none, `None` for those that are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Comments<'a> {
+    /// The comment lines above it.
+    pub above: Option<&'a str>,
+    /// The comment on its line.
+    pub behind: Option<&'a str>,
+}
+
+impl<'a> Slot<'a> {
+    /// A child of dest with its own comments.
+    pub fn dest(index: usize, plan: Plan<'a>) -> Self {
+        Self::Dest { index, plan, comments: Comments::default() }
+    }
 }
 
 /// A node of the other side on its way into dest, with the comments that belong to it.
@@ -157,11 +173,14 @@ impl<'a> Walk<'a> {
     /// `identity` are the merge keys by which the node is an element of its list.
     fn node(&mut self, dest: Option<NodeRef<'a>>, change: &Change<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
         let updated = match &change.wants {
+            Wants::Same => return Ok(Plan::Keep),
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
             Wants::Inside(inside) => match dest {
                 Some(d) if d.resolve().kind() == inside.like.resolve().kind() => return self.inside(d, inside),
-                _ => Some(inside.like),
+                None => return self.absent(inside, change.expects, identity),
+                Some(_) if inside.emptied == Emptied::Goes => None,
+                Some(_) => Some(inside.like),
             },
         };
         let agrees = match (&change.wants, dest, updated) {
@@ -195,11 +214,72 @@ impl<'a> Walk<'a> {
                 return Ok(self.enter(d, list_over_list(d, updated)));
             }
         }
-        let trim = match &change.wants {
-            Wants::Inside(inside) => cut_down(inside, identity),
+        // A map that meets another kind is taken whole; from a patch, without its directives and nulls.
+        let trim = match (&change.wants, change.expects) {
+            (Wants::Inside(inside), Expects::Anything) => self.cut_down(inside, identity)?,
             _ => Plan::Keep,
         };
         Ok(Plan::Put(Box::new(New { key: None, value: updated, trim })))
+    }
+
+    /// The other side has a map or list that dest lacks: what is asked for of it is put, and nothing where that is nothing.
+    fn absent(&mut self, inside: &Inside<'a>, expects: Expects<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
+        let trim = self.cut_down(inside, identity)?;
+        let is_delta = matches!(expects, Expects::Exactly(Some(_)));
+        let is_kept = |s: &Slot<'a>| match s {
+            Slot::Dest { index, plan, .. } => {
+                let is_identity = || {
+                    let key = inside.like.entries().nth(*index).map(|(k, _)| k.string());
+                    key.is_some_and(|k| identity.contains(&k))
+                };
+                !matches!(plan, Plan::Remove) && !(is_delta && is_identity())
+            }
+            Slot::New(_) => true,
+        };
+        let empty = matches!(&trim, Plan::Inside(slots) if !slots.iter().any(is_kept));
+        if inside.emptied == Emptied::Goes || (is_delta && empty) {
+            return Ok(Plan::Keep);
+        }
+        Ok(Plan::Put(Box::new(New { key: None, value: inside.like, trim })))
+    }
+
+    /// A plan for the other side's map or list that leaves of it only what is asked for: without the directives and nulls of a patch,
+    /// or down to what changed upstream. `identity` are the merge keys of the element that it is; they stay.
+    fn cut_down(&mut self, inside: &Inside<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
+        let mut children = inside.children.iter().peekable();
+        let mut slots = Vec::new();
+        for (index, (key, value)) in inside.like.written().enumerate() {
+            let Some(child) = children.next_if(|c| c.node.is_some_and(|n| n.1.is(value))) else {
+                let is_identity = key.is_some_and(|k| identity.contains(&k.string()));
+                slots.push(Slot::dest(index, if is_identity { Plan::Keep } else { Plan::Remove }));
+                continue;
+            };
+            let plan = match self.put(child, inside)? {
+                Some(new) if new.value.is(value) => new.trim,
+                Some(new) => Plan::Put(Box::new(new)),
+                None => Plan::Remove,
+            };
+            slots.push(Slot::dest(index, plan));
+        }
+        for child in children {
+            slots.extend(self.put(child, inside)?.map(Slot::New));
+        }
+        let whole = slots.iter().all(|s| matches!(s, Slot::Dest { plan: Plan::Keep, .. }));
+        Ok(if whole { Plan::Keep } else { Plan::Inside(slots) })
+    }
+
+    /// What is put for a child of a map or list that dest lacks.
+    fn put(&mut self, child: &Child<'a>, inside: &Inside<'a>) -> Result<Option<New<'a>>, Error> {
+        self.path.push(child.id.step(&inside.by), None);
+        let plan = self.node(None, &child.change, inside.by.keys())?;
+        self.path.pop();
+        Ok(match plan {
+            Plan::Put(mut new) => {
+                new.key = child.node.and_then(|n| n.0);
+                Some(*new)
+            }
+            _ => None,
+        })
     }
 
     fn warn(&mut self, notice: Notice, dest: Option<NodeRef<'a>>, proposed: Option<NodeRef<'a>>) {
@@ -221,7 +301,7 @@ impl<'a> Walk<'a> {
             return Err(key.error(format!("the key `{}` must stand once in a map that is to be merged", key.string())));
         }
         let old = Children::of(map, &inside.by, inside.children.len());
-        let mut plans: Vec<Option<(Plan<'a>, Option<&'a str>)>> = vec![None; old.written.len()];
+        let mut plans: Vec<Option<(Plan<'a>, Comments<'a>)>> = vec![None; old.written.len()];
         let mut asked = vec![false; old.written.len()];
         let mut new: Vec<New<'a>> = Vec::new();
         for child in &inside.children {
@@ -232,11 +312,8 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let Some(found) = found else {
-                if let Plan::Put(mut put) = self.node(None, &child.change, inside.by.keys())? {
-                    put.key = child.node.and_then(|n| n.0);
-                    new.push(*put);
-                }
                 self.path.pop();
+                new.extend(self.put(child, inside)?);
                 continue;
             };
             plans[found] = Some(self.child(old.written[found], map, child)?);
@@ -255,16 +332,23 @@ impl<'a> Walk<'a> {
         }
         if inside.others == Others::Go {
             for i in (0..plans.len()).filter(|&i| !asked[i]) {
-                plans[i] = Some((Plan::Remove, None));
+                plans[i] = Some((Plan::Remove, Comments::default()));
             }
         }
-        let untouched = |p: &Option<(Plan<'a>, Option<&str>)>| matches!(p, None | Some((Plan::Keep, None)));
+        let untouched = |p: &Option<(Plan<'a>, Comments<'a>)>| {
+            p.as_ref().is_none_or(|(plan, c)| matches!(plan, Plan::Keep) && *c == Comments::default())
+        };
         if new.is_empty() && plans.iter().all(untouched) {
             return Ok(Plan::Keep);
         }
+        let is_gone = |p: &Option<(Plan<'a>, Comments<'a>)>| matches!(p, Some((Plan::Remove, _)));
+        if inside.emptied == Emptied::Goes && new.is_empty() && plans.iter().all(is_gone) {
+            return Ok(Plan::Remove);
+        }
         let slots = match inside.by {
             By::Field => fields_in_order(plans, behind_siblings(inside.like, &old, new)),
-            _ => elements_in_order(plans, new, self.policy.new_elements),
+            By::Index => elements_in_order(plans, new, NewElements::Append),
+            By::Keys(_) | By::Value => elements_in_order(plans, new, self.policy.new_elements),
         };
         Ok(self.enter(dest, Plan::Inside(slots)))
     }
@@ -274,13 +358,21 @@ impl<'a> Walk<'a> {
         (key, value): (Option<NodeRef<'a>>, NodeRef<'a>),
         map: NodeRef<'a>,
         child: &Child<'a>,
-    ) -> Result<(Plan<'a>, Option<&'a str>), Error> {
+    ) -> Result<(Plan<'a>, Comments<'a>), Error> {
         let plan = self.node(Some(value), &child.change, &[])?;
-        let comment = child.change.comment.filter(|_| !matches!(plan, Plan::Remove)).filter(|wanted| {
-            let place = key.map_or_else(|| Place::of_element(map, value), |k| Place::of_entry(k, value));
-            comment_text(&place, value) != Some(*wanted)
-        });
-        Ok((plan, comment))
+        let notes = child.change.notes;
+        if matches!(plan, Plan::Remove) || (notes.above.is_none() && notes.behind.is_none()) {
+            return Ok((plan, Comments::default()));
+        }
+        let place = key.map_or_else(|| Place::of_element(map, value), |k| Place::of_entry(k, value));
+        let wanted = |note: Option<NoteChange<'a>>, has: &str| {
+            let note = note.filter(|n| !same_comment(n.wants, has))?;
+            note.expects.is_none_or(|e| same_comment(e, has)).then_some(note.wants)
+        };
+        let above = wanted(notes.above, comments_above(&place, value.document()));
+        let behind = wanted(notes.behind, comment_text(&place, value).unwrap_or_default());
+        let comments = Comments { above, behind };
+        Ok((plan, comments))
     }
 
     /// Whether `<<` brings in the field just as it is asked for. Where it brings it in otherwise, or would bring it back, the entry has
@@ -303,7 +395,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-type Planned<'a> = Vec<Option<(Plan<'a>, Option<&'a str>)>>;
+type Planned<'a> = Vec<Option<(Plan<'a>, Comments<'a>)>>;
 
 /// Each new field with the child of dest behind which it goes: the nearest sibling before it that dest has too.
 fn behind_siblings<'a>(like: NodeRef<'a>, old: &Children<'a>, new: Vec<New<'a>>) -> Vec<(Option<usize>, New<'a>)> {
@@ -346,9 +438,9 @@ fn elements_in_order<'a>(plans: Planned<'a>, new: Vec<New<'a>>, place: NewElemen
     }
 }
 
-fn dest_slot<'a>(index: usize, plan: Option<(Plan<'a>, Option<&'a str>)>) -> Slot<'a> {
-    let (plan, comment) = plan.unwrap_or((Plan::Keep, None));
-    Slot::Dest { index, plan, comment }
+fn dest_slot<'a>(index: usize, plan: Option<(Plan<'a>, Comments<'a>)>) -> Slot<'a> {
+    let (plan, comments) = plan.unwrap_or((Plan::Keep, Comments::default()));
+    Slot::Dest { index, plan, comments }
 }
 
 /// Dest's children as they are written, with a look-up that is hashed where that pays.
@@ -394,57 +486,66 @@ impl<'a> Children<'a> {
     }
 }
 
-/// The other side's map or list, where dest has none: a plan that leaves of it only what is asked for, directives and nulls taken out.
-/// `identity` are the merge keys of the element that it is; they stay.
-fn cut_down<'a>(inside: &Inside<'a>, identity: &[&str]) -> Plan<'a> {
-    let keys = inside.by.keys();
-    let put = |key: Option<NodeRef<'a>>, change: &Change<'a>| -> Option<New<'a>> {
-        match &change.wants {
-            Wants::Nothing => None,
-            Wants::Value(value) => Some(New { key, value: *value, trim: Plan::Keep }),
-            Wants::Inside(inner) => Some(New { key, value: inner.like, trim: cut_down(inner, keys) }),
-        }
-    };
-    let mut children = inside.children.iter().peekable();
-    let mut slots = Vec::new();
-    for (index, (key, value)) in inside.like.written().enumerate() {
-        let child = children.next_if(|c| c.node.is_some_and(|n| n.1.is(value)));
-        let plan = match child.and_then(|c| put(key, &c.change)) {
-            Some(new) if new.value.is(value) => new.trim,
-            Some(new) => Plan::Put(Box::new(new)),
-            None if child.is_none() && key.is_some_and(|k| identity.contains(&k.string())) => Plan::Keep,
-            None => Plan::Remove,
-        };
-        slots.push(Slot::Dest { index, plan, comment: None });
-    }
-    slots.extend(children.filter_map(|c| put(c.node.and_then(|n| n.0), &c.change)).map(Slot::New));
-    if slots.iter().all(|s| matches!(s, Slot::Dest { plan: Plan::Keep, .. })) {
-        Plan::Keep
-    } else {
-        Plan::Inside(slots)
-    }
-}
-
-/// A list for a list: what both have at their ends stays to the byte, and only what lies between is replaced.
+/// A list for a list: elements that both have in one order stay to the byte, and only what lies between them is replaced.
 fn list_over_list<'a>(dest: NodeRef<'a>, updated: NodeRef<'a>) -> Plan<'a> {
     let (old, new): (Vec<_>, Vec<_>) = (dest.elements().collect(), updated.elements().collect());
-    let prefix = old.iter().zip(&new).take_while(|(a, b)| same(**a, **b)).count();
-    let suffix = old[prefix..].iter().rev().zip(new[prefix..].iter().rev()).take_while(|(a, b)| same(**a, **b)).count();
-    let (old_middle, new_middle) = (prefix..old.len() - suffix, &new[prefix..new.len() - suffix]);
     let put = |value: NodeRef<'a>| New { key: None, value, trim: Plan::Keep };
-    let keep = |index| Slot::Dest { index, plan: Plan::Keep, comment: None };
-    let mut slots: Vec<Slot<'a>> = (0..prefix).map(keep).collect();
-    for (i, index) in old_middle.clone().enumerate() {
-        let (plan, comment) = match new_middle.get(i) {
-            Some(value) if same(old[index], *value) => (Plan::Keep, None),
-            Some(value) => {
-                (Plan::Put(Box::new(put(*value))), comment_text(&Place::of_element(updated, *value), *value))
-            }
-            None => (Plan::Remove, None),
-        };
-        slots.push(Slot::Dest { index, plan, comment });
+    let mut slots: Vec<Slot<'a>> = Vec::new();
+    let (mut at, mut from) = (0, 0);
+    let mut anchors = common(&old, &new);
+    anchors.push((old.len(), new.len()));
+    for (i, j) in anchors {
+        // Elements that stand in the same gap take each other's places, as far as there are as many.
+        let mut replacing = new[from..j].iter();
+        for index in at..i {
+            let (plan, behind) = match replacing.next() {
+                Some(value) => {
+                    (Plan::Put(Box::new(put(*value))), comment_text(&Place::of_element(updated, *value), *value))
+                }
+                None => (Plan::Remove, None),
+            };
+            slots.push(Slot::Dest { index, plan, comments: Comments { above: None, behind } });
+        }
+        slots.extend(replacing.map(|value| Slot::New(put(*value))));
+        if i < old.len() {
+            slots.push(Slot::dest(i, Plan::Keep));
+        }
+        (at, from) = (i + 1, j + 1);
     }
-    slots.extend(new_middle.iter().skip(old_middle.len()).map(|value| Slot::New(put(*value))));
-    slots.extend((old.len() - suffix..old.len()).map(keep));
     Plan::Inside(slots)
+}
+
+/// The longest common subsequence of two lists, as pairs of indices; of long lists only what they begin and end with.
+fn common(old: &[NodeRef<'_>], new: &[NodeRef<'_>]) -> Vec<(usize, usize)> {
+    let prefix = old.iter().zip(new).take_while(|(a, b)| same(**a, **b)).count();
+    let rest = old[prefix..].iter().rev().zip(new[prefix..].iter().rev());
+    let suffix = rest.take_while(|(a, b)| same(**a, **b)).count();
+    let (old_middle, new_middle) = (&old[prefix..old.len() - suffix], &new[prefix..new.len() - suffix]);
+    let mut pairs: Vec<(usize, usize)> = (0..prefix).map(|i| (i, i)).collect();
+    let (n, m) = (old_middle.len(), new_middle.len());
+    if n * m <= 4096 {
+        let mut length = vec![vec![0u16; m + 1]; n + 1];
+        for i in (0..n).rev() {
+            for j in (0..m).rev() {
+                length[i][j] = if same(old_middle[i], new_middle[j]) {
+                    length[i + 1][j + 1] + 1
+                } else {
+                    length[i + 1][j].max(length[i][j + 1])
+                };
+            }
+        }
+        let (mut i, mut j) = (0, 0);
+        while i < n && j < m {
+            if same(old_middle[i], new_middle[j]) {
+                pairs.push((prefix + i, prefix + j));
+                (i, j) = (i + 1, j + 1);
+            } else if length[i + 1][j] >= length[i][j + 1] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+    }
+    pairs.extend((0..suffix).map(|k| (old.len() - suffix + k, new.len() - suffix + k)));
+    pairs
 }

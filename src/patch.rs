@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::change::{By, Change, Child, ChildId, Expects, Inside, Others, Wants};
+use crate::change::{By, Change, Child, ChildId, Emptied, Inside, Others, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::FieldPath;
 use crate::schema::{Cursor, ListKind, element_key, list_kind, patch_key};
@@ -41,10 +41,6 @@ pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<NodeRef<'a>>, cursor: Cursor<'
     Ok(Lowered { change, warnings: lowering.warnings })
 }
 
-fn change<'a>(wants: Wants<'a>, comment: Option<&'a str>) -> Change<'a> {
-    Change { expects: Expects::Anything, wants, comment }
-}
-
 struct Lowering<'a> {
     path: FieldPath<'a>,
     warnings: Vec<Warning<'a>>,
@@ -71,7 +67,7 @@ impl<'a> Lowering<'a> {
         } else {
             Wants::Value(patch)
         };
-        Ok(change(wants, None))
+        Ok(Change::patch(wants, None))
     }
 
     fn map(
@@ -94,11 +90,11 @@ impl<'a> Lowering<'a> {
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             let mut change = self.node(value, dest.and_then(|d| d.get(name)), cursor.field(name), others)?;
-            change.comment = comment_text(&Place::of_entry(key, value), value);
+            change.notes = Change::patch(Wants::Same, comment_text(&Place::of_entry(key, value), value)).notes;
             self.path.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
         }
-        Ok(Wants::Inside(Inside { like: patch, by: By::Field, children, others }))
+        Ok(Wants::Inside(Inside { like: patch, by: By::Field, children, others, emptied: Emptied::Stays }))
     }
 
     fn list(
@@ -110,12 +106,16 @@ impl<'a> Lowering<'a> {
     ) -> Result<Wants<'a>, Error> {
         match list_directive(patch)? {
             Some(Directive::Delete) => return Ok(Wants::Nothing),
-            Some(Directive::Replace) => return self.atomic(patch, cursor),
-            Some(Directive::Merge) | None if others == Others::Go => return self.atomic(patch, cursor),
+            Some(Directive::Replace) => return self.atomic(patch, cursor, list_directive(patch)?),
+            Some(Directive::Merge) | None if others == Others::Go => {
+                return self.atomic(patch, cursor, Some(Directive::Replace));
+            }
             Some(Directive::Merge) | None => {}
         }
         let dest = dest.filter(|d| d.is_list());
-        let sides: Vec<NodeRef<'a>> = [Some(patch), dest].into_iter().flatten().collect();
+        let of_patch: Vec<NodeRef<'a>> = patch.elements().filter(|e| !e.is_map() || !is_list_directive(*e)).collect();
+        let sides: Vec<Vec<NodeRef<'a>>> =
+            [Some(of_patch), dest.map(|d| d.elements().collect())].into_iter().flatten().collect();
         let kind = list_kind(cursor, &sides).unwrap_or_else(|unkeyed| {
             let warning = Warning {
                 path: self.path.clone(),
@@ -127,7 +127,7 @@ impl<'a> Lowering<'a> {
             ListKind::Atomic
         });
         match kind {
-            ListKind::Atomic => self.atomic(patch, cursor),
+            ListKind::Atomic => self.atomic(patch, cursor, None),
             ListKind::Set => Ok(set(patch)),
             ListKind::Map(keys) => {
                 let mut children: Vec<Child<'a>> = Vec::new();
@@ -157,30 +157,41 @@ impl<'a> Lowering<'a> {
                         }
                     }
                 }
-                Ok(Wants::Inside(Inside { like: patch, by, children, others }))
+                Ok(Wants::Inside(Inside { like: patch, by, children, others, emptied: Emptied::Stays }))
             }
         }
     }
 
-    /// A list that replaces dest's: as it stands, unless a directive has to be taken out of it.
-    fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
+    /// A list that replaces dest's: as it stands, unless a directive has to be taken out of it. `by` is the directive that says so;
+    /// under `$patch: replace` any further directive in the list is ignored.
+    fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>, by: Option<Directive>) -> Result<Wants<'a>, Error> {
         if !has_directives(patch) {
             return Ok(Wants::Value(patch));
         }
         let mut children = Vec::new();
         for element in patch.elements() {
-            if element.is_map() && (is_list_directive(element) || directive(element)? == Some(Directive::Delete)) {
+            if element.is_map() && is_list_directive(element) {
                 continue;
+            }
+            if element.is_map() && directive(element)? == Some(Directive::Delete) {
+                if by == Some(Directive::Replace) {
+                    continue;
+                }
+                return Err(element.error(format!(
+                    "an element with `$patch: delete` must stand in a list that merges by a key, which `{}` does not",
+                    self.path
+                )));
             }
             let mut change = if has_directives(element) {
                 self.node(element, None, cursor, Others::Go)?
             } else {
-                change(Wants::Value(element), None)
+                Change::patch(Wants::Value(element), None)
             };
-            change.comment = comment_text(&Place::of_element(patch, element), element);
+            let comment = comment_text(&Place::of_element(patch, element), element);
+            change.notes = Change::patch(Wants::Same, comment).notes;
             children.push(Child { id: ChildId::Index(children.len()), node: Some((None, element)), change });
         }
-        Ok(Wants::Inside(Inside { like: patch, by: By::Index, children, others: Others::Go }))
+        Ok(Wants::Inside(Inside { like: patch, by: By::Index, children, others: Others::Go, emptied: Emptied::Stays }))
     }
 }
 
@@ -194,18 +205,18 @@ fn set(patch: NodeRef<'_>) -> Wants<'_> {
             children.push(Child {
                 id: ChildId::Value(value),
                 node: Some((None, element)),
-                change: change(Wants::Value(element), comment),
+                change: Change::patch(Wants::Value(element), comment),
             });
         }
     }
-    Wants::Inside(Inside { like: patch, by: By::Value, children, others: Others::Stay })
+    Wants::Inside(Inside { like: patch, by: By::Value, children, others: Others::Stay, emptied: Emptied::Stays })
 }
 
 /// Lets a second change of one node follow the first, so that applying the result is applying both in turn.
 fn follow<'a>(first: &mut Change<'a>, second: Change<'a>) {
-    first.comment = second.comment.or(first.comment);
+    first.notes.behind = second.notes.behind.or(first.notes.behind);
     match (&mut first.wants, second.wants) {
-        (Wants::Inside(a), Wants::Inside(b)) if b.others == Others::Stay && a.like.is_map() && b.like.is_map() => {
+        (Wants::Inside(a), Wants::Inside(b)) if b.others == Others::Stay && a.like.is_map() == b.like.is_map() => {
             for child in b.children {
                 match a.children.iter_mut().find(|c| c.id == child.id) {
                     Some(known) => follow(&mut known.change, child.change),
@@ -213,8 +224,8 @@ fn follow<'a>(first: &mut Change<'a>, second: Change<'a>) {
                 }
             }
         }
-        // What the first one removed, the second one sets anew.
-        (Wants::Nothing, Wants::Inside(mut b)) => {
+        // What the first one removed or replaced, the second one sets anew.
+        (Wants::Nothing | Wants::Value(_), Wants::Inside(mut b)) => {
             b.others = Others::Go;
             first.wants = Wants::Inside(b);
         }

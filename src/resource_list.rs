@@ -98,20 +98,15 @@ impl<'a> ResourceList<'a> {
         'a: 'p,
     {
         let results = results.and_then(|r| r.entries().next());
-        let keep = |index| Slot::Dest { index, plan: Plan::Keep, comment: None };
+        let keep = |index| Slot::dest(index, Plan::Keep);
         let mut slots = Vec::new();
         let mut has_results = false;
         let mut added = added;
         for (index, (key, value)) in self.root.entries().enumerate() {
             let plan = match key.string() {
                 "items" if gone.contains(&true) || !added.is_empty() => {
-                    let old = (0..value.elements().count()).map(|i| {
-                        if gone.get(i) == Some(&true) {
-                            Slot::Dest { index: i, plan: Plan::Remove, comment: None }
-                        } else {
-                            keep(i)
-                        }
-                    });
+                    let old = (0..value.elements().count())
+                        .map(|i| if gone.get(i) == Some(&true) { Slot::dest(i, Plan::Remove) } else { keep(i) });
                     Plan::Inside(old.chain(added.drain(..).map(Slot::New)).collect())
                 }
                 "results" => match results {
@@ -128,7 +123,7 @@ impl<'a> ResourceList<'a> {
                 },
                 _ => Plan::Keep,
             };
-            slots.push(Slot::Dest { index, plan, comment: None });
+            slots.push(Slot::dest(index, plan));
         }
         if let Some((key, value)) = results.filter(|_| !has_results) {
             slots.push(Slot::New(New { key: Some(key), value, trim: Plan::Keep }));

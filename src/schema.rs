@@ -156,24 +156,24 @@ pub struct Unkeyed {
     pub reason: String,
 }
 
-/// How the list at `cursor` merges, given all sides of it that are there.
+/// How the list at `cursor` merges, given the elements of all sides of it that are there.
 ///
 /// A schema decides where one speaks. Else, with inference on, the first of [`ASSOCIATIVE_KEYS`] decides that every element of every
 /// side has as a scalar, with values unique within each side. Source: semantics.md section 3, kyaml's `GetAssociativeKey`.
 ///
 /// # Errors
 /// [`Unkeyed`] where a schema gives keys that an element lacks: the list is then atomic, and the user should hear of it.
-pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[NodeRef<'_>]) -> Result<ListKind<&'t str>, Unkeyed> {
+pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[Vec<NodeRef<'_>>]) -> Result<ListKind<&'t str>, Unkeyed> {
     let known = cursor.known();
     match &known {
         Some(ListKind::Map(keys)) => {
             for side in sides {
-                if let Some(i) = side.elements().position(|e| element_key(e, keys).is_none()) {
+                if let Some(i) = side.iter().position(|e| element_key(*e, keys).is_none()) {
                     return Err(Unkeyed { reason: format!("element [{i}] has no merge key `{}`", keys[0]) });
                 }
             }
         }
-        Some(ListKind::Set) if sides.iter().flat_map(|s| s.elements()).any(NodeRef::is_container) => {
+        Some(ListKind::Set) if sides.iter().flatten().any(|e| e.is_container()) => {
             return Err(Unkeyed { reason: "a set must hold scalars only".into() });
         }
         _ => {}
@@ -185,14 +185,14 @@ pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[NodeRef<'_>]) -> Result<ListKi
     })
 }
 
-fn infer(sides: &[NodeRef<'_>]) -> ListKind<&'static str> {
-    if sides.iter().all(|s| s.elements().next().is_none()) {
+fn infer(sides: &[Vec<NodeRef<'_>>]) -> ListKind<&'static str> {
+    if sides.iter().all(Vec::is_empty) {
         return ListKind::Atomic;
     }
     let fits = |key: &&&'static str| {
         sides.iter().all(|side| {
             let mut seen = std::collections::HashSet::new();
-            side.elements().all(|e| element_key(e, &[**key]).is_some_and(|k| seen.insert(k)))
+            side.iter().all(|e| element_key(*e, &[**key]).is_some_and(|k| seen.insert(k)))
         })
     };
     ASSOCIATIVE_KEYS.iter().find(fits).map_or(ListKind::Atomic, |key| ListKind::Map(vec![*key]))
@@ -256,7 +256,8 @@ mod tests {
 
     fn kind(inference: Inference, sides: &[&str]) -> String {
         let docs: Vec<Document<'_>> = sides.iter().map(|s| Document::parse(*s).expect("valid")).collect();
-        let roots: Vec<NodeRef<'_>> = docs.iter().map(|d| d.roots().next().expect("root")).collect();
+        let roots: Vec<Vec<NodeRef<'_>>> =
+            docs.iter().map(|d| d.roots().next().expect("root").elements().collect()).collect();
         match list_kind(Cursor::unknown(inference), &roots) {
             Ok(ListKind::Map(keys)) => keys.join("+"),
             other => format!("{other:?}"),
@@ -311,12 +312,12 @@ mod tests {
             Dialect::Server,
         );
         let doc = Document::parse("[{name: a, id: 1}]").expect("valid");
-        let side = [doc.roots().next().expect("root")];
+        let side = [doc.roots().next().expect("root").elements().collect::<Vec<_>>()];
         let a = types.root("v1", "K").field("spec").field("a");
         assert_eq!(list_kind(a, &side), Ok(ListKind::Atomic));
         assert_eq!(list_kind(a.field("b"), &side), Ok(ListKind::Map(vec!["id"])));
         assert_eq!(list_kind(types.root("v2", "K").field("spec").field("a"), &side), Ok(ListKind::Map(vec!["name"])));
         let doc = Document::parse("[{name: a}]").expect("valid");
-        assert!(list_kind(a.field("b"), &[doc.roots().next().expect("root")]).is_err());
+        assert!(list_kind(a.field("b"), &[doc.roots().next().expect("root").elements().collect()]).is_err());
     }
 }

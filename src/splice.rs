@@ -7,9 +7,12 @@ mod print;
 
 use std::ops::Range;
 
-use crate::merge::{New, Plan, Slot};
-use crate::yaml::{Document, Kind, NodeRef, Place, Style, below, comment_place, comment_text, line_end};
-use print::{Flow, Host, Layout, Text};
+use crate::merge::{Comments, New, Plan, Slot};
+use crate::yaml::{
+    Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text, line_end, line_start,
+    next_line,
+};
+use print::{Flow, Host, Layout, Text, comment_lines};
 
 /// A piece of the text and what takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,8 +108,12 @@ impl<'d> Splicer<'d> {
     }
 
     /// One child of a block map or list that stays.
-    fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, plan: &Plan<'_>, comment: Option<&str>) {
+    fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, plan: &Plan<'_>, comments: Comments<'_>) {
         let column = place.column(self.doc);
+        let comment = comments.behind;
+        if let Some(above) = comments.above {
+            self.set_comments_above(place, above);
+        }
         match plan {
             Plan::Keep | Plan::Remove => {}
             Plan::Put(new) => {
@@ -114,7 +121,7 @@ impl<'d> Splicer<'d> {
                 return self.set_value(host, place, value, text, comment);
             }
             Plan::Inside(slots) if self.must_be_set_anew(value, slots) => {
-                let text = self.anew(host, column, value, slots);
+                let text = self.anew(host, place, value, slots);
                 return self.set_value(host, place, value, text, comment);
             }
             Plan::Inside(slots) => self.children(value, slots),
@@ -134,28 +141,27 @@ impl<'d> Splicer<'d> {
                     && value.children().next().is_none()))
     }
 
-    /// The text of a map or list that has only new children, or none.
-    fn anew(&self, host: Host, column: usize, value: NodeRef<'_>, slots: &[Slot<'_>]) -> Text {
+    /// The text of a map or list that has only new children, or none: its tag stays, and so do comments that belong to no child.
+    fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, slots: &[Slot<'_>]) -> Text {
+        let column = place.column(self.doc);
         let child_column = self.layout.child_column(value.kind(), host, column);
-        let mut text = Text::default();
+        let mut text = Text { head: value.tag_text().unwrap_or_default().to_owned(), body: Vec::new() };
         for new in news(slots) {
             text.body.extend(self.layout.new_child(new, child_column));
         }
         if text.body.is_empty() {
-            text.head = if value.kind() == Kind::Map { "{}".into() } else { "[]".into() };
+            let empty = if value.kind() == Kind::Map { "{}" } else { "[]" };
+            text.head = [text.head.as_str(), empty].join(" ").trim_start().to_owned();
         }
         if value.style() == Style::Block {
-            // Comments in the block that belong to no child stay.
             let places = Place::of_children(value);
-            let owned = |at: usize| places.iter().any(|p| (p.top(self.doc)..p.bottom(self.doc)).contains(&at));
-            let first = places.first().map_or(value.start(), |p| p.top(self.doc));
-            let all = first.min(value.start())..below(self.doc, value.end(), column);
-            let free: Vec<String> = self
-                .doc
-                .comments_in(all)
-                .filter(|c| !owned(c.0))
-                .map(|(s, e)| format!("{}{}", " ".repeat(child_column), &self.text()[s..e]))
-                .collect();
+            let own = comment_of(place, value).map(|c| c.0);
+            let owned = |at: usize| {
+                own == Some(at) || places.iter().any(|p| (p.top(self.doc)..p.bottom(self.doc)).contains(&at))
+            };
+            let free = self.doc.comments_in(place.open..below(self.doc, value.end(), column)).filter(|c| !owned(c.0));
+            let free: Vec<String> =
+                free.map(|(s, e)| format!("{}{}", " ".repeat(child_column), &self.text()[s..e])).collect();
             text.body.splice(0..0, free);
         }
         text
@@ -166,7 +172,7 @@ impl<'d> Splicer<'d> {
         let on_one_line = !matches!(old.style(), Style::Block | Style::Literal | Style::Folded);
         if on_one_line && new.body.is_empty() && !new.head.is_empty() {
             let start = old.full_start();
-            let gap = if start == place.open { " " } else { "" };
+            let gap = if start == place.open { format!("{} ", self.colon(host, place)) } else { String::new() };
             self.edit(start..old.end(), format!("{gap}{}", new.head));
             if let Some(comment) = comment {
                 self.set_comment(place, old, comment);
@@ -182,17 +188,36 @@ impl<'d> Splicer<'d> {
             }
             _ => line_end(self.text(), place.end),
         };
-        let comment = comment.or_else(|| comment_text(place, old));
-        let text = new.behind(host, comment);
+        let comment = comment.or_else(|| comment_text(place, old)).filter(|c| !c.is_empty());
+        let text = self.colon(host, place) + &new.behind(host, comment);
         self.edit(place.open..end.max(place.end), text);
+    }
+
+    /// The colon that a key without one (`? key`) needs before it can have a value.
+    fn colon(&self, host: Host, place: &Place) -> String {
+        if host == Host::Element || self.text()[..place.open].ends_with(':') {
+            return String::new();
+        }
+        format!("\n{}:", " ".repeat(place.column(self.doc)))
     }
 
     fn set_comment(&mut self, place: &Place, value: NodeRef<'d>, comment: &str) {
         let Some(at) = comment_place(place, value) else { return };
         match self.doc.comment_behind(at) {
+            Some((_, end)) if comment.is_empty() => self.edit(at..end, ""),
             Some((start, end)) => self.edit(start..end, comment),
+            None if comment.is_empty() => {}
             None => self.edit(at..at, format!(" {comment}")),
         }
+    }
+
+    /// The comment lines above a child; one that begins behind a dash has none.
+    fn set_comments_above(&mut self, place: &Place, comments: &str) {
+        if place.is_inline(self.doc) {
+            return;
+        }
+        let lines: String = comment_lines(comments, place.column(self.doc)).into_iter().map(|l| l + "\n").collect();
+        self.edit(place.top(self.doc)..line_start(self.text(), place.lead), lines);
     }
 
     fn block_children(&mut self, node: NodeRef<'d>, slots: &[Slot<'_>]) {
@@ -240,11 +265,12 @@ impl<'d> Splicer<'d> {
             match slot {
                 Slot::Dest { index, plan: Plan::Remove, .. } => {
                     last = *index;
-                    self.edit(places[last].top(self.doc)..places[last].bottom(self.doc), "");
+                    let bottom = self.below_removed(values[last - 1], &places[last]);
+                    self.edit(places[last].top(self.doc)..bottom, "");
                 }
-                Slot::Dest { index, plan, comment } => {
+                Slot::Dest { index, plan, comments } => {
                     last = *index;
-                    self.child(host, &places[last], values[last], plan, *comment);
+                    self.child(host, &places[last], values[last], plan, *comments);
                 }
                 Slot::New(new) => {
                     let lines = self.layout.new_child(new, column);
@@ -252,6 +278,25 @@ impl<'d> Splicer<'d> {
                 }
             }
         }
+    }
+
+    /// Behind what is removed with a child. Blank lines below it go, too, where the sibling above ends with a block scalar that would take
+    /// them for its own (`|+`).
+    fn below_removed(&self, above: NodeRef<'_>, place: &Place) -> usize {
+        let mut last = above;
+        while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
+            last = child;
+        }
+        let is_block_scalar = matches!(last.style(), Style::Literal | Style::Folded);
+        let keeps = is_block_scalar && last.text().lines().next().is_some_and(|l| l.contains('+'));
+        let mut bottom = place.bottom(self.doc);
+        while keeps
+            && bottom < self.text().len()
+            && self.text()[bottom..line_end(self.text(), bottom)].trim().is_empty()
+        {
+            bottom = next_line(self.text(), bottom);
+        }
+        bottom
     }
 
     /// Inserts whole lines at the start of a line, or behind a last line that has no line break.
@@ -282,9 +327,9 @@ impl<'d> Splicer<'d> {
         for slot in slots {
             let piece = match slot {
                 Slot::Dest { plan: Plan::Remove, .. } => continue,
-                Slot::Dest { index, plan, comment } => {
+                Slot::Dest { index, plan, comments } => {
                     let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
-                    inner.child(host, &places[*index], values[*index], plan, *comment);
+                    inner.child(host, &places[*index], values[*index], plan, *comments);
                     let edits = inner.finish();
                     apply(self.text(), top(&places[*index])..places[*index].bottom(self.doc), &edits)
                 }
@@ -379,14 +424,43 @@ impl<'d> Splicer<'d> {
                 Slot::New(new) => {
                     let child = self.layout.flow_child(new);
                     match last_kept {
-                        Some(i) => self.edit(places[i].end..places[i].end, format!("{comma}{child}")),
+                        Some(i) => self.add_behind(&places[i], comma, &child),
                         None => self.edit(places[0].lead..places[0].lead, format!("{child}{comma}")),
                     }
                 }
             }
         }
-        if let (Some(_), Some(kept)) = (removed, last_kept) {
-            self.edit(places[kept].end..places[last].end, "");
+        if let (Some(first), Some(kept)) = (removed, last_kept) {
+            self.remove_flow_tail(&places[kept], &places[first], &places[last]);
+        }
+    }
+
+    /// Removes the last children of a flow map or list, with the comma before them and the comment on their line.
+    fn remove_flow_tail(&mut self, kept: &Place, first: &Place, last: &Place) {
+        let end = self.doc.comment_behind(last.end).map_or(last.end, |c| c.1);
+        let comment = self.doc.comments_in(kept.end..first.lead).last();
+        let comma = self.text()[kept.end..first.lead].find(',').map(|i| kept.end + i);
+        match (comment, comma) {
+            // The comment of the child that stays stays with it.
+            (Some((start, stop)), Some(comma)) if comma < start => {
+                self.edit(comma..comma + 1, "");
+                self.edit(stop..end, "");
+            }
+            _ => self.edit(kept.end..end, ""),
+        }
+    }
+
+    /// Adds a child to a flow map or list behind another, on a line of its own where a comment ends the line.
+    fn add_behind(&mut self, place: &Place, comma: &str, child: &str) {
+        match self.doc.comment_behind(place.end) {
+            Some((_, end)) => {
+                let start = line_start(self.text(), place.lead);
+                let line = &self.text()[start..];
+                let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+                self.edit(place.end..place.end, ",");
+                self.edit(end..end, format!("\n{indent}{child}"));
+            }
+            None => self.edit(place.end..place.end, format!("{comma}{child}")),
         }
     }
 

@@ -3,7 +3,7 @@
 //! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same; so dest keeps its
 //! own, a source's are not taken, and an added resource has its path only. Source: hosts.md, measured on kpt and kustomize.
 
-use crate::change::{By, Change, Child, ChildId, Expects, Inside, Others, Wants};
+use crate::change::{By, Change, Child, ChildId, Emptied, Inside, Others, Wants};
 use crate::resource::{PATH, ROLE};
 use crate::yaml::NodeRef;
 
@@ -16,7 +16,7 @@ pub fn is_transport(key: &str) -> bool {
 }
 
 fn nothing<'a>() -> Change<'a> {
-    Change { expects: Expects::Anything, wants: Wants::Nothing, comment: None }
+    Change::patch(Wants::Nothing, None)
 }
 
 fn find<'c, 'a>(inside: &'c mut Inside<'a>, name: &str) -> Option<&'c mut Change<'a>> {
@@ -53,7 +53,13 @@ pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<NodeRef<'a>>) {
 /// Turns "no annotations but these" into the removal of each that is not the host's.
 fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: NodeRef<'a>) {
     let mut inside = match &mut annotations.wants {
-        Wants::Nothing => Inside { like: of_dest.resolve(), by: By::Field, children: Vec::new(), others: Others::Stay },
+        Wants::Nothing => Inside {
+            like: of_dest.resolve(),
+            by: By::Field,
+            children: Vec::new(),
+            others: Others::Stay,
+            emptied: Emptied::Stays,
+        },
         Wants::Inside(inside) if inside.others == Others::Go => inside.clone(),
         _ => return,
     };
@@ -82,7 +88,13 @@ pub fn set_path<'a>(change: &mut Change<'a>, path: NodeRef<'a>) {
     if find(metadata, "annotations").is_none() {
         // All annotations of the source were the host's.
         let key = metadata.like.entries().find(|(k, _)| k.string() == "annotations").map(|(k, _)| k);
-        let inside = Inside { like: of_source, by: By::Field, children: Vec::new(), others: Others::Stay };
+        let inside = Inside {
+            like: of_source,
+            by: By::Field,
+            children: Vec::new(),
+            others: Others::Stay,
+            emptied: Emptied::Stays,
+        };
         let child = Child {
             id: ChildId::Field("annotations"),
             node: Some((key, of_source)),
@@ -108,44 +120,42 @@ pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
     if annotations.get(ROLE).is_none() {
         return;
     }
-    let root = inside_of(change, dest);
-    let metadata = inside_of(child_of(root, "metadata"), metadata);
-    let asked = child_of(metadata, "annotations");
-    let is_all = annotations.fields().count() == 1;
-    let adds = matches!(&asked.wants, Wants::Inside(i) if !i.children.is_empty());
-    if is_all && !adds {
-        asked.wants = Wants::Nothing;
-    } else {
-        let inside = inside_of(asked, annotations);
-        inside.children.push(Child { id: ChildId::Field(ROLE), node: None, change: nothing() });
-    }
+    within(change, dest, |root| {
+        within(child_of(root, "metadata"), metadata, |metadata| {
+            let asked = child_of(metadata, "annotations");
+            let adds = matches!(&asked.wants, Wants::Inside(i) if !i.children.is_empty());
+            if annotations.fields().count() == 1 && !adds {
+                asked.wants = Wants::Nothing;
+            } else {
+                within(asked, annotations, |inside| {
+                    inside.children.push(Child { id: ChildId::Field(ROLE), node: None, change: nothing() });
+                });
+            }
+        });
+    });
 }
 
-/// The look inside a map that a change has, or gets.
-fn inside_of<'c, 'a>(change: &'c mut Change<'a>, dest: NodeRef<'a>) -> &'c mut Inside<'a> {
-    if !matches!(change.wants, Wants::Inside(_)) {
-        change.wants =
-            Wants::Inside(Inside { like: dest.resolve(), by: By::Field, children: Vec::new(), others: Others::Stay });
-    }
-    match &mut change.wants {
+/// Adds to the look inside a map that a change has, or gives it one.
+fn within<'a>(change: &mut Change<'a>, dest: NodeRef<'a>, add: impl FnOnce(&mut Inside<'a>)) {
+    let mut inside = match std::mem::replace(&mut change.wants, Wants::Same) {
         Wants::Inside(inside) => inside,
-        Wants::Nothing | Wants::Value(_) => unreachable!("set above"),
-    }
+        _ => Inside {
+            like: dest.resolve(),
+            by: By::Field,
+            children: Vec::new(),
+            others: Others::Stay,
+            emptied: Emptied::Stays,
+        },
+    };
+    add(&mut inside);
+    change.wants = Wants::Inside(inside);
 }
 
 /// What is asked of a field, or is not asked yet.
 fn child_of<'c, 'a>(inside: &'c mut Inside<'a>, name: &'static str) -> &'c mut Change<'a> {
     let at = inside.children.iter().position(|c| c.id == ChildId::Field(name)).unwrap_or_else(|| {
-        let no_change = Change {
-            wants: Wants::Inside(Inside {
-                like: inside.like,
-                by: By::Field,
-                children: Vec::new(),
-                others: Others::Stay,
-            }),
-            ..nothing()
-        };
-        inside.children.push(Child { id: ChildId::Field(name), node: None, change: no_change });
+        let change = Change::patch(Wants::Same, None);
+        inside.children.push(Child { id: ChildId::Field(name), node: None, change });
         inside.children.len() - 1
     });
     &mut inside.children[at].change
@@ -153,6 +163,12 @@ fn child_of<'c, 'a>(inside: &'c mut Inside<'a>, name: &'static str) -> &'c mut C
 
 /// A change that asks for nothing yet.
 pub fn no_change(dest: NodeRef<'_>) -> Change<'_> {
-    let inside = Inside { like: dest.resolve(), by: By::Field, children: Vec::new(), others: Others::Stay };
-    Change { expects: Expects::Anything, wants: Wants::Inside(inside), comment: None }
+    let inside = Inside {
+        like: dest.resolve(),
+        by: By::Field,
+        children: Vec::new(),
+        others: Others::Stay,
+        emptied: Emptied::Stays,
+    };
+    Change::patch(Wants::Inside(inside), None)
 }

@@ -167,6 +167,28 @@ fn a_dest_that_cannot_be_merged() {
     says(&two, &["`example.com/v1 Thing a` must be one item", "`items[0]`, `items[1]`"]);
 }
 
+#[test]
+fn anchors_and_aliases_that_a_merge_cannot_keep() {
+    let with = |item: &str, more: &str, source: &str| {
+        let items = format!("{}{more}", items(&format!("{}{item}", THING.replace("spec:\n  b: 1\n", ""))));
+        let source = format!("{}{source}", THING.replace("spec:\n  b: 1\n", ""));
+        resource_list(&items, &format!("mode: TwoWay\n{}", side("source", &source)))
+    };
+    says(&with("x: &b q\n*b : 3\n", "", "x: 2\n"), &["an alias must not be a key in a resource that is to be merged"]);
+    let other = "- {apiVersion: v1, kind: O, metadata: {name: o}, d: *x}\n";
+    says(&with("a: &x {b: 1}\n", other, "a: null\n"), &["the alias `*x` must stand in the same item as its anchor"]);
+    assert_eq!(passes(&with("a: &x {b: 1}\n", other, "a: {b: 1}\n")).stderr, [""; 0]);
+}
+
+#[test]
+fn an_element_that_cannot_be_deleted_is_not_passed_over() {
+    let stdin = two_way(&side("source", &THING.replace("b: 1", "l: [{x: y, $patch: delete}]")));
+    says(
+        &stdin,
+        &["an element with `$patch: delete` must stand in a list that merges by a key, which `spec.l` does not"],
+    );
+}
+
 /// What the merge does not touch may be as it likes: kpt passes such things on, too.
 #[test]
 fn odd_items_without_a_partner_pass_through() {

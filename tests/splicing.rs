@@ -77,10 +77,8 @@ fn splice(
         plan: &impl for<'b> Fn(NodeRef<'b>, Other<'b>) -> Plan<'b>,
     ) -> Plan<'a> {
         let Some((first, rest)) = path.split_first() else { return plan(node, other) };
-        let slots = children(node).into_iter().enumerate().map(|(index, (_, child))| Slot::Dest {
-            index,
-            plan: if index == *first { wrap(child, rest, other, plan) } else { Plan::Keep },
-            comment: None,
+        let slots = children(node).into_iter().enumerate().map(|(index, (_, child))| {
+            Slot::dest(index, if index == *first { wrap(child, rest, other, plan) } else { Plan::Keep })
         });
         Plan::Inside(slots.collect())
     }
@@ -106,7 +104,7 @@ fn parsed(text: &str) -> Value {
 }
 
 fn keep(index: usize) -> Slot<'static> {
-    Slot::Dest { index, plan: Plan::Keep, comment: None }
+    Slot::dest(index, Plan::Keep)
 }
 
 /// Every removal, replacement, addition and move in one document.
@@ -128,13 +126,7 @@ fn check(text: &str, other: &str) {
                 let after = splice(text, path, other, |n, _| {
                     Plan::Inside(
                         (0..children(n).len())
-                            .map(|index| {
-                                if index == i {
-                                    Slot::Dest { index, plan: Plan::Remove, comment: None }
-                                } else {
-                                    keep(index)
-                                }
-                            })
+                            .map(|index| if index == i { Slot::dest(index, Plan::Remove) } else { keep(index) })
                             .collect(),
                     )
                 });
@@ -146,17 +138,14 @@ fn check(text: &str, other: &str) {
                 }
                 assert_eq!(parsed(&after), want, "remove {i} of {path:?} from\n{text}\n=>\n{after}");
             }
-            let after =
-                splice(text, path, other, |n, (_, other_value)| {
-                    let put = || Plan::Put(Box::new(New { key: None, value: other_value, trim: Plan::Keep }));
-                    Plan::Inside(
-                        (0..children(n).len())
-                            .map(|index| {
-                                if index == i { Slot::Dest { index, plan: put(), comment: None } } else { keep(index) }
-                            })
-                            .collect(),
-                    )
-                });
+            let after = splice(text, path, other, |n, (_, other_value)| {
+                let put = || Plan::Put(Box::new(New { key: None, value: other_value, trim: Plan::Keep }));
+                Plan::Inside(
+                    (0..children(n).len())
+                        .map(|index| if index == i { Slot::dest(index, put()) } else { keep(index) })
+                        .collect(),
+                )
+            });
             let mut want = before.clone();
             let mut inner = path.clone();
             inner.push(i);

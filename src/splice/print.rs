@@ -365,7 +365,9 @@ impl Layout {
         match node.style() {
             _ if node.is_absent() => "null".into(),
             Style::Single | Style::Double if one_line => with_tag(node, text),
-            Style::Plain if one_line && !text.contains([',', '[', ']', '{', '}']) => with_tag(node, text),
+            Style::Plain if one_line && !text.starts_with(['?', ':']) && !text.contains([',', '[', ']', '{', '}']) => {
+                with_tag(node, text)
+            }
             Style::Plain | Style::Single | Style::Double | Style::Literal | Style::Folded => {
                 with_tag(node, &quoted(node.string(), Context::Flow))
             }
@@ -402,7 +404,8 @@ impl Layout {
     fn block_scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
         let text = node.text();
         let all = lines(text);
-        let header = all[0];
+        let marks = all[0].bytes().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9')).count();
+        let header = &all[0][..marks];
         let content = &all[1..];
         let is_blank = |l: &str| l.bytes().all(|b| b == b' ');
         let indentation = |l: &str| l.bytes().take_while(|b| *b == b' ').count();
@@ -416,11 +419,13 @@ impl Layout {
         if extra > 0 || leading_blanks {
             head.push_str(&self.indent.to_string());
         }
+        // Behind the last line there may be blank lines in dest, which `+` would take for its own.
+        if value.ends_with("\n\n") || (first.is_none() && !value.is_empty()) {
+            return Text { head: with_tag(node, &quoted_json(value)), body: Vec::new() };
+        }
         // Where the text ends without a line break the value does, too; elsewhere only `-` says so.
         if header.contains('-') || (first.is_some() && !value.ends_with('\n')) {
             head.push('-');
-        } else if header.contains('+') {
-            head.push('+');
         }
         let inner = blanks(column + self.indent);
         let body = content
@@ -471,7 +476,7 @@ fn with_tag(node: NodeRef<'_>, text: &str) -> String {
 }
 
 /// The comment lines and blank lines of a piece of text, moved to a column.
-fn comment_lines(text: &str, column: usize) -> Vec<String> {
+pub(super) fn comment_lines(text: &str, column: usize) -> Vec<String> {
     if text.is_empty() {
         return Vec::new();
     }

@@ -166,6 +166,11 @@ impl<'s> Document<'s> {
         self.aliases[first..].iter().take_while(move |&&a| a < end).map(|&id| NodeRef { doc: self, id })
     }
 
+    /// All aliases.
+    pub(crate) fn aliases(&self) -> impl Iterator<Item = NodeRef<'_>> {
+        self.aliases.iter().map(|&id| NodeRef { doc: self, id })
+    }
+
     /// Whether any node of a subtree has an anchor.
     pub(crate) fn has_anchors_in(&self, node: NodeRef<'_>) -> bool {
         let end = self.nodes[node.id as usize].next;

@@ -27,6 +27,8 @@ struct Token<'t> {
 /// A container whose end has not come yet.
 struct Open {
     node: u32,
+    /// How many children it has so far; in a map, keys and values count alike.
+    children: usize,
     anchor: usize,
     expanded: usize,
     height: usize,
@@ -238,6 +240,7 @@ impl Builder<'_> {
     /// Adds a finished child to what its container stands for.
     fn count(&mut self, expanded: usize, height: usize) {
         if let Some(open) = self.open.last_mut() {
+            open.children += 1;
             open.expanded += expanded;
             open.height = open.height.max(height);
         }
@@ -303,11 +306,16 @@ impl Builder<'_> {
     /// Where an absent value would stand: behind its colon or its dash. Trap: granit puts it before the one, and
     /// behind the comment that follows the other.
     fn absent(&self, text: &str, at: usize) -> usize {
-        let Some(parent) = self.open.last().map(|o| &self.doc.nodes[o.node as usize]) else {
+        let Some(open) = self.open.last() else {
             return at;
         };
+        let parent = &self.doc.nodes[open.node as usize];
         let bytes = text.as_bytes();
         match (parent.kind, parent.style) {
+            (Kind::Map, _) if open.children.is_multiple_of(2) => {
+                let key = skip(bytes, self.cursor, b",");
+                if bytes.get(key) == Some(&b'?') { key + 1 } else { key }
+            }
             (Kind::Map, _) => {
                 let colon = skip(bytes, self.cursor, b"");
                 if bytes.get(colon) == Some(&b':') { colon + 1 } else { self.cursor }
@@ -341,7 +349,7 @@ impl Builder<'_> {
         let id = self.push(text, node)?;
         let tag_end = tag.as_ref().map(|t| t.1.end);
         self.tag(id, tag);
-        self.open.push(Open { node: id, anchor, expanded: 1, height: 0 });
+        self.open.push(Open { node: id, children: 0, anchor, expanded: 1, height: 0 });
         self.cursor = self.cursor.max(tag_end.unwrap_or(0));
         if style == Style::Flow {
             self.cursor = self.cursor.max(range.end);

@@ -122,6 +122,20 @@ pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
     doc.comment_behind(comment_place(place, value)?)
 }
 
+/// The comment lines above a child that are its own, as they are written; empty where there are none.
+pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
+    if place.is_inline(doc) {
+        return "";
+    }
+    &doc.source()[place.top(doc)..line_start(doc.source(), place.lead)]
+}
+
+/// Whether two comments, or pieces of comment lines, say the same: indentation and line breaks have no say.
+pub fn same_comment(a: &str, b: &str) -> bool {
+    let lines = |s: &str| s.lines().map(str::trim).map(str::to_owned).collect::<Vec<_>>();
+    a == b || lines(a) == lines(b)
+}
+
 /// The text of [`comment_of`].
 pub fn comment_text<'a>(place: &Place, value: NodeRef<'a>) -> Option<&'a str> {
     let (start, end) = comment_of(place, value)?;

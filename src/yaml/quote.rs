@@ -116,6 +116,8 @@ fn syntactic(text: &str, context: Context) -> bool {
     let blank_after = |i: usize| bytes.get(i + 1).is_none_or(|&b| b == b' ');
     let flow = context == Context::Flow;
     let leading = match first {
+        // PyYAML takes a `?` or `:` in flow for an indicator, whatever follows.
+        b'?' | b':' if flow => true,
         b'-' | b'?' | b':' => {
             blank_after(0) || (flow && matches!(bytes.get(1), Some(b',' | b'[' | b']' | b'{' | b'}')))
         }
@@ -174,6 +176,7 @@ mod tests {
         ] {
             assert_eq!(plain_or_quoted(text), want, "{text:?}");
         }
+        assert_eq!((scalar(":x", Context::Flow), scalar(":x", Context::Block)), ("':x'".into(), ":x".into()));
         assert_eq!(scalar("a, b", Context::Flow), "'a, b'");
         assert_eq!(scalar("a, b", Context::Block), "a, b");
     }
