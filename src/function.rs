@@ -9,9 +9,10 @@ use std::ops::Range;
 use crate::alias;
 use crate::change::{Change, Wants};
 use crate::config::{Config, Mode, Role};
-use crate::merge::{New, Plan, Policy, merge};
+use crate::diff::{asks_for_values, diff};
+use crate::merge::{New, OnConflict, Plan, Policy, merge};
 use crate::patch::lower;
-use crate::resource::{Identity, Index, PATH, Resource};
+use crate::resource::{Identity, Index, PATH, ROLE, Resource};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Severity};
 use crate::roles::{Roles, Texts, assign};
@@ -110,7 +111,10 @@ fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Out
     let roles = assign(list, &config, &texts)?;
     match config.mode {
         Mode::TwoWay => two_way(roles, &config),
-        mode => Err(in_stdin(node.error(format!("`spec.mode` must be `TwoWay`: mode `{mode:?}` is not built yet")))),
+        Mode::ThreeWay => three_way(roles, &config),
+        mode => Err(in_stdin(
+            node.error(format!("`spec.mode` must be `TwoWay` or `ThreeWay`: mode `{mode:?}` is not built yet")),
+        )),
     }
 }
 
@@ -169,6 +173,190 @@ fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome
         run.merge_item(item, &[])?;
     }
     Ok((run.merged, run.results))
+}
+
+/// Makes in dest what changed from original to updated.
+fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+    for role in config.mode.roles() {
+        if !roles.others.iter().any(|o| o.0 == *role) {
+            let name = role.name();
+            let message = format!("`spec.{name}` must be given, or items must carry the annotation `{ROLE}: {name}`");
+            return Err(Box::new(Outcome::new(Severity::Error, message)));
+        }
+    }
+    for side in roles.others.iter().flat_map(|o| &o.1) {
+        own_anchors(side, side.node)?;
+    }
+    let flat = |role| roles.of(role).iter().map(flatten).collect::<Result<Vec<_>, _>>();
+    let (flat_original, flat_updated) = (flat(Role::Original)?, flat(Role::Updated)?);
+    fn with<'b>(side: &'b [Resource<'_>], flat: &'b [Option<Document<'static>>]) -> Vec<Resource<'b>> {
+        side.iter().zip(flat).map(|(s, f)| s.with_flat(f.as_ref())).collect()
+    }
+    let original = with(roles.of(Role::Original), &flat_original);
+    let updated = with(roles.of(Role::Updated), &flat_updated);
+    let mut run = Run {
+        types: &config.types,
+        policy: config.policy,
+        results: Vec::new(),
+        merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
+    };
+    let mut counts = Counts::default();
+    let triples =
+        triples([&original, &updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
+    let mut moves = Moves::default();
+    for [o, u, d] in triples {
+        let (o, u, d) = (o.map(|i| &original[i]), u.map(|i| &updated[i]), d.map(|i| &roles.dest[i]));
+        if let (Some(o), None) = (o, u) {
+            moves.left.push((o, d.is_some()));
+        }
+        match (o, u, d) {
+            // Only in dest: kept untouched.
+            (None, None, Some(dest)) => run.keep(dest, &mut counts)?,
+            // Added upstream.
+            (None, Some(updated), None) => {
+                moves.came.push(updated);
+                if let Fate::Text(text) = run.arrived(updated)? {
+                    run.merged.added.push(text);
+                    counts.added += 1;
+                }
+            }
+            // Deleted upstream: it goes. What dest changed in it is a conflict, and stays under KeepDest.
+            (Some(original), None, Some(dest)) => {
+                let changed = run.differs(original, dest)?;
+                if changed {
+                    run.results.push(Outcome::deleted_and_changed(original, Some(dest), run.policy.on_conflict));
+                }
+                if changed && run.policy.on_conflict != OnConflict::TakeUpdated {
+                    run.keep(dest, &mut counts)?;
+                } else {
+                    run.carry_out(dest, Fate::Gone)?;
+                    counts.deleted += 1;
+                }
+            }
+            // Deleted in dest: it stays deleted. What upstream changed in it is a conflict.
+            (Some(original), Some(updated), None) => {
+                if run.differs(original, updated)? {
+                    run.results.push(Outcome::deleted_and_changed(original, None, run.policy.on_conflict));
+                }
+            }
+            // In updated and dest: fields are merged. Without an original both added it.
+            (original, Some(updated), Some(dest)) => {
+                let fate = run.merge_one(dest, dest.node, Ask::Upgrade { original, updated })?;
+                match fate {
+                    Fate::Unchanged => counts.unchanged += 1,
+                    _ => counts.merged += 1,
+                }
+                run.carry_out(dest, fate)?;
+            }
+            // Gone on both sides.
+            (_, None, None) => {}
+        }
+    }
+    run.results.extend(moves.results());
+    let conflicts = run.results.iter().filter(|r| r.tags.contains_key("krm-merge.dev/reason")).count();
+    run.results.push(counts.result(conflicts));
+    Ok((run.merged, run.results))
+}
+
+/// What a three-way merge did to resources.
+#[derive(Default)]
+struct Counts {
+    merged: usize,
+    added: usize,
+    deleted: usize,
+    unchanged: usize,
+}
+
+impl Counts {
+    fn result(&self, conflicts: usize) -> Outcome {
+        let Self { merged, added, deleted, unchanged } = self;
+        let message = format!(
+            "{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged, {conflicts} in conflict"
+        );
+        Outcome::new(Severity::Info, message)
+    }
+}
+
+/// Resources that left upstream and that came there: one of the same kind and name under another version or group may have moved.
+#[derive(Default)]
+struct Moves<'r, 'a> {
+    left: Vec<(&'r Resource<'a>, bool)>,
+    came: Vec<&'r Resource<'a>>,
+}
+
+impl Moves<'_, '_> {
+    fn results(&self) -> Vec<Outcome> {
+        let key = |r: &Resource<'_>| r.identity.map(|i| (i.kind.to_owned(), i.namespace.to_owned(), i.name.to_owned()));
+        let left: HashMap<_, _> = self.left.iter().filter_map(|(r, in_dest)| Some((key(r)?, (*r, *in_dest)))).collect();
+        let moved = self.came.iter().filter_map(|came| {
+            let (left, in_dest) = left.get(&key(came)?)?;
+            let became = if *in_dest { "deleted" } else { "not in dest" };
+            let message = format!(
+                "`{}` is new and `{}` is {became}: it may be a move, and local edits of the old one are not carried over",
+                came.identity?, left.identity?
+            );
+            Some(Outcome::new(Severity::Info, message).about(came))
+        });
+        moved.collect()
+    }
+}
+
+/// A resource of original, of updated and of dest that are the same one, by their numbers.
+type Triple = [Option<usize>; 3];
+
+/// Pairs the resources of three sides: by identity, and by path where a side has several of one identity. In the order of dest, then of
+/// updated, then of original.
+///
+/// # Errors
+/// Two resources of a side with one identity and one path, or without a path: a message that names both.
+fn triples(sides: [&[Resource<'_>]; 3]) -> Result<Vec<Triple>, String> {
+    let mut groups: HashMap<Identity<'_>, [Vec<usize>; 3]> = HashMap::new();
+    let mut order = Vec::new();
+    let mut unnamed = Vec::new();
+    for side in [2, 1, 0] {
+        for (i, resource) in sides[side].iter().enumerate() {
+            let Some(identity) = resource.package_identity() else {
+                let mut alone = [None; 3];
+                alone[side] = Some(i);
+                unnamed.push(alone);
+                continue;
+            };
+            groups.entry(identity).or_insert_with(|| {
+                order.push(identity);
+                Default::default()
+            })[side]
+                .push(i);
+        }
+    }
+    let mut triples = unnamed;
+    for identity in order {
+        let Some(group) = groups.get(&identity) else { continue };
+        if group.iter().all(|side| side.len() <= 1) {
+            triples.push([0, 1, 2].map(|side| group[side].first().copied()));
+            continue;
+        }
+        let mut by_path: Vec<(Option<&str>, Triple)> = Vec::new();
+        for side in [2, 1, 0] {
+            for &i in &group[side] {
+                let resource = &sides[side][i];
+                let path = resource.relative_path;
+                let at = by_path.iter().position(|(p, _)| *p == path).unwrap_or_else(|| {
+                    by_path.push((path, [None; 3]));
+                    by_path.len() - 1
+                });
+                if let Some(other) = by_path[at].1[side].replace(i) {
+                    let role = ["original", "updated", "dest"][side];
+                    return Err(format!(
+                        "`{identity}` must be one resource of {role}, or lie at different paths, not {} and {}",
+                        sides[side][other].whereabouts(),
+                        resource.whereabouts()
+                    ));
+                }
+            }
+        }
+        triples.extend(by_path.into_iter().map(|(_, triple)| triple));
+    }
+    Ok(triples)
 }
 
 /// The sources of each dest item, and of each resource that dest lacks, in the order in which they come.
@@ -284,6 +472,27 @@ enum Fate {
     Gone,
 }
 
+/// What is asked of a resource.
+#[derive(Clone, Copy)]
+enum Ask<'r, 'a> {
+    /// Nothing but that the annotation of its role goes.
+    Nothing,
+    /// That a source is merged into it.
+    Source(&'r Resource<'a>),
+    /// That what changed upstream is made in it; without an original both added it.
+    Upgrade { original: Option<&'r Resource<'a>>, updated: &'r Resource<'a> },
+}
+
+impl Ask<'_, '_> {
+    /// The word for the other side.
+    fn side(self) -> &'static str {
+        match self {
+            Self::Nothing | Self::Source(_) => "source",
+            Self::Upgrade { .. } => "updated",
+        }
+    }
+}
+
 /// One run over a ResourceList.
 struct Run<'c> {
     types: &'c Types,
@@ -299,9 +508,27 @@ impl<'c> Run<'c> {
         }
     }
 
+    /// A dest item stays, without the annotation of its role.
+    fn keep(&mut self, dest: &Resource<'_>, counts: &mut Counts) -> Result<(), Box<Outcome>> {
+        counts.unchanged += 1;
+        if dest.role.is_some() { self.merge_item(dest, &[]) } else { Ok(()) }
+    }
+
+    /// Whether two states of a resource differ in more than comments and the annotations of the host.
+    fn differs(&self, old: &Resource<'_>, new: &Resource<'_>) -> Result<bool, Box<Outcome>> {
+        let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(|e| unreadable_source(new, &e))?;
+        let Some(mut change) = found.change else { return Ok(false) };
+        transport::leave_out(&mut change, None);
+        Ok(asks_for_values(&change))
+    }
+
     /// Merges sources into a dest item, one after the other.
     fn merge_item(&mut self, item: &Resource<'_>, sources: &[&Resource<'_>]) -> Result<(), Box<Outcome>> {
         let fate = self.merge_all(Some(item), sources)?;
+        self.carry_out(item, fate)
+    }
+
+    fn carry_out(&mut self, item: &Resource<'_>, fate: Fate) -> Result<(), Box<Outcome>> {
         if !matches!(fate, Fate::Unchanged) {
             own_anchors(item, item.node)?;
         }
@@ -323,7 +550,7 @@ impl<'c> Run<'c> {
         }
         let mut sources = sources.iter();
         let mut fate = match item {
-            Some(item) => self.merge_one(item, item.node, sources.next().copied())?,
+            Some(item) => self.merge_one(item, item.node, sources.next().map_or(Ask::Nothing, |s| Ask::Source(s)))?,
             None => Fate::Gone,
         };
         for source in sources {
@@ -337,21 +564,16 @@ impl<'c> Run<'c> {
                 (Fate::Edited(edits), Some(item)) => OwnText::of(item.node).edited(item.node, &edits),
                 (Fate::Text(text), _) => text,
             };
-            fate = self.merge_text(item.unwrap_or(source), text, Some(source))?;
+            fate = self.merge_text(item.unwrap_or(source), text, Ask::Source(source))?;
         }
         Ok(fate)
     }
 
     /// Merges into a resource that has a text of its own.
-    fn merge_text(
-        &mut self,
-        about: &Resource<'_>,
-        text: String,
-        source: Option<&Resource<'_>>,
-    ) -> Result<Fate, Box<Outcome>> {
+    fn merge_text(&mut self, about: &Resource<'_>, text: String, ask: Ask<'_, '_>) -> Result<Fate, Box<Outcome>> {
         let doc = Document::parse(text).map_err(|e| unreadable_source(about, &e))?;
         let Some(root) = OwnText::resource(&doc) else { return Ok(Fate::Gone) };
-        Ok(match self.merge_one(about, root, source)? {
+        Ok(match self.merge_one(about, root, ask)? {
             Fate::Unchanged => Fate::Text(doc.source().to_owned()),
             Fate::Edited(edits) => Fate::Text(splice::apply(doc.source(), 0..doc.source().len(), &edits)),
             fate => fate,
@@ -363,22 +585,24 @@ impl<'c> Run<'c> {
         self.types.root(identity.api_version, identity.kind)
     }
 
-    /// Merges one source, or none, into dest; `about` says who dest is.
-    fn merge_one(
-        &mut self,
-        about: &Resource<'_>,
-        dest: NodeRef<'_>,
-        source: Option<&Resource<'_>>,
-    ) -> Result<Fate, Box<Outcome>> {
+    /// Merges what is asked into dest; `about` says who dest is.
+    fn merge_one(&mut self, about: &Resource<'_>, dest: NodeRef<'_>, ask: Ask<'_, '_>) -> Result<Fate, Box<Outcome>> {
         let mut warnings = Vec::new();
-        let mut change = match source {
-            Some(source) => {
+        let side = ask.side();
+        let mut change = match ask {
+            Ask::Nothing => transport::no_change(dest),
+            Ask::Source(source) => {
                 let lowered =
                     lower(source.node, Some(dest), self.cursor(source)).map_err(|e| unreadable_source(source, &e))?;
-                warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, "source")));
+                warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, side)));
                 lowered.change
             }
-            None => transport::no_change(dest),
+            Ask::Upgrade { original, updated } => {
+                let found = diff(original.map(|o| o.node), updated.node, Some(dest), self.cursor(updated));
+                let found = found.map_err(|e| unreadable_source(updated, &e))?;
+                warnings.extend(found.warnings.iter().map(|w| Outcome::warning(w, about, side)));
+                found.change.unwrap_or_else(|| transport::no_change(dest))
+            }
         };
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(dest));
@@ -394,10 +618,12 @@ impl<'c> Run<'c> {
             }
             own_anchors(about, dest)?;
             let text = OwnText::of(dest).edited(dest, &edits);
-            return self.merge_text(about, text, source);
+            return self.merge_text(about, text, ask);
         }
         self.results.extend(warnings);
-        self.results.extend(merged.warnings.iter().map(|w| Outcome::warning(w, about, "source")));
+        self.results.extend(merged.warnings.iter().map(|w| Outcome::warning(w, about, side)));
+        let policy = self.policy.on_conflict;
+        self.results.extend(merged.conflicts.iter().map(|c| Outcome::conflict(c, about, policy)));
         Ok(match merged.plan {
             Plan::Keep => Fate::Unchanged,
             Plan::Remove | Plan::Put(_) => Fate::Gone,
@@ -407,10 +633,20 @@ impl<'c> Run<'c> {
 
     /// The text of a resource that dest lacks.
     fn added(&mut self, source: &Resource<'_>) -> Result<Fate, Box<Outcome>> {
+        let lowered = lower(source.node, None, self.cursor(source)).map_err(|e| unreadable_source(source, &e))?;
+        self.put(source, lowered.change)
+    }
+
+    /// The text of a resource that came upstream.
+    fn arrived(&mut self, updated: &Resource<'_>) -> Result<Fate, Box<Outcome>> {
+        let found = diff(None, updated.node, None, self.cursor(updated)).map_err(|e| unreadable_source(updated, &e))?;
+        found.change.map_or(Ok(Fate::Gone), |change| self.put(updated, change))
+    }
+
+    fn put(&mut self, source: &Resource<'_>, change: Change<'_>) -> Result<Fate, Box<Outcome>> {
         let path = source.relative_path.map(|p| format!("{PATH}: {}\n", plain_or_quoted(p)));
         let path = path.map(Document::parse).transpose().map_err(|e| unreadable_source(source, &e))?;
-        let lowered = lower(source.node, None, self.cursor(source)).map_err(|e| unreadable_source(source, &e))?;
-        let mut change: Change<'_> = lowered.change;
+        let mut change = change;
         transport::leave_out(&mut change, None);
         if let Some(path) = path.as_ref().and_then(|d| d.roots().next()) {
             transport::set_path(&mut change, path);

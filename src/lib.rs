@@ -2,6 +2,7 @@
 pub mod alias;
 pub mod change;
 pub mod config;
+pub mod diff;
 pub mod function;
 pub mod merge;
 pub mod patch;

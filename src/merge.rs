@@ -192,7 +192,9 @@ impl<'a> Walk<'a> {
             return Ok(Plan::Keep);
         }
         if let Expects::Exactly(original) = change.expects {
-            let untouched = match (dest, original) {
+            // A null says as much as nothing.
+            let value = |node: Option<NodeRef<'a>>| node.filter(|n| !n.is_null());
+            let untouched = match (value(dest), value(original)) {
                 (None, None) => true,
                 (Some(d), Some(o)) => same(d, o),
                 _ => false,
@@ -224,8 +226,19 @@ impl<'a> Walk<'a> {
 
     /// The other side has a map or list that dest lacks: what is asked for of it is put, and nothing where that is nothing.
     fn absent(&mut self, inside: &Inside<'a>, expects: Expects<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
-        let trim = self.cut_down(inside, identity)?;
         let is_delta = matches!(expects, Expects::Exactly(Some(_)));
+        let before = self.conflicts.len();
+        let trim = self.cut_down(inside, identity)?;
+        if let (Expects::Exactly(Some(original)), false) = (expects, identity.is_empty()) {
+            // An element was deleted as a whole, so it is in conflict as a whole.
+            self.conflicts.truncate(before);
+            let conflict =
+                Conflict { path: self.path.clone(), dest: None, original: Some(original), updated: Some(inside.like) };
+            self.conflicts.push(conflict);
+            if self.policy.on_conflict != OnConflict::TakeUpdated {
+                return Ok(Plan::Keep);
+            }
+        }
         let is_kept = |s: &Slot<'a>| match s {
             Slot::Dest { index, plan, .. } => {
                 let is_identity = || {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::yaml::NodeRef;
+use crate::yaml::{NodeRef, Place, comment_text};
 
 /// What makes two resources the same one: compared exactly, as the Kubernetes API does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,6 +113,17 @@ impl<'a> Resource<'a> {
         };
         let path = path.or(legacy_path);
         Self { node, origin, identity, path, index: index.or(legacy_index), role, relative_path: path }
+    }
+
+    /// The identity by which a package knows it: what a `# kpt-merge: namespace/name` comment on `metadata` says stands in for namespace
+    /// and name. Source: kpt writes it when a function renames what came from upstream.
+    pub fn package_identity(&self) -> Option<Identity<'a>> {
+        let identity = self.identity?;
+        let (key, value) = self.node.entries().find(|(k, _)| k.string() == "metadata")?;
+        let comment = comment_text(&Place::of_entry(key, value), value).unwrap_or_default();
+        let named =
+            comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").and_then(|s| s.trim().split_once('/'));
+        Some(named.map_or(identity, |(namespace, name)| Identity { namespace, name, ..identity }))
     }
 
     /// What it lacks of an identity, as a field.

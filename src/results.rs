@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_yaml::Value;
 
-use crate::merge::{Notice, Warning};
+use crate::merge::{Conflict, Notice, OnConflict, Warning};
 use crate::resource::Resource;
+use crate::splice::to_json;
 use crate::yaml::{Error, Kind, NodeRef, Scalar};
 
 /// How bad a result is; the worst first.
@@ -141,6 +142,49 @@ impl Outcome {
         Self { field: Some(field), ..Self::new(Severity::Warning, message) }.about(resource)
     }
 
+    /// A conflict of the merge, about a resource of dest.
+    pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict) -> Self {
+        let show = |node: Option<NodeRef<'_>>| node.map(brief);
+        let did = |node: Option<NodeRef<'_>>, side: &str| match (conflict.original, show(node)) {
+            (Some(_), None) => format!("deleted in {side}"),
+            (Some(_), Some(value)) => format!("changed in {side} to {value}"),
+            (None, Some(value)) => format!("added in {side} as {value}"),
+            (None, None) => format!("left out in {side}"),
+        };
+        let from = show(conflict.original).map(|o| format!(" from {o}")).unwrap_or_default();
+        let message = format!(
+            "`{}` was {} and {}{from}: {}",
+            conflict.path.keyed(),
+            did(conflict.dest, "dest"),
+            did(conflict.updated, "updated"),
+            verdict_of(policy, conflict.updated.is_none())
+        );
+        let field = Field {
+            path: conflict.path.indexed(),
+            current_value: conflict.dest.map(to_value),
+            proposed_value: conflict.updated.map(to_value),
+        };
+        let field = (!conflict.path.is_empty()).then_some(field);
+        Self { field, ..Self::new(severity_of(policy), message) }.about(resource).tagged(conflict.original)
+    }
+
+    /// A resource that one side deleted and the other one changed.
+    pub fn deleted_and_changed(original: &Resource<'_>, dest: Option<&Resource<'_>>, policy: OnConflict) -> Self {
+        let message = match dest {
+            Some(_) => format!("the resource was deleted in updated and changed in dest: {}", verdict_of(policy, true)),
+            None => "the resource was deleted in dest and changed in updated: it stays deleted".into(),
+        };
+        Self::new(severity_of(policy), message).about(dest.unwrap_or(original)).tagged(Some(original.node))
+    }
+
+    fn tagged(mut self, original: Option<NodeRef<'_>>) -> Self {
+        self.tags.insert("krm-merge.dev/reason".into(), "conflict".into());
+        if let Some(original) = original {
+            self.tags.insert("krm-merge.dev/original".into(), to_json(original));
+        }
+        self
+    }
+
     /// One line for stderr, with the resource and the file that the message leaves to the other fields.
     pub fn line(&self) -> String {
         let severity = match self.severity {
@@ -161,6 +205,32 @@ impl Outcome {
         }
         format!("{severity}: {about}{}", self.message)
     }
+}
+
+fn severity_of(policy: OnConflict) -> Severity {
+    match policy {
+        OnConflict::TakeUpdated | OnConflict::KeepDest => Severity::Warning,
+        OnConflict::Fail => Severity::Error,
+    }
+}
+
+/// What becomes of a conflict.
+fn verdict_of(policy: OnConflict, deletes: bool) -> &'static str {
+    match policy {
+        OnConflict::TakeUpdated if deletes => "it is deleted",
+        OnConflict::TakeUpdated => "updated's was taken",
+        OnConflict::KeepDest => "dest's was kept",
+        OnConflict::Fail => "someone must decide",
+    }
+}
+
+/// The longest piece of a value that a message shows; the whole is in the other fields.
+const BRIEF: usize = 60;
+
+/// A value on one line, cut where it is long.
+fn brief(node: NodeRef<'_>) -> String {
+    let json = to_json(node);
+    if json.chars().count() <= BRIEF { json } else { json.chars().take(BRIEF).chain(['…']).collect() }
 }
 
 fn kind_of(node: NodeRef<'_>) -> &'static str {

@@ -78,6 +78,20 @@ struct Rules {
     fields: HashMap<String, Rules>,
 }
 
+/// The lists of a Kustomization that merge. Source: the swagger of kustomize's own types, which kyaml carries.
+fn kustomization() -> impl Iterator<Item = ListRule> {
+    let kinds = [("v1beta1", "Kustomization"), ("v1alpha1", "Component")];
+    let fields = ["configMapGenerator", "secretGenerator"];
+    kinds.into_iter().flat_map(move |(version, kind)| {
+        fields.map(|field| ListRule {
+            api_version: format!("kustomize.config.k8s.io/{version}"),
+            kind: kind.into(),
+            path: vec![field.into()],
+            list: ListKind::Map(vec!["name".into()]),
+        })
+    })
+}
+
 /// Everything that is known of types in one run.
 #[derive(Debug, Default)]
 pub struct Types {
@@ -90,7 +104,7 @@ impl Types {
     /// From the user's rules, which come before the built-in types; the later of two rules for one list holds.
     pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference, dialect: Dialect) -> Self {
         let mut types = Self { rules: HashMap::new(), inference, dialect };
-        for rule in rules {
+        for rule in kustomization().chain(rules) {
             let root = types.rules.entry((rule.api_version, rule.kind)).or_default();
             let end = rule.path.into_iter().fold(root, |node, field| node.fields.entry(field).or_default());
             end.list = Some(rule.list);

@@ -156,9 +156,8 @@ impl<'d> Splicer<'d> {
         if value.style() == Style::Block {
             let places = Place::of_children(value);
             let own = comment_of(place, value).map(|c| c.0);
-            let owned = |at: usize| {
-                own == Some(at) || places.iter().any(|p| (p.top(self.doc)..p.bottom(self.doc)).contains(&at))
-            };
+            let of_children = self.owned(&places);
+            let owned = |at: usize| own == Some(at) || of_children(at);
             let free = self.doc.comments_in(place.open..below(self.doc, value.end(), column)).filter(|c| !owned(c.0));
             let free: Vec<String> =
                 free.map(|(s, e)| format!("{}{}", " ".repeat(child_column), &self.text()[s..e])).collect();
@@ -244,8 +243,7 @@ impl<'d> Splicer<'d> {
             // What stands behind the dash goes or moves down, and what comes next slides up to it.
             let next = &places[kept_index];
             let to = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
-            let owned =
-                |at: usize| places[..kept_index].iter().any(|p| (p.top(self.doc)..p.bottom(self.doc)).contains(&at));
+            let owned = self.owned(&places[..kept_index]);
             let free = self.doc.comments_in(first.lead..to).filter(|c| !owned(c.0));
             lines.extend(free.map(|(s, e)| format!("{}{}", " ".repeat(column), &self.text()[s..e])));
             let mut text = lines.join("\n").trim_start().to_owned();
@@ -297,6 +295,15 @@ impl<'d> Splicer<'d> {
             bottom = next_line(self.text(), bottom);
         }
         bottom
+    }
+
+    /// Whether an offset lies in one of these children, their own comments included.
+    fn owned(&self, places: &[Place]) -> impl Fn(usize) -> bool + use<> {
+        let ranges: Vec<Range<usize>> = places.iter().map(|p| p.top(self.doc)..p.bottom(self.doc)).collect();
+        move |at| {
+            let next = ranges.partition_point(|r| r.start <= at);
+            next > 0 && ranges[next - 1].contains(&at)
+        }
     }
 
     /// Inserts whole lines at the start of a line, or behind a last line that has no line break.

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::error::{Error, Position, line_end, line_start};
+use super::error::{Error, Position, line_start};
 use super::scalar::Scalar;
 
 /// The kinds of node.
@@ -87,6 +87,9 @@ pub struct Document<'s> {
     pub(super) decoded: Vec<(u32, u32)>,
     pub(super) buffer: String,
     pub(super) has_merges: bool,
+    pub(super) line_break: &'static str,
+    /// The scalars that are null, in order.
+    pub(super) nulls: Vec<u32>,
 }
 
 impl<'s> Document<'s> {
@@ -102,6 +105,11 @@ impl<'s> Document<'s> {
     /// The roots of the documents in the text; one without content has none.
     pub fn roots(&self) -> impl ExactSizeIterator<Item = NodeRef<'_>> {
         self.roots.iter().map(move |&id| NodeRef { doc: self, id })
+    }
+
+    /// Whether any node has an anchor or a tag.
+    pub(crate) fn has_props(&self) -> bool {
+        !self.props.is_empty()
     }
 
     /// Whether any key may be `<<`.
@@ -141,12 +149,7 @@ impl<'s> Document<'s> {
 
     /// The line break that the text uses: that of its first line.
     pub fn line_break(&self) -> &'static str {
-        let end = line_end(&self.source, 0);
-        match self.source.as_bytes().get(end..) {
-            Some([b'\r', b'\n', ..]) => "\r\n",
-            Some([b'\r', ..]) => "\r",
-            _ => "\n",
-        }
+        self.line_break
     }
 
     /// An error at a place of this text.
@@ -447,6 +450,12 @@ impl<'a> NodeRef<'a> {
         }
         keys.sort_unstable_by_key(|k| (k.0, k.1.id));
         keys.windows(2).filter(|w| w[0].0 == w[1].0).map(|w| w[1].1).min_by_key(|k| k.id)
+    }
+
+    /// Whether the subtree holds a null, written or absent.
+    pub(crate) fn has_nulls(self) -> bool {
+        let first = self.doc.nulls.partition_point(|&n| n < self.id);
+        self.doc.nulls.get(first).is_some_and(|&n| n < self.node().next)
     }
 
     /// Whether the subtree holds an alias or a merge key, so that its text alone does not say what it means.

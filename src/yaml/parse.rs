@@ -66,6 +66,8 @@ pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
             decoded: Vec::new(),
             buffer: String::new(),
             has_merges: false,
+            line_break: line_break(&source),
+            nulls: Vec::new(),
         },
         open: Vec::new(),
         anchors: HashMap::new(),
@@ -287,6 +289,9 @@ impl Builder<'_> {
             self.doc.decoded.len() as u32 - 1
         };
         self.doc.has_merges |= inner == "<<";
+        if style == Style::Plain && matches!(inner, "" | "~" | "null" | "Null" | "NULL") {
+            self.doc.nulls.push(id);
+        }
         let node = Node {
             start: start as u32,
             end: end as u32,
@@ -375,6 +380,15 @@ impl Builder<'_> {
             anchor.closed = true;
         }
         self.count(open.expanded, open.height + 1);
+    }
+}
+
+/// The line break that ends the first line.
+fn line_break(text: &str) -> &'static str {
+    match text.as_bytes().get(line_end(text, 0)..) {
+        Some([b'\r', b'\n', ..]) => "\r\n",
+        Some([b'\r', ..]) => "\r",
+        _ => "\n",
     }
 }
 

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Measures the release binary as a process: time and memory for each mode and size of workload.
+#
+# Peak memory is that of a whole process and cannot be had from within a benchmark.
+#
+#   benches/measure.sh [N...]      default: 100 1000 10000 50000
+#   RUNS=5 benches/measure.sh      the best of so many runs counts; default: 3
+#
+# Up to 15 KB of temporary disk space per resource, so 700 MB for 50,000; set TMPDIR where that is short.
+set -eu
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- 100 1000 10000 50000
+runs=${RUNS:-3}
+
+if [ -x /usr/bin/time ]; then
+    time=/usr/bin/time
+else
+    # A shell's own `time` knows no memory; `command -p` and `env` find only programs.
+    time=$(env which time 2>/dev/null) || time=
+fi
+if [ -z "$time" ] || ! "$time" -f '%e %M' true >/dev/null 2>&1; then
+    echo "measure.sh: GNU time is absent (package \`time\`); there are no figures without it" >&2
+    exit 1
+fi
+
+cargo build --quiet --release --bin krm-merge
+binary=${CARGO_TARGET_DIR:-target}/release/krm-merge
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+
+printf '%-10s %7s %10s %9s %9s %10s %10s\n' mode N 'input MB' 'wall s' 'MB/s' 'RSS MB' RSS/input
+for n; do
+    KRM_MERGE_WORKLOADS=$dir KRM_MERGE_SIZE=$n cargo bench --quiet --bench merge
+    for mode in plain two-way three-way strategic; do
+        input=$dir/$mode-$n.yaml
+        : >"$dir/figures"
+        run=0
+        while [ "$run" -lt "$runs" ]; do
+            if ! "$time" -f '%e %M' -a -o "$dir/figures" "$binary" <"$input" >"$dir/out" 2>"$dir/err"; then
+                printf '%-10s %7s not built yet: %s\n' "$mode" "$n" "$(head -n 1 "$dir/err")"
+                continue 2
+            fi
+            run=$((run + 1))
+        done
+        # %M is in KiB.
+        sort -n "$dir/figures" | awk -v mode="$mode" -v n="$n" -v bytes="$(wc -c <"$input")" '
+            NR == 1 { wall = $1 }
+            rss == 0 || $2 < rss { rss = $2 }
+            END {
+                rate = wall > 0 ? sprintf("%.0f", bytes / 1e6 / wall) : "-"
+                printf "%-10s %7d %10.2f %9.2f %9s %10.1f %10.2f\n", mode, n, bytes / 1e6, wall, rate, rss * 1024 / 1e6, rss * 1024 / bytes
+            }'
+    done
+    rm -f "$dir"/*
+done

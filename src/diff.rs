@@ -1,0 +1,359 @@
+//! From original and updated to a [`Change`]: what happened upstream, to be made in dest.
+//!
+//! What is equal in the text is not looked into, so the work grows with the change. Dest is asked for two things that the other sides cannot
+//! say: how an unknown list merges (inference looks at all sides), and where it holds an explicit null, which clears.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Notes, Others, Wants};
+use crate::merge::{Notice, Warning};
+use crate::path::FieldPath;
+use crate::schema::{Cursor, ListKind, Unkeyed, element_key, list_kind};
+use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
+
+/// What happened upstream, and what the user should hear of.
+#[derive(Debug)]
+pub struct Diff<'a> {
+    /// The change; `None` where nothing happened.
+    pub change: Option<Change<'a>>,
+    /// Lists that could not be merged by their keys.
+    pub warnings: Vec<Warning<'a>>,
+}
+
+/// Finds what changed from original to updated. Source: the three-way document, in semantics.md sections 1 and 2.
+///
+/// | original | updated | what is asked |
+/// |---|---|---|
+/// | the same | the same | nothing; a comment that differs is asked for |
+/// | a map, or a list that merges | the same kind | what changed inside |
+/// | anything | something else | the new value, where dest has the old one |
+/// | nothing | anything | the new value, where dest has none; inside, where dest has its own map |
+/// | anything | nothing, or a new null | that it goes, and a map only as far as it held what upstream had |
+///
+/// An explicit null in dest over a value of original or updated asks that the field goes, whatever happened upstream.
+///
+/// # Errors
+/// A key that stands twice in a map that is looked into.
+pub fn diff<'a>(
+    original: Option<NodeRef<'a>>,
+    updated: NodeRef<'a>,
+    dest: Option<NodeRef<'a>>,
+    cursor: Cursor<'a>,
+) -> Result<Diff<'a>, Error> {
+    let mut differ = Differ { path: FieldPath::default(), warnings: Vec::new() };
+    let change = differ.node(Sides { original, updated: Some(updated), dest }, cursor)?;
+    Ok(Diff { change, warnings: differ.warnings })
+}
+
+/// One node on all sides.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    original: Option<NodeRef<'a>>,
+    updated: Option<NodeRef<'a>>,
+    dest: Option<NodeRef<'a>>,
+}
+
+impl<'a> Sides<'a> {
+    fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
+        Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
+    }
+
+    fn each(self) -> impl Iterator<Item = NodeRef<'a>> {
+        [self.original, self.updated, self.dest].into_iter().flatten()
+    }
+}
+
+struct Differ<'a> {
+    path: FieldPath<'a>,
+    warnings: Vec<Warning<'a>>,
+}
+
+/// A side that has a value and not only a null.
+fn value(node: Option<NodeRef<'_>>) -> Option<NodeRef<'_>> {
+    node.filter(|n| !n.is_null())
+}
+
+impl<'a> Differ<'a> {
+    fn node(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+        let (original, updated) = (value(sides.original), value(sides.updated));
+        // A null that dest has from original clears nothing (kpt's keep-tagged-null).
+        let was_null = sides.original.is_some_and(NodeRef::is_null);
+        let clears = sides.dest.is_some_and(NodeRef::is_null) && !was_null;
+        if clears && (original.is_some() || updated.is_some()) {
+            return Ok(Some(Change::patch(Wants::Nothing, None)));
+        }
+        let Some(updated) = updated else {
+            // A null that is new in updated clears a value; any other null says nothing.
+            return match original {
+                Some(original) => self.dropped(original, sides, cursor),
+                None => Ok(None),
+            };
+        };
+        let sides = Sides { original, updated: Some(updated), dest: value(sides.dest) };
+        let alike = original.is_none_or(|o| o.resolve().kind() == updated.resolve().kind());
+        match updated.resolve().kind() {
+            Kind::Map if alike && (original.is_some() || sides.dest.is_none_or(NodeRef::is_map)) => {
+                self.map(updated, Emptied::Stays, sides, cursor)
+            }
+            Kind::List if alike => self.list(updated, Emptied::Stays, sides, cursor),
+            _ if original.is_some_and(|o| same(o, updated)) => Ok(None),
+            _ => Ok(sides.expecting(Wants::Value(updated))),
+        }
+    }
+
+    /// Upstream dropped a value: a map or a list that merges goes as far as dest has nothing of its own in it.
+    fn dropped(
+        &mut self,
+        original: NodeRef<'a>,
+        sides: Sides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let sides = Sides { original: Some(original), updated: None, dest: value(sides.dest) };
+        let untouched = sides.dest.is_none_or(|d| same(d, original));
+        match original.resolve().kind() {
+            Kind::Map if !untouched => self.map(original, Emptied::Goes, sides, cursor),
+            Kind::List if !untouched => self.list(original, Emptied::Goes, sides, cursor),
+            _ => Ok(sides.expecting(Wants::Nothing)),
+        }
+    }
+
+    /// A map that original and updated both have, or that one of them lacks.
+    fn map(
+        &mut self,
+        like: NodeRef<'a>,
+        emptied: Emptied,
+        sides: Sides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        for side in [sides.original, sides.updated].into_iter().flatten() {
+            if let Some(key) = side.resolve().duplicate_key() {
+                return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
+            }
+        }
+        let original = Fields::of(sides.original);
+        let updated = Fields::of(sides.updated);
+        let dest = Fields::of(sides.dest.filter(|d| d.is_map()));
+        let is_new = sides.original.is_none() && sides.dest.is_none();
+        let mut children = Vec::new();
+        for (i, &(key, new)) in updated.0.iter().enumerate() {
+            let name = key.string();
+            let old = original.get(name, i);
+            if let Some((old_key, old_value)) = old
+                && !sides.dest.is_some_and(NodeRef::has_nulls)
+                && same_entry((old_key, old_value), (key, new))
+            {
+                continue;
+            }
+            let id = ChildId::Field(name);
+            let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: dest.get(name, i).map(|d| d.1) };
+            self.path.push(id.step(&By::Field), None);
+            let change = self.node(inner, cursor.field(name))?;
+            self.path.pop();
+            let notes = match old {
+                Some(old) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
+                None => Notes::default(),
+            };
+            let change = match change {
+                // What dest does not know yet comes as it is, nulls included: they clear nothing.
+                None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
+                None if notes.above.is_some() || notes.behind.is_some() => Some(Change::patch(Wants::Same, None)),
+                change => change,
+            };
+            children.extend(change.map(|change| Child {
+                id,
+                node: Some((Some(key), new)),
+                change: Change { notes, ..change },
+            }));
+        }
+        for (i, &(key, old)) in original.0.iter().enumerate() {
+            let name = key.string();
+            if updated.get(name, i).is_some() {
+                continue;
+            }
+            let id = ChildId::Field(name);
+            let inner = Sides { original: Some(old), updated: None, dest: dest.get(name, i).map(|d| d.1) };
+            self.path.push(id.step(&By::Field), None);
+            let change = self.node(inner, cursor.field(name))?;
+            self.path.pop();
+            children.extend(change.map(|change| Child { id, node: None, change }));
+        }
+        if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
+            return Ok(None);
+        }
+        Ok(sides.expecting(Wants::Inside(Inside { like, by: By::Field, children, others: Others::Stay, emptied })))
+    }
+
+    fn list(
+        &mut self,
+        like: NodeRef<'a>,
+        emptied: Emptied,
+        sides: Sides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let lists: Vec<Vec<NodeRef<'a>>> =
+            sides.each().filter(|s| s.is_list()).map(|s| s.elements().collect()).collect();
+        let kind = list_kind(cursor, &lists).and_then(|kind| match kind {
+            ListKind::Map(keys) => unique(&keys, sides).map(|()| ListKind::Map(keys)),
+            kind => Ok(kind),
+        });
+        let kind = kind.unwrap_or_else(|unkeyed| {
+            let notice = Notice::Unkeyed(unkeyed.reason);
+            let warning = Warning { path: self.path.clone(), notice, dest: sides.dest, proposed: sides.updated };
+            self.warnings.push(warning);
+            ListKind::Atomic
+        });
+        let by = By::list(kind);
+        let children = match &by {
+            By::Keys(keys) => self.elements(keys.clone(), sides, cursor)?,
+            By::Value => set(sides),
+            By::Field | By::Index => {
+                let unchanged = matches!((sides.original, sides.updated), (Some(o), Some(u)) if same(o, u));
+                let wants = sides.updated.map_or(Wants::Nothing, Wants::Value);
+                return Ok(if unchanged { None } else { sides.expecting(wants) });
+            }
+        };
+        if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
+            return Ok(None);
+        }
+        Ok(sides.expecting(Wants::Inside(Inside { like, by, children, others: Others::Stay, emptied })))
+    }
+
+    fn elements(&mut self, keys: Vec<&'a str>, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Vec<Child<'a>>, Error> {
+        let by_key = |side: Option<NodeRef<'a>>| -> HashMap<_, NodeRef<'a>> {
+            let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).collect();
+            // Of several elements with one key, the first is meant.
+            elements.into_iter().rev().filter_map(|e| Some((element_key(e, &keys)?, e))).collect()
+        };
+        let (original, updated, dest) = (by_key(sides.original), by_key(sides.updated), by_key(sides.dest));
+        let by = By::Keys(keys.clone());
+        let mut children = Vec::new();
+        let new = sides.updated.into_iter().flat_map(NodeRef::elements).map(|e| (e, true));
+        let old = sides.original.into_iter().flat_map(NodeRef::elements).map(|e| (e, false));
+        for (element, is_new) in new.chain(old) {
+            let Some(key) = element_key(element, &keys) else { continue };
+            if !is_new && updated.contains_key(&key) {
+                continue;
+            }
+            let (old, new) = (original.get(&key).copied(), updated.get(&key).copied());
+            let inner = Sides { original: old, updated: new, dest: dest.get(&key).copied() };
+            let id = ChildId::Key(key);
+            let change = if new.is_some() {
+                self.path.push(id.step(&by), None);
+                let change = self.node(inner, cursor)?;
+                self.path.pop();
+                change
+            } else {
+                // An element goes whole: what dest has in it means nothing without its key.
+                inner.expecting(Wants::Nothing)
+            };
+            let notes = match (old, new, sides.original, sides.updated) {
+                (Some(old), Some(new), Some(o), Some(u)) => {
+                    notes(Place::of_element(o, old), old, Place::of_element(u, new), new)
+                }
+                _ => Notes::default(),
+            };
+            let says = notes.above.is_some() || notes.behind.is_some();
+            let change = change.or_else(|| says.then(|| Change::patch(Wants::Same, None)));
+            let node = new.map(|n| (None, n));
+            children.extend(change.map(|change| Child { id, node, change: Change { notes, ..change } }));
+        }
+        Ok(children)
+    }
+}
+
+/// A set: what updated has beyond original is added, what it lacks goes. Nothing of it can conflict.
+fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
+    let values = |side: Option<NodeRef<'a>>| -> HashSet<_> {
+        side.into_iter().flat_map(NodeRef::elements).filter_map(NodeRef::scalar).collect()
+    };
+    let (original, updated) = (values(sides.original), values(sides.updated));
+    let mut children = Vec::new();
+    for element in sides.updated.into_iter().flat_map(NodeRef::elements) {
+        let Some(value) = element.scalar() else { continue };
+        if !original.contains(&value) {
+            let change = Change::patch(Wants::Value(element), None);
+            children.push(Child { id: ChildId::Value(value), node: Some((None, element)), change });
+        }
+    }
+    for element in sides.original.into_iter().flat_map(NodeRef::elements) {
+        let Some(value) = element.scalar() else { continue };
+        if !updated.contains(&value) {
+            children.push(Child { id: ChildId::Value(value), node: None, change: Change::patch(Wants::Nothing, None) });
+        }
+    }
+    children
+}
+
+/// Original and updated must have each key once: which of two elements became which cannot be known.
+fn unique(keys: &[&str], sides: Sides<'_>) -> Result<(), Unkeyed> {
+    for (side, name) in [(sides.original, "original"), (sides.updated, "updated")] {
+        let mut seen = HashSet::new();
+        for (i, element) in side.into_iter().flat_map(NodeRef::elements).enumerate() {
+            if element_key(element, keys).is_some_and(|k| !seen.insert(k)) {
+                return Err(Unkeyed { reason: format!("element [{i}] of {name} repeats a merge key") });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether two entries are the same to the byte, their comments included: the cheap way to know that nothing happened.
+fn same_entry(a: (NodeRef<'_>, NodeRef<'_>), b: (NodeRef<'_>, NodeRef<'_>)) -> bool {
+    let text = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
+        let doc = key.document();
+        let place = Place::of_entry(key, value);
+        let top = if place.is_inline(doc) { place.lead } else { place.top(doc) };
+        (place.column(doc), top, place.bottom(doc))
+    };
+    if a.0.document().has_props() || b.0.document().has_props() || a.1.text().len() != b.1.text().len() {
+        return false;
+    }
+    let ((column, from, to), (other_column, other_from, other_to)) = (text(a), text(b));
+    column == other_column && a.0.document().source()[from..to] == b.0.document().source()[other_from..other_to]
+}
+
+/// The comments that changed upstream.
+fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<'a>) -> Notes<'a> {
+    let changed = |expects: &'a str, wants: &'a str| {
+        (!same_comment(expects, wants)).then_some(NoteChange { expects: Some(expects), wants })
+    };
+    Notes {
+        above: changed(comments_above(&old_place, old.document()), comments_above(&new_place, new.document())),
+        behind: changed(
+            comment_text(&old_place, old).unwrap_or_default(),
+            comment_text(&new_place, new).unwrap_or_default(),
+        ),
+    }
+}
+
+/// The fields of a map, found mostly where they are expected.
+struct Fields<'a>(Vec<(NodeRef<'a>, NodeRef<'a>)>, Option<HashMap<&'a str, usize>>);
+
+impl<'a> Fields<'a> {
+    fn of(map: Option<NodeRef<'a>>) -> Self {
+        let fields: Vec<_> = map.into_iter().flat_map(NodeRef::fields).filter(|(k, _)| !k.is_container()).collect();
+        let index = (fields.len() > 16).then(|| fields.iter().enumerate().map(|(i, f)| (f.0.string(), i)).collect());
+        Self(fields, index)
+    }
+
+    fn get(&self, name: &str, expected: usize) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        if let Some(field) = self.0.get(expected).filter(|f| f.0.string() == name) {
+            return Some(*field);
+        }
+        match &self.1 {
+            Some(index) => index.get(name).map(|&i| self.0[i]),
+            None => self.0.iter().find(|f| f.0.string() == name).copied(),
+        }
+    }
+}
+
+/// Whether a change asks for more than comments.
+pub fn asks_for_values(change: &Change<'_>) -> bool {
+    match &change.wants {
+        Wants::Same => false,
+        Wants::Inside(inside) if matches!(change.expects, Expects::Exactly(Some(_))) => {
+            inside.children.iter().any(|c| asks_for_values(&c.change))
+        }
+        _ => true,
+    }
+}
