@@ -245,7 +245,7 @@ impl<'a> Walk<'a> {
                     let key = inside.like.entries().nth(*index).map(|(k, _)| k.string());
                     key.is_some_and(|k| identity.contains(&k))
                 };
-                !matches!(plan, Plan::Remove) && !(is_delta && is_identity())
+                !matches!(plan, Plan::Remove) && (!is_delta || !is_identity())
             }
             Slot::New(_) => true,
         };

@@ -117,7 +117,9 @@ impl Types {
         let rules =
             if self.rules.is_empty() { None } else { self.rules.get(&(api_version.to_owned(), kind.to_owned())) };
         let below = builtin::root(api_version, kind);
-        Cursor { rules, here: None, below, inference: self.inference, dialect: self.dialect }
+        // Whatever the type, its metadata is an ObjectMeta, as any built-in type has it.
+        let metadata = builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata"));
+        Cursor { rules, here: None, below, metadata, inference: self.inference, dialect: self.dialect }
     }
 }
 
@@ -127,6 +129,8 @@ pub struct Cursor<'t> {
     rules: Option<&'t Rules>,
     here: Option<builtin::FieldRef>,
     below: Option<builtin::TypeRef>,
+    /// At the root of a type: what is known of `metadata` whatever the type.
+    metadata: Option<builtin::FieldRef>,
     inference: Inference,
     dialect: Dialect,
 }
@@ -134,15 +138,17 @@ pub struct Cursor<'t> {
 impl<'t> Cursor<'t> {
     /// A place in a type of which nothing is known.
     pub fn unknown(inference: Inference) -> Self {
-        Self { rules: None, here: None, below: None, inference, dialect: Dialect::default() }
+        Self { rules: None, here: None, below: None, metadata: None, inference, dialect: Dialect::default() }
     }
 
     /// Down to a field.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
-        let here = self.below.and_then(|ty| ty.field(name));
+        let known = self.below.and_then(|ty| ty.field(name));
+        let here = known.or_else(|| self.metadata.filter(|_| name == "metadata"));
         let below = here.and_then(builtin::FieldRef::ty);
-        Self { rules: self.rules.and_then(|r| r.fields.get(name)), here, below, ..self }
+        let rules = self.rules.and_then(|r| r.fields.get(name));
+        Self { rules, here, below, metadata: None, ..self }
     }
 
     /// What the user or a schema says of the list that lies here.

@@ -134,7 +134,7 @@ fn sources_that_cannot_be_merged() {
         &["`$patch` must be `merge`, `replace` or `delete`, not \"remove\""],
     );
     let marked = |role: &str| {
-        format!("{}- {}\n", items(THING), support::indent(&format!("{THING}").replace("name: a", &format!("name: a\n  annotations:\n    config.kubernetes.io/merge-source: {role}\n    config.kubernetes.io/path: x/y.yaml")), 2).trim())
+        format!("{}- {}\n", items(THING), support::indent(&THING.replace("name: a", &format!("name: a\n  annotations:\n    config.kubernetes.io/merge-source: {role}\n    config.kubernetes.io/path: x/y.yaml")), 2).trim())
     };
     says(
         &resource_list(&marked("upstream"), "mode: TwoWay\n"),

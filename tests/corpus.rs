@@ -75,6 +75,11 @@ fn two_way() {
     check("two-way", "TwoWay");
 }
 
+#[test]
+fn three_way() {
+    check("three-way", "ThreeWay");
+}
+
 /// Whether a document merged into itself is asked to change: by a null, which is an order to clear, or by a second resource
 /// of one identity.
 fn asks_for_a_change(text: &str) -> bool {

@@ -7,7 +7,7 @@ mod support;
 use krm_merge::yaml::{Document, Kind, NodeRef, Style as Written};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use support::{indent, items, items_of, passes, resource_list};
+use support::{indent, items, items_of, passes, resource, resource_list, value_of};
 
 /// RFC 7396, section 2, word for word.
 fn merge_patch(target: Option<&Value>, patch: &Value) -> Value {
@@ -25,19 +25,6 @@ fn merge_patch(target: Option<&Value>, patch: &Value) -> Value {
         }
     }
     Value::Object(target)
-}
-
-fn value_of(node: NodeRef<'_>) -> Value {
-    let node = node.resolve();
-    match node.kind() {
-        Kind::Map => Value::Object(node.fields().map(|(k, v)| (k.string().to_owned(), value_of(v))).collect()),
-        Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge::results::to_value(node)).expect("a value"),
-    }
-}
-
-fn resource(name: usize, spec: &Value) -> Value {
-    json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": format!("r{name}")}, "spec": spec})
 }
 
 /// Every value of a small universe: scalars, lists, and maps over two keys, two deep.

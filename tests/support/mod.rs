@@ -1,8 +1,9 @@
 //! What the tests share: ResourceLists from readable pieces, and what the function makes of them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::yaml::{Document, Kind, NodeRef};
 use krm_merge::{Output, Verdict, run};
+use serde_json::{Value, json};
 
 /// Indents every line that is not blank.
 pub fn indent(text: &str, by: usize) -> String {
@@ -67,4 +68,19 @@ pub fn fails(stdin: &str) -> String {
         assert!(results(&output.stdout).iter().any(|r| r.0 == "error"), "{}", output.stdout);
     }
     output.stderr.join("\n")
+}
+
+/// The value of a node, aliases and `<<` resolved.
+pub fn value_of(node: NodeRef<'_>) -> Value {
+    let node = node.resolve();
+    match node.kind() {
+        Kind::Map => Value::Object(node.fields().map(|(k, v)| (k.string().to_owned(), value_of(v))).collect()),
+        Kind::List => Value::Array(node.elements().map(value_of).collect()),
+        _ => serde_json::to_value(krm_merge::results::to_value(node)).expect("a value"),
+    }
+}
+
+/// A resource with this spec.
+pub fn resource(name: usize, spec: &Value) -> Value {
+    json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": format!("r{name}")}, "spec": spec})
 }

@@ -1,0 +1,262 @@
+//! The laws of the three-way merge: over a small universe, where every triple is tried, and over generated resources in many styles.
+
+#[path = "support/render.rs"]
+mod render;
+mod support;
+
+use std::collections::BTreeSet;
+
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::{Verdict, run};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use support::{indent, items, items_of, passes, resource, resource_list, side, value_of};
+
+/// The specs of one resource on three sides.
+#[derive(Clone, Debug)]
+struct Triple {
+    original: Value,
+    updated: Value,
+    dest: Value,
+}
+
+/// The value with keyed lists in the order of their keys: where a new element goes is no matter of value.
+fn in_order(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(map.iter().map(|(k, v)| (k.clone(), in_order(v))).collect()),
+        Value::Array(list) => {
+            let mut list: Vec<Value> = list.iter().map(in_order).collect();
+            let name = |v: &Value| v.get("name").map(ToString::to_string);
+            if list.iter().all(|v| name(v).is_some()) {
+                list.sort_by_key(name);
+            }
+            Value::Array(list)
+        }
+        scalar => scalar.clone(),
+    }
+}
+
+/// What a run made of each triple: its spec, and the places in conflict.
+type Outcomes = Vec<(Value, BTreeSet<String>)>;
+
+fn text(triples: &[Triple], of: impl Fn(&Triple) -> &Value) -> Vec<String> {
+    triples.iter().enumerate().map(|(i, t)| render::Style::new(&[1]).document(&resource(i, of(t)))).collect()
+}
+
+fn stdin(triples: &[Triple], policy: &str) -> String {
+    let dest: String = text(triples, |t| &t.dest).iter().map(|t| format!("- {}", indent(t, 2).trim_start())).collect();
+    let original = text(triples, |t| &t.original).join("---\n");
+    let updated = text(triples, |t| &t.updated).join("---\n");
+    let spec =
+        format!("mode: ThreeWay\nonConflict: {policy}\n{}{}", side("original", &original), side("updated", &updated));
+    resource_list(&dest, &spec)
+}
+
+fn outcomes(stdout: &str, count: usize) -> Outcomes {
+    let doc = Document::parse(stdout).expect("YAML");
+    let root = doc.roots().next().expect("root");
+    let mut all: Outcomes = root
+        .get("items")
+        .expect("items")
+        .elements()
+        .map(|i| (i.get("spec").map_or(json!("(gone)"), |s| in_order(&value_of(s))), BTreeSet::new()))
+        .collect();
+    assert_eq!(all.len(), count);
+    for result in root.get("results").into_iter().flat_map(NodeRef::elements) {
+        if result.at(&["tags", "krm-merge.dev/reason"]).is_none() {
+            continue;
+        }
+        let name = result.at(&["resourceRef", "name"]).expect("a resource").string();
+        let place = result.get("message").expect("a message").string().split('`').nth(1).expect("a place");
+        let i: usize = name.trim_start_matches('r').parse().expect("a number");
+        assert!(all[i].1.insert(place.to_owned()), "one conflict a place: {place}");
+    }
+    all
+}
+
+fn merge(triples: &[Triple], policy: &str) -> Outcomes {
+    outcomes(&passes(&stdin(triples, policy)).stdout, triples.len())
+}
+
+/// Values without nulls: scalars, atomic lists, keyed lists and maps, two deep.
+fn universe() -> Vec<Value> {
+    let mut all = vec![json!(1), json!("x"), json!([1]), json!([1, 2]), json!({}), json!([])];
+    let inner = [None, Some(json!(1)), Some(json!(2)), Some(json!({"x": 1})), Some(json!({"x": 2, "y": 1}))];
+    for a in &inner {
+        for b in &inner[..3] {
+            let entries = [("a", a), ("b", b)].into_iter().filter_map(|(k, v)| Some((k.to_owned(), v.clone()?)));
+            all.push(Value::Object(entries.collect()));
+        }
+    }
+    for elements in
+        [json!([{"name": "p", "v": 1}]), json!([{"name": "p", "v": 2}, {"name": "q"}]), json!([{"name": "q", "v": 1}])]
+    {
+        all.push(json!({"l": elements}));
+    }
+    all
+}
+
+fn triples() -> Vec<Triple> {
+    let universe = universe();
+    let mut all = Vec::new();
+    for original in &universe {
+        for updated in &universe {
+            for dest in &universe {
+                all.push(Triple { original: original.clone(), updated: updated.clone(), dest: dest.clone() });
+            }
+        }
+    }
+    all
+}
+
+fn check(triples: &[Triple]) {
+    let taken = merge(triples, "TakeUpdated");
+    let kept = merge(triples, "KeepDest");
+    let swapped: Vec<Triple> = triples
+        .iter()
+        .map(|t| Triple { original: t.original.clone(), updated: t.dest.clone(), dest: t.updated.clone() })
+        .collect();
+    let swapped = merge(&swapped, "TakeUpdated");
+    for (i, t) in triples.iter().enumerate() {
+        let (value, conflicts) = &taken[i];
+        assert_eq!(conflicts, &swapped[i].1, "swapping dest and updated finds the same conflicts: {t:?}");
+        assert_eq!(conflicts, &kept[i].1, "a policy finds no conflict: {t:?}");
+        if conflicts.is_empty() {
+            assert_eq!(value, &kept[i].0, "the policies differ only at conflicts: {t:?}");
+        }
+        if t.updated == t.original {
+            assert_eq!((value, conflicts.len()), (&in_order(&t.dest), 0), "no change upstream keeps dest: {t:?}");
+        }
+        if t.dest == t.original {
+            assert_eq!((value, conflicts.len()), (&in_order(&t.updated), 0), "fast-forward gives updated: {t:?}");
+        }
+        if t.dest == t.updated {
+            assert_eq!((value, conflicts.len()), (&in_order(&t.updated), 0), "equal changes give no conflict: {t:?}");
+        }
+        one_sided_changes_arrive(t, value);
+    }
+}
+
+/// Field by field: what one side alone changed is what the result has.
+fn one_sided_changes_arrive(t: &Triple, value: &Value) {
+    let (Some(o), Some(u), Some(d), Some(r)) =
+        (t.original.as_object(), t.updated.as_object(), t.dest.as_object(), value.as_object())
+    else {
+        return;
+    };
+    let keys: BTreeSet<&String> = o.keys().chain(u.keys()).chain(d.keys()).collect();
+    for key in keys {
+        let (o, u, d, r) = (o.get(key), u.get(key), d.get(key), r.get(key));
+        if o == d {
+            assert_eq!(r, u, "{key}: only upstream changed it: {t:?} gave {value}");
+        }
+        if o == u {
+            assert_eq!(r, d, "{key}: only dest changed it: {t:?} gave {value}");
+        }
+        assert!(r.is_none() || [o, u, d].iter().any(|s| s.is_some()), "{key} comes from nowhere: {t:?}");
+    }
+}
+
+#[test]
+fn the_laws_hold_over_a_small_universe() {
+    let triples = triples();
+    assert!(triples.len() > 13_000, "{}", triples.len());
+    check(&triples);
+}
+
+#[test]
+fn running_again_with_the_same_sides_changes_nothing() {
+    let triples = triples();
+    let first = passes(&stdin(&triples, "TakeUpdated")).stdout;
+    let config = &first[first.find("functionConfig:").expect("a functionConfig")..];
+    let spec = config[..config.find("results:").unwrap_or(config.len())].to_owned();
+    let head = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n";
+    let again = passes(&format!("{head}{}{spec}", items_of(&first))).stdout;
+    assert_eq!(items_of(&again), items_of(&first));
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let scalar = prop_oneof![
+        (0i64..4).prop_map(|n| json!(n)),
+        prop::sample::select(vec!["a", "yes", "two\nlines\n", "x, y"]).prop_map(|s| json!(s))
+    ];
+    scalar.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+            prop::collection::btree_map("[a-d]", inner.clone(), 0..4)
+                .prop_map(|m| Value::Object(m.into_iter().collect())),
+            prop::collection::btree_map("[a-c]", inner, 1..4).prop_map(|elements| Value::Array(
+                elements.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
+            )),
+        ]
+    })
+}
+
+fn map() -> impl Strategy<Value = Value> {
+    prop::collection::btree_map("[a-d]", value(), 0..5).prop_map(|m| Value::Object(m.into_iter().collect()))
+}
+
+/// A value and a changed one: fields of another value mixed in, so that sides have something in common.
+fn mixed(base: &Value, other: &Value, choice: &[bool], at: &mut usize) -> Value {
+    let mut choose = || {
+        *at += 1;
+        choice[*at % choice.len()]
+    };
+    match (base, other) {
+        (Value::Object(a), Value::Object(b)) => {
+            let mut out = Map::new();
+            for (key, value) in a {
+                match b.get(key) {
+                    Some(other) => drop(out.insert(key.clone(), mixed(value, other, choice, at))),
+                    None if choice[*at % choice.len()] => drop(out.insert(key.clone(), value.clone())),
+                    None => {}
+                }
+                *at += 1;
+            }
+            for (key, value) in b.iter().filter(|(k, _)| !a.contains_key(*k)) {
+                *at += 1;
+                if choice[*at % choice.len()] {
+                    out.insert(key.clone(), value.clone());
+                }
+            }
+            Value::Object(out)
+        }
+        _ if choose() => base.clone(),
+        _ => other.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_laws_hold_for_generated_resources(
+        original in map(), one in map(), two in map(), choice in prop::collection::vec(any::<bool>(), 3..20)
+    ) {
+        let (mut at, mut from) = (0, 7);
+        let updated = mixed(&original, &one, &choice, &mut at);
+        let dest = mixed(&original, &two, &choice, &mut from);
+        check(&[Triple { original, updated, dest }]);
+    }
+
+    #[test]
+    fn what_nobody_upstream_changed_stays_to_the_byte(original in map(), dest in map(), style in prop::collection::vec(any::<u8>(), 1..40), other in prop::collection::vec(any::<u8>(), 1..40)) {
+        let original = render::Style::new(&other).document(&resource(0, &original));
+        let dest = render::Style::new(&style).document(&resource(0, &dest));
+        let spec = format!("mode: ThreeWay\n{}{}", side("original", &original), side("updated", &original));
+        let output = passes(&resource_list(&items(&dest), &spec)).stdout;
+        prop_assert_eq!(items_of(&output), items(&dest));
+    }
+
+    #[test]
+    fn under_fail_the_items_go_out_as_they_came(original in map(), updated in map(), dest in map()) {
+        let triple = Triple { original, updated, dest };
+        let stdin = stdin(std::slice::from_ref(&triple), "Fail");
+        let output = run(&stdin);
+        let conflicts = merge(&[triple], "TakeUpdated")[0].1.len();
+        prop_assert_eq!(output.verdict, if conflicts > 0 { Verdict::Failed } else { Verdict::Passed });
+        if conflicts > 0 {
+            prop_assert!(output.stdout.starts_with(&stdin));
+        }
+    }
+}
