@@ -243,7 +243,7 @@ fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outco
             (original, Some(updated), Some(dest)) => {
                 let fate = run.merge_one(dest, dest.node, Ask::Upgrade { original, updated })?;
                 match fate {
-                    Fate::Unchanged => counts.unchanged += 1,
+                    Fate::Unchanged | Fate::Unmarked(_) => counts.unchanged += 1,
                     _ => counts.merged += 1,
                 }
                 run.carry_out(dest, fate)?;
@@ -464,6 +464,8 @@ impl OwnText {
 enum Fate {
     /// It stays as it is.
     Unchanged,
+    /// It stays as it is but for the annotation of its role, which these edits take off.
+    Unmarked(Vec<Edit>),
     /// It stays, with these edits of the text that it lies in.
     Edited(Vec<Edit>),
     /// Its whole text is this; [`OwnText::pad`] blanks stand before it.
@@ -534,7 +536,7 @@ impl<'c> Run<'c> {
         }
         match fate {
             Fate::Unchanged => {}
-            Fate::Edited(edits) => self.merged.edits.extend(edits),
+            Fate::Unmarked(edits) | Fate::Edited(edits) => self.merged.edits.extend(edits),
             Fate::Text(text) => {
                 let own = OwnText::of(item.node);
                 self.merged.edits.push(Edit { text: text[own.pad..].to_owned(), range: own.range });
@@ -556,12 +558,12 @@ impl<'c> Run<'c> {
         for source in sources {
             // Only a resource that is hit more than once is parsed again.
             let text = match (fate, item) {
-                (Fate::Gone, _) | (Fate::Unchanged | Fate::Edited(_), None) => {
+                (Fate::Gone, _) | (Fate::Unchanged | Fate::Unmarked(_) | Fate::Edited(_), None) => {
                     fate = self.added(source)?;
                     continue;
                 }
                 (Fate::Unchanged, Some(item)) => OwnText::of(item.node).edited(item.node, &[]),
-                (Fate::Edited(edits), Some(item)) => OwnText::of(item.node).edited(item.node, &edits),
+                (Fate::Unmarked(edits) | Fate::Edited(edits), Some(item)) => OwnText::of(item.node).edited(item.node, &edits),
                 (Fate::Text(text), _) => text,
             };
             fate = self.merge_text(item.unwrap_or(source), text, Ask::Source(source))?;
@@ -575,7 +577,7 @@ impl<'c> Run<'c> {
         let Some(root) = OwnText::resource(&doc) else { return Ok(Fate::Gone) };
         Ok(match self.merge_one(about, root, ask)? {
             Fate::Unchanged => Fate::Text(doc.source().to_owned()),
-            Fate::Edited(edits) => Fate::Text(splice::apply(doc.source(), 0..doc.source().len(), &edits)),
+            Fate::Unmarked(edits) | Fate::Edited(edits) => Fate::Text(splice::apply(doc.source(), 0..doc.source().len(), &edits)),
             fate => fate,
         })
     }
@@ -624,6 +626,9 @@ impl<'c> Run<'c> {
         self.results.extend(merged.warnings.iter().map(|w| Outcome::warning(w, about, side)));
         let policy = self.policy.on_conflict;
         self.results.extend(merged.conflicts.iter().map(|c| Outcome::conflict(c, about, policy)));
+        if transport::only_takes_off_role(dest, &merged.plan) {
+            return Ok(Fate::Unmarked(splice::edits(dest, &merged.plan)));
+        }
         Ok(match merged.plan {
             Plan::Keep => Fate::Unchanged,
             Plan::Remove | Plan::Put(_) => Fate::Gone,

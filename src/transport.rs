@@ -4,6 +4,7 @@
 //! own, a source's are not taken, and an added resource has its path only. Source: hosts.md, measured on kpt and kustomize.
 
 use crate::change::{By, Change, Child, ChildId, Emptied, Inside, Others, Wants};
+use crate::merge::{Comments, Plan, Slot};
 use crate::resource::{PATH, ROLE};
 use crate::yaml::NodeRef;
 
@@ -133,6 +134,30 @@ pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
             }
         });
     });
+}
+
+/// Whether all that a plan does is to take the role annotation off.
+pub fn only_takes_off_role(dest: NodeRef<'_>, plan: &Plan<'_>) -> bool {
+    fn only<'p, 'a>(node: NodeRef<'_>, plan: &'p Plan<'a>, name: &str) -> Option<&'p Plan<'a>> {
+        let Plan::Inside(slots) = plan else { return None };
+        let keys: Vec<_> = node.entries().map(|(k, _)| k.string()).collect();
+        let mut found = None;
+        for slot in slots {
+            match slot {
+                Slot::Dest { plan: Plan::Keep, comments, .. } if *comments == Comments::default() => {}
+                Slot::Dest { index, plan, .. } if keys.get(*index) == Some(&name) => found = Some(plan),
+                _ => return None,
+            }
+        }
+        found
+    }
+    let annotations = dest.get("metadata").zip(only(dest, plan, "metadata"));
+    let annotations = annotations.and_then(|(node, plan)| only(node, plan, "annotations"));
+    match (annotations, dest.at(&["metadata", "annotations"])) {
+        (Some(Plan::Remove), Some(node)) => node.fields().all(|(k, _)| k.string() == ROLE),
+        (Some(plan), Some(node)) => matches!(only(node, plan, ROLE), Some(Plan::Remove)),
+        _ => false,
+    }
 }
 
 /// Adds to the look inside a map that a change has, or gives it one.
