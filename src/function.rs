@@ -224,7 +224,8 @@ fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outco
             (Some(original), None, Some(dest)) => {
                 let changed = run.differs(original, dest)?;
                 if changed {
-                    run.results.push(Outcome::deleted_and_changed(original, Some(dest), run.policy.on_conflict));
+                    let json = run.own_json(original)?;
+                    run.results.push(Outcome::deleted_and_changed(original, Some(dest), json, run.policy.on_conflict));
                 }
                 if changed && run.policy.on_conflict != OnConflict::TakeUpdated {
                     run.keep(dest, &mut counts)?;
@@ -236,7 +237,8 @@ fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outco
             // Deleted in dest: it stays deleted. What upstream changed in it is a conflict.
             (Some(original), Some(updated), None) => {
                 if run.differs(original, updated)? {
-                    run.results.push(Outcome::deleted_and_changed(original, None, run.policy.on_conflict));
+                    let json = run.own_json(original)?;
+                    run.results.push(Outcome::deleted_and_changed(original, None, json, run.policy.on_conflict));
                 }
             }
             // In updated and dest: fields are merged. Without an original both added it.
@@ -516,6 +518,19 @@ impl<'c> Run<'c> {
         if dest.role.is_some() { self.merge_item(dest, &[]) } else { Ok(()) }
     }
 
+    /// A resource as JSON, without the annotations of the host.
+    fn own_json(&self, resource: &Resource<'_>) -> Result<String, Box<Outcome>> {
+        let unreadable = |e| unreadable_source(resource, &e);
+        let found = diff(None, resource.node, None, self.cursor(resource)).map_err(unreadable)?;
+        let mut change = found.change.unwrap_or_else(|| transport::no_change(resource.node));
+        transport::leave_out(&mut change, None);
+        let merged = merge(None, &change, self.policy).map_err(unreadable)?;
+        Ok(match merged.plan {
+            Plan::Put(new) => splice::json_of(new.value, &new.trim),
+            _ => splice::to_json(resource.node),
+        })
+    }
+
     /// Whether two states of a resource differ in more than comments and the annotations of the host.
     fn differs(&self, old: &Resource<'_>, new: &Resource<'_>) -> Result<bool, Box<Outcome>> {
         let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(|e| unreadable_source(new, &e))?;
@@ -563,7 +578,9 @@ impl<'c> Run<'c> {
                     continue;
                 }
                 (Fate::Unchanged, Some(item)) => OwnText::of(item.node).edited(item.node, &[]),
-                (Fate::Unmarked(edits) | Fate::Edited(edits), Some(item)) => OwnText::of(item.node).edited(item.node, &edits),
+                (Fate::Unmarked(edits) | Fate::Edited(edits), Some(item)) => {
+                    OwnText::of(item.node).edited(item.node, &edits)
+                }
                 (Fate::Text(text), _) => text,
             };
             fate = self.merge_text(item.unwrap_or(source), text, Ask::Source(source))?;
@@ -577,7 +594,9 @@ impl<'c> Run<'c> {
         let Some(root) = OwnText::resource(&doc) else { return Ok(Fate::Gone) };
         Ok(match self.merge_one(about, root, ask)? {
             Fate::Unchanged => Fate::Text(doc.source().to_owned()),
-            Fate::Unmarked(edits) | Fate::Edited(edits) => Fate::Text(splice::apply(doc.source(), 0..doc.source().len(), &edits)),
+            Fate::Unmarked(edits) | Fate::Edited(edits) => {
+                Fate::Text(splice::apply(doc.source(), 0..doc.source().len(), &edits))
+            }
             fate => fate,
         })
     }

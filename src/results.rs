@@ -165,22 +165,27 @@ impl Outcome {
             proposed_value: conflict.updated.map(to_value),
         };
         let field = (!conflict.path.is_empty()).then_some(field);
-        Self { field, ..Self::new(severity_of(policy), message) }.about(resource).tagged(conflict.original)
+        Self { field, ..Self::new(severity_of(policy), message) }.about(resource).tagged(conflict.original.map(to_json))
     }
 
-    /// A resource that one side deleted and the other one changed.
-    pub fn deleted_and_changed(original: &Resource<'_>, dest: Option<&Resource<'_>>, policy: OnConflict) -> Self {
+    /// A resource that one side deleted and the other one changed; `json` is the original one.
+    pub fn deleted_and_changed(
+        original: &Resource<'_>,
+        dest: Option<&Resource<'_>>,
+        json: String,
+        policy: OnConflict,
+    ) -> Self {
         let message = match dest {
             Some(_) => format!("the resource was deleted in updated and changed in dest: {}", verdict_of(policy, true)),
             None => "the resource was deleted in dest and changed in updated: it stays deleted".into(),
         };
-        Self::new(severity_of(policy), message).about(dest.unwrap_or(original)).tagged(Some(original.node))
+        Self::new(severity_of(policy), message).about(dest.unwrap_or(original)).tagged(Some(json))
     }
 
-    fn tagged(mut self, original: Option<NodeRef<'_>>) -> Self {
+    fn tagged(mut self, original: Option<String>) -> Self {
         self.tags.insert("krm-merge.dev/reason".into(), "conflict".into());
         if let Some(original) = original {
-            self.tags.insert("krm-merge.dev/original".into(), to_json(original));
+            self.tags.insert("krm-merge.dev/original".into(), original);
         }
         self
     }

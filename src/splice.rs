@@ -58,7 +58,12 @@ pub fn standalone(new: &New<'_>) -> String {
 
 /// The value of a node as compact JSON.
 pub fn to_json(node: NodeRef<'_>) -> String {
-    Layout { indent: 2, list_offset: 0, flow: Flow::TightJson }.flow(node, &Plan::Keep)
+    json_of(node, &Plan::Keep)
+}
+
+/// What a plan leaves of a node as compact JSON.
+pub fn json_of(node: NodeRef<'_>, plan: &Plan<'_>) -> String {
+    Layout { indent: 2, list_offset: 0, flow: Flow::TightJson }.flow(node, plan)
 }
 
 struct Splicer<'d> {

@@ -5,8 +5,8 @@
 
 use crate::merge::{New, Plan, Slot};
 use crate::yaml::{
-    Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, line_end, line_start, next_line,
-    own_line_comment, quoted, quoted_json,
+    Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text, comments_above,
+    line_end, line_start, next_line, own_line_comment, quoted, quoted_json,
 };
 
 /// How a resource is laid out, read off its own text.
@@ -167,19 +167,31 @@ impl Layout {
             }
             _ => Vec::new(),
         };
+        if place.is_none() && new.key.is_none() && new.value.resolve().style() == Style::Block {
+            // A document becomes an element. kpt keeps comments above the dash and loses those behind it.
+            let mut body = self.children(new.value.resolve(), &new.trim, column + 2);
+            let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
+            if let Some(first) = first {
+                out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
+                body[0].replace_range(column..=column, "-");
+                out.append(&mut body);
+                return out;
+            }
+        }
         self.child(new, place, column, &mut out);
         out
     }
 
-    /// A map or list as the lines of a document, its own comment lines first.
+    /// A map or list as the lines of a document, its own comment lines first: those above its dash, and the one behind it.
     pub fn document(&self, new: &New<'_>) -> Vec<String> {
         let doc = new.value.document();
-        let mut out = match self.place(new) {
-            Some(place) if !place.is_inline(doc) => {
-                comment_lines(&doc.source()[place.top(doc)..line_start(doc.source(), place.lead)], 0)
-            }
-            _ => Vec::new(),
-        };
+        let mut out = Vec::new();
+        if let Some(place) = self.place(new).filter(|p| !p.is_inline(doc)) {
+            out.extend(comment_lines(comments_above(&place, doc), 0));
+            out.extend(
+                comment_text(&place, new.value).filter(|_| new.value.style() == Style::Block).map(str::to_owned),
+            );
+        }
         if new.value.resolve().style() == Style::Flow {
             out.push(self.flow_value(new.value, &new.trim, 0));
         } else {

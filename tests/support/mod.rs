@@ -12,10 +12,15 @@ pub fn indent(text: &str, by: usize) -> String {
     lines.map(|l| if l.trim().is_empty() { l.to_owned() } else { format!("{pad}{l}") }).collect()
 }
 
-/// The documents of a YAML text as compact list items, as kpt writes them.
+/// The documents of a YAML text as compact list items, their head comments above the dash.
 pub fn items(documents: &str) -> String {
     let documents = documents.split("---\n").filter(|d| !d.trim().is_empty());
-    documents.map(|d| format!("- {}", indent(d, 2).trim_start())).collect()
+    let item = |d: &str| {
+        let head: usize =
+            d.split_inclusive('\n').take_while(|l| l.starts_with('#') || l.trim().is_empty()).map(str::len).sum();
+        format!("{}- {}", &d[..head], indent(&d[head..], 2).trim_start())
+    };
+    documents.map(item).collect()
 }
 
 /// A ResourceList with these items and a functionConfig with this `spec`.

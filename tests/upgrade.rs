@@ -1,0 +1,241 @@
+//! Whole packages, upgraded: what users of `kpt pkg update` suffer does not happen here, and bad input is one clear error.
+
+mod support;
+
+use support::{fails, indent, items_of, passes, resource_list, results, side};
+
+/// An item with its file, as kpt carries it.
+fn at(path: &str, text: &str) -> String {
+    let annotations = format!("  annotations:\n    internal.config.kubernetes.io/path: {path}\n");
+    let (head, rest) = text.split_once("metadata:\n").expect("metadata");
+    format!("- {}", indent(&format!("{head}metadata:\n{annotations}{rest}"), 2).trim_start())
+}
+
+fn thing(name: &str, spec: &str) -> String {
+    format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: {name}\nspec: {spec}\n")
+}
+
+const BY_PATH: &str = "mode: ThreeWay\noriginal: [{path: up/v1}]\nupdated: [{path: up/v2}]\n";
+
+fn messages(stdout: &str) -> Vec<String> {
+    results(stdout).into_iter().map(|r| r.1).collect()
+}
+
+#[test]
+fn a_file_that_moved_upstream_gives_one_resource() {
+    let stdin = format!(
+        "{}{}{}",
+        at("a.yaml", &thing("a", "{x: 1, own: 1}")),
+        at("up/v1/a.yaml", &thing("a", "{x: 1}")),
+        at("up/v2/b/new.yaml", &thing("a", "{x: 2}"))
+    );
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    let want = stdin.replacen("{x: 1, own: 1}", "{x: 2, own: 1}", 1);
+    assert_eq!(items_of(&output), want);
+    assert_eq!(messages(&output), ["1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict"]);
+}
+
+#[test]
+fn an_added_resource_gets_its_path_relative_to_its_side() {
+    let sides = format!("{}{}", at("up/v1/a.yaml", &thing("a", "{}")), at("up/v2/a.yaml", &thing("a", "{}")));
+    let new = at("up/v2/sub/new.yaml", &thing("n", "{}"));
+    let stdin = format!("{}{sides}{new}", at("a.yaml", &thing("a", "{}")));
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), format!("{stdin}{}", new.replace("up/v2/sub/new.yaml", "sub/new.yaml")));
+    let consumed = "mode: ThreeWay\noriginal: [{path: up/v1, keep: false}]\nupdated: [{path: up/v2, keep: false}]\n";
+    let output = passes(&resource_list(&stdin, consumed)).stdout;
+    let want = format!("{}{}", at("a.yaml", &thing("a", "{}")), new.replace("up/v2/sub/new.yaml", "sub/new.yaml"));
+    assert_eq!(items_of(&output), want);
+}
+
+#[test]
+fn two_resources_of_one_identity_are_paired_by_their_files() {
+    let side = |folder: &str, x: &str, y: &str| {
+        format!("{}{}", at(&format!("{folder}x.yaml"), &thing("a", x)), at(&format!("{folder}y.yaml"), &thing("a", y)))
+    };
+    let sides = format!("{}{}", side("up/v1/", "{v: 1}", "{v: 1}"), side("up/v2/", "{v: 1}", "{v: 2}"));
+    let stdin = format!("{}{sides}", side("", "{v: 1, own: x}", "{v: 1, own: y}"));
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), format!("{}{sides}", side("", "{v: 1, own: x}", "{v: 2, own: y}")));
+}
+
+#[test]
+fn an_explicit_null_wipes_no_sibling_and_a_local_resource_is_not_rewritten() {
+    let local = at(
+        "own.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: own\ndata: { b : \"1\" ,   a: '2' }   # odd\n",
+    );
+    let sides = |v: &str| thing("a", &format!("{{x: {v}, y: 1, z: 1}}"));
+    let dest = at("a.yaml", &thing("a", "{x: 1, y: null, z: 1, w: ~}"));
+    let stdin = format!("{local}{dest}{}{}", at("up/v1/a.yaml", &sides("1")), at("up/v2/a.yaml", &sides("2")));
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), stdin.replace("{x: 1, y: null, z: 1, w: ~}", "{x: 2, z: 1, w: ~}"));
+}
+
+#[test]
+fn lists_of_custom_resources_merge_and_new_fields_come_in_order_with_their_comments() {
+    let original = thing("a", "\n  steps:\n  - name: one\n    run: a\n  zeta: 1");
+    let updated = thing(
+        "a",
+        "\n  steps:\n  - name: one\n    run: b\n  - name: two\n  zeta: 1\n  # why beta\n  beta: 2 # yes\n  alpha: 3",
+    );
+    let dest = thing("a", "\n  steps:\n  - name: one\n    run: a\n    mine: x # kept\n  zeta: 1\n  omega: 4");
+    let stdin = format!("{}{}{}", at("a.yaml", &dest), at("up/v1/a.yaml", &original), at("up/v2/a.yaml", &updated));
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    let want = thing(
+        "a",
+        "\n  steps:\n  - name: one\n    run: b\n    mine: x # kept\n  - name: two\n  zeta: 1\n  # why beta\n  beta: 2 # yes\n  alpha: 3\n  omega: 4",
+    );
+    assert!(items_of(&output).starts_with(&at("a.yaml", &want)), "{output}");
+}
+
+#[test]
+fn a_number_in_another_spelling_upstream_beats_no_local_edit() {
+    let stdin = format!(
+        "{}{}{}",
+        at("a.yaml", &thing("a", "{x: 17}")),
+        at("up/v1/a.yaml", &thing("a", "{x: 0x10}")),
+        at("up/v2/a.yaml", &thing("a", "{x: 16}"))
+    );
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), stdin);
+}
+
+#[test]
+fn a_kptfile_is_merged_like_any_resource() {
+    let kptfile = |rest: &str| format!("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: base\n{rest}");
+    let dest = kptfile("upstream:\n  type: git\ninfo:\n  description: old\n");
+    let stdin = format!(
+        "{}{}{}",
+        at("Kptfile", &dest),
+        at("up/v1/Kptfile", &kptfile("info:\n  description: old\n")),
+        at("up/v2/Kptfile", &kptfile("info:\n  description: new\n"))
+    );
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), stdin.replacen("description: old", "description: new", 1));
+}
+
+#[test]
+fn a_conflict_is_a_result_with_its_place_and_three_values() {
+    let spec = |image: &str| format!("\n  containers:\n  - name: side\n  - name: app\n    image: {image}");
+    let stdin = format!(
+        "{}{}{}",
+        at("a.yaml", &thing("a", &spec("mine"))),
+        at("up/v1/a.yaml", &thing("a", &spec("v1"))),
+        at("up/v2/a.yaml", &thing("a", &spec("v2")))
+    );
+    let output = passes(&resource_list(&stdin, BY_PATH));
+    let want = "results:
+- message: '`spec.containers[name=app].image` was changed in dest to \"mine\" and changed in updated to \"v2\" from \"v1\": updated''s was taken'
+  severity: warning
+  resourceRef:
+    apiVersion: example.com/v1
+    kind: Thing
+    name: a
+  field:
+    path: spec.containers[1].image
+    currentValue: mine
+    proposedValue: v2
+  file:
+    path: a.yaml
+  tags:
+    krm-merge.dev/original: '\"v1\"'
+    krm-merge.dev/reason: conflict
+- message: 1 merged, 0 added, 0 deleted, 0 unchanged, 1 in conflict
+  severity: info
+";
+    assert!(output.stdout.ends_with(want), "{}", output.stdout);
+    assert_eq!(output.stderr.len(), 1);
+    let failing = resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n"));
+    assert!(fails(&failing).starts_with("error: Thing a (a.yaml): `spec.containers[name=app].image`"));
+}
+
+#[test]
+fn results_come_worst_first_then_by_file() {
+    let one = |path: &str, name: &str, v: &str| at(path, &thing(name, &format!("{{v: {v}}}")));
+    let stdin = [
+        one("z.yaml", "z", "9"),
+        one("b.yaml", "b", "9"),
+        one("up/v1/z.yaml", "z", "1"),
+        one("up/v1/b.yaml", "b", "1"),
+        one("up/v2/z.yaml", "z", "2"),
+        one("up/v2/b.yaml", "b", "2"),
+        at("m.yaml", &thing("m", "1")),
+        at("up/v1/m.yaml", &thing("m", "1")),
+        at("up/v2/m.yaml", &thing("m", "{}")),
+    ]
+    .concat();
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    let severities: Vec<String> = results(&output).into_iter().map(|r| r.0).collect();
+    assert_eq!(severities, ["warning", "warning", "warning", "info"]);
+    let files: Vec<&str> =
+        output.lines().filter_map(|l| l.strip_prefix("    path: ")).filter(|p| p.ends_with(".yaml")).collect();
+    assert_eq!(files, ["b.yaml", "m.yaml", "z.yaml"]);
+}
+
+#[test]
+fn bad_input_is_one_clear_error() {
+    let (v1, v2) = (at("up/v1/a.yaml", &thing("a", "1")), at("up/v2/a.yaml", &thing("a", "1")));
+    let says = |items: &str, spec: &str, parts: &[&str]| {
+        let stderr = fails(&resource_list(items, spec));
+        assert!(parts.iter().all(|p| stderr.contains(p)), "{stderr}");
+        assert_eq!(stderr.lines().filter(|l| l.starts_with("error")).count(), 1, "{stderr}");
+    };
+    says(
+        &v1,
+        "mode: ThreeWay\noriginal: [{path: up/v1}]\n",
+        &[
+            "`spec.updated` must be given, or items must carry the annotation `config.kubernetes.io/merge-source: updated`",
+        ],
+    );
+    says(&v1, "mode: ThreeWay\n", &["`spec.original` must be given"]);
+    says(&v1, BY_PATH, &["`spec.updated[0].path` must select at least one item", "\"up/v2\""]);
+    let twice = format!("{v1}{v2}{}", at("up/v2/a.yaml", &thing("a", "2")));
+    says(
+        &twice,
+        BY_PATH,
+        &[
+            "`example.com/v1 Thing a` must be one resource of updated",
+            "`items[1]` (up/v2/a.yaml) and `items[2]` (up/v2/a.yaml)",
+        ],
+    );
+    says(
+        &format!("{v1}{v2}"),
+        "mode: ThreeWay\noriginal: [{path: up}]\nupdated: [{path: up/v2}]\n",
+        &["must play one role", "`spec.original[0].path` and `spec.updated[0].path` both select it"],
+    );
+    let marked = thing("a", "1")
+        .replace("  name: a\n", "  name: a\n  annotations:\n    config.kubernetes.io/merge-source: theirs\n");
+    says(
+        &format!("- {}", indent(&marked, 2).trim_start()),
+        "mode: ThreeWay\n",
+        &["must be `original`, `updated` or `dest` in mode `ThreeWay`, not \"theirs\""],
+    );
+    says(
+        &format!("{v1}{v2}"),
+        &format!("{BY_PATH}source: [{{path: x}}]\n"),
+        &["`spec.source` must not be given: mode `ThreeWay` has `original` and `updated`"],
+    );
+    let repeated = side("updated", &thing("a", "\n  b: 1\n  b: 2"));
+    says(
+        "",
+        &format!("mode: ThreeWay\n{}{repeated}", side("original", &thing("a", "\n  b: 1"))),
+        &["`spec.updated[0].yaml` 7:3: the key `b` must stand once"],
+    );
+}
+
+#[test]
+fn inline_sides_work_without_any_path() {
+    let stdin = resource_list(
+        &format!("- {}", indent(&thing("a", "{x: 1}"), 2).trim_start()),
+        &format!(
+            "mode: ThreeWay\n{}{}",
+            side("original", &thing("a", "{x: 1}")),
+            side("updated", &format!("{}---\n{}", thing("a", "{x: 2}"), thing("b", "{}")))
+        ),
+    );
+    let output = passes(&stdin).stdout;
+    let want =
+        format!("- {}- {}", indent(&thing("a", "{x: 2}"), 2).trim_start(), indent(&thing("b", "{}"), 2).trim_start());
+    assert_eq!(items_of(&output), want);
+}
