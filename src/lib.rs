@@ -1,19 +1,58 @@
-//! Merges Kubernetes resources.
-pub mod alias;
-pub mod change;
-pub mod config;
-pub mod diff;
+//! Merges Kubernetes resources, two-way or three-way, and leaves every byte that the merge does not change.
+//!
+//! One idea carries it: a patch is a difference. Each mode lowers its inputs to a [`change::Change`]; one walker that knows no mode applies
+//! it to dest and answers with a [`merge::Plan`]; one splicer carries the plan out on dest's own text. What a plan does not name is not
+//! visited, let alone printed again.
+//!
+//! [`run`] is the whole function, text in and text out:
+//!
+//! ```
+//! let stdin = "\
+//! apiVersion: config.kubernetes.io/v1
+//! kind: ResourceList
+//! items:
+//! - apiVersion: v1
+//!   kind: ConfigMap
+//!   metadata: {name: settings}
+//!   data:
+//!     level:   info   # as the docs say
+//! functionConfig:
+//!   apiVersion: krm-merge.dev/v1alpha1
+//!   kind: Merge
+//!   spec:
+//!     mode: TwoWay
+//!     source:
+//!     - resources:
+//!       - {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {level: debug}}
+//! ";
+//! let output = krm_merge::run(stdin);
+//! assert_eq!(output.verdict, krm_merge::Verdict::Passed);
+//! assert_eq!(output.stdout, stdin.replace("level:   info", "level:   debug"));
+//! ```
+//!
+//! The modules in reading order, from the whole down to the bytes:
+
 pub mod function;
-pub mod merge;
-pub mod patch;
-pub mod path;
-pub mod resource;
+
+pub mod config;
 pub mod resource_list;
-pub mod results;
 pub mod roles;
-pub mod schema;
-pub mod splice;
+
+pub mod resource;
+pub mod results;
 pub mod transport;
+
+pub mod diff;
+pub mod patch;
+
+pub mod change;
+pub mod merge;
+
+pub mod alias;
+pub mod splice;
+
+pub mod path;
+pub mod schema;
 pub mod yaml;
 
 pub use function::{Output, Verdict, run};

@@ -32,7 +32,8 @@ fn try_main() -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         ["-V" | "--version"] => {
-            writeln!(io::stdout(), "krm-merge {}", env!("CARGO_PKG_VERSION"))?;
+            let types = krm_merge::schema::builtin::VERSIONS;
+            writeln!(io::stdout(), "krm-merge {} (types of Kubernetes {types})", env!("CARGO_PKG_VERSION"))?;
             return Ok(ExitCode::SUCCESS);
         }
         [first, ..] => bail!(

@@ -33,7 +33,8 @@ fn help_and_version_go_to_stdout_and_leave_stdin_alone() {
     }
     let output = krm_merge(&["--version"], b"");
     assert_eq!(output.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&output.stdout).starts_with(concat!("krm-merge ", env!("CARGO_PKG_VERSION"))));
+    let want = concat!("krm-merge ", env!("CARGO_PKG_VERSION"), " (types of Kubernetes 1.11 to 1.37)\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), want);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn each_example_gives_what_it_says_and_again_the_same() {
 #[test]
 fn each_example_gives_the_same_under_kpt() {
     if Command::new("kpt").arg("version").output().is_err() {
-        println!("skipped: kpt is not on PATH");
+        eprintln!("skipped: kpt is not on PATH");
         return;
     }
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");

@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 8] = [
     &["roles"],
     &["config", "resource_list"],
     &["results"],
-    &["splice", "alias", "transport", "patch", "resource"],
+    &["splice", "alias", "transport", "patch", "diff", "resource"],
     &["merge"],
     &["change"],
     &["schema", "path", "yaml"],

@@ -16,6 +16,7 @@ pub fn indent(text: &str, by: usize) -> String {
 pub fn items(documents: &str) -> String {
     let documents = documents.split("---\n").filter(|d| !d.trim().is_empty());
     let item = |d: &str| {
+        let d = d.trim_start_matches('\n');
         let head: usize =
             d.split_inclusive('\n').take_while(|l| l.starts_with('#') || l.trim().is_empty()).map(str::len).sum();
         format!("{}- {}", &d[..head], indent(&d[head..], 2).trim_start())

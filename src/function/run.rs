@@ -1,0 +1,328 @@
+//! One run over the items: a resource merged, taken off its role, added, or gone.
+
+use std::ops::Range;
+
+use crate::alias;
+use crate::change::{Change, Wants};
+use crate::diff::{asks_for_values, diff};
+use crate::merge::{Plan, Policy, merge};
+use crate::patch::lower;
+use crate::resource::{Identity, Origin, PATH, Resource};
+use crate::results::Outcome;
+use crate::schema::{Cursor, Types};
+use crate::splice::{self, Edit};
+use crate::transport;
+use crate::yaml::{Document, Error, NodeRef, Place, plain_or_quoted};
+
+/// What becomes of the items.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    /// Edits inside of items.
+    pub edits: Vec<Edit>,
+    /// For each item, whether it goes.
+    pub gone: Vec<bool>,
+    /// The texts of new resources.
+    pub added: Vec<String>,
+}
+
+/// A source with a `<<` entry, as a text in which it is written out; what is lowered has fields and nothing behind them.
+pub(super) fn flatten(source: &Resource<'_>) -> Result<Option<Document<'static>>, Box<Outcome>> {
+    let uses = alias::merged(source.node);
+    if uses.is_empty() {
+        return Ok(None);
+    }
+    let text = OwnText::of(source.node)
+        .edited(source.node, &splice::edits(source.node, &alias::write_out(source.node, &uses)));
+    Document::parse(text).map(Some).map_err(|e| unreadable_source(source, &e))
+}
+
+/// Checks that no alias binds an item that changes or goes to another one, whose meaning would change with it.
+pub(super) fn own_anchors(item: &Resource<'_>, node: NodeRef<'_>) -> Result<(), Box<Outcome>> {
+    match alias::shared(node) {
+        Some(alias) => {
+            let message = format!(
+                "the alias `{}` must stand in the same item as its anchor, for one of the two is to be changed",
+                alias.text()
+            );
+            Err(unreadable_source(item, &alias.error(message)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn unreadable_source(source: &Resource<'_>, error: &Error) -> Box<Outcome> {
+    let text = match &source.origin {
+        Origin::Item(_) => "stdin".to_owned(),
+        Origin::Field(field) => format!("`{field}`"),
+    };
+    Box::new(Outcome::unreadable(&text, error).about(source))
+}
+
+impl<'a> Resource<'a> {
+    pub(super) fn with_flat<'b>(&'b self, flat: Option<&'b Document<'b>>) -> Resource<'b>
+    where
+        'a: 'b,
+    {
+        let node = flat.and_then(OwnText::resource).unwrap_or(self.node);
+        Resource { node, ..self.clone() }
+    }
+}
+
+/// The piece of text that is a resource: what a merge of it alone reads and writes. In a block list it begins with its dash, so that
+/// the piece is a list of one and every line means what it means in the whole.
+struct OwnText {
+    range: Range<usize>,
+    /// Blanks before the dash, so that all lines stand in the columns that they have in the whole.
+    pad: usize,
+}
+
+impl OwnText {
+    fn of(node: NodeRef<'_>) -> Self {
+        let doc = node.document();
+        match Place::behind_dash(node) {
+            _ if doc.roots().next().is_some_and(|r| r.is(node)) => Self { range: 0..doc.source().len(), pad: 0 },
+            Some(place) => Self { range: place.lead..place.bottom(doc), pad: place.column(doc) },
+            None => Self { range: node.start()..node.end(), pad: 0 },
+        }
+    }
+
+    /// The text with edits made in it, a document of its own.
+    fn edited(&self, node: NodeRef<'_>, edits: &[Edit]) -> String {
+        " ".repeat(self.pad) + &splice::apply(node.document().source(), self.range.clone(), edits)
+    }
+
+    /// The resource in such a document.
+    fn resource<'d>(doc: &'d Document<'_>) -> Option<NodeRef<'d>> {
+        let root = doc.roots().next()?;
+        if root.is_list() { root.elements().next() } else { Some(root) }
+    }
+}
+
+/// What becomes of one resource.
+pub(super) enum Fate {
+    /// It stays as it is.
+    Unchanged,
+    /// It stays as it is but for the annotation of its role, which these edits take off.
+    Unmarked(Vec<Edit>),
+    /// It stays, with these edits of the text that it lies in.
+    Edited(Vec<Edit>),
+    /// Its whole text is this; [`OwnText::pad`] blanks stand before it.
+    Text(String),
+    /// It goes, or there is none.
+    Gone,
+}
+
+/// What is asked of a resource.
+#[derive(Clone, Copy)]
+pub(super) enum Ask<'r, 'a> {
+    /// Nothing but that the annotation of its role goes.
+    Nothing,
+    /// That a source is merged into it.
+    Source(&'r Resource<'a>),
+    /// That what changed upstream is made in it; without an original both added it.
+    Upgrade { original: Option<&'r Resource<'a>>, updated: &'r Resource<'a> },
+}
+
+impl Ask<'_, '_> {
+    /// The word for the other side.
+    fn side(self) -> &'static str {
+        match self {
+            Self::Nothing | Self::Source(_) => "source",
+            Self::Upgrade { .. } => "updated",
+        }
+    }
+}
+
+/// One run over a ResourceList.
+pub(super) struct Run<'c> {
+    pub types: &'c Types,
+    pub policy: Policy,
+    pub results: Vec<Outcome>,
+    pub merged: Merged,
+}
+
+impl<'c> Run<'c> {
+    pub(super) fn set_gone(&mut self, item: &Resource<'_>) {
+        if let Origin::Item(i) = item.origin {
+            self.merged.gone[i] = true;
+        }
+    }
+
+    /// A dest item stays, without the annotation of its role.
+    pub(super) fn keep(&mut self, dest: &Resource<'_>) -> Result<(), Box<Outcome>> {
+        if dest.role.is_some() { self.merge_item(dest, &[]) } else { Ok(()) }
+    }
+
+    /// A resource as JSON, without the annotations of the host.
+    pub(super) fn own_json(&self, resource: &Resource<'_>) -> Result<String, Box<Outcome>> {
+        let unreadable = |e| unreadable_source(resource, &e);
+        let found = diff(None, resource.node, None, self.cursor(resource)).map_err(unreadable)?;
+        let mut change = found.change.unwrap_or_else(|| transport::no_change(resource.node));
+        transport::leave_out(&mut change, None);
+        let merged = merge(None, &change, self.policy).map_err(unreadable)?;
+        Ok(match merged.plan {
+            Plan::Put(new) => splice::json_of(new.value, &new.trim),
+            _ => splice::to_json(resource.node),
+        })
+    }
+
+    /// Whether two states of a resource differ in more than comments and the annotations of the host.
+    pub(super) fn differs(&self, old: &Resource<'_>, new: &Resource<'_>) -> Result<bool, Box<Outcome>> {
+        let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(|e| unreadable_source(new, &e))?;
+        let Some(mut change) = found.change else { return Ok(false) };
+        transport::leave_out(&mut change, None);
+        Ok(asks_for_values(&change))
+    }
+
+    /// Merges sources into a dest item, one after the other.
+    pub(super) fn merge_item(&mut self, item: &Resource<'_>, sources: &[&Resource<'_>]) -> Result<(), Box<Outcome>> {
+        let fate = self.merge_all(Some(item), sources)?;
+        self.carry_out(item, fate)
+    }
+
+    pub(super) fn carry_out(&mut self, item: &Resource<'_>, fate: Fate) -> Result<(), Box<Outcome>> {
+        if !matches!(fate, Fate::Unchanged) {
+            own_anchors(item, item.node)?;
+        }
+        match fate {
+            Fate::Unchanged => {}
+            Fate::Unmarked(edits) | Fate::Edited(edits) => self.merged.edits.extend(edits),
+            Fate::Text(text) => {
+                let own = OwnText::of(item.node);
+                self.merged.edits.push(Edit { text: text[own.pad..].to_owned(), range: own.range });
+            }
+            Fate::Gone => self.set_gone(item),
+        }
+        Ok(())
+    }
+
+    pub(super) fn merge_all(
+        &mut self,
+        item: Option<&Resource<'_>>,
+        sources: &[&Resource<'_>],
+    ) -> Result<Fate, Box<Outcome>> {
+        if let (Some(item), true) = (item, sources.len() > 1) {
+            own_anchors(item, item.node)?;
+        }
+        let mut sources = sources.iter();
+        let mut fate = match item {
+            Some(item) => self.merge_one(item, item.node, sources.next().map_or(Ask::Nothing, |s| Ask::Source(s)))?,
+            None => Fate::Gone,
+        };
+        for source in sources {
+            // Only a resource that is hit more than once is parsed again.
+            let text = match (fate, item) {
+                (Fate::Gone, _) | (Fate::Unchanged | Fate::Unmarked(_) | Fate::Edited(_), None) => {
+                    fate = self.added(source)?;
+                    continue;
+                }
+                (Fate::Unchanged, Some(item)) => OwnText::of(item.node).edited(item.node, &[]),
+                (Fate::Unmarked(edits) | Fate::Edited(edits), Some(item)) => {
+                    OwnText::of(item.node).edited(item.node, &edits)
+                }
+                (Fate::Text(text), _) => text,
+            };
+            fate = self.merge_text(item.unwrap_or(source), text, Ask::Source(source))?;
+        }
+        Ok(fate)
+    }
+
+    /// Merges into a resource that has a text of its own.
+    fn merge_text(&mut self, about: &Resource<'_>, text: String, ask: Ask<'_, '_>) -> Result<Fate, Box<Outcome>> {
+        let doc = Document::parse(text).map_err(|e| unreadable_source(about, &e))?;
+        let Some(root) = OwnText::resource(&doc) else { return Ok(Fate::Gone) };
+        Ok(match self.merge_one(about, root, ask)? {
+            Fate::Unchanged => Fate::Text(doc.source().to_owned()),
+            Fate::Unmarked(edits) | Fate::Edited(edits) => {
+                Fate::Text(splice::apply(doc.source(), 0..doc.source().len(), &edits))
+            }
+            fate => fate,
+        })
+    }
+
+    fn cursor(&self, resource: &Resource<'_>) -> Cursor<'c> {
+        let identity = resource.identity.unwrap_or(Identity { api_version: "", kind: "", namespace: "", name: "" });
+        self.types.root(identity.api_version, identity.kind)
+    }
+
+    /// Merges what is asked into dest; `about` says who dest is.
+    pub(super) fn merge_one(
+        &mut self,
+        about: &Resource<'_>,
+        dest: NodeRef<'_>,
+        ask: Ask<'_, '_>,
+    ) -> Result<Fate, Box<Outcome>> {
+        let mut warnings = Vec::new();
+        let side = ask.side();
+        let mut change = match ask {
+            Ask::Nothing => transport::no_change(dest),
+            Ask::Source(source) => {
+                let lowered =
+                    lower(source.node, Some(dest), self.cursor(source)).map_err(|e| unreadable_source(source, &e))?;
+                warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, side)));
+                lowered.change
+            }
+            Ask::Upgrade { original, updated } => {
+                let found = diff(original.map(|o| o.node), updated.node, Some(dest), self.cursor(updated));
+                let found = found.map_err(|e| unreadable_source(updated, &e))?;
+                warnings.extend(found.warnings.iter().map(|w| Outcome::warning(w, about, side)));
+                found.change.unwrap_or_else(|| transport::no_change(dest))
+            }
+        };
+        if !matches!(change.wants, Wants::Nothing) {
+            transport::leave_out(&mut change, Some(dest));
+            transport::take_off_role(&mut change, dest);
+        }
+        let merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
+        let uses = alias::in_the_way(dest, &merged);
+        if !uses.is_empty() {
+            let edits = splice::edits(dest, &alias::write_out(dest, &uses));
+            if edits.is_empty() {
+                let message = "an alias must not be a key in a resource that is to be merged";
+                return Err(unreadable_source(about, &uses[0].error(message)));
+            }
+            own_anchors(about, dest)?;
+            let text = OwnText::of(dest).edited(dest, &edits);
+            return self.merge_text(about, text, ask);
+        }
+        self.results.extend(warnings);
+        self.results.extend(merged.warnings.iter().map(|w| Outcome::warning(w, about, side)));
+        let policy = self.policy.on_conflict;
+        self.results.extend(merged.conflicts.iter().map(|c| Outcome::conflict(c, about, policy)));
+        if transport::only_takes_off_role(dest, &merged.plan) {
+            return Ok(Fate::Unmarked(splice::edits(dest, &merged.plan)));
+        }
+        Ok(match merged.plan {
+            Plan::Keep => Fate::Unchanged,
+            Plan::Remove | Plan::Put(_) => Fate::Gone,
+            plan => Fate::Edited(splice::edits(dest, &plan)),
+        })
+    }
+
+    /// The text of a resource that dest lacks.
+    fn added(&mut self, source: &Resource<'_>) -> Result<Fate, Box<Outcome>> {
+        let lowered = lower(source.node, None, self.cursor(source)).map_err(|e| unreadable_source(source, &e))?;
+        self.put(source, lowered.change)
+    }
+
+    /// The text of a resource that came upstream.
+    pub(super) fn arrived(&mut self, updated: &Resource<'_>) -> Result<Fate, Box<Outcome>> {
+        let found = diff(None, updated.node, None, self.cursor(updated)).map_err(|e| unreadable_source(updated, &e))?;
+        found.change.map_or(Ok(Fate::Gone), |change| self.put(updated, change))
+    }
+
+    fn put(&mut self, source: &Resource<'_>, change: Change<'_>) -> Result<Fate, Box<Outcome>> {
+        let path = source.relative_path.map(|p| format!("{PATH}: {}\n", plain_or_quoted(p)));
+        let path = path.map(Document::parse).transpose().map_err(|e| unreadable_source(source, &e))?;
+        let mut change = change;
+        transport::leave_out(&mut change, None);
+        if let Some(path) = path.as_ref().and_then(|d| d.roots().next()) {
+            transport::set_path(&mut change, path);
+        }
+        let merged = merge(None, &change, self.policy).map_err(|e| unreadable_source(source, &e))?;
+        Ok(match merged.plan {
+            Plan::Put(new) => Fate::Text(splice::standalone(&new)),
+            _ => Fate::Gone,
+        })
+    }
+}

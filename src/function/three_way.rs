@@ -1,0 +1,201 @@
+//! ThreeWay: the resources of three sides paired, and for each pair what the presence table says.
+
+use std::collections::HashMap;
+
+use super::run::{Ask, Fate, Merged, Run, flatten, own_anchors};
+use crate::config::{Config, Role};
+use crate::merge::OnConflict;
+use crate::resource::{Identity, ROLE, Resource};
+use crate::results::{Outcome, Severity};
+use crate::roles::Roles;
+use crate::yaml::Document;
+
+/// Makes in dest what changed from original to updated.
+pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+    for role in config.mode.roles() {
+        if !roles.others.iter().any(|o| o.0 == *role) {
+            let name = role.name();
+            let message = format!("`spec.{name}` must be given, or items must carry the annotation `{ROLE}: {name}`");
+            return Err(Box::new(Outcome::new(Severity::Error, message)));
+        }
+    }
+    for side in roles.others.iter().flat_map(|o| &o.1) {
+        own_anchors(side, side.node)?;
+    }
+    let flat = |role| roles.of(role).iter().map(flatten).collect::<Result<Vec<_>, _>>();
+    let (flat_original, flat_updated) = (flat(Role::Original)?, flat(Role::Updated)?);
+    fn with<'b>(side: &'b [Resource<'_>], flat: &'b [Option<Document<'static>>]) -> Vec<Resource<'b>> {
+        side.iter().zip(flat).map(|(s, f)| s.with_flat(f.as_ref())).collect()
+    }
+    let original = with(roles.of(Role::Original), &flat_original);
+    let updated = with(roles.of(Role::Updated), &flat_updated);
+    let mut run = Run {
+        types: &config.types,
+        policy: config.policy,
+        results: Vec::new(),
+        merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
+    };
+    let mut counts = Counts::default();
+    let triples =
+        triples([&original, &updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
+    let mut moves = Moves::default();
+    for [o, u, d] in triples {
+        let (o, u, d) = (o.map(|i| &original[i]), u.map(|i| &updated[i]), d.map(|i| &roles.dest[i]));
+        if let (Some(o), None) = (o, u) {
+            moves.left.push((o, d.is_some()));
+        }
+        match (o, u, d) {
+            // Only in dest: kept untouched.
+            (None, None, Some(dest)) => {
+                run.keep(dest)?;
+                counts.unchanged += 1;
+            }
+            // Added upstream.
+            (None, Some(updated), None) => {
+                moves.came.push(updated);
+                if let Fate::Text(text) = run.arrived(updated)? {
+                    run.merged.added.push(text);
+                    counts.added += 1;
+                }
+            }
+            // Deleted upstream: it goes. What dest changed in it is a conflict, and stays under KeepDest.
+            (Some(original), None, Some(dest)) => {
+                let changed = run.differs(original, dest)?;
+                if changed {
+                    let json = run.own_json(original)?;
+                    run.results.push(Outcome::deleted_and_changed(original, Some(dest), json, run.policy.on_conflict));
+                }
+                if changed && run.policy.on_conflict != OnConflict::TakeUpdated {
+                    run.keep(dest)?;
+                    counts.unchanged += 1;
+                } else {
+                    run.carry_out(dest, Fate::Gone)?;
+                    counts.deleted += 1;
+                }
+            }
+            // Deleted in dest: it stays deleted. What upstream changed in it is a conflict.
+            (Some(original), Some(updated), None) => {
+                if run.differs(original, updated)? {
+                    let json = run.own_json(original)?;
+                    run.results.push(Outcome::deleted_and_changed(original, None, json, run.policy.on_conflict));
+                }
+            }
+            // In updated and dest: fields are merged. Without an original both added it.
+            (original, Some(updated), Some(dest)) => {
+                let fate = run.merge_one(dest, dest.node, Ask::Upgrade { original, updated })?;
+                match fate {
+                    Fate::Unchanged | Fate::Unmarked(_) => counts.unchanged += 1,
+                    _ => counts.merged += 1,
+                }
+                run.carry_out(dest, fate)?;
+            }
+            // Gone on both sides.
+            (_, None, None) => {}
+        }
+    }
+    run.results.extend(moves.results());
+    let conflicts = run.results.iter().filter(|r| r.tags.contains_key("krm-merge.dev/reason")).count();
+    run.results.push(counts.result(conflicts));
+    Ok((run.merged, run.results))
+}
+
+/// What a three-way merge did to resources.
+#[derive(Default)]
+struct Counts {
+    merged: usize,
+    added: usize,
+    deleted: usize,
+    unchanged: usize,
+}
+
+impl Counts {
+    fn result(&self, conflicts: usize) -> Outcome {
+        let Self { merged, added, deleted, unchanged } = self;
+        let message = format!(
+            "{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged, {conflicts} in conflict"
+        );
+        Outcome::new(Severity::Info, message)
+    }
+}
+
+/// Resources that left upstream and that came there: one of the same kind and name under another version or group may have moved.
+#[derive(Default)]
+struct Moves<'r, 'a> {
+    left: Vec<(&'r Resource<'a>, bool)>,
+    came: Vec<&'r Resource<'a>>,
+}
+
+impl Moves<'_, '_> {
+    fn results(&self) -> Vec<Outcome> {
+        let key = |r: &Resource<'_>| r.identity.map(|i| (i.kind.to_owned(), i.namespace.to_owned(), i.name.to_owned()));
+        let left: HashMap<_, _> = self.left.iter().filter_map(|(r, in_dest)| Some((key(r)?, (*r, *in_dest)))).collect();
+        let moved = self.came.iter().filter_map(|came| {
+            let (left, in_dest) = left.get(&key(came)?)?;
+            let became = if *in_dest { "deleted" } else { "not in dest" };
+            let message = format!(
+                "`{}` is new and `{}` is {became}: it may be a move, and local edits of the old one are not carried over",
+                came.identity?, left.identity?
+            );
+            Some(Outcome::new(Severity::Info, message).about(came))
+        });
+        moved.collect()
+    }
+}
+
+/// A resource of original, of updated and of dest that are the same one, by their numbers.
+type Triple = [Option<usize>; 3];
+
+/// Pairs the resources of three sides: by identity, and by path where a side has several of one identity. In the order of dest, then of
+/// updated, then of original.
+///
+/// # Errors
+/// Two resources of a side with one identity and one path, or without a path: a message that names both.
+fn triples(sides: [&[Resource<'_>]; 3]) -> Result<Vec<Triple>, String> {
+    let mut groups: HashMap<Identity<'_>, [Vec<usize>; 3]> = HashMap::new();
+    let mut order = Vec::new();
+    let mut unnamed = Vec::new();
+    for side in [2, 1, 0] {
+        for (i, resource) in sides[side].iter().enumerate() {
+            let Some(identity) = resource.package_identity() else {
+                let mut alone = [None; 3];
+                alone[side] = Some(i);
+                unnamed.push(alone);
+                continue;
+            };
+            groups.entry(identity).or_insert_with(|| {
+                order.push(identity);
+                Default::default()
+            })[side]
+                .push(i);
+        }
+    }
+    let mut triples = unnamed;
+    for identity in order {
+        let Some(group) = groups.get(&identity) else { continue };
+        if group.iter().all(|side| side.len() <= 1) {
+            triples.push([0, 1, 2].map(|side| group[side].first().copied()));
+            continue;
+        }
+        let mut by_path: Vec<(Option<&str>, Triple)> = Vec::new();
+        for side in [2, 1, 0] {
+            for &i in &group[side] {
+                let resource = &sides[side][i];
+                let path = resource.relative_path;
+                let at = by_path.iter().position(|(p, _)| *p == path).unwrap_or_else(|| {
+                    by_path.push((path, [None; 3]));
+                    by_path.len() - 1
+                });
+                if let Some(other) = by_path[at].1[side].replace(i) {
+                    let role = ["original", "updated", "dest"][side];
+                    return Err(format!(
+                        "`{identity}` must be one resource of {role}, or lie at different paths, not {} and {}",
+                        sides[side][other].whereabouts(),
+                        resource.whereabouts()
+                    ));
+                }
+            }
+        }
+        triples.extend(by_path.into_iter().map(|(_, triple)| triple));
+    }
+    Ok(triples)
+}
