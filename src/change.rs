@@ -28,6 +28,32 @@ impl<'a> Change<'a> {
     }
 }
 
+impl Change<'_> {
+    /// Whether it asks for more than comments.
+    pub fn asks_for_values(&self) -> bool {
+        match &self.wants {
+            Wants::Same => false,
+            Wants::Inside(inside) if matches!(self.expects, Expects::Exactly(Some(_))) => {
+                inside.emptied == Emptied::Goes || inside.children.iter().any(|c| c.change.asks_for_values())
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether it asks for a value that is new or other than before. One that only removes is at peace with a side that
+    /// removed all.
+    pub fn adds_values(&self) -> bool {
+        match &self.wants {
+            Wants::Same | Wants::Nothing => false,
+            Wants::Value(_) => true,
+            Wants::Inside(inside) => {
+                !matches!(self.expects, Expects::Exactly(Some(_)))
+                    || inside.children.iter().any(|c| c.change.adds_values())
+            }
+        }
+    }
+}
+
 /// What shall become of the comments of a node; `None` where the other side says nothing of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Notes<'a> {

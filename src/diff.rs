@@ -109,12 +109,30 @@ impl<'a> Differ<'a> {
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
         let sides = Sides { original: Some(original), updated: None, dest: value(sides.dest) };
-        let untouched = sides.dest.is_none_or(|d| same(d, original));
-        match original.resolve().kind() {
-            Kind::Map if !untouched => self.map(original, Emptied::Goes, sides, cursor),
-            Kind::List if !untouched => self.list(original, Emptied::Goes, sides, cursor),
-            _ => Ok(sides.expecting(Wants::Nothing)),
-        }
+        let Some(dest) = sides.dest.filter(|d| !same(*d, original)) else {
+            return Ok(sides.expecting(Wants::Nothing));
+        };
+        let change = match original.resolve().kind() {
+            Kind::Map => self.map(original, Emptied::Goes, sides, cursor)?,
+            Kind::List => self.list(original, Emptied::Goes, sides, cursor)?,
+            Kind::Scalar | Kind::Alias => return Ok(sides.expecting(Wants::Nothing)),
+        };
+        self.expecting_if_added(change, original, dest, cursor)
+    }
+
+    /// A deletion upstream is in conflict with what dest added or changed below, and not with what dest deleted there, too.
+    fn expecting_if_added(
+        &mut self,
+        change: Option<Change<'a>>,
+        original: NodeRef<'a>,
+        dest: NodeRef<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let mut scratch = Differ { path: self.path.clone(), warnings: Vec::new() };
+        let here = Sides { original: Some(original), updated: Some(dest), dest: None };
+        let added = scratch.node(here, cursor)?.is_some_and(|c| c.adds_values());
+        let expects = if added { Expects::Exactly(Some(original)) } else { Expects::Anything };
+        Ok(change.map(|change| Change { expects, ..change }))
     }
 
     /// A map that original and updated both have, or that one of them lacks.
@@ -196,20 +214,26 @@ impl<'a> Differ<'a> {
             ListKind::Map(keys) => unique(&keys, sides).map(|()| ListKind::Map(keys)),
             kind => Ok(kind),
         });
-        let kind = kind.unwrap_or_else(|unkeyed| {
-            let notice = Notice::Unkeyed(unkeyed.reason);
-            let warning = Warning { path: self.path.clone(), notice, dest: sides.dest, proposed: sides.updated };
-            self.warnings.push(warning);
-            ListKind::Atomic
-        });
+        let (kind, unkeyed) = match kind {
+            Ok(kind) => (kind, None),
+            Err(unkeyed) => (ListKind::Atomic, Some(unkeyed)),
+        };
         let by = By::list(kind);
         let children = match &by {
             By::Keys(keys) => self.elements(keys.clone(), sides, cursor)?,
             By::Value => set(sides),
             By::Field | By::Index => {
                 let unchanged = matches!((sides.original, sides.updated), (Some(o), Some(u)) if same(o, u));
-                let wants = sides.updated.map_or(Wants::Nothing, Wants::Value);
-                return Ok(if unchanged { None } else { sides.expecting(wants) });
+                if unchanged {
+                    return Ok(None);
+                }
+                self.warnings.extend(unkeyed.map(|unkeyed| Warning {
+                    path: self.path.clone(),
+                    notice: Notice::Unkeyed(unkeyed.reason),
+                    dest: sides.dest,
+                    proposed: sides.updated,
+                }));
+                return Ok(sides.expecting(sides.updated.map_or(Wants::Nothing, Wants::Value)));
             }
         };
         if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
@@ -219,10 +243,10 @@ impl<'a> Differ<'a> {
     }
 
     fn elements(&mut self, keys: Vec<&'a str>, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Vec<Child<'a>>, Error> {
-        let by_key = |side: Option<NodeRef<'a>>| -> HashMap<_, NodeRef<'a>> {
-            let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).collect();
+        let by_key = |side: Option<NodeRef<'a>>| -> HashMap<_, (usize, NodeRef<'a>)> {
+            let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
             // Of several elements with one key, the first is meant.
-            elements.into_iter().rev().filter_map(|e| Some((element_key(e, &keys)?, e))).collect()
+            elements.into_iter().rev().filter_map(|e| Some((element_key(e.1, &keys)?, e))).collect()
         };
         let (original, updated, dest) = (by_key(sides.original), by_key(sides.updated), by_key(sides.dest));
         let by = By::Keys(keys.clone());
@@ -234,17 +258,22 @@ impl<'a> Differ<'a> {
             if !is_new && updated.contains_key(&key) {
                 continue;
             }
-            let (old, new) = (original.get(&key).copied(), updated.get(&key).copied());
-            let inner = Sides { original: old, updated: new, dest: dest.get(&key).copied() };
+            let (old, new) = (original.get(&key).map(|e| e.1), updated.get(&key).map(|e| e.1));
+            let in_dest = dest.get(&key).copied();
+            let inner = Sides { original: old, updated: new, dest: in_dest.map(|e| e.1) };
             let id = ChildId::Key(key);
             let change = if new.is_some() {
-                self.path.push(id.step(&by), None);
+                self.path.push(id.step(&by), in_dest.map(|e| e.0));
                 let change = self.node(inner, cursor)?;
                 self.path.pop();
                 change
             } else {
                 // An element goes whole: what dest has in it means nothing without its key.
-                inner.expecting(Wants::Nothing)
+                let change = inner.expecting(Wants::Nothing);
+                match (old, inner.dest) {
+                    (Some(old), Some(dest)) => self.expecting_if_added(change, old, dest, cursor)?,
+                    _ => change,
+                }
             };
             let notes = match (old, new, sides.original, sides.updated) {
                 (Some(old), Some(new), Some(o), Some(u)) => {
@@ -344,16 +373,5 @@ impl<'a> Fields<'a> {
             Some(index) => index.get(name).map(|&i| self.0[i]),
             None => self.0.iter().find(|f| f.0.string() == name).copied(),
         }
-    }
-}
-
-/// Whether a change asks for more than comments.
-pub fn asks_for_values(change: &Change<'_>) -> bool {
-    match &change.wants {
-        Wants::Same => false,
-        Wants::Inside(inside) if matches!(change.expects, Expects::Exactly(Some(_))) => {
-            inside.children.iter().any(|c| asks_for_values(&c.change))
-        }
-        _ => true,
     }
 }

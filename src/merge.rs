@@ -80,6 +80,23 @@ pub struct Conflict<'a> {
     pub original: Option<NodeRef<'a>>,
     /// What the other side holds.
     pub updated: Option<NodeRef<'a>>,
+    /// What became of it.
+    pub settled: Settled,
+}
+
+/// What became of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Updated's value was taken.
+    Updated,
+    /// Dest's was kept.
+    Dest,
+    /// It is deleted, as updated has it.
+    Deleted,
+    /// What upstream had in it is deleted; what dest has of its own stays.
+    CutDown,
+    /// Someone must decide.
+    Open,
 }
 
 /// Something that the user should hear of, and that is no conflict.
@@ -177,8 +194,17 @@ impl<'a> Walk<'a> {
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
             Wants::Inside(inside) => match dest {
-                Some(d) if d.resolve().kind() == inside.like.resolve().kind() => return self.inside(d, inside),
-                None => return self.absent(inside, change.expects, identity),
+                // A comment is no reason to write an alias out.
+                Some(d) if d.kind() == Kind::Alias && !change.asks_for_values() => return Ok(Plan::Keep),
+                Some(d) if d.resolve().kind() == inside.like.resolve().kind() => {
+                    return if inside.emptied == Emptied::Goes {
+                        self.dropped(d, inside, change)
+                    } else {
+                        self.inside(d, inside)
+                    };
+                }
+                None => return self.absent(inside, change, identity),
+                Some(_) if !change.asks_for_values() => return Ok(Plan::Keep),
                 Some(_) if inside.emptied == Emptied::Goes => None,
                 Some(_) => Some(inside.like),
             },
@@ -200,7 +226,8 @@ impl<'a> Walk<'a> {
                 _ => false,
             };
             if !untouched {
-                self.conflicts.push(Conflict { path: self.path.clone(), dest, original, updated });
+                let taken = if updated.is_some() { Settled::Updated } else { Settled::Deleted };
+                self.conflict(dest, original, updated, taken);
                 if self.policy.on_conflict != OnConflict::TakeUpdated {
                     return Ok(Plan::Keep);
                 }
@@ -224,36 +251,63 @@ impl<'a> Walk<'a> {
         Ok(Plan::Put(Box::new(New { key: None, value: updated, trim })))
     }
 
-    /// The other side has a map or list that dest lacks: what is asked for of it is put, and nothing where that is nothing.
-    fn absent(&mut self, inside: &Inside<'a>, expects: Expects<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
-        let is_delta = matches!(expects, Expects::Exactly(Some(_)));
+    /// Records a conflict; `taken` is what becomes of it where updated wins.
+    fn conflict(
+        &mut self,
+        dest: Option<NodeRef<'a>>,
+        original: Option<NodeRef<'a>>,
+        updated: Option<NodeRef<'a>>,
+        taken: Settled,
+    ) {
+        let settled = match self.policy.on_conflict {
+            OnConflict::TakeUpdated => taken,
+            OnConflict::KeepDest => Settled::Dest,
+            OnConflict::Fail => Settled::Open,
+        };
+        self.conflicts.push(Conflict { path: self.path.clone(), dest, original, updated, settled });
+    }
+
+    /// The other side has a map or list that dest lacks: what is asked for of it is put. One that dest deleted is in conflict as a whole,
+    /// where anything is to be put.
+    fn absent(&mut self, inside: &Inside<'a>, change: &Change<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
+        if inside.emptied == Emptied::Goes {
+            return Ok(Plan::Keep);
+        }
         let before = self.conflicts.len();
-        let trim = self.cut_down(inside, identity)?;
-        if let (Expects::Exactly(Some(original)), false) = (expects, identity.is_empty()) {
-            // An element was deleted as a whole, so it is in conflict as a whole.
+        let mut trim = None;
+        if let Expects::Exactly(original @ Some(_)) = change.expects {
+            if !change.adds_values() {
+                return Ok(Plan::Keep);
+            }
+            // Whatever the policy, what would be put is found first: below there may be nothing to put after all.
+            let policy = std::mem::replace(&mut self.policy.on_conflict, OnConflict::TakeUpdated);
+            trim = Some(self.cut_down(inside, identity)?);
+            self.policy.on_conflict = policy;
             self.conflicts.truncate(before);
-            let conflict =
-                Conflict { path: self.path.clone(), dest: None, original: Some(original), updated: Some(inside.like) };
-            self.conflicts.push(conflict);
-            if self.policy.on_conflict != OnConflict::TakeUpdated {
+            self.conflict(None, original, Some(inside.like), Settled::Updated);
+            if policy != OnConflict::TakeUpdated {
                 return Ok(Plan::Keep);
             }
         }
-        let is_kept = |s: &Slot<'a>| match s {
-            Slot::Dest { index, plan, .. } => {
-                let is_identity = || {
-                    let key = inside.like.entries().nth(*index).map(|(k, _)| k.string());
-                    key.is_some_and(|k| identity.contains(&k))
-                };
-                !matches!(plan, Plan::Remove) && (!is_delta || !is_identity())
-            }
-            Slot::New(_) => true,
+        let trim = match trim {
+            Some(trim) => trim,
+            None => self.cut_down(inside, identity)?,
         };
-        let empty = matches!(&trim, Plan::Inside(slots) if !slots.iter().any(is_kept));
-        if inside.emptied == Emptied::Goes || (is_delta && empty) {
-            return Ok(Plan::Keep);
-        }
         Ok(Plan::Put(Box::new(New { key: None, value: inside.like, trim })))
+    }
+
+    /// The other side dropped a map or list whole: it goes as far as dest has nothing of its own in it. What dest added or changed in it is
+    /// a conflict of the whole.
+    fn dropped(&mut self, dest: NodeRef<'a>, inside: &Inside<'a>, change: &Change<'a>) -> Result<Plan<'a>, Error> {
+        let before = self.conflicts.len();
+        let policy = std::mem::replace(&mut self.policy.on_conflict, OnConflict::TakeUpdated);
+        let plan = self.inside(dest, inside)?;
+        self.policy.on_conflict = policy;
+        self.conflicts.truncate(before);
+        let Expects::Exactly(original) = change.expects else { return Ok(plan) };
+        let taken = if matches!(plan, Plan::Remove) { Settled::Deleted } else { Settled::CutDown };
+        self.conflict(Some(dest), original, None, taken);
+        Ok(if policy == OnConflict::TakeUpdated { plan } else { Plan::Keep })
     }
 
     /// A plan for the other side's map or list that leaves of it only what is asked for: without the directives and nulls of a patch,
@@ -270,6 +324,7 @@ impl<'a> Walk<'a> {
             let plan = match self.put(child, inside)? {
                 Some(new) if new.value.is(value) => new.trim,
                 Some(new) => Plan::Put(Box::new(new)),
+                None if key.is_some_and(|k| identity.contains(&k.string())) => Plan::Keep,
                 None => Plan::Remove,
             };
             slots.push(Slot::dest(index, plan));
@@ -331,32 +386,37 @@ impl<'a> Walk<'a> {
             };
             plans[found] = Some(self.child(old.written[found], map, child)?);
             asked[found] = true;
+            if matches!(plans[found], Some((Plan::Remove, _))) {
+                self.entered.extend(merged_value(map, child).map(|m| m.0));
+            }
             let removes = matches!(child.change.wants, Wants::Nothing);
             if !more.is_empty() && !removes {
                 self.warn(Notice::Repeated, Some(old.written[found].1), None);
             }
+            self.path.pop();
             for i in more {
                 asked[i] = true;
                 if removes {
+                    self.path.push(child.id.step(&inside.by), Some(i));
                     plans[i] = Some(self.child(old.written[i], map, child)?);
+                    self.path.pop();
                 }
             }
-            self.path.pop();
         }
         if inside.others == Others::Go {
             for i in (0..plans.len()).filter(|&i| !asked[i]) {
                 plans[i] = Some((Plan::Remove, Comments::default()));
             }
         }
+        let is_gone = |p: &Option<(Plan<'a>, Comments<'a>)>| matches!(p, Some((Plan::Remove, _)));
+        if inside.emptied == Emptied::Goes && new.is_empty() && plans.iter().all(is_gone) {
+            return Ok(Plan::Remove);
+        }
         let untouched = |p: &Option<(Plan<'a>, Comments<'a>)>| {
             p.as_ref().is_none_or(|(plan, c)| matches!(plan, Plan::Keep) && *c == Comments::default())
         };
         if new.is_empty() && plans.iter().all(untouched) {
             return Ok(Plan::Keep);
-        }
-        let is_gone = |p: &Option<(Plan<'a>, Comments<'a>)>| matches!(p, Some((Plan::Remove, _)));
-        if inside.emptied == Emptied::Goes && new.is_empty() && plans.iter().all(is_gone) {
-            return Ok(Plan::Remove);
         }
         let slots = match inside.by {
             By::Field => fields_in_order(plans, behind_siblings(inside.like, &old, new)),
@@ -372,9 +432,11 @@ impl<'a> Walk<'a> {
         map: NodeRef<'a>,
         child: &Child<'a>,
     ) -> Result<(Plan<'a>, Comments<'a>), Error> {
+        let before = self.conflicts.len();
         let plan = self.node(Some(value), &child.change, &[])?;
         let notes = child.change.notes;
-        if matches!(plan, Plan::Remove) || (notes.above.is_none() && notes.behind.is_none()) {
+        let dest_wins = self.conflicts.len() > before && self.policy.on_conflict != OnConflict::TakeUpdated;
+        if matches!(plan, Plan::Remove) || dest_wins || (notes.above.is_none() && notes.behind.is_none()) {
             return Ok((plan, Comments::default()));
         }
         let place = key.map_or_else(|| Place::of_element(map, value), |k| Place::of_entry(k, value));
@@ -388,24 +450,26 @@ impl<'a> Walk<'a> {
         Ok((plan, comments))
     }
 
-    /// Whether `<<` brings in the field just as it is asked for. Where it brings it in otherwise, or would bring it back, the entry has
+    /// Whether `<<` brings in a field that the map itself lacks just as it is asked for. Where it brings it in otherwise, the entry has
     /// to be written out.
     fn brought_in(&mut self, map: NodeRef<'a>, child: &Child<'a>, own: Option<usize>) -> Result<bool, Error> {
-        let ChildId::Field(name) = child.id else { return Ok(false) };
-        let Some((_, merged)) = map.entries().find(|(k, _)| k.is_merge_key()) else {
+        let Some((merged, value)) = merged_value(map, child).filter(|_| own.is_none()) else {
             return Ok(false);
         };
-        let value = if merged.is_list() { merged.elements().find_map(|m| m.get(name)) } else { merged.get(name) };
-        let Some(value) = value else { return Ok(false) };
-        let removes = matches!(child.change.wants, Wants::Nothing);
-        if own.is_none() && matches!(self.node(Some(value), &child.change, &[])?, Plan::Keep) {
+        if matches!(self.node(Some(value), &child.change, &[])?, Plan::Keep) {
             return Ok(true);
         }
-        if own.is_none() || removes {
-            self.entered.push(merged);
-        }
+        self.entered.push(merged);
         Ok(false)
     }
+}
+
+/// The value of a `<<` entry that brings in a field, and what it brings in.
+fn merged_value<'a>(map: NodeRef<'a>, child: &Child<'a>) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+    let ChildId::Field(name) = child.id else { return None };
+    let (_, merged) = map.entries().find(|(k, _)| k.is_merge_key())?;
+    let value = if merged.is_list() { merged.elements().find_map(|m| m.get(name)) } else { merged.get(name) };
+    Some((merged, value?))
 }
 
 type Planned<'a> = Vec<Option<(Plan<'a>, Comments<'a>)>>;

@@ -55,10 +55,10 @@ impl<'a> FieldPath<'a> {
         self.write(|stride, out| match &stride.step {
             Step::Field(_) => {}
             Step::Element(keys) => {
-                let keys: Vec<String> = keys.iter().map(|(k, v)| format!("{k}={v}")).collect();
+                let keys: Vec<String> = keys.iter().map(|(k, v)| format!("{k}={}", value(v))).collect();
                 out.push_str(&format!("[{}]", keys.join(",")));
             }
-            Step::Value(value) => out.push_str(&format!("[={value}]")),
+            Step::Value(v) => out.push_str(&format!("[={}]", value(v))),
             Step::Index(i) => out.push_str(&format!("[{i}]")),
         })
     }
@@ -70,10 +70,10 @@ impl<'a> FieldPath<'a> {
             (Step::Index(i), None) => out.push_str(&format!("[{i}]")),
             (_, Some(i)) => out.push_str(&format!("[{i}]")),
             (Step::Element(keys), None) => {
-                let keys: Vec<String> = keys.iter().map(|(k, v)| format!("{k}={v}")).collect();
+                let keys: Vec<String> = keys.iter().map(|(k, v)| format!("{k}={}", value(v))).collect();
                 out.push_str(&format!("[{}]", keys.join(",")));
             }
-            (Step::Value(value), None) => out.push_str(&format!("[={value}]")),
+            (Step::Value(v), None) => out.push_str(&format!("[={}]", value(v))),
         })
     }
 
@@ -81,7 +81,7 @@ impl<'a> FieldPath<'a> {
         let mut out = String::new();
         for stride in &self.0 {
             match &stride.step {
-                Step::Field(name) if name.is_empty() || name.contains(['.', '[', ']', '"', ' ']) => {
+                Step::Field(name) if must_be_quoted(name) => {
                     out.push_str(&format!("[{}]", crate::yaml::quoted_json(name)));
                 }
                 Step::Field(name) => {
@@ -94,6 +94,20 @@ impl<'a> FieldPath<'a> {
             }
         }
         out
+    }
+}
+
+/// Whether a name would not stand for itself in a path, or would break the line.
+fn must_be_quoted(name: &str) -> bool {
+    name.is_empty() || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"' | ' ') || c.is_control())
+}
+
+/// The value of an element, quoted where it would break the path or the line.
+fn value(text: &str) -> String {
+    if text.contains(|c: char| matches!(c, '[' | ']' | ',' | '"') || c.is_control()) {
+        crate::yaml::quoted_json(text)
+    } else {
+        text.to_owned()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_yaml::Value;
 
-use crate::merge::{Conflict, Notice, OnConflict, Warning};
+use crate::merge::{Conflict, Notice, OnConflict, Settled, Warning};
 use crate::resource::Resource;
 use crate::splice::to_json;
 use crate::yaml::{Error, Kind, NodeRef, Scalar};
@@ -157,7 +157,7 @@ impl Outcome {
             conflict.path.keyed(),
             did(conflict.dest, "dest"),
             did(conflict.updated, "updated"),
-            verdict_of(policy, conflict.updated.is_none())
+            verdict_of(conflict.settled)
         );
         let field = Field {
             path: conflict.path.indexed(),
@@ -176,7 +176,14 @@ impl Outcome {
         policy: OnConflict,
     ) -> Self {
         let message = match dest {
-            Some(_) => format!("the resource was deleted in updated and changed in dest: {}", verdict_of(policy, true)),
+            Some(_) => {
+                let settled = match policy {
+                    OnConflict::TakeUpdated => Settled::Deleted,
+                    OnConflict::KeepDest => Settled::Dest,
+                    OnConflict::Fail => Settled::Open,
+                };
+                format!("the resource was deleted in updated and changed in dest: {}", verdict_of(settled))
+            }
             None => "the resource was deleted in dest and changed in updated: it stays deleted".into(),
         };
         Self::new(severity_of(policy), message).about(dest.unwrap_or(original)).tagged(Some(json))
@@ -208,7 +215,8 @@ impl Outcome {
         if !about.is_empty() {
             about.push_str(": ");
         }
-        format!("{severity}: {about}{}", self.message)
+        let line = format!("{severity}: {about}{}", self.message);
+        line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
     }
 }
 
@@ -220,12 +228,13 @@ fn severity_of(policy: OnConflict) -> Severity {
 }
 
 /// What becomes of a conflict.
-fn verdict_of(policy: OnConflict, deletes: bool) -> &'static str {
-    match policy {
-        OnConflict::TakeUpdated if deletes => "it is deleted",
-        OnConflict::TakeUpdated => "updated's was taken",
-        OnConflict::KeepDest => "dest's was kept",
-        OnConflict::Fail => "someone must decide",
+fn verdict_of(settled: Settled) -> &'static str {
+    match settled {
+        Settled::Updated => "updated's was taken",
+        Settled::Dest => "dest's was kept",
+        Settled::Deleted => "it is deleted",
+        Settled::CutDown => "what upstream had in it is deleted, what dest added stays",
+        Settled::Open => "someone must decide",
     }
 }
 

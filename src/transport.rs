@@ -3,7 +3,7 @@
 //! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same; so dest keeps its
 //! own, a source's are not taken, and an added resource has its path only. Source: hosts.md, measured on kpt and kustomize.
 
-use crate::change::{By, Change, Child, ChildId, Emptied, Inside, Others, Wants};
+use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, Others, Wants};
 use crate::merge::{Comments, Plan, Slot};
 use crate::resource::{PATH, ROLE};
 use crate::yaml::NodeRef;
@@ -39,7 +39,13 @@ pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<NodeRef<'a>>) {
     if metadata.others == Others::Go && dest_has_some && find(metadata, "annotations").is_none() {
         metadata.children.push(Child { id: ChildId::Field("annotations"), node: None, change: nothing() });
     }
+    let only_host = |node: NodeRef<'_>| node.is_map() && node.fields().all(|(k, _)| is_transport(k.string()));
     let Some(annotations) = find(metadata, "annotations") else { return };
+    if matches!((&annotations.wants, annotations.expects), (Wants::Nothing, Expects::Exactly(Some(o))) if only_host(o))
+    {
+        metadata.children.retain(|c| c.id != ChildId::Field("annotations"));
+        return;
+    }
     if let (Some(of_dest), true) = (of_dest, dest_has_some) {
         clear_only_others(annotations, of_dest);
     }
@@ -124,9 +130,17 @@ pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
     within(change, dest, |root| {
         within(child_of(root, "metadata"), metadata, |metadata| {
             let asked = child_of(metadata, "annotations");
-            let adds = matches!(&asked.wants, Wants::Inside(i) if !i.children.is_empty());
-            if annotations.fields().count() == 1 && !adds {
-                asked.wants = Wants::Nothing;
+            let asked_children = match &asked.wants {
+                Wants::Inside(inside) => inside.children.as_slice(),
+                Wants::Same | Wants::Nothing | Wants::Value(_) => &[],
+            };
+            let goes = |name: &str| {
+                let mut of_name = asked_children.iter().filter(|c| c.id == ChildId::Field(name));
+                name == ROLE || of_name.any(|c| matches!(c.change.wants, Wants::Nothing))
+            };
+            let adds = asked_children.iter().any(|c| !matches!(c.change.wants, Wants::Nothing | Wants::Same));
+            if annotations.fields().all(|(k, _)| goes(k.string())) && !adds {
+                *asked = nothing();
             } else {
                 within(asked, annotations, |inside| {
                     inside.children.push(Child { id: ChildId::Field(ROLE), node: None, change: nothing() });

@@ -239,3 +239,65 @@ fn inline_sides_work_without_any_path() {
         format!("- {}- {}", indent(&thing("a", "{x: 2}"), 2).trim_start(), indent(&thing("b", "{}"), 2).trim_start());
     assert_eq!(items_of(&output), want);
 }
+
+#[test]
+fn several_dest_items_of_one_identity_and_none_at_the_path_is_an_error() {
+    let dest = format!("{}{}", at("a.yaml", &thing("a", "1")), at("b.yaml", &thing("a", "1")));
+    let items = format!("{dest}{}{}", at("up/v1/c.yaml", &thing("a", "1")), at("up/v2/c.yaml", &thing("a", "2")));
+    let stderr = fails(&resource_list(&items, BY_PATH));
+    for part in [
+        "`example.com/v1 Thing a` must be one resource on each side, or lie at the same path on each",
+        "(a.yaml)",
+        "(b.yaml)",
+    ] {
+        assert!(stderr.contains(part), "{stderr}");
+    }
+}
+
+#[test]
+fn the_annotations_of_the_host_make_no_resource_differ() {
+    let original = thing("a", "1")
+        .replace("  name: a\n", "  name: a\n  annotations:\n    config.kubernetes.io/merge-source: original\n");
+    let updated = thing("z", "1")
+        .replace("  name: z\n", "  name: z\n  annotations:\n    config.kubernetes.io/merge-source: updated\n");
+    let items = format!(
+        "- {}- {}- {}",
+        indent(&original, 2).trim_start(),
+        indent(&updated, 2).trim_start(),
+        indent(&thing("a", "1"), 2).trim_start()
+    );
+    let output = passes(&resource_list(&items, "mode: ThreeWay\nonConflict: KeepDest\n")).stdout;
+    assert_eq!(items_of(&output), format!("- {}", indent(&thing("z", "1"), 2).trim_start()));
+    assert_eq!(messages(&output), ["0 merged, 1 added, 1 deleted, 0 unchanged, 0 in conflict"]);
+}
+
+#[test]
+fn the_role_annotation_goes_whatever_is_asked_of_the_others() {
+    let with = |annotations: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n{annotations}");
+    let dest = with("  annotations:\n    config.kubernetes.io/merge-source: dest\n");
+    for (original, updated) in
+        [(with(""), with("  annotations: {}\n")), (with("  annotations:\n    foo: bar\n"), with(""))]
+    {
+        let spec = format!(
+            "mode: ThreeWay\nonConflict: KeepDest\n{}{}",
+            side("original", &original),
+            side("updated", &updated)
+        );
+        let output = passes(&resource_list(&format!("- {}", indent(&dest, 2).trim_start()), &spec)).stdout;
+        assert_eq!(items_of(&output), format!("- {}", indent(&with(""), 2).trim_start()), "{updated}");
+        assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict"]);
+    }
+}
+
+#[test]
+fn a_list_that_nobody_changed_gives_no_warning() {
+    let pod = |x: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: c\n{x}    env:\n    - name: A\n      value: p\n    - name: A\n      value: q\n"
+        )
+    };
+    let spec = format!("mode: ThreeWay\n{}{}", side("original", &pod("")), side("updated", &pod("")));
+    let stdin = resource_list(&format!("- {}", indent(&pod("    x: null\n"), 2).trim_start()), &spec);
+    let output = passes(&stdin).stdout;
+    assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict"]);
+}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::alias;
 use crate::change::{Change, Wants};
-use crate::diff::{asks_for_values, diff};
+use crate::diff::diff;
 use crate::merge::{Plan, Policy, merge};
 use crate::patch::lower;
 use crate::resource::{Identity, Origin, PATH, Resource};
@@ -171,7 +171,7 @@ impl<'c> Run<'c> {
         let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(|e| unreadable_source(new, &e))?;
         let Some(mut change) = found.change else { return Ok(false) };
         transport::leave_out(&mut change, None);
-        Ok(asks_for_values(&change))
+        Ok(change.asks_for_values())
     }
 
     /// Merges sources into a dest item, one after the other.

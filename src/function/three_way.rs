@@ -195,6 +195,20 @@ fn triples(sides: [&[Resource<'_>]; 3]) -> Result<Vec<Triple>, String> {
                 }
             }
         }
+        // Several dest items of one identity: the one at the path of its partner is meant, and there must be one.
+        let has_dest = !group[2].is_empty();
+        let lone = |t: &Triple| match group[2].len() {
+            1 => t[2].is_some() && t[0].is_none() && t[1].is_none(),
+            _ => t[2].is_none(),
+        };
+        if has_dest && by_path.iter().any(|(_, t)| lone(t)) {
+            let places = group.iter().zip(sides).flat_map(|(side, all)| side.iter().map(|i| all[*i].whereabouts()));
+            let places: Vec<String> = places.collect();
+            return Err(format!(
+                "`{identity}` must be one resource on each side, or lie at the same path on each, not {}",
+                places.join(", ")
+            ));
+        }
         triples.extend(by_path.into_iter().map(|(_, triple)| triple));
     }
     Ok(triples)
