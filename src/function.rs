@@ -91,9 +91,11 @@ fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Out
             "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`",
         )));
     };
-    let config = Config::read(node).map_err(in_stdin)?;
+    let mut config = Config::read(node).map_err(in_stdin)?;
     let texts = Texts::parse(&config)?;
     let roles = assign(list, &config, &texts)?;
+    let types = std::mem::take(&mut config.types);
+    config.types = types.with_definitions(roles.definitions());
     match config.mode {
         Mode::TwoWay => two_way(roles, &config),
         Mode::ThreeWay => three_way(roles, &config),

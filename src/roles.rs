@@ -4,7 +4,7 @@ use crate::config::{Config, From, Keep, Mode, Role};
 use crate::resource::{Origin, ROLE, Resource};
 use crate::resource_list::ResourceList;
 use crate::results::{Outcome, Severity};
-use crate::yaml::Document;
+use crate::yaml::{Document, NodeRef};
 
 /// The YAML texts of a functionConfig, parsed: the fields that they stand in, in the order of the inputs.
 #[derive(Debug)]
@@ -39,6 +39,17 @@ pub struct Roles<'a> {
 }
 
 impl<'a> Roles<'a> {
+    /// The CustomResourceDefinitions of all roles, those of updated last: the newest word on a type counts.
+    pub fn definitions(&self) -> Vec<NodeRef<'a>> {
+        let is_definition = |r: &&Resource<'a>| {
+            r.identity.is_some_and(|i| {
+                i.kind == "CustomResourceDefinition" && i.api_version.starts_with("apiextensions.k8s.io/")
+            })
+        };
+        let others = self.others.iter().flat_map(|(_, members)| members);
+        self.dest.iter().chain(others).filter(is_definition).map(|r| r.node).collect()
+    }
+
     /// The resources that play a role.
     pub fn of(&self, role: Role) -> &[Resource<'a>] {
         self.others.iter().find(|o| o.0 == role).map_or(&[], |o| &o.1)

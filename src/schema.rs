@@ -4,6 +4,7 @@
 //! schema says; where no schema speaks, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
 
 pub mod builtin;
+mod crd;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -71,11 +72,19 @@ pub struct ListRule {
     pub list: ListKind<String>,
 }
 
-/// What the user says of the lists below one field.
+/// What the user, or a CustomResourceDefinition, says of the lists below one field.
 #[derive(Debug, Default)]
 struct Rules {
     list: Option<ListKind<String>>,
     fields: HashMap<String, Rules>,
+    /// Of fields that have no rules of their own.
+    any: Option<Box<Rules>>,
+}
+
+impl Rules {
+    fn field(&self, name: &str) -> Option<&Self> {
+        self.fields.get(name).or(self.any.as_deref())
+    }
 }
 
 /// The lists of a Kustomization that merge. Source: the swagger of kustomize's own types, which kyaml carries.
@@ -96,6 +105,7 @@ fn kustomization() -> impl Iterator<Item = ListRule> {
 #[derive(Debug, Default)]
 pub struct Types {
     rules: HashMap<(String, String), Rules>,
+    definitions: HashMap<(String, String), Rules>,
     inference: Inference,
     dialect: Dialect,
 }
@@ -103,7 +113,7 @@ pub struct Types {
 impl Types {
     /// From the user's rules, which come before the built-in types; the later of two rules for one list holds.
     pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference, dialect: Dialect) -> Self {
-        let mut types = Self { rules: HashMap::new(), inference, dialect };
+        let mut types = Self { inference, dialect, ..Self::default() };
         for rule in kustomization().chain(rules) {
             let root = types.rules.entry((rule.api_version, rule.kind)).or_default();
             let end = rule.path.into_iter().fold(root, |node, field| node.fields.entry(field).or_default());
@@ -112,21 +122,34 @@ impl Types {
         types
     }
 
+    /// With the CustomResourceDefinitions of the package, which come behind the user's rules and before the built-in types; the later
+    /// of two definitions of one type holds.
+    #[must_use]
+    pub fn with_definitions<'d>(mut self, definitions: impl IntoIterator<Item = NodeRef<'d>>) -> Self {
+        self.definitions.extend(definitions.into_iter().flat_map(crd::rules));
+        self
+    }
+
     /// The root of a type.
     pub fn root(&self, api_version: &str, kind: &str) -> Cursor<'_> {
-        let rules =
-            if self.rules.is_empty() { None } else { self.rules.get(&(api_version.to_owned(), kind.to_owned())) };
+        let rules = of_type(&self.rules, api_version, kind);
+        let definition = of_type(&self.definitions, api_version, kind);
         let below = builtin::root(api_version, kind);
         // Whatever the type, its metadata is an ObjectMeta, as any built-in type has it.
         let metadata = builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata"));
-        Cursor { rules, here: None, below, metadata, inference: self.inference, dialect: self.dialect }
+        Cursor { rules, definition, here: None, below, metadata, inference: self.inference, dialect: self.dialect }
     }
+}
+
+fn of_type<'t>(rules: &'t HashMap<(String, String), Rules>, api_version: &str, kind: &str) -> Option<&'t Rules> {
+    if rules.is_empty() { None } else { rules.get(&(api_version.to_owned(), kind.to_owned())) }
 }
 
 /// A place in a type. Lists are passed through: what is known below a list is known of its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'t> {
     rules: Option<&'t Rules>,
+    definition: Option<&'t Rules>,
     here: Option<builtin::FieldRef>,
     below: Option<builtin::TypeRef>,
     /// At the root of a type: what is known of `metadata` whatever the type.
@@ -138,7 +161,15 @@ pub struct Cursor<'t> {
 impl<'t> Cursor<'t> {
     /// A place in a type of which nothing is known.
     pub fn unknown(inference: Inference) -> Self {
-        Self { rules: None, here: None, below: None, metadata: None, inference, dialect: Dialect::default() }
+        Self {
+            rules: None,
+            definition: None,
+            here: None,
+            below: None,
+            metadata: None,
+            inference,
+            dialect: Dialect::default(),
+        }
     }
 
     /// Down to a field.
@@ -147,13 +178,15 @@ impl<'t> Cursor<'t> {
         let known = self.below.and_then(|ty| ty.field(name));
         let here = known.or_else(|| self.metadata.filter(|_| name == "metadata"));
         let below = here.and_then(builtin::FieldRef::ty);
-        let rules = self.rules.and_then(|r| r.fields.get(name));
-        Self { rules, here, below, metadata: None, ..self }
+        let rules = self.rules.and_then(|r| r.field(name));
+        let definition = self.definition.and_then(|r| r.field(name));
+        Self { rules, definition, here, below, metadata: None, ..self }
     }
 
     /// What the user or a schema says of the list that lies here.
     fn known(self) -> Option<ListKind<&'t str>> {
-        if let Some(list) = self.rules.and_then(|r| r.list.as_ref()) {
+        let said = |rules: Option<&'t Rules>| rules.and_then(|r| r.list.as_ref());
+        if let Some(list) = said(self.rules).or_else(|| said(self.definition)) {
             return Some(list.borrowed());
         }
         let list = self.here?.list()?;

@@ -1,0 +1,108 @@
+//! What a CustomResourceDefinition of the package says of the lists of its resources.
+//!
+//! kpt replaces the lists of custom resources whole although the definition beside them names their keys. Here it is read like a user's
+//! rules, one level below them. Source: `x-kubernetes-list-type` and `-list-map-keys` of structural schemas, apiextensions.k8s.io/v1.
+
+use super::{ListKind, Rules};
+use crate::yaml::NodeRef;
+
+/// The rules of each served version of a definition, by apiVersion and kind; none for anything that is no definition.
+pub(super) fn rules(definition: NodeRef<'_>) -> Vec<((String, String), Rules)> {
+    let text = |path: &[&str]| definition.at(path).and_then(NodeRef::as_str);
+    let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {
+        return Vec::new();
+    };
+    let versions = definition.at(&["spec", "versions"]).into_iter().flat_map(NodeRef::elements);
+    let served = versions.filter(|v| v.get("served").is_none_or(|s| s.string() != "false"));
+    served
+        .filter_map(|version| {
+            let name = version.get("name").and_then(NodeRef::as_str)?;
+            let schema = version.at(&["schema", "openAPIV3Schema"])?;
+            Some(((format!("{group}/{name}"), kind.to_owned()), below(schema)))
+        })
+        .collect()
+}
+
+/// What a schema says of a value and of all below it. A list passes its elements through; one without a list type is atomic.
+fn below(schema: NodeRef<'_>) -> Rules {
+    let text = |key| schema.get(key).and_then(NodeRef::as_str);
+    if text("type") == Some("array") {
+        let mut rules = schema.get("items").map(below).unwrap_or_default();
+        let keys = || schema.get("x-kubernetes-list-map-keys").into_iter().flat_map(NodeRef::elements);
+        rules.list = Some(match text("x-kubernetes-list-type") {
+            Some("map") if keys().next().is_some() => ListKind::Map(keys().map(|k| k.string().to_owned()).collect()),
+            Some("set") => ListKind::Set,
+            _ => ListKind::Atomic,
+        });
+        return rules;
+    }
+    let properties = schema.get("properties").into_iter().flat_map(NodeRef::fields);
+    Rules {
+        list: None,
+        fields: properties.map(|(name, schema)| (name.string().to_owned(), below(schema))).collect(),
+        any: schema.get("additionalProperties").filter(|s| s.is_map()).map(|s| Box::new(below(s))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schema::{Dialect, Inference, ListKind, Types, list_kind};
+    use crate::yaml::Document;
+
+    const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  group: example.com
+  names: {kind: Gateway}
+  versions:
+  - name: v1
+    served: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              servers:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [host, port]
+                items:
+                  type: object
+                  properties:
+                    hosts: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+                    routes: {type: array, items: {type: object}}
+              pools:
+                type: object
+                additionalProperties:
+                  type: object
+                  properties:
+                    members: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id]}
+              free:
+                type: object
+                x-kubernetes-preserve-unknown-fields: true
+  - name: v1alpha1
+    served: false
+    schema: {openAPIV3Schema: {type: object}}
+";
+
+    #[test]
+    fn a_definition_names_the_keys_of_its_lists() {
+        let doc = Document::parse(DEFINITION).expect("valid");
+        let definition = doc.roots().next().expect("root");
+        let types = Types::new([], Inference::On, Dialect::Server).with_definitions([definition]);
+        let named = Document::parse("[{name: a, host: x, id: 1}]").expect("valid");
+        let side = [named.roots().next().expect("root").elements().collect::<Vec<_>>()];
+        let spec = types.root("example.com/v1", "Gateway").field("spec");
+        let kind = |cursor| list_kind(cursor, &side);
+        assert_eq!(kind(spec.field("servers")), Ok(ListKind::Map(vec!["host", "port"])));
+        assert_eq!(kind(spec.field("servers").field("routes")), Ok(ListKind::Atomic), "a schema overrules inference");
+        assert_eq!(kind(spec.field("pools").field("blue").field("members")), Ok(ListKind::Map(vec!["id"])));
+        assert_eq!(kind(spec.field("free").field("l")), Ok(ListKind::Map(vec!["name"])), "nothing is known here");
+        let scalars = [Vec::new()];
+        assert_eq!(list_kind(spec.field("servers").field("hosts"), &scalars), Ok(ListKind::Set));
+        let other = types.root("example.com/v1alpha1", "Gateway").field("spec").field("servers");
+        assert_eq!(kind(other), Ok(ListKind::Map(vec!["name"])), "a version that is not served says nothing");
+    }
+}
