@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::path::{ElementKey, Step};
+use crate::path::{ElementKey, FieldPath, Step};
 use crate::schema::ListKind;
 use crate::yaml::NodeRef;
 
@@ -28,7 +28,7 @@ impl<'a> Change<'a> {
     }
 }
 
-impl Change<'_> {
+impl<'a> Change<'a> {
     /// Whether it asks for more than comments.
     pub fn asks_for_values(&self) -> bool {
         match &self.wants {
@@ -38,6 +38,26 @@ impl Change<'_> {
             }
             _ => true,
         }
+    }
+
+    /// The places below at which it asks for another value, in their order, by key.
+    pub fn places(&self) -> Vec<String> {
+        fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<String>) {
+            match &change.wants {
+                Wants::Inside(inside) if matches!(change.expects, Expects::Exactly(Some(_))) => {
+                    for child in &inside.children {
+                        path.push(child.id.step(&inside.by), None);
+                        collect(&child.change, path, out);
+                        path.pop();
+                    }
+                }
+                Wants::Same => {}
+                _ => out.push(path.keyed()),
+            }
+        }
+        let mut out = Vec::new();
+        collect(self, &mut FieldPath::default(), &mut out);
+        out
     }
 
     /// Whether it asks for a value that is new or other than before. One that only removes is at peace with a side that

@@ -242,7 +242,7 @@ impl<'a> Config<'a> {
 const MODES: [&str; 3] = ["TwoWay", "ThreeWay", "Strategic"];
 
 fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
-    let written: Merge = from_node(node, "")?;
+    let written: Merge = from_node(node, "functionConfig")?;
     let spec = written.spec;
     let spec_node = node.get("spec").unwrap_or(node);
     let Some(mode) = spec.mode else {

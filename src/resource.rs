@@ -33,7 +33,8 @@ pub const ROLE: &str = "config.kubernetes.io/merge-source";
 /// The annotation that holds an item's path in the package.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
 const LEGACY_PATH: &str = "config.kubernetes.io/path";
-const INDEX: &str = "internal.config.kubernetes.io/index";
+/// The annotation that holds an item's number in its file.
+pub const INDEX: &str = "internal.config.kubernetes.io/index";
 const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 
 /// Where a resource was found, for messages.

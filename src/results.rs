@@ -144,7 +144,9 @@ impl Outcome {
 
     /// A conflict of the merge, about a resource of dest.
     pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict) -> Self {
-        let show = |node: Option<NodeRef<'_>>| node.map(brief);
+        let sides = [conflict.dest, conflict.original, conflict.updated];
+        let start = first_difference(&sides.into_iter().flatten().map(to_json).collect::<Vec<_>>());
+        let show = |node: Option<NodeRef<'_>>| node.map(|n| brief(&to_json(n), start));
         let did = |node: Option<NodeRef<'_>>, side: &str| match (conflict.original, show(node)) {
             (Some(_), None) => format!("deleted in {side}"),
             (Some(_), Some(value)) => format!("changed in {side} to {value}"),
@@ -168,25 +170,24 @@ impl Outcome {
         Self { field, ..Self::new(severity_of(policy), message) }.about(resource).tagged(conflict.original.map(to_json))
     }
 
-    /// A resource that one side deleted and the other one changed; `json` is the original one.
-    pub fn deleted_and_changed(
-        original: &Resource<'_>,
-        dest: Option<&Resource<'_>>,
-        json: String,
-        policy: OnConflict,
-    ) -> Self {
-        let message = match dest {
-            Some(_) => {
-                let settled = match policy {
-                    OnConflict::TakeUpdated => Settled::Deleted,
-                    OnConflict::KeepDest => Settled::Dest,
-                    OnConflict::Fail => Settled::Open,
-                };
-                format!("the resource was deleted in updated and changed in dest: {}", verdict_of(settled))
-            }
-            None => "the resource was deleted in dest and changed in updated: it stays deleted".into(),
+    /// A resource that updated deleted and dest changed at these places; `json` is the original one.
+    pub fn deleted_upstream(dest: &Resource<'_>, places: &[String], json: String, policy: OnConflict) -> Self {
+        let settled = match policy {
+            OnConflict::TakeUpdated => Settled::Deleted,
+            OnConflict::KeepDest => Settled::Dest,
+            OnConflict::Fail => Settled::Open,
         };
-        Self::new(severity_of(policy), message).about(dest.unwrap_or(original)).tagged(Some(json))
+        let changed = listed(places);
+        let message =
+            format!("the resource was deleted in updated and changed in dest ({changed}): {}", verdict_of(settled));
+        Self::new(severity_of(policy), message).about(dest).tagged(Some(json))
+    }
+
+    /// A resource that dest deleted and updated changed at these places; `json` is the original one.
+    pub fn deleted_here(updated: &Resource<'_>, places: &[String], json: String, policy: OnConflict) -> Self {
+        let changed = listed(places);
+        let message = format!("the resource was deleted in dest and changed in updated ({changed}): it stays deleted");
+        Self::new(severity_of(policy), message).about(updated).tagged(Some(json))
     }
 
     fn tagged(mut self, original: Option<String>) -> Self {
@@ -238,13 +239,35 @@ fn verdict_of(settled: Settled) -> &'static str {
     }
 }
 
+/// The first places of a list of them, quoted.
+fn listed(places: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let mut shown: Vec<String> = places.iter().take(SHOWN).map(|p| format!("`{p}`")).collect();
+    if places.len() > SHOWN {
+        shown.push(format!("and {} more", places.len() - SHOWN));
+    }
+    shown.join(", ")
+}
+
 /// The longest piece of a value that a message shows; the whole is in the other fields.
 const BRIEF: usize = 60;
 
-/// A value on one line, cut where it is long.
-fn brief(node: NodeRef<'_>) -> String {
-    let json = to_json(node);
-    if json.chars().count() <= BRIEF { json } else { json.chars().take(BRIEF).chain(['…']).collect() }
+/// A value on one line, cut where it is long: what is shown of several values begins shortly before they differ.
+fn brief(json: &str, start: usize) -> String {
+    let count = json.chars().count();
+    if count <= BRIEF {
+        return json.to_owned();
+    }
+    let skip = start.saturating_sub(BRIEF / 3).min(count - BRIEF);
+    let shown: String = json.chars().skip(skip).take(BRIEF).collect();
+    format!("{}{shown}{}", if skip > 0 { "…" } else { "" }, if skip + BRIEF < count { "…" } else { "" })
+}
+
+/// How many characters the texts begin with in common.
+fn first_difference(texts: &[String]) -> usize {
+    let Some((first, rest)) = texts.split_first() else { return 0 };
+    let common = |text: &String| first.chars().zip(text.chars()).take_while(|(a, b)| a == b).count();
+    rest.iter().map(common).min().unwrap_or_default()
 }
 
 fn kind_of(node: NodeRef<'_>) -> &'static str {

@@ -124,7 +124,7 @@ pub fn assign<'a>(
                     }
                     if !found {
                         return Err(error(format!(
-                            "`{}` must select at least one item, but no item lies in \"{path}\"",
+                            "`{}` must select at least one item, but no item of the package lies in \"{path}\"",
                             side.field
                         )));
                     }

@@ -318,7 +318,9 @@ impl<'d> Splicer<'d> {
         }
         let mut text = lines.join("\n");
         text.push('\n');
-        if at > 0 && !self.text()[..at].ends_with(['\n', '\r']) {
+        let is_open = at > 0 && !self.text()[..at].ends_with(['\n', '\r']);
+        // A last line without a line break gets one, from the first of several insertions behind it.
+        if is_open && !self.edits.iter().any(|e| e.range == (at..at) && e.text.ends_with('\n')) {
             text.insert(0, '\n');
         }
         self.edit(at..at, text);

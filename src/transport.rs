@@ -5,7 +5,7 @@
 
 use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, Others, Wants};
 use crate::merge::{Comments, Plan, Slot};
-use crate::resource::{PATH, ROLE};
+use crate::resource::ROLE;
 use crate::yaml::NodeRef;
 
 /// Whether an annotation is the host's.
@@ -80,17 +80,11 @@ fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: NodeRef<'a>) {
     annotations.wants = Wants::Inside(inside);
 }
 
-/// Gives an added resource its path in the package; `path` holds the annotation and its value.
-pub fn set_path<'a>(change: &mut Change<'a>, path: NodeRef<'a>) {
+/// Gives an added resource its path in the package; `marks` holds the annotations and their values.
+pub fn set_path<'a>(change: &mut Change<'a>, marks: NodeRef<'a>) {
     let Wants::Inside(root) = &mut change.wants else { return };
-    let Some((key, value)) = path.entries().next() else { return };
     let Some(metadata) = find(root, "metadata") else { return };
     let Wants::Inside(metadata) = &mut metadata.wants else { return };
-    let asked = Child {
-        id: ChildId::Field(PATH),
-        node: Some((Some(key), value)),
-        change: Change { wants: Wants::Value(value), ..nothing() },
-    };
     let Some(of_source) = metadata.like.get("annotations").filter(|a| a.is_map()) else { return };
     if find(metadata, "annotations").is_none() {
         // All annotations of the source were the host's.
@@ -116,7 +110,11 @@ pub fn set_path<'a>(change: &mut Change<'a>, path: NodeRef<'a>) {
         metadata.children.insert(at.min(metadata.children.len()), child);
     }
     if let Some(Wants::Inside(annotations)) = find(metadata, "annotations").map(|c| &mut c.wants) {
-        annotations.children.push(asked);
+        annotations.children.extend(marks.entries().map(|(key, value)| Child {
+            id: ChildId::Field(key.string()),
+            node: Some((Some(key), value)),
+            change: Change { wants: Wants::Value(value), ..nothing() },
+        }));
     }
 }
 

@@ -26,6 +26,11 @@ const ITEM: &str = "- apiVersion: v1
     k: old # why
 ";
 
+/// The text up to its results.
+fn without_results(stdout: &str) -> String {
+    stdout.split_inclusive('\n').take_while(|l| *l != "results:\n").collect()
+}
+
 /// What differs between two texts, as lines that went and lines that came.
 fn diff(before: &str, after: &str) -> (String, String) {
     let (before, after): (Vec<&str>, Vec<&str>) =
@@ -102,7 +107,7 @@ fn line_breaks_byte_order_mark_and_the_missing_end_of_the_text_are_kept() {
     let added = open.replace("name: a}", "name: n}");
     let want = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: n}\n  data: {k: new}\n";
     let flow = "- {apiVersion: v1, kind: ConfigMap, metadata: {name: n}, data: {k: new}}\n";
-    let output = passes(&added).stdout;
+    let output = without_results(&passes(&added).stdout);
     assert!(output == format!("{added}\n{want}") || output == format!("{added}\n{flow}"), "{output}");
 }
 
@@ -196,14 +201,14 @@ fn an_added_resource_has_its_path_and_no_other_mark_of_the_host() {
             "  apiVersion: krm-merge.dev/v1alpha1\n  kind: Merge\n  spec:\n    mode: TwoWay\n    source:\n    - path: overlay/prod/\n{keep}"
         )
     };
-    let output = passes(&list(&source, &config(""))).stdout;
+    let output = without_results(&passes(&list(&source, &config(""))).stdout);
     assert_eq!(output, list(&format!("{source}{bare}"), &config("")), "the folder is part of the package, so it stays");
-    let output = passes(&list(&source, &config("      keep: false\n"))).stdout;
+    let output = without_results(&passes(&list(&source, &config("      keep: false\n"))).stdout);
     assert_eq!(output, list(bare, &config("      keep: false\n")));
 
     let marked = carried("sub/cm.yaml", "      config.kubernetes.io/merge-source: patch\n", "new");
     let config = "  apiVersion: v1\n  kind: ConfigMap\n  data: {mode: two-way}\n";
-    let output = passes(&list(&marked, config)).stdout;
+    let output = without_results(&passes(&list(&marked, config)).stdout);
     assert_eq!(output, list(&bare.replace("cm.yaml", "sub/cm.yaml"), config));
 }
 
@@ -262,4 +267,12 @@ fn what_kpt_sends_by_default_is_a_clear_error() {
     let output = krm_merge::run(&stdin);
     assert!(output.stdout.starts_with(&stdin));
     assert!(output.stderr[0].contains("`data.mode` must be given"), "{:?}", output.stderr);
+}
+
+#[test]
+fn a_source_that_misses_its_item_by_a_namespace_is_told() {
+    let item = ITEM.replace("    name: a\n", "    name: a\n    namespace: shop\n");
+    let output = passes(&list(&item, CONFIG)).stdout;
+    let message = "added, for no item is `v1 ConfigMap a`; `v1 ConfigMap shop/a` has another namespace";
+    assert_eq!(results(&output), [("info".into(), message.into())]);
 }

@@ -32,7 +32,8 @@ fn a_file_that_moved_upstream_gives_one_resource() {
     let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
     let want = stdin.replacen("{x: 1, own: 1}", "{x: 2, own: 1}", 1);
     assert_eq!(items_of(&output), want);
-    assert_eq!(messages(&output), ["1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict"]);
+    let moved = "upstream moved it from \"a.yaml\" to \"b/new.yaml\"; it stays in \"a.yaml\"";
+    assert_eq!(messages(&output), ["1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict", moved]);
 }
 
 #[test]
@@ -300,4 +301,51 @@ fn a_list_that_nobody_changed_gives_no_warning() {
     let stdin = resource_list(&format!("- {}", indent(&pod("    x: null\n"), 2).trim_start()), &spec);
     let output = passes(&stdin).stdout;
     assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict"]);
+}
+
+/// kpt takes one item without a number into a file, and refuses a second one.
+#[test]
+fn several_new_resources_of_one_file_are_numbered_behind_those_that_are_there() {
+    let numbered = |path: &str, n: usize, name: &str| {
+        at(path, &thing(name, "{}")).replace(
+            &format!("path: {path}\n"),
+            &format!("path: {path}\n      internal.config.kubernetes.io/index: '{n}'\n"),
+        )
+    };
+    let sides = format!("{}{}", at("up/v1/a.yaml", &thing("a", "{}")), at("up/v2/a.yaml", &thing("a", "{}")));
+    let new = |path: &str| format!("{}{}", at(path, &thing("x", "{}")), at(path, &thing("y", "{}")));
+    let stdin = format!("{}{sides}{}", numbered("a.yaml", 0, "a"), new("up/v2/a.yaml"));
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), format!("{stdin}{}{}", numbered("a.yaml", 1, "x"), numbered("a.yaml", 2, "y")));
+    let stdin = format!("{}{sides}{}", at("a.yaml", &thing("a", "{}")), new("up/v2/new.yaml"));
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), format!("{stdin}{}{}", numbered("new.yaml", 0, "x"), numbered("new.yaml", 1, "y")));
+}
+
+#[test]
+fn long_values_in_a_message_begin_shortly_before_they_differ() {
+    let long = |n: &str| thing("a", &format!("{{l: [{}, {n}]}}", "same, ".repeat(30).trim_end_matches(", ")));
+    let stdin = format!(
+        "{}{}{}",
+        at("a.yaml", &long("dest")),
+        at("up/v1/a.yaml", &long("original")),
+        at("up/v2/a.yaml", &long("updated"))
+    );
+    let output = passes(&resource_list(&stdin, BY_PATH));
+    for side in ["dest\"]", "original\"]", "updated\"]"] {
+        assert!(output.stderr[0].contains(side), "{}", output.stderr[0]);
+    }
+    assert!(output.stderr[0].len() < 400, "{}", output.stderr[0]);
+}
+
+#[test]
+fn under_fail_the_count_says_that_nothing_happened() {
+    let stdin = format!(
+        "{}{}{}",
+        at("a.yaml", &thing("a", "{v: 1}")),
+        at("up/v1/a.yaml", &thing("a", "{v: 2}")),
+        at("up/v2/a.yaml", &thing("a", "{v: 3}"))
+    );
+    let output = krm_merge::run(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
+    assert_eq!(messages(&output.stdout)[1], "0 merged, 0 added, 0 deleted, 1 unchanged, 1 in conflict");
 }

@@ -1,5 +1,6 @@
 //! One run over the items: a resource merged, taken off its role, added, or gone.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::alias;
@@ -7,7 +8,7 @@ use crate::change::{Change, Wants};
 use crate::diff::diff;
 use crate::merge::{Plan, Policy, merge};
 use crate::patch::lower;
-use crate::resource::{Identity, Origin, PATH, Resource};
+use crate::resource::{INDEX, Identity, Origin, PATH, Resource};
 use crate::results::Outcome;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
@@ -133,12 +134,43 @@ impl Ask<'_, '_> {
     }
 }
 
+/// The numbers that new resources of one file need. kpt takes one item without a number into a file, and refuses a second one.
+#[derive(Default)]
+pub(super) struct Numbering(HashMap<String, u64>);
+
+impl Numbering {
+    /// Of resources that dest lacks: files that get several of them number these behind dest's.
+    pub(super) fn of<'r, 'a: 'r>(new: impl Iterator<Item = &'r Resource<'a>>, dest: &[Resource<'_>]) -> Self {
+        let mut count: HashMap<&str, usize> = HashMap::new();
+        for path in new.filter_map(|r| r.relative_path) {
+            *count.entry(path).or_default() += 1;
+        }
+        count.retain(|_, n| *n > 1);
+        let mut next: HashMap<String, u64> = count.into_keys().map(|path| (path.to_owned(), 0)).collect();
+        let dest = if next.is_empty() { &[] } else { dest };
+        for item in dest {
+            if let Some(next) = item.path.and_then(|p| next.get_mut(p)) {
+                let number = item.index.and_then(|i| i.parse::<u64>().ok()).unwrap_or_default();
+                *next = (*next).max(number + 1);
+            }
+        }
+        Self(next)
+    }
+
+    fn next(&mut self, path: &str) -> Option<u64> {
+        let next = self.0.get_mut(path)?;
+        *next += 1;
+        Some(*next - 1)
+    }
+}
+
 /// One run over a ResourceList.
 pub(super) struct Run<'c> {
     pub types: &'c Types,
     pub policy: Policy,
     pub results: Vec<Outcome>,
     pub merged: Merged,
+    pub numbering: Numbering,
 }
 
 impl<'c> Run<'c> {
@@ -166,12 +198,13 @@ impl<'c> Run<'c> {
         })
     }
 
-    /// Whether two states of a resource differ in more than comments and the annotations of the host.
-    pub(super) fn differs(&self, old: &Resource<'_>, new: &Resource<'_>) -> Result<bool, Box<Outcome>> {
-        let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(|e| unreadable_source(new, &e))?;
-        let Some(mut change) = found.change else { return Ok(false) };
+    /// Where two states of a resource differ in more than comments and the annotations of the host.
+    pub(super) fn differs(&self, old: &Resource<'_>, new: &Resource<'_>) -> Result<Vec<String>, Box<Outcome>> {
+        let unreadable = |e| unreadable_source(new, &e);
+        let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(unreadable)?;
+        let Some(mut change) = found.change else { return Ok(Vec::new()) };
         transport::leave_out(&mut change, None);
-        Ok(change.asks_for_values())
+        Ok(change.places())
     }
 
     /// Merges sources into a dest item, one after the other.
@@ -312,7 +345,11 @@ impl<'c> Run<'c> {
     }
 
     fn put(&mut self, source: &Resource<'_>, change: Change<'_>) -> Result<Fate, Box<Outcome>> {
-        let path = source.relative_path.map(|p| format!("{PATH}: {}\n", plain_or_quoted(p)));
+        let marks = |path: &str| {
+            let number = self.numbering.next(path).map(|n| format!("{INDEX}: '{n}'\n")).unwrap_or_default();
+            format!("{PATH}: {}\n{number}", plain_or_quoted(path))
+        };
+        let path = source.relative_path.map(marks);
         let path = path.map(Document::parse).transpose().map_err(|e| unreadable_source(source, &e))?;
         let mut change = change;
         transport::leave_out(&mut change, None);

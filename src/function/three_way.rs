@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::run::{Ask, Fate, Merged, Run, flatten, own_anchors};
+use super::run::{Ask, Fate, Merged, Numbering, Run, flatten, own_anchors};
 use crate::config::{Config, Role};
 use crate::merge::OnConflict;
 use crate::resource::{Identity, ROLE, Resource};
@@ -34,16 +34,16 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
         policy: config.policy,
         results: Vec::new(),
         merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
+        numbering: Numbering::default(),
     };
     let mut counts = Counts::default();
     let triples =
         triples([&original, &updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
+    let new = triples.iter().filter(|[o, _, d]| o.is_none() && d.is_none()).filter_map(|[_, u, _]| *u);
+    run.numbering = Numbering::of(new.map(|i| &updated[i]), &roles.dest);
     let mut moves = Moves::default();
     for [o, u, d] in triples {
         let (o, u, d) = (o.map(|i| &original[i]), u.map(|i| &updated[i]), d.map(|i| &roles.dest[i]));
-        if let (Some(o), None) = (o, u) {
-            moves.left.push((o, d.is_some()));
-        }
         match (o, u, d) {
             // Only in dest: kept untouched.
             (None, None, Some(dest)) => {
@@ -60,28 +60,32 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
             }
             // Deleted upstream: it goes. What dest changed in it is a conflict, and stays under KeepDest.
             (Some(original), None, Some(dest)) => {
-                let changed = run.differs(original, dest)?;
-                if changed {
+                let places = run.differs(original, dest)?;
+                if !places.is_empty() {
                     let json = run.own_json(original)?;
-                    run.results.push(Outcome::deleted_and_changed(original, Some(dest), json, run.policy.on_conflict));
+                    run.results.push(Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict));
                 }
-                if changed && run.policy.on_conflict != OnConflict::TakeUpdated {
+                if !places.is_empty() && run.policy.on_conflict != OnConflict::TakeUpdated {
                     run.keep(dest)?;
+                    moves.left.push((original, "is kept"));
                     counts.unchanged += 1;
                 } else {
                     run.carry_out(dest, Fate::Gone)?;
+                    moves.left.push((original, "is deleted"));
                     counts.deleted += 1;
                 }
             }
             // Deleted in dest: it stays deleted. What upstream changed in it is a conflict.
             (Some(original), Some(updated), None) => {
-                if run.differs(original, updated)? {
+                let places = run.differs(original, updated)?;
+                if !places.is_empty() {
                     let json = run.own_json(original)?;
-                    run.results.push(Outcome::deleted_and_changed(original, None, json, run.policy.on_conflict));
+                    run.results.push(Outcome::deleted_here(updated, &places, json, run.policy.on_conflict));
                 }
             }
             // In updated and dest: fields are merged. Without an original both added it.
             (original, Some(updated), Some(dest)) => {
+                run.results.extend(original.and_then(|o| moved_file(o, updated, dest)));
                 let fate = run.merge_one(dest, dest.node, Ask::Upgrade { original, updated })?;
                 match fate {
                     Fate::Unchanged | Fate::Unmarked(_) => counts.unchanged += 1,
@@ -90,13 +94,24 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
                 run.carry_out(dest, fate)?;
             }
             // Gone on both sides.
-            (_, None, None) => {}
+            (original, None, None) => moves.left.extend(original.map(|o| (o, "was not here"))),
         }
     }
     run.results.extend(moves.results());
     let conflicts = run.results.iter().filter(|r| r.tags.contains_key("krm-merge.dev/reason")).count();
+    let failed = conflicts > 0 && run.policy.on_conflict == OnConflict::Fail;
+    if failed {
+        counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
+    }
     run.results.push(counts.result(conflicts));
     Ok((run.merged, run.results))
+}
+
+/// That upstream moved a resource to another file; dest's stays where it is.
+fn moved_file(original: &Resource<'_>, updated: &Resource<'_>, dest: &Resource<'_>) -> Option<Outcome> {
+    let (from, to, here) = (original.relative_path?, updated.relative_path?, dest.path?);
+    let message = format!("upstream moved it from \"{from}\" to \"{to}\"; it stays in \"{here}\"");
+    (from != to && to != here).then(|| Outcome::new(Severity::Info, message).about(dest))
 }
 
 /// What a three-way merge did to resources.
@@ -121,19 +136,18 @@ impl Counts {
 /// Resources that left upstream and that came there: one of the same kind and name under another version or group may have moved.
 #[derive(Default)]
 struct Moves<'r, 'a> {
-    left: Vec<(&'r Resource<'a>, bool)>,
+    left: Vec<(&'r Resource<'a>, &'static str)>,
     came: Vec<&'r Resource<'a>>,
 }
 
 impl Moves<'_, '_> {
     fn results(&self) -> Vec<Outcome> {
         let key = |r: &Resource<'_>| r.identity.map(|i| (i.kind.to_owned(), i.namespace.to_owned(), i.name.to_owned()));
-        let left: HashMap<_, _> = self.left.iter().filter_map(|(r, in_dest)| Some((key(r)?, (*r, *in_dest)))).collect();
+        let left: HashMap<_, _> = self.left.iter().filter_map(|(r, fate)| Some((key(r)?, (*r, *fate)))).collect();
         let moved = self.came.iter().filter_map(|came| {
-            let (left, in_dest) = left.get(&key(came)?)?;
-            let became = if *in_dest { "deleted" } else { "not in dest" };
+            let (left, fate) = left.get(&key(came)?)?;
             let message = format!(
-                "`{}` is new and `{}` is {became}: it may be a move, and local edits of the old one are not carried over",
+                "`{}` is new and `{}` {fate}: it may be a move, and local edits of the old one are not carried over",
                 came.identity?, left.identity?
             );
             Some(Outcome::new(Severity::Info, message).about(came))

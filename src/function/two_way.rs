@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::run::{Fate, Merged, Run, flatten, own_anchors};
+use super::run::{Fate, Merged, Numbering, Run, flatten, own_anchors};
 use crate::config::{Config, Role};
 use crate::resource::{Identity, Index, Resource};
 use crate::results::{Outcome, Severity};
@@ -19,6 +19,7 @@ pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, 
         policy: config.policy,
         results: Vec::new(),
         merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
+        numbering: Numbering::default(),
     };
     let mut groups = Groups::default();
     for source in roles.of(Role::Source) {
@@ -45,6 +46,8 @@ pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, 
             }
         }
     }
+    let new = groups.groups.iter().filter(|g| g.dest.is_none()).filter_map(|g| g.sources.first().copied());
+    run.numbering = Numbering::of(new, &roles.dest);
     let mut merged = vec![false; roles.dest.len()];
     for group in &groups.groups {
         match group.dest {
@@ -55,6 +58,7 @@ pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, 
             None => {
                 if let Fate::Text(text) = run.merge_all(None, &group.sources)? {
                     run.merged.added.push(text);
+                    run.results.extend(group.sources.first().map(|s| added(s, &roles.dest)));
                 }
             }
         }
@@ -90,4 +94,16 @@ impl<'r, 'a> Groups<'r, 'a> {
         }
         self.groups[at].sources.push(source);
     }
+}
+
+/// That a source was added: it may have been meant for an item that has another namespace or version.
+fn added(source: &Resource<'_>, dest: &[Resource<'_>]) -> Outcome {
+    let Some(identity) = source.identity else { return Outcome::new(Severity::Info, "added") };
+    let alike = dest.iter().filter_map(|d| d.identity).find(|d| (d.kind, d.name) == (identity.kind, identity.name));
+    let hint = match alike {
+        Some(alike) if alike.api_version == identity.api_version => format!("; `{alike}` has another namespace"),
+        Some(alike) => format!("; `{alike}` has another apiVersion"),
+        None => String::new(),
+    };
+    Outcome::new(Severity::Info, format!("added, for no item is `{identity}`{hint}")).about(source)
 }

@@ -11,15 +11,12 @@ use super::error::Error;
 use super::node::{Kind, NodeRef};
 use super::scalar::Scalar;
 
-/// Reads a value from a node.
+/// Reads a value from a node; `name` is what the node is called where the field has no path of its own.
 ///
 /// # Errors
-/// What the type does not take, as `` `spec.mode` must be … ``, with the place. `root` stands before the path of the field.
-pub fn from_node<'a, T: serde::Deserialize<'a>>(node: NodeRef<'a>, root: &str) -> Result<T, Error> {
-    T::deserialize(Reader(node)).map_err(|mut e| {
-        if !root.is_empty() {
-            e.path.push(root.to_owned());
-        }
+/// What the type does not take, as `` `spec.mode` must be … ``, with the place.
+pub fn from_node<'a, T: serde::Deserialize<'a>>(node: NodeRef<'a>, name: &str) -> Result<T, Error> {
+    T::deserialize(Reader(node)).map_err(|e| {
         let mut path = String::new();
         for step in e.path.iter().rev() {
             if !path.is_empty() && !step.starts_with('[') {
@@ -27,9 +24,8 @@ pub fn from_node<'a, T: serde::Deserialize<'a>>(node: NodeRef<'a>, root: &str) -
             }
             path.push_str(step);
         }
-        let at = e.at.unwrap_or(node.start());
-        let subject = if path.is_empty() { "the document".to_owned() } else { format!("`{path}`") };
-        node.document().error(at, format!("{subject} {}", e.message))
+        let subject = if path.is_empty() { name } else { &path };
+        node.document().error(e.at.unwrap_or(node.start()), format!("`{subject}` {}", e.message))
     })
 }
 
