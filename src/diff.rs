@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Notes, Others, Wants};
 use crate::merge::{Notice, Warning};
-use crate::path::FieldPath;
+use crate::path::{ElementKey, FieldPath};
 use crate::schema::{Cursor, ListKind, Unkeyed, element_key, list_kind};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
 
@@ -243,7 +243,7 @@ impl<'a> Differ<'a> {
     }
 
     fn elements(&mut self, keys: Vec<&'a str>, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Vec<Child<'a>>, Error> {
-        let by_key = |side: Option<NodeRef<'a>>| -> HashMap<_, (usize, NodeRef<'a>)> {
+        let by_key = |side: Option<NodeRef<'a>>| -> ByKey<'a> {
             let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
             // Of several elements with one key, the first is meant.
             elements.into_iter().rev().filter_map(|e| Some((element_key(e.1, &keys)?, e))).collect()
@@ -266,7 +266,12 @@ impl<'a> Differ<'a> {
                 self.path.push(id.step(&by), in_dest.map(|e| e.0));
                 let change = self.node(inner, cursor)?;
                 self.path.pop();
-                change
+                let is_added = old.is_none() && in_dest.is_none();
+                let twin = if is_added { twin(element, &keys, [&original, &updated, &dest]) } else { None };
+                match (change, twin) {
+                    (Some(change), Some(twin)) => Some(Change { expects: Expects::Exactly(Some(twin)), ..change }),
+                    (change, _) => change,
+                }
             } else {
                 // An element goes whole: what dest has in it means nothing without its key.
                 let change = inner.expecting(Wants::Nothing);
@@ -288,6 +293,23 @@ impl<'a> Differ<'a> {
         }
         Ok(children)
     }
+}
+
+/// The elements of one side by their merge keys, each with its place.
+type ByKey<'a> = HashMap<ElementKey<'a>, (usize, NodeRef<'a>)>;
+
+/// The original element of which both sides changed the merge key: upstream's new element has its name, and so has one that dest
+/// added, and neither side has it any more. The two are then one element in conflict, not two of one name.
+fn twin<'a>(element: NodeRef<'a>, keys: &[&str], [original, updated, dest]: [&ByKey<'a>; 3]) -> Option<NodeRef<'a>> {
+    if keys.contains(&"name") {
+        return None;
+    }
+    let name = element.get("name").and_then(NodeRef::as_str)?;
+    let is_named = |e: NodeRef<'a>| e.get("name").and_then(NodeRef::as_str) == Some(name);
+    let changed = |key: &ElementKey<'a>| !original.contains_key(key) && !updated.contains_key(key);
+    let rivals = dest.iter().any(|(key, e)| changed(key) && is_named(e.1));
+    let mut gone = original.iter().filter(|(key, _)| !updated.contains_key(*key) && !dest.contains_key(*key));
+    gone.find(|(_, e)| rivals && is_named(e.1)).map(|(_, e)| e.1)
 }
 
 /// A set: what updated has beyond original is added, what it lacks goes. Nothing of it can conflict.
