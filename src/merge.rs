@@ -273,26 +273,21 @@ impl<'a> Walk<'a> {
         if inside.emptied == Emptied::Goes {
             return Ok(Plan::Keep);
         }
-        let before = self.conflicts.len();
-        let mut trim = None;
+        let was_deleted = matches!(change.expects, Expects::Exactly(Some(_)));
         if let Expects::Exactly(original @ Some(_)) = change.expects {
             if !change.adds_values() {
                 return Ok(Plan::Keep);
             }
-            // Whatever the policy, what would be put is found first: below there may be nothing to put after all.
-            let policy = std::mem::replace(&mut self.policy.on_conflict, OnConflict::TakeUpdated);
-            trim = Some(self.cut_down(inside, identity)?);
-            self.policy.on_conflict = policy;
-            self.conflicts.truncate(before);
             self.conflict(None, original, Some(inside.like), Settled::Updated);
-            if policy != OnConflict::TakeUpdated {
+            if self.policy.on_conflict != OnConflict::TakeUpdated {
                 return Ok(Plan::Keep);
             }
         }
-        let trim = match trim {
-            Some(trim) => trim,
-            None => self.cut_down(inside, identity)?,
-        };
+        let known = self.conflicts.len();
+        let trim = self.cut_down(inside, identity)?;
+        if was_deleted {
+            self.conflicts.truncate(known);
+        }
         Ok(Plan::Put(Box::new(New { key: None, value: inside.like, trim })))
     }
 

@@ -84,11 +84,8 @@ impl<'a> ResourceList<'a> {
         let written =
             serde_yaml::to_string(&std::collections::BTreeMap::from([("results", results)])).unwrap_or_default();
         let results_doc = Document::parse(written)?;
-        let mut plan = self.plan(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
-        if let Plan::Inside(slots) = &mut plan {
-            slots.shrink_to_fit();
-            edits.extend(splice::edits(self.root, &plan));
-        }
+        let plan = self.plan(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
+        edits.extend(splice::edits(self.root, &plan));
         edits.sort_by_key(|e| (e.range.start, e.range.end));
         Ok(splice::apply(text, 0..text.len(), &edits))
     }

@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use crate::alias;
 use crate::change::{Change, Wants};
+use crate::config::Config;
 use crate::diff::diff;
 use crate::merge::{Plan, Policy, merge};
 use crate::patch::lower;
 use crate::resource::{INDEX, Identity, Origin, PATH, Resource};
 use crate::results::Outcome;
+use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
 use crate::transport;
@@ -59,14 +61,10 @@ fn unreadable_source(source: &Resource<'_>, error: &Error) -> Box<Outcome> {
     Box::new(Outcome::unreadable(&text, error).about(source))
 }
 
-impl<'a> Resource<'a> {
-    pub(super) fn with_flat<'b>(&'b self, flat: Option<&'b Document<'b>>) -> Resource<'b>
-    where
-        'a: 'b,
-    {
-        let node = flat.and_then(OwnText::resource).unwrap_or(self.node);
-        Resource { node, ..self.clone() }
-    }
+/// A source as it is, or as its flat text has it.
+pub(super) fn with_flat<'b>(source: &'b Resource<'_>, flat: Option<&'b Document<'b>>) -> Resource<'b> {
+    let node = flat.and_then(OwnText::resource).unwrap_or(source.node);
+    Resource { node, ..source.clone() }
 }
 
 /// The piece of text that is a resource: what a merge of it alone reads and writes. In a block list it begins with its dash, so that
@@ -166,7 +164,7 @@ impl Numbering {
 
 /// One run over a ResourceList.
 pub(super) struct Run<'c> {
-    pub types: &'c Types,
+    types: &'c Types,
     pub policy: Policy,
     pub results: Vec<Outcome>,
     pub merged: Merged,
@@ -174,6 +172,17 @@ pub(super) struct Run<'c> {
 }
 
 impl<'c> Run<'c> {
+    /// A run in which nothing has happened yet.
+    pub(super) fn new(config: &'c Config<'_>, roles: &Roles<'_>) -> Self {
+        Self {
+            types: &config.types,
+            policy: config.policy,
+            results: Vec::new(),
+            merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
+            numbering: Numbering::default(),
+        }
+    }
+
     pub(super) fn set_gone(&mut self, item: &Resource<'_>) {
         if let Origin::Item(i) = item.origin {
             self.merged.gone[i] = true;

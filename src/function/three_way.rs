@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::run::{Ask, Fate, Merged, Numbering, Run, flatten, own_anchors};
+use super::run::{Ask, Fate, Merged, Numbering, Run, flatten, own_anchors, with_flat};
 use crate::config::{Config, Role};
 use crate::merge::OnConflict;
 use crate::resource::{Identity, ROLE, Resource};
@@ -25,17 +25,11 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
     let flat = |role| roles.of(role).iter().map(flatten).collect::<Result<Vec<_>, _>>();
     let (flat_original, flat_updated) = (flat(Role::Original)?, flat(Role::Updated)?);
     fn with<'b>(side: &'b [Resource<'_>], flat: &'b [Option<Document<'static>>]) -> Vec<Resource<'b>> {
-        side.iter().zip(flat).map(|(s, f)| s.with_flat(f.as_ref())).collect()
+        side.iter().zip(flat).map(|(s, f)| with_flat(s, f.as_ref())).collect()
     }
     let original = with(roles.of(Role::Original), &flat_original);
     let updated = with(roles.of(Role::Updated), &flat_updated);
-    let mut run = Run {
-        types: &config.types,
-        policy: config.policy,
-        results: Vec::new(),
-        merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
-        numbering: Numbering::default(),
-    };
+    let mut run = Run::new(config, &roles);
     let mut counts = Counts::default();
     let triples =
         triples([&original, &updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;

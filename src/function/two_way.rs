@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::run::{Fate, Merged, Numbering, Run, flatten, own_anchors};
+use super::run::{Fate, Merged, Numbering, Run, flatten, own_anchors, with_flat};
 use crate::config::{Config, Role};
 use crate::resource::{Identity, Index, Resource};
 use crate::results::{Outcome, Severity};
@@ -12,15 +12,9 @@ use crate::roles::Roles;
 pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
     let flat = roles.of(Role::Source).iter().map(flatten).collect::<Result<Vec<_>, _>>()?;
     let sources: Vec<Resource<'_>> =
-        roles.of(Role::Source).iter().zip(&flat).map(|(source, flat)| source.with_flat(flat.as_ref())).collect();
+        roles.of(Role::Source).iter().zip(&flat).map(|(source, flat)| with_flat(source, flat.as_ref())).collect();
     let has_sources = roles.others.iter().any(|o| o.0 == Role::Source);
-    let mut run = Run {
-        types: &config.types,
-        policy: config.policy,
-        results: Vec::new(),
-        merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
-        numbering: Numbering::default(),
-    };
+    let mut run = Run::new(config, &roles);
     let mut groups = Groups::default();
     for source in roles.of(Role::Source) {
         own_anchors(source, source.node)?;
@@ -46,8 +40,9 @@ pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, 
             }
         }
     }
-    let new = groups.groups.iter().filter(|g| g.dest.is_none()).filter_map(|g| g.sources.first().copied());
-    run.numbering = Numbering::of(new, &roles.dest);
+    let coming = groups.groups.iter().filter(|g| g.dest.is_none()).filter_map(|g| g.sources.first().copied());
+    run.numbering = Numbering::of(coming, &roles.dest);
+    let mut new = Vec::new();
     let mut merged = vec![false; roles.dest.len()];
     for group in &groups.groups {
         match group.dest {
@@ -58,7 +53,7 @@ pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, 
             None => {
                 if let Fate::Text(text) = run.merge_all(None, &group.sources)? {
                     run.merged.added.push(text);
-                    run.results.extend(group.sources.first().map(|s| added(s, &roles.dest)));
+                    new.extend(group.sources.first().copied());
                 }
             }
         }
@@ -66,6 +61,7 @@ pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, 
     for (item, _) in roles.dest.iter().zip(&merged).filter(|(_, merged)| !**merged) {
         run.keep(item)?;
     }
+    run.results.extend(added(&new, &roles.dest));
     Ok((run.merged, run.results))
 }
 
@@ -96,14 +92,19 @@ impl<'r, 'a> Groups<'r, 'a> {
     }
 }
 
-/// That a source was added: it may have been meant for an item that has another namespace or version.
-fn added(source: &Resource<'_>, dest: &[Resource<'_>]) -> Outcome {
-    let Some(identity) = source.identity else { return Outcome::new(Severity::Info, "added") };
-    let alike = dest.iter().filter_map(|d| d.identity).find(|d| (d.kind, d.name) == (identity.kind, identity.name));
-    let hint = match alike {
-        Some(alike) if alike.api_version == identity.api_version => format!("; `{alike}` has another namespace"),
-        Some(alike) => format!("; `{alike}` has another apiVersion"),
-        None => String::new(),
-    };
-    Outcome::new(Severity::Info, format!("added, for no item is `{identity}`{hint}")).about(source)
+/// That sources were added: one may have been meant for an item that has another namespace or version.
+fn added(new: &[&Resource<'_>], dest: &[Resource<'_>]) -> Vec<Outcome> {
+    let dest = if new.is_empty() { &[] } else { dest };
+    let known = dest.iter().filter_map(|d| d.identity);
+    let alike: HashMap<(&str, &str), Identity<'_>> = known.map(|i| ((i.kind, i.name), i)).collect();
+    let told = new.iter().filter_map(|source| {
+        let identity = source.identity?;
+        let hint = match alike.get(&(identity.kind, identity.name)) {
+            Some(alike) if alike.api_version == identity.api_version => format!("; `{alike}` has another namespace"),
+            Some(alike) => format!("; `{alike}` has another apiVersion"),
+            None => String::new(),
+        };
+        Some(Outcome::new(Severity::Info, format!("added, for no item is `{identity}`{hint}")).about(source))
+    });
+    told.collect()
 }
