@@ -112,6 +112,24 @@ fn each_example_gives_what_it_says_and_again_the_same() {
     }
 }
 
+/// Writes the files of a package.
+fn unpack(files: &BTreeMap<String, String>, folder: &Path) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+}
+
+/// Runs the function on a package through the real kpt.
+fn eval(folder: &Path) -> std::process::Output {
+    Command::new("kpt")
+        .args(["fn", "eval", ".", "--exec", env!("CARGO_BIN_EXE_krm-merge"), "--fn-config", "fn-config.yaml"])
+        .current_dir(folder)
+        .output()
+        .expect("kpt")
+}
+
 #[test]
 fn each_example_gives_the_same_under_kpt() {
     if Command::new("kpt").arg("version").output().is_err() {
@@ -123,17 +141,9 @@ fn each_example_gives_the_same_under_kpt() {
     for example in examples().into_iter().filter(|e| e.join("fn-config.yaml").exists()) {
         let before = files(&example);
         let folder = scratch.join(example.file_name().expect("a name"));
-        for (path, text) in &before {
-            let path = folder.join(path);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-            fs::write(path, text).expect("written");
-        }
+        unpack(&before, &folder);
         for turn in ["once", "twice"] {
-            let run = Command::new("kpt")
-                .args(["fn", "eval", ".", "--exec", env!("CARGO_BIN_EXE_krm-merge"), "--fn-config", "fn-config.yaml"])
-                .current_dir(&folder)
-                .output()
-                .expect("kpt");
+            let run = eval(&folder);
             assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
             let after = expected(&example, &before);
             for (path, text) in &after {
@@ -143,6 +153,27 @@ fn each_example_gives_the_same_under_kpt() {
             assert_eq!(files(&folder).len(), after.len(), "{turn}: {}", example.display());
         }
     }
+}
+
+/// `kpt pkg update` leaves a package half updated when it fails; here it is as it was, and the user sees why.
+#[test]
+fn a_failed_upgrade_leaves_the_package_as_it_was_under_kpt() {
+    if Command::new("kpt").arg("version").output().is_err() {
+        eprintln!("skipped: kpt is not on PATH");
+        return;
+    }
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/merge-three-way-conflict");
+    let mut before = files(&example);
+    let config = before.get_mut("fn-config.yaml").expect("fn-config.yaml");
+    *config = config.replace("TakeUpdated", "Fail");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed");
+    let _ = fs::remove_dir_all(&folder);
+    unpack(&before, &folder);
+    let run = eval(&folder);
+    assert!(!run.status.success());
+    let told = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
+    assert!(told.contains("`spec.template.spec.containers[name=app].image` was changed in dest"), "{told}");
+    assert_eq!(files(&folder), before);
 }
 
 /// kpt itself folds the blanks before a comment and inside of flow maps, whatever the function does.
