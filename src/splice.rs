@@ -418,6 +418,7 @@ impl<'d> Splicer<'d> {
     }
 
     fn flow_slots(&mut self, places: &[Place], values: &[NodeRef<'d>], slots: &[Slot<'_>], comma: &str) {
+        let mut behind: Vec<(usize, Vec<String>)> = Vec::new();
         let mut last_kept: Option<usize> = None;
         let mut removed: Option<usize> = None;
         let mut last = 0;
@@ -438,11 +439,17 @@ impl<'d> Splicer<'d> {
                 Slot::New(new) => {
                     let child = self.layout.flow_child(new);
                     match last_kept {
-                        Some(i) => self.add_behind(&places[i], comma, &child),
+                        Some(i) => match behind.last_mut() {
+                            Some((last, children)) if *last == i => children.push(child),
+                            _ => behind.push((i, vec![child])),
+                        },
                         None => self.edit(places[0].lead..places[0].lead, format!("{child}{comma}")),
                     }
                 }
             }
+        }
+        for (i, children) in &behind {
+            self.add_behind(&places[*i], comma, children);
         }
         if let (Some(first), Some(kept)) = (removed, last_kept) {
             self.remove_flow_tail(&places[kept], &places[first], &places[last]);
@@ -464,17 +471,20 @@ impl<'d> Splicer<'d> {
         }
     }
 
-    /// Adds a child to a flow map or list behind another, on a line of its own where a comment ends the line.
-    fn add_behind(&mut self, place: &Place, comma: &str, child: &str) {
+    /// Adds children to a flow map or list behind another, on lines of their own where a comment ends the line.
+    fn add_behind(&mut self, place: &Place, comma: &str, children: &[String]) {
         match self.doc.comment_behind(place.end) {
             Some((_, end)) => {
                 let start = line_start(self.text(), place.lead);
                 let line = &self.text()[start..];
                 let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
                 self.edit(place.end..place.end, ",");
-                self.edit(end..end, format!("\n{indent}{child}"));
+                self.edit(end..end, format!("\n{indent}{}", children.join(&format!(",\n{indent}"))));
             }
-            None => self.edit(place.end..place.end, format!("{comma}{child}")),
+            None => {
+                let added: String = children.iter().map(|child| format!("{comma}{child}")).collect();
+                self.edit(place.end..place.end, added);
+            }
         }
     }
 
