@@ -23,8 +23,7 @@ pub struct Change<'a> {
 impl<'a> Change<'a> {
     /// A patch's change, which expects nothing, with the comment that it has on the line.
     pub fn patch(wants: Wants<'a>, comment: Option<&'a str>) -> Self {
-        let behind = comment.map(|c| NoteChange { expects: None, wants: c });
-        Self { expects: Expects::Anything, wants, notes: Notes { above: None, behind } }
+        Self { expects: Expects::Anything, wants, notes: Notes::of_line(comment) }
     }
 }
 
@@ -83,6 +82,13 @@ pub struct Notes<'a> {
     pub behind: Option<NoteChange<'a>>,
 }
 
+impl<'a> Notes<'a> {
+    /// A patch's: the comment that it has on the line, whatever dest has there.
+    pub fn of_line(comment: Option<&'a str>) -> Self {
+        Self { above: None, behind: comment.map(|wants| NoteChange { expects: None, wants }) }
+    }
+}
+
 /// A comment that the other side wants otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct NoteChange<'a> {
@@ -127,6 +133,13 @@ pub struct Inside<'a> {
     pub others: Others,
     /// What becomes of the map or list when nothing is left in it.
     pub emptied: Emptied,
+}
+
+impl<'a> Inside<'a> {
+    /// A look inside a map of which nothing is asked yet.
+    pub fn nothing_of(like: NodeRef<'a>) -> Self {
+        Self { like, by: By::Field, children: Vec::new(), others: Others::Stay, emptied: Emptied::Stays }
+    }
 }
 
 /// How the children of a map or list are told apart.

@@ -152,21 +152,20 @@ impl<'a> Differ<'a> {
         let updated = Fields::of(sides.updated);
         let dest = Fields::of(sides.dest.filter(|d| d.is_map()));
         let is_new = sides.original.is_none() && sides.dest.is_none();
+        let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
         let mut children = Vec::new();
         for (i, &(key, new)) in updated.0.iter().enumerate() {
             let name = key.string();
             let old = original.get(name, i);
             if let Some((old_key, old_value)) = old
-                && !sides.dest.is_some_and(NodeRef::has_nulls)
+                && !may_clear
                 && same_entry((old_key, old_value), (key, new))
             {
                 continue;
             }
             let id = ChildId::Field(name);
             let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: dest.get(name, i).map(|d| d.1) };
-            self.path.push(id.step(&By::Field), None);
-            let change = self.node(inner, cursor.field(name))?;
-            self.path.pop();
+            let change = self.field(name, inner, cursor)?;
             let notes = match old {
                 Some(old) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
                 None => Notes::default(),
@@ -190,15 +189,21 @@ impl<'a> Differ<'a> {
             }
             let id = ChildId::Field(name);
             let inner = Sides { original: Some(old), updated: None, dest: dest.get(name, i).map(|d| d.1) };
-            self.path.push(id.step(&By::Field), None);
-            let change = self.node(inner, cursor.field(name))?;
-            self.path.pop();
+            let change = self.field(name, inner, cursor)?;
             children.extend(change.map(|change| Child { id, node: None, change }));
         }
         if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
             return Ok(None);
         }
         Ok(sides.expecting(Wants::Inside(Inside { like, by: By::Field, children, others: Others::Stay, emptied })))
+    }
+
+    /// A field on all sides.
+    fn field(&mut self, name: &'a str, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+        self.path.push(ChildId::Field(name).step(&By::Field), None);
+        let change = self.node(sides, cursor.field(name));
+        self.path.pop();
+        change
     }
 
     fn list(

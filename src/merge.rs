@@ -462,6 +462,9 @@ impl<'a> Walk<'a> {
 /// The value of a `<<` entry that brings in a field, and what it brings in.
 fn merged_value<'a>(map: NodeRef<'a>, child: &Child<'a>) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
     let ChildId::Field(name) = child.id else { return None };
+    if !map.document().has_merge_keys() {
+        return None;
+    }
     let (_, merged) = map.entries().find(|(k, _)| k.is_merge_key())?;
     let value = if merged.is_list() { merged.elements().find_map(|m| m.get(name)) } else { merged.get(name) };
     Some((merged, value?))

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::change::{By, Change, Child, ChildId, Emptied, Inside, Others, Wants};
+use crate::change::{By, Change, Child, ChildId, Emptied, Inside, Notes, Others, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::FieldPath;
 use crate::schema::{Cursor, ListKind, element_key, list_kind, patch_key};
@@ -90,7 +90,7 @@ impl<'a> Lowering<'a> {
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             let mut change = self.node(value, dest.and_then(|d| d.get(name)), cursor.field(name), others)?;
-            change.notes = Change::patch(Wants::Same, comment_text(&Place::of_entry(key, value), value)).notes;
+            change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
             self.path.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
         }
@@ -106,7 +106,7 @@ impl<'a> Lowering<'a> {
     ) -> Result<Wants<'a>, Error> {
         match list_directive(patch)? {
             Some(Directive::Delete) => return Ok(Wants::Nothing),
-            Some(Directive::Replace) => return self.atomic(patch, cursor, list_directive(patch)?),
+            by @ Some(Directive::Replace) => return self.atomic(patch, cursor, by),
             Some(Directive::Merge) | None if others == Others::Go => {
                 return self.atomic(patch, cursor, Some(Directive::Replace));
             }
@@ -187,8 +187,7 @@ impl<'a> Lowering<'a> {
             } else {
                 Change::patch(Wants::Value(element), None)
             };
-            let comment = comment_text(&Place::of_element(patch, element), element);
-            change.notes = Change::patch(Wants::Same, comment).notes;
+            change.notes = Notes::of_line(comment_text(&Place::of_element(patch, element), element));
             children.push(Child { id: ChildId::Index(children.len()), node: Some((None, element)), change });
         }
         Ok(Wants::Inside(Inside { like: patch, by: By::Index, children, others: Others::Go, emptied: Emptied::Stays }))

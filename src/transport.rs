@@ -1,9 +1,9 @@
 //! Annotations that are the host's: they carry an item between host and function and are never merged.
 //!
 //! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same; so dest keeps its
-//! own, a source's are not taken, and an added resource has its path only. Source: hosts.md, measured on kpt and kustomize.
+//! own, a source's are not taken, and an added resource has its path and, where it needs one, its number in the file. Source: hosts.md, measured on kpt and kustomize.
 
-use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, Others, Wants};
+use crate::change::{Change, Child, ChildId, Expects, Inside, Others, Wants};
 use crate::merge::{Comments, Plan, Slot};
 use crate::resource::ROLE;
 use crate::yaml::NodeRef;
@@ -20,13 +20,8 @@ fn nothing<'a>() -> Change<'a> {
     Change::patch(Wants::Nothing, None)
 }
 
-fn find<'c, 'a>(inside: &'c mut Inside<'a>, name: &str) -> Option<&'c mut Change<'a>> {
-    inside.children.iter_mut().find(|c| c.id == ChildId::Field(name_in(name))).map(|c| &mut c.change)
-}
-
-/// The names that are looked for live as long as the program.
-fn name_in(name: &str) -> &'static str {
-    if name == "metadata" { "metadata" } else { "annotations" }
+fn find<'c, 'a>(inside: &'c mut Inside<'a>, name: &'static str) -> Option<&'c mut Change<'a>> {
+    inside.children.iter_mut().find(|c| c.id == ChildId::Field(name)).map(|c| &mut c.change)
 }
 
 /// Takes the host's annotations out of what a source asks, so that dest's stay as they are.
@@ -60,13 +55,7 @@ pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<NodeRef<'a>>) {
 /// Turns "no annotations but these" into the removal of each that is not the host's.
 fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: NodeRef<'a>) {
     let mut inside = match &mut annotations.wants {
-        Wants::Nothing => Inside {
-            like: of_dest.resolve(),
-            by: By::Field,
-            children: Vec::new(),
-            others: Others::Stay,
-            emptied: Emptied::Stays,
-        },
+        Wants::Nothing => Inside::nothing_of(of_dest.resolve()),
         Wants::Inside(inside) if inside.others == Others::Go => inside.clone(),
         _ => return,
     };
@@ -89,13 +78,7 @@ pub fn set_path<'a>(change: &mut Change<'a>, marks: NodeRef<'a>) {
     if find(metadata, "annotations").is_none() {
         // All annotations of the source were the host's.
         let key = metadata.like.entries().find(|(k, _)| k.string() == "annotations").map(|(k, _)| k);
-        let inside = Inside {
-            like: of_source,
-            by: By::Field,
-            children: Vec::new(),
-            others: Others::Stay,
-            emptied: Emptied::Stays,
-        };
+        let inside = Inside::nothing_of(of_source);
         let child = Child {
             id: ChildId::Field("annotations"),
             node: Some((key, of_source)),
@@ -176,13 +159,7 @@ pub fn only_takes_off_role(dest: NodeRef<'_>, plan: &Plan<'_>) -> bool {
 fn within<'a>(change: &mut Change<'a>, dest: NodeRef<'a>, add: impl FnOnce(&mut Inside<'a>)) {
     let mut inside = match std::mem::replace(&mut change.wants, Wants::Same) {
         Wants::Inside(inside) => inside,
-        _ => Inside {
-            like: dest.resolve(),
-            by: By::Field,
-            children: Vec::new(),
-            others: Others::Stay,
-            emptied: Emptied::Stays,
-        },
+        _ => Inside::nothing_of(dest.resolve()),
     };
     add(&mut inside);
     change.wants = Wants::Inside(inside);
@@ -200,12 +177,6 @@ fn child_of<'c, 'a>(inside: &'c mut Inside<'a>, name: &'static str) -> &'c mut C
 
 /// A change that asks for nothing yet.
 pub fn no_change(dest: NodeRef<'_>) -> Change<'_> {
-    let inside = Inside {
-        like: dest.resolve(),
-        by: By::Field,
-        children: Vec::new(),
-        others: Others::Stay,
-        emptied: Emptied::Stays,
-    };
+    let inside = Inside::nothing_of(dest.resolve());
     Change::patch(Wants::Inside(inside), None)
 }
