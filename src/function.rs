@@ -1,19 +1,22 @@
 //! The whole function: from the text of a ResourceList to the text of a ResourceList.
 //!
 //! Each source is lowered to a change and applied to its partner; what comes of it is edits of the text that came in. Where anything is
-//! wrong, the items go out as they came, with the reason among the results.
+//! wrong, the items go out as they came, with the reason among the results. [`run`] is the function on a ResourceList; [`merge_items`]
+//! does the same over resources that lie in any texts, as the files of a folder.
 
 mod run;
 mod three_way;
 mod two_way;
 
-use crate::config::{Config, Mode};
+use crate::config::{Config, Mode, Role};
 use crate::merge::{New, Plan};
+use crate::resource::{Origin, Resource};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Severity};
 use crate::roles::{Texts, assign};
 use crate::yaml::{Document, Error};
-use run::Merged;
+
+pub use run::{Added, Item, Merged};
 use three_way::three_way;
 use two_way::two_way;
 
@@ -78,9 +81,12 @@ fn verdict(results: &[Outcome]) -> Verdict {
 }
 
 fn write(list: &ResourceList<'_>, merged: Merged, results: &[Outcome]) -> Result<String, Error> {
-    let docs = merged.added.into_iter().map(Document::parse).collect::<Result<Vec<_>, _>>()?;
+    let docs = merged.added.into_iter().map(|a| Document::parse(a.text)).collect::<Result<Vec<_>, _>>()?;
     let added = docs.iter().flat_map(Document::roots).map(|value| New { key: None, value, trim: Plan::Keep }).collect();
-    list.write(merged.edits, &merged.gone, added, results)
+    let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
+    let edits =
+        merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });
+    list.write(edits.flatten().collect(), &gone, added, results)
 }
 
 fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
@@ -91,16 +97,33 @@ fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Out
             "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`",
         )));
     };
-    let mut config = Config::read(node).map_err(in_stdin)?;
+    let config = Config::read(node).map_err(in_stdin)?;
+    let items = list.items().enumerate().map(|(i, node)| Resource::read(node, Origin::Item(i))).collect();
+    merge_items(items, Vec::new(), config)
+}
+
+/// Merges the items of a package as a functionConfig says, wherever they lie; the item with the number `i` has `i` as its
+/// [`Origin::item`]. `given` is what plays the roles that the functionConfig leaves open, beside items that are marked with one.
+///
+/// Out come what becomes of each item, what is new, and the results. Where a result is an error nothing must be carried out.
+///
+/// # Errors
+/// What cannot be merged at all: an input that is no YAML, a role that nothing plays, resources that cannot be told apart.
+pub fn merge_items<'a>(
+    items: Vec<Resource<'a>>,
+    given: Vec<(Role, Vec<Resource<'a>>)>,
+    mut config: Config<'a>,
+) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
     let texts = Texts::parse(&config)?;
-    let roles = assign(list, &config, &texts)?;
+    let roles = assign(items, given, &config, &texts)?;
     let types = std::mem::take(&mut config.types);
     config.types = types.with_definitions(roles.definitions());
     match config.mode {
         Mode::TwoWay => two_way(roles, &config),
         Mode::ThreeWay => three_way(roles, &config),
-        mode => Err(in_stdin(
-            node.error(format!("`spec.mode` must be `TwoWay` or `ThreeWay`: mode `{mode:?}` is not built yet")),
-        )),
+        mode => Err(Box::new(Outcome::new(
+            Severity::Error,
+            format!("`spec.mode` must be `TwoWay` or `ThreeWay`: mode `{mode:?}` is not built yet"),
+        ))),
     }
 }

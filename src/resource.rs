@@ -42,14 +42,42 @@ const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 pub enum Origin {
     /// It is this item of the ResourceList.
     Item(usize),
+    /// It stands in a file of its own host, which needs no annotation to find it again.
+    File {
+        /// The file, as the user knows it.
+        name: String,
+        /// The number of the item that it is; `None` where it only plays a role.
+        item: Option<usize>,
+    },
     /// It stands in this field of the functionConfig.
     Field(String),
+}
+
+impl Origin {
+    /// The number of the item that it is.
+    pub fn item(&self) -> Option<usize> {
+        match self {
+            Self::Item(i) => Some(*i),
+            Self::File { item, .. } => *item,
+            Self::Field(_) => None,
+        }
+    }
+
+    /// The text that a place in it is a place of, for messages.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Item(_) => "stdin".to_owned(),
+            Self::File { name, .. } => name.clone(),
+            Self::Field(_) => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Item(i) => write!(f, "`items[{i}]`"),
+            Self::File { name, .. } => f.write_str(name),
             Self::Field(field) => write!(f, "`{field}`"),
         }
     }
@@ -142,11 +170,12 @@ impl<'a> Resource<'a> {
         })
     }
 
-    /// Its origin and its file, for messages: `` `items[3]` (overlays/web.yaml) ``.
+    /// Its origin and its file, for messages: `` `items[3]` (overlays/web.yaml) ``, or file and line.
     pub fn whereabouts(&self) -> String {
-        match self.path {
-            Some(path) => format!("{} ({path})", self.origin),
-            None => self.origin.to_string(),
+        match (&self.origin, self.path) {
+            (Origin::File { name, .. }, _) => format!("{name}:{}", self.node.position().line),
+            (origin, Some(path)) => format!("{origin} ({path})"),
+            (origin, None) => origin.to_string(),
         }
     }
 }

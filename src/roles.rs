@@ -2,7 +2,6 @@
 
 use crate::config::{Config, From, Keep, Mode, Role};
 use crate::resource::{Origin, ROLE, Resource};
-use crate::resource_list::ResourceList;
 use crate::results::{Outcome, Severity};
 use crate::yaml::{Document, NodeRef};
 
@@ -60,24 +59,31 @@ fn error(message: String) -> Box<Outcome> {
     Box::new(Outcome::new(Severity::Error, message))
 }
 
-/// Assigns the items and the resources of the functionConfig to roles. Source: function-config.md.
+/// Assigns the items and the resources of the functionConfig to roles. `given` is what plays a role beside them, in roles that the
+/// functionConfig does not fill. Source: function-config.md.
 ///
 /// # Errors
-/// An item marked with a role that the mode does not have, or with one that the functionConfig fills; an item in two roles; a `path`
+/// A role that is filled twice; an item marked with a role that the mode does not have, or with one that is filled; an item in two roles; a `path`
 /// that selects nothing; a resource in a role without apiVersion, kind or name.
 pub fn assign<'a>(
-    list: &ResourceList<'a>,
+    items: Vec<Resource<'a>>,
+    given: Vec<(Role, Vec<Resource<'a>>)>,
     config: &Config<'a>,
     texts: &'a Texts<'a>,
 ) -> Result<Roles<'a>, Box<Outcome>> {
-    let mut items: Vec<Option<Resource<'a>>> =
-        list.items().enumerate().map(|(i, node)| Some(Resource::read(node, Origin::Item(i)))).collect();
+    let mut items: Vec<Option<Resource<'a>>> = items.into_iter().map(Some).collect();
     let mut gone = vec![false; items.len()];
     let mut taken_by: Vec<Option<&str>> = vec![None; items.len()];
-    let mut others: Vec<(Role, Vec<Resource<'a>>)> = Vec::new();
+    let mut others = given;
     let mut texts = texts.0.iter();
     let mut taken: Vec<(usize, Role)> = Vec::new();
     for (role, sides) in &config.sides {
+        if others.iter().any(|(filled, _)| filled == role) {
+            let name = role.name();
+            return Err(error(format!(
+                "`spec.{name}` must not be given, for `{name}` is given beside the functionConfig"
+            )));
+        }
         let mut members = Vec::new();
         for side in sides {
             match &side.from {
@@ -133,6 +139,7 @@ pub fn assign<'a>(
         }
         others.push((*role, members));
     }
+    let filled: Vec<Role> = others.iter().map(|(role, _)| *role).collect();
     for (i, slot) in items.iter_mut().enumerate() {
         let Some(role) = slot.as_ref().and_then(|item| by_annotation(item, config.mode).transpose()) else { continue };
         let role = role?;
@@ -144,7 +151,7 @@ pub fn assign<'a>(
                 role.name()
             )));
         }
-        if config.sides.iter().any(|(r, _)| *r == role) {
+        if filled.contains(&role) {
             return Err(error(format!(
                 "{} must not carry the annotation `{ROLE}: {}`, for the functionConfig says who plays that role",
                 item.whereabouts(),

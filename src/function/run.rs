@@ -1,4 +1,6 @@
 //! One run over the items: a resource merged, taken off its role, added, or gone.
+//!
+//! Items may lie in one text or in many: what becomes of an item is edits of the text that it lies in, so whoever read it can write it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,17 +17,35 @@ use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
 use crate::transport;
-use crate::yaml::{Document, Error, NodeRef, Place, plain_or_quoted};
+use crate::yaml::{Document, Error, NodeRef, Place, extent, plain_or_quoted};
 
-/// What becomes of the items.
+/// What a merge does to the items of a package.
 #[derive(Debug, Default)]
-pub(super) struct Merged {
-    /// Edits inside of items.
-    pub edits: Vec<Edit>,
-    /// For each item, whether it goes.
-    pub gone: Vec<bool>,
-    /// The texts of new resources.
-    pub added: Vec<String>,
+pub struct Merged {
+    /// What becomes of each item, by its number.
+    pub items: Vec<Item>,
+    /// The resources that are new.
+    pub added: Vec<Added>,
+}
+
+/// What becomes of one item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// It stays as it is.
+    Stays,
+    /// It stays, with these edits of the text that it lies in: disjoint, and in the order of the text.
+    Edited(Vec<Edit>),
+    /// It goes.
+    Goes,
+}
+
+/// A resource that is new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// Its file, relative to the folder of the role that it comes from; `None` where it was in no file.
+    pub path: Option<String>,
+    /// The resource, one YAML document. Where it came from an item of a ResourceList, it carries its path as an annotation.
+    pub text: String,
 }
 
 /// A source with a `<<` entry, as a text in which it is written out; what is lowered has fields and nothing behind them.
@@ -54,11 +74,7 @@ pub(super) fn own_anchors(item: &Resource<'_>, node: NodeRef<'_>) -> Result<(), 
 }
 
 fn unreadable_source(source: &Resource<'_>, error: &Error) -> Box<Outcome> {
-    let text = match &source.origin {
-        Origin::Item(_) => "stdin".to_owned(),
-        Origin::Field(field) => format!("`{field}`"),
-    };
-    Box::new(Outcome::unreadable(&text, error).about(source))
+    Box::new(Outcome::unreadable(&source.origin.text(), error).about(source))
 }
 
 /// A source as it is, or as its flat text has it.
@@ -79,7 +95,7 @@ impl OwnText {
     fn of(node: NodeRef<'_>) -> Self {
         let doc = node.document();
         match Place::behind_dash(node) {
-            _ if doc.roots().next().is_some_and(|r| r.is(node)) => Self { range: 0..doc.source().len(), pad: 0 },
+            _ if node.is_root() => Self { range: extent(node), pad: 0 },
             Some(place) => Self { range: place.lead..place.bottom(doc), pad: place.column(doc) },
             None => Self { range: node.start()..node.end(), pad: 0 },
         }
@@ -162,7 +178,7 @@ impl Numbering {
     }
 }
 
-/// One run over a ResourceList.
+/// One run over the items of a package.
 pub(super) struct Run<'c> {
     types: &'c Types,
     pub policy: Policy,
@@ -178,15 +194,29 @@ impl<'c> Run<'c> {
             types: &config.types,
             policy: config.policy,
             results: Vec::new(),
-            merged: Merged { gone: roles.gone.clone(), ..Merged::default() },
+            merged: Merged {
+                items: roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect(),
+                added: Vec::new(),
+            },
             numbering: Numbering::default(),
         }
     }
 
     pub(super) fn set_gone(&mut self, item: &Resource<'_>) {
-        if let Origin::Item(i) = item.origin {
-            self.merged.gone[i] = true;
+        self.set(item, Item::Goes);
+    }
+
+    /// Says what becomes of an item; one that goes is gone.
+    fn set(&mut self, item: &Resource<'_>, becomes: Item) {
+        let slot = item.origin.item().and_then(|i| self.merged.items.get_mut(i));
+        if let Some(slot) = slot.filter(|s| **s != Item::Goes) {
+            *slot = becomes;
         }
+    }
+
+    /// Adds a resource that dest lacks.
+    pub(super) fn add(&mut self, source: &Resource<'_>, text: String) {
+        self.merged.added.push(Added { path: source.relative_path.map(str::to_owned), text });
     }
 
     /// A dest item stays, without the annotation of its role.
@@ -228,10 +258,10 @@ impl<'c> Run<'c> {
         }
         match fate {
             Fate::Unchanged => {}
-            Fate::Unmarked(edits) | Fate::Edited(edits) => self.merged.edits.extend(edits),
+            Fate::Unmarked(edits) | Fate::Edited(edits) => self.set(item, Item::Edited(edits)),
             Fate::Text(text) => {
                 let own = OwnText::of(item.node);
-                self.merged.edits.push(Edit { text: text[own.pad..].to_owned(), range: own.range });
+                self.set(item, Item::Edited(vec![Edit { text: text[own.pad..].to_owned(), range: own.range }]));
             }
             Fate::Gone => self.set_gone(item),
         }
@@ -358,7 +388,8 @@ impl<'c> Run<'c> {
             let number = self.numbering.next(path).map(|n| format!("{INDEX}: '{n}'\n")).unwrap_or_default();
             format!("{PATH}: {}\n{number}", plain_or_quoted(path))
         };
-        let path = source.relative_path.map(marks);
+        let is_file = matches!(source.origin, Origin::File { .. });
+        let path = source.relative_path.filter(|_| !is_file).map(marks);
         let path = path.map(Document::parse).transpose().map_err(|e| unreadable_source(source, &e))?;
         let mut change = change;
         transport::leave_out(&mut change, None);

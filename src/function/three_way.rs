@@ -48,7 +48,7 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
             (None, Some(updated), None) => {
                 moves.came.push(updated);
                 if let Fate::Text(text) = run.arrived(updated)? {
-                    run.merged.added.push(text);
+                    run.add(updated, text);
                     counts.added += 1;
                 }
             }

@@ -52,8 +52,9 @@ pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, 
             }
             None => {
                 if let Fate::Text(text) = run.merge_all(None, &group.sources)? {
-                    run.merged.added.push(text);
-                    new.extend(group.sources.first().copied());
+                    let Some(first) = group.sources.first() else { continue };
+                    run.add(first, text);
+                    new.push(*first);
                 }
             }
         }

@@ -216,6 +216,11 @@ impl<'a> NodeRef<'a> {
         std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && self.id == other.id
     }
 
+    /// Whether it is the root of a document.
+    pub fn is_root(self) -> bool {
+        self.doc.roots.binary_search(&self.id).is_ok()
+    }
+
     /// Its kind, [`Kind::Alias`] for an alias.
     pub fn kind(self) -> Kind {
         self.node().kind

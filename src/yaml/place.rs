@@ -4,6 +4,8 @@
 //! its line; so are comment lines below it that are indented deeper than it is. A comment set apart by a blank line belongs to
 //! nobody and stays where it is.
 
+use std::ops::Range;
+
 use super::error::{line_end, line_start};
 use super::node::{Document, Kind, NodeRef, Style};
 
@@ -90,6 +92,29 @@ impl Place {
     pub fn bottom(&self, doc: &Document<'_>) -> usize {
         below(doc, self.end, self.column(doc))
     }
+}
+
+/// The lines of the document that a node is the root of: from its `---` and the directives above that, or from behind the `...` of the
+/// document before it, to the `---` or `...` behind it.
+pub fn extent(root: NodeRef<'_>) -> Range<usize> {
+    let text = root.document().source();
+    let is = |line: usize, mark: &str| {
+        let line = text[line..line_end(text, line)].trim_start_matches('\u{feff}');
+        line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    };
+    let above = |line: usize| line_start(text, line_break_before(text, line));
+    let mut start = line_start(text, root.full_start());
+    while start > 0 && !is(start, "---") && !is(above(start), "...") {
+        start = above(start);
+    }
+    while start > 0 && is(start, "---") && text[above(start)..].starts_with('%') {
+        start = above(start);
+    }
+    let mut end = next_line(text, root.end());
+    while end < text.len() && !is(end, "---") && !is(end, "...") {
+        end = next_line(text, end);
+    }
+    start..end
 }
 
 /// Behind the line break of the line that holds `end` and of the comment lines below it that are indented deeper than
@@ -256,6 +281,25 @@ mod tests {
             let (key, value) = map.entries().next().expect("entry");
             assert_eq!(comment_text(&Place::of_entry(key, value), value), want, "{text}");
         }
+    }
+
+    #[test]
+    fn a_document_reaches_from_mark_to_mark() {
+        let extents = |text: &str| {
+            let doc = Document::parse(text).expect("valid");
+            doc.roots().map(|r| text[extent(r)].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(extents("# a\n\na: 1\n# b\n"), ["# a\n\na: 1\n# b\n"]);
+        assert_eq!(extents("# free\n---\na: 1\n---\n\n# b\nb: 2\n"), ["---\na: 1\n", "---\n\n# b\nb: 2\n"]);
+        assert_eq!(
+            extents("a: 1\n---\n# none\n---\n--- {b: 2}\n"),
+            ["a: 1\n", "---\n# none\n", "---\n", "--- {b: 2}\n"]
+        );
+        assert_eq!(extents("a: 1\r\n...\r\nb: |+\r\n  x\r\n\r\n"), ["a: 1\r\n", "b: |+\r\n  x\r\n\r\n"]);
+        assert_eq!(
+            extents("\u{feff}---\na: 1\n...\n%YAML 1.2\n---\n---a: 1"),
+            ["\u{feff}---\na: 1\n", "%YAML 1.2\n---\n---a: 1"]
+        );
     }
 
     #[test]
