@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::path::{ElementKey, FieldPath, Step};
-use crate::schema::ListKind;
+use crate::schema::{ListKind, Members};
 use crate::yaml::NodeRef;
 
 /// What the other side asks of one node.
@@ -28,6 +28,28 @@ impl<'a> Change<'a> {
 }
 
 impl<'a> Change<'a> {
+    /// Lets fields stay as dest has them, whatever is asked of them.
+    pub fn keep_fields(&mut self, paths: &[&[&'static str]]) {
+        for path in paths {
+            self.keep_field(path);
+        }
+    }
+
+    fn keep_field(&mut self, path: &[&'static str]) {
+        let (Some((name, below)), Wants::Inside(inside)) = (path.split_first(), &mut self.wants) else { return };
+        let id = ChildId::Field(name);
+        match inside.children.iter_mut().find(|c| c.id == id) {
+            Some(child) if !below.is_empty() && matches!(child.change.wants, Wants::Inside(_)) => {
+                child.change.keep_field(below);
+            }
+            Some(child) => child.change = Change::patch(Wants::Same, None),
+            None if inside.others == Others::Go => {
+                inside.children.push(Child { id, node: None, change: Change::patch(Wants::Same, None) });
+            }
+            None => {}
+        }
+    }
+
     /// Whether it asks for more than comments.
     pub fn asks_for_values(&self) -> bool {
         match &self.wants {
@@ -133,12 +155,29 @@ pub struct Inside<'a> {
     pub others: Others,
     /// What becomes of the map or list when nothing is left in it.
     pub emptied: Emptied,
+    /// How many of the fields of a map may be set at once.
+    pub members: Members,
+    /// The order of these elements of a list; others keep their place relative to their neighbours. Empty: as dest has them.
+    pub order: Vec<ChildId<'a>>,
 }
 
 impl<'a> Inside<'a> {
+    /// A look inside a map or list that merges, at these children.
+    pub fn of(like: NodeRef<'a>, by: By<'a>, children: Vec<Child<'a>>) -> Self {
+        Self {
+            like,
+            by,
+            children,
+            others: Others::Stay,
+            emptied: Emptied::Stays,
+            members: Members::Any,
+            order: Vec::new(),
+        }
+    }
+
     /// A look inside a map of which nothing is asked yet.
     pub fn nothing_of(like: NodeRef<'a>) -> Self {
-        Self { like, by: By::Field, children: Vec::new(), others: Others::Stay, emptied: Emptied::Stays }
+        Self::of(like, By::Field, Vec::new())
     }
 }
 
@@ -179,6 +218,8 @@ impl<'a> By<'a> {
 pub enum Others {
     /// They stay: a merge.
     Stay,
+    /// They stay, and a value that stands several times stays once: a set, as `kubectl patch` merges it.
+    Once,
     /// They go: `$patch: replace`.
     Go,
 }

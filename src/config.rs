@@ -5,13 +5,16 @@
 //! is an error that names the field, quotes what was written and says what is allowed.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::merge::{NewElements, OnConflict, Policy};
+use crate::patch::Reader;
 use crate::schema::{Dialect, Inference, ListKind, ListRule, Types};
+use crate::target::{Field, Target};
 use crate::yaml::{Error, NodeRef, from_node, one_of};
 
 /// The group and version of the functionConfig.
@@ -123,14 +126,13 @@ struct Input {
     keep: Option<bool>,
     /// Which dest items a source is applied to, instead of by identity. All that is given must fit; group, version, kind, name and
     /// namespace are regular expressions for the whole value.
-    target: Option<Target>,
+    target: Option<WrittenTarget>,
 }
 
 /// Which dest items a source is applied to.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-#[allow(dead_code, reason = "read for the schema until targets are built")]
-struct Target {
+struct WrittenTarget {
     /// The API group; empty for the core group.
     group: Option<String>,
     /// The API version.
@@ -175,7 +177,7 @@ pub struct Config<'a> {
     /// Who wins, and where new elements go.
     pub policy: Policy,
     /// What is known of types.
-    pub types: Types,
+    pub types: Types<'a>,
 }
 
 /// One input of a role.
@@ -187,6 +189,8 @@ pub struct Side<'a> {
     pub node: NodeRef<'a>,
     /// Where its resources come from.
     pub from: From<'a>,
+    /// The items that they are for, instead of those that have their identity.
+    pub target: Option<Rc<Target>>,
 }
 
 /// Where the resources of an input come from.
@@ -266,9 +270,6 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     if let Some(at) = spec_node.get("onConflict").filter(|_| spec.on_conflict.is_some() && mode != Mode::ThreeWay) {
         return Err(at.error("`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"));
     }
-    if let Some(at) = spec_node.get("openapi").filter(|_| spec.openapi.is_some()) {
-        return Err(at.error("`spec.openapi` is not built yet; use `spec.mergeKeys`"));
-    }
     let rules = match spec_node.get("mergeKeys") {
         Some(at) => spec
             .merge_keys
@@ -284,11 +285,22 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         on_conflict: spec.on_conflict.unwrap_or_default(),
         new_elements: spec.new_elements.unwrap_or_default(),
     };
-    Ok(Config { mode, sides, policy, types: Types::new(rules, inference(mode, spec.infer_merge_keys), dialect(mode)) })
+    let mut types = Types::new(rules, inference(mode, spec.infer_merge_keys), dialect(mode));
+    if let Some(at) = spec_node.get("openapi").filter(|_| spec.openapi.is_some()) {
+        types = types.with_openapi(at)?;
+    }
+    Ok(Config { mode, sides, policy, types })
 }
 
 fn inference(mode: Mode, asked: Option<bool>) -> Inference {
     if asked.unwrap_or(mode != Mode::Strategic) { Inference::On } else { Inference::Off }
+}
+
+impl Config<'_> {
+    /// As whom sources are read.
+    pub fn reader(&self) -> Reader {
+        if self.mode == Mode::Strategic { Reader::Kubectl } else { Reader::Kyaml }
+    }
 }
 
 /// Strategic does what `kubectl patch` does, the other modes what the server does.
@@ -325,11 +337,10 @@ fn side<'a>(input: Input, node: NodeRef<'a>, field: String) -> Result<Side<'a>, 
     if let Some(at) = node.get("keep").filter(|_| input.keep.is_some() && *kind != "path") {
         return Err(at.error(format!("`{field}.keep` must not be given without `path`")));
     }
-    if let Some(at) = node.get("target").filter(|_| input.target.is_some()) {
-        return Err(at.error(format!(
-            "`{field}.target` is not built yet; a source is applied by its apiVersion, kind, namespace and name"
-        )));
-    }
+    let target = match (node.get("target"), input.target) {
+        (Some(at), Some(written)) => Some(Rc::new(target(written, at, format!("{field}.target"))?)),
+        _ => None,
+    };
     let value = node.get(kind).unwrap_or(node);
     let field = format!("{field}.{kind}");
     let from = match *kind {
@@ -345,7 +356,44 @@ fn side<'a>(input: Input, node: NodeRef<'a>, field: String) -> Result<Side<'a>, 
             keep: if input.keep == Some(false) { Keep::Consumed } else { Keep::Stay },
         },
     };
-    Ok(Side { field, node: value, from })
+    Ok(Side { field, node: value, from, target })
+}
+
+fn target(written: WrittenTarget, at: NodeRef<'_>, field: String) -> Result<Target, Error> {
+    if !field.starts_with("spec.source") {
+        return Err(at.error(format!("`{field}` must not be given: only a source has a target")));
+    }
+    let place = |name: &str| at.get(name).unwrap_or(at);
+    let given: Vec<String> =
+        at.fields().filter(|(_, v)| !v.is_null()).map(|(k, v)| format!("`{}: {}`", k.string(), v.string())).collect();
+    if given.is_empty() {
+        return Err(at.error(format!("`{field}` must have at least one field: without any it would select every item")));
+    }
+    let mut target = Target::new(&field, given.join(", "));
+    let patterns = [
+        ("group", Field::Group, written.group),
+        ("version", Field::Version, written.version),
+        ("kind", Field::Kind, written.kind),
+        ("name", Field::Name, written.name),
+        ("namespace", Field::Namespace, written.namespace),
+    ];
+    for (name, of, pattern) in patterns {
+        let Some(pattern) = pattern else { continue };
+        target = target.with_pattern(of, &pattern).map_err(|e| {
+            place(name).error(format!("`{field}.{name}` must be a regular expression, not \"{pattern}\": {e}"))
+        })?;
+    }
+    let not_selector = |name: &str, written: &str, e: String| {
+        place(name)
+            .error(format!("`{field}.{name}` must be a selector, as `app=web,tier in (a, b)`, not \"{written}\": {e}"))
+    };
+    if let Some(selector) = written.label_selector {
+        target = target.with_labels(&selector).map_err(|e| not_selector("labelSelector", &selector, e))?;
+    }
+    if let Some(selector) = written.annotation_selector {
+        target = target.with_annotations(&selector).map_err(|e| not_selector("annotationSelector", &selector, e))?;
+    }
+    Ok(target)
 }
 
 /// A path as annotations have it: relative to the package, with `/`, without `.` and without `/` at the end.
@@ -440,7 +488,7 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         } else {
             From::Path { path: clean_path(value, &field)?, keep: Keep::Stay }
         };
-        sides.push((role, vec![Side { field, node: value, from }]));
+        sides.push((role, vec![Side { field, node: value, from, target: None }]));
     }
     let on_conflict = pick(
         "onConflict",

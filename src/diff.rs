@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Notes, Others, Wants};
+use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Notes, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::{ElementKey, FieldPath};
 use crate::schema::{Cursor, ListKind, Unkeyed, element_key, list_kind};
@@ -195,7 +195,11 @@ impl<'a> Differ<'a> {
         if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
             return Ok(None);
         }
-        Ok(sides.expecting(Wants::Inside(Inside { like, by: By::Field, children, others: Others::Stay, emptied })))
+        Ok(sides.expecting(Wants::Inside(Inside {
+            emptied,
+            members: cursor.members(),
+            ..Inside::of(like, By::Field, children)
+        })))
     }
 
     /// A field on all sides.
@@ -244,7 +248,7 @@ impl<'a> Differ<'a> {
         if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
             return Ok(None);
         }
-        Ok(sides.expecting(Wants::Inside(Inside { like, by, children, others: Others::Stay, emptied })))
+        Ok(sides.expecting(Wants::Inside(Inside { emptied, ..Inside::of(like, by, children) })))
     }
 
     fn elements(&mut self, keys: Vec<&'a str>, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Vec<Child<'a>>, Error> {

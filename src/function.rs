@@ -5,6 +5,8 @@
 //! does the same over resources that lie in any texts, as the files of a folder.
 
 mod run;
+mod sources;
+mod strategic;
 mod three_way;
 mod two_way;
 
@@ -17,6 +19,7 @@ use crate::roles::{Texts, assign};
 use crate::yaml::{Document, Error};
 
 pub use run::{Added, Item, Merged};
+use strategic::strategic;
 use three_way::three_way;
 use two_way::two_way;
 
@@ -112,18 +115,14 @@ fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Out
 pub fn merge_items<'a>(
     items: Vec<Resource<'a>>,
     given: Vec<(Role, Vec<Resource<'a>>)>,
-    mut config: Config<'a>,
+    config: Config<'a>,
 ) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
     let texts = Texts::parse(&config)?;
     let roles = assign(items, given, &config, &texts)?;
-    let types = std::mem::take(&mut config.types);
-    config.types = types.with_definitions(roles.definitions());
+    let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
     match config.mode {
         Mode::TwoWay => two_way(roles, &config),
         Mode::ThreeWay => three_way(roles, &config),
-        mode => Err(Box::new(Outcome::new(
-            Severity::Error,
-            format!("`spec.mode` must be `TwoWay` or `ThreeWay`: mode `{mode:?}` is not built yet"),
-        ))),
+        Mode::Strategic => strategic(roles, &config),
     }
 }

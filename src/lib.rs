@@ -40,6 +40,7 @@ pub mod roles;
 
 pub mod resource;
 pub mod results;
+pub mod target;
 pub mod transport;
 
 pub mod diff;

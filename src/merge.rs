@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Others, Wants};
 use crate::path::FieldPath;
-use crate::schema::element_key;
+use crate::schema::{Members, element_key};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
 
 /// What becomes of one node of dest.
@@ -121,6 +121,10 @@ pub enum Notice {
     Repeated,
     /// A list that has merge keys was replaced whole, for this reason.
     Unkeyed(String),
+    /// What a patch has here counts for nothing, for this reason.
+    Ignored(String),
+    /// A union has members that exclude each other, these.
+    Union(String),
 }
 
 /// Who wins where dest and updated both changed a node.
@@ -366,7 +370,7 @@ impl<'a> Walk<'a> {
         let old = Children::of(map, &inside.by, inside.children.len());
         let mut plans: Vec<Option<(Plan<'a>, Comments<'a>)>> = vec![None; old.written.len()];
         let mut asked = vec![false; old.written.len()];
-        let mut new: Vec<New<'a>> = Vec::new();
+        let mut new: Vec<(&ChildId<'a>, New<'a>)> = Vec::new();
         for child in &inside.children {
             let (found, more) = old.find(&child.id);
             self.path.push(child.id.step(&inside.by), found);
@@ -376,7 +380,7 @@ impl<'a> Walk<'a> {
             }
             let Some(found) = found else {
                 self.path.pop();
-                new.extend(self.put(child, inside)?);
+                new.extend(self.put(child, inside)?.map(|n| (&child.id, n)));
                 continue;
             };
             plans[found] = Some(self.child(old.written[found], map, child)?);
@@ -385,7 +389,7 @@ impl<'a> Walk<'a> {
                 self.entered.extend(merged_value(map, child).map(|m| m.0));
             }
             let removes = matches!(child.change.wants, Wants::Nothing);
-            if !more.is_empty() && !removes {
+            if !more.is_empty() && !removes && inside.others != Others::Once {
                 self.warn(Notice::Repeated, Some(old.written[found].1), None);
             }
             self.path.pop();
@@ -398,9 +402,14 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        if inside.others == Others::Go {
-            for i in (0..plans.len()).filter(|&i| !asked[i]) {
-                plans[i] = Some((Plan::Remove, Comments::default()));
+        for (i, plan) in plans.iter_mut().enumerate().filter(|(_, plan)| plan.is_none()) {
+            let goes = match inside.others {
+                Others::Stay => false,
+                Others::Once => old.ids[i].as_ref().is_some_and(|id| old.find(id).0 != Some(i)),
+                Others::Go => !asked[i],
+            };
+            if goes {
+                *plan = Some((Plan::Remove, Comments::default()));
             }
         }
         let is_gone = |p: &Option<(Plan<'a>, Comments<'a>)>| matches!(p, Some((Plan::Remove, _)));
@@ -410,14 +419,26 @@ impl<'a> Walk<'a> {
         let untouched = |p: &Option<(Plan<'a>, Comments<'a>)>| {
             p.as_ref().is_none_or(|(plan, c)| matches!(plan, Plan::Keep) && *c == Comments::default())
         };
-        if new.is_empty() && plans.iter().all(untouched) {
+        let unchanged = new.is_empty() && plans.iter().all(untouched);
+        if unchanged && inside.order.is_empty() {
             return Ok(Plan::Keep);
         }
-        let slots = match inside.by {
-            By::Field => fields_in_order(plans, behind_siblings(inside.like, &old, new)),
-            By::Index => elements_in_order(plans, new, NewElements::Append),
-            By::Keys(_) | By::Value => elements_in_order(plans, new, self.policy.new_elements),
+        if let Some(notice) = crowded(inside.members, &old, &plans, &new) {
+            self.warn(notice, Some(dest), Some(inside.like));
+        }
+        let slots = if inside.order.is_empty() {
+            let new = new.into_iter().map(|(_, n)| n).collect();
+            match inside.by {
+                By::Field => fields_in_order(plans, behind_siblings(inside.like, &old, new)),
+                By::Index => elements_in_order(plans, new, NewElements::Append),
+                By::Keys(_) | By::Value => elements_in_order(plans, new, self.policy.new_elements),
+            }
+        } else {
+            elements_as_ordered(plans, &old, new, (&inside.by, &inside.order))
         };
+        if unchanged && slots.iter().enumerate().all(|(i, s)| matches!(s, Slot::Dest { index, .. } if *index == i)) {
+            return Ok(Plan::Keep);
+        }
         Ok(self.enter(dest, Plan::Inside(slots)))
     }
 
@@ -511,6 +532,79 @@ fn elements_in_order<'a>(plans: Planned<'a>, new: Vec<New<'a>>, place: NewElemen
         NewElements::Append => old.chain(new).collect(),
         NewElements::Prepend => new.chain(old).collect(),
     }
+}
+
+/// The elements as an order wants them. Those that it does not name stand before the first one that it names and that follows them in
+/// dest. Source: `mergeSortedSlice` of apimachinery's strategic merge patch.
+fn elements_as_ordered<'a>(
+    plans: Planned<'a>,
+    old: &Children<'a>,
+    new: Vec<(&ChildId<'a>, New<'a>)>,
+    (by, order): (&By<'a>, &[ChildId<'a>]),
+) -> Vec<Slot<'a>> {
+    let rank: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().rev().map(|(rank, id)| (id, rank)).collect();
+    let mut named: Vec<(usize, Option<usize>, Slot<'a>)> = Vec::new();
+    let mut others = Vec::new();
+    for (index, plan) in plans.into_iter().enumerate() {
+        let rank = old.ids[index].as_ref().and_then(|id| rank.get(id));
+        let slot = dest_slot(index, plan);
+        match rank.filter(|_| !matches!(slot, Slot::Dest { plan: Plan::Remove, .. })) {
+            Some(rank) => named.push((*rank, Some(index), slot)),
+            None => others.push((index, slot)),
+        }
+    }
+    let (count, last) = (old.written.len(), order.len());
+    // Of maps, as many new ones as were deleted follow all that dest has: kubectl's take the room of the deleted in its own array.
+    let is_gone = |slot: &Slot<'a>| matches!(slot, Slot::Dest { plan: Plan::Remove, .. });
+    let room = if matches!(by, By::Keys(_)) { others.iter().filter(|(_, slot)| is_gone(slot)).count() } else { 0 };
+    named.extend(
+        new.into_iter()
+            .enumerate()
+            .map(|(i, (id, n))| (rank.get(id).copied().unwrap_or(last), (i < room).then_some(count), Slot::New(n))),
+    );
+    named.sort_by_key(|(rank, ..)| *rank);
+    let mut others = others.into_iter().peekable();
+    let mut slots = Vec::new();
+    for (_, place, slot) in named {
+        while let Some((_, other)) = others.next_if(|(index, _)| place.is_some_and(|place| *index < place)) {
+            slots.push(other);
+        }
+        slots.push(slot);
+    }
+    slots.extend(others.map(|(_, slot)| slot));
+    slots
+}
+
+/// Which members of a union would stand side by side.
+fn crowded<'a>(
+    members: Members,
+    old: &Children<'a>,
+    plans: &Planned<'a>,
+    new: &[(&ChildId<'a>, New<'a>)],
+) -> Option<Notice> {
+    let beside = match members {
+        Members::Any => return None,
+        Members::OneBeside(key) => key,
+        Members::NamedByType => "type",
+    };
+    let stays = old.written.iter().zip(plans).filter_map(|((key, value), plan)| match plan {
+        Some((Plan::Remove, _)) => None,
+        Some((Plan::Put(new), _)) => Some(((*key)?.string(), new.value)),
+        _ => Some(((*key)?.string(), *value)),
+    });
+    let comes = new.iter().filter_map(|(_, new)| Some((new.key?.string(), new.value)));
+    let (key, mut set): (Vec<_>, Vec<_>) =
+        stays.chain(comes).filter(|(_, value)| !value.is_null()).partition(|(name, _)| *name == beside);
+    let mut names: Vec<String> = Vec::new();
+    if members == Members::NamedByType {
+        let named = key.first()?.1.as_str()?;
+        let mut rest = named.chars();
+        let field: String = rest.next().into_iter().flat_map(char::to_lowercase).chain(rest).collect();
+        set.retain(|(name, _)| *name != field);
+        names.push(format!("`type: {named}`"));
+    }
+    names.extend(set.iter().map(|(name, _)| format!("`{name}`")));
+    (names.len() > 1).then(|| Notice::Union(names.join(" and ")))
 }
 
 fn dest_slot<'a>(index: usize, plan: Option<(Plan<'a>, Comments<'a>)>) -> Slot<'a> {

@@ -3,16 +3,42 @@
 //! Dest is asked only for what a patch alone cannot say: whether an unknown list merges (inference looks at all sides) and which element a
 //! patch means that names it by fewer keys than the list has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::change::{By, Change, Child, ChildId, Emptied, Inside, Notes, Others, Wants};
+use crate::change::{By, Change, Child, ChildId, Inside, Notes, Others, Wants};
 use crate::merge::{Notice, Warning};
-use crate::path::FieldPath;
-use crate::schema::{Cursor, ListKind, element_key, list_kind, patch_key};
+use crate::path::{ElementKey, FieldPath};
+use crate::schema::{Cursor, ListKind, Unkeyed, element_key, key_text, list_kind, patch_key};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 
 /// The directive that says how a map, or as an element of a list the list, is patched.
 const PATCH: &str = "$patch";
+/// The directive that names the fields of a map that stay.
+const RETAIN_KEYS: &str = "$retainKeys";
+/// What the name of the directive begins with that takes values out of a list of scalars; the field's name follows.
+const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
+/// What the name of the directive begins with that gives a list its order; the field's name follows.
+const ORDER: &str = "$setElementOrder/";
+
+/// As whom a patch is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// As kyaml reads a source: `$patch` is the only directive, and it speaks of a list where it stands alone in an element. Nulls in a list
+    /// that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
+    Kyaml,
+    /// As kubectl reads a strategic merge patch: all four directives count, and an element with `$patch: replace` speaks of its list whatever
+    /// else it holds. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
+    Kubectl,
+}
+
+impl Reader {
+    /// Whether a field is a directive and no data.
+    fn is_directive(self, name: &str) -> bool {
+        name == PATCH
+            || self == Self::Kubectl
+                && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER))
+    }
+}
 
 /// The values of `$patch`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,21 +53,39 @@ enum Directive {
 pub struct Lowered<'a> {
     /// The change.
     pub change: Change<'a>,
-    /// Lists that could not be merged by their keys.
+    /// Lists that could not be merged by their keys, and what of the patch counts for nothing.
     pub warnings: Vec<Warning<'a>>,
 }
 
-/// Lowers a two-way source: what it holds is set, null removes, lists merge by their kind.
+/// Lowers a patch: what it holds is set, null removes, lists merge by their kind, directives say otherwise. None of them is in the
+/// change. Source: semantics.md section 1; apimachinery's `strategicpatch`, kyaml's `merge2`.
 ///
 /// # Errors
-/// A repeated key in the patch; a `$patch` whose value is none of `merge`, `replace` and `delete`. Each with its place.
-pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<NodeRef<'a>>, cursor: Cursor<'a>) -> Result<Lowered<'a>, Error> {
-    let mut lowering = Lowering { path: FieldPath::default(), warnings: Vec::new() };
-    let change = lowering.node(patch, dest, cursor, Others::Stay)?;
+/// Each with its place: a repeated key in the patch; a `$patch` whose value is none of `merge`, `replace` and `delete`, or two that
+/// exclude each other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their
+/// `$setElementOrder` leaves out or has in another order; as [`Reader::Kubectl`], an element without the merge key of its list.
+pub fn lower<'a>(
+    patch: NodeRef<'a>,
+    dest: Option<NodeRef<'a>>,
+    cursor: Cursor<'a>,
+    reader: Reader,
+) -> Result<Lowered<'a>, Error> {
+    let mut lowering = Lowering { reader, path: FieldPath::default(), warnings: Vec::new() };
+    let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
 }
 
+/// What a map's directives say of a list that is one of its fields.
+#[derive(Clone, Copy, Default)]
+struct OnList<'a> {
+    /// The values that leave it, as a list.
+    deleted: Option<NodeRef<'a>>,
+    /// Its order, as a list.
+    order: Option<NodeRef<'a>>,
+}
+
 struct Lowering<'a> {
+    reader: Reader,
     path: FieldPath<'a>,
     warnings: Vec<Warning<'a>>,
 }
@@ -50,6 +94,7 @@ impl<'a> Lowering<'a> {
     fn node(
         &mut self,
         patch: NodeRef<'a>,
+        on_list: OnList<'a>,
         dest: Option<NodeRef<'a>>,
         cursor: Cursor<'a>,
         others: Others,
@@ -58,16 +103,20 @@ impl<'a> Lowering<'a> {
             match directive(patch)? {
                 Some(Directive::Delete) => Wants::Nothing,
                 Some(Directive::Replace) => self.map(patch, dest, cursor, Others::Go)?,
+                None if cursor.is_replaced() => self.map(patch, dest, cursor, Others::Go)?,
                 Some(Directive::Merge) | None => self.map(patch, dest, cursor, others)?,
             }
         } else if patch.is_list() {
-            self.list(patch, dest, cursor, others)?
+            self.list(patch, on_list, dest, cursor, others)?
         } else if patch.is_null() {
             Wants::Nothing
         } else {
             Wants::Value(patch)
         };
-        Ok(Change::patch(wants, None))
+        match on_list.order.or(on_list.deleted).filter(|_| !patch.is_list() && !patch.is_null()) {
+            Some(at) => Err(at.error(format!("`{}` must be a list, for a directive speaks of it as one", self.path))),
+            None => Ok(Change::patch(wants, None)),
+        }
     }
 
     fn map(
@@ -81,30 +130,103 @@ impl<'a> Lowering<'a> {
             return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
         }
         let dest = dest.filter(|d| d.is_map());
+        let mut on_lists = self.on_lists(patch)?;
         let mut children = Vec::new();
         for (key, value) in patch.entries() {
             let name = key.string();
-            if name == PATCH {
+            if self.reader.is_directive(name) {
                 continue;
             }
+            let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
             let id = ChildId::Field(name);
+            let in_dest = dest.and_then(|d| d.get(name));
             self.path.push(id.step(&By::Field), None);
-            let mut change = self.node(value, dest.and_then(|d| d.get(name)), cursor.field(name), others)?;
+            let mut change = self.node(value, on_list.unwrap_or_default(), in_dest, cursor.field(name), others)?;
             change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
             self.path.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
         }
-        Ok(Wants::Inside(Inside { like: patch, by: By::Field, children, others, emptied: Emptied::Stays }))
+        // Directives about lists that the patch itself does not have.
+        for (name, on_list) in on_lists {
+            let Some(list) = dest.and_then(|d| d.get(name)).filter(|d| d.is_list() && others == Others::Stay) else {
+                continue;
+            };
+            let id = ChildId::Field(name);
+            self.path.push(id.step(&By::Field), None);
+            let wants = self.arranged(list, on_list, cursor.field(name))?;
+            self.path.pop();
+            children.push(Child { id, node: None, change: Change::patch(wants, None) });
+        }
+        let mut inside = Inside { others, members: cursor.members(), ..Inside::of(patch, By::Field, children) };
+        if others == Others::Stay {
+            self.retain(patch, &mut inside)?;
+        }
+        Ok(Wants::Inside(inside))
+    }
+
+    /// What `$setElementOrder` and `$deleteFromPrimitiveList` in a map say, by field.
+    fn on_lists(&self, map: NodeRef<'a>) -> Result<Vec<(&'a str, OnList<'a>)>, Error> {
+        let mut found: Vec<(&'a str, OnList<'a>)> = Vec::new();
+        if self.reader == Reader::Kyaml {
+            return Ok(found);
+        }
+        for (key, value) in map.entries() {
+            let name = key.string();
+            let Some(field) = name.strip_prefix(ORDER).or_else(|| name.strip_prefix(DELETE_FROM)) else { continue };
+            must_be_list(key, value)?;
+            let at = found.iter().position(|(f, _)| *f == field).unwrap_or_else(|| {
+                found.push((field, OnList::default()));
+                found.len() - 1
+            });
+            let on_list = &mut found[at].1;
+            if name.starts_with(ORDER) {
+                on_list.order = Some(value);
+                continue;
+            }
+            if let Some(other) = value.elements().find(|e| e.is_container()) {
+                return Err(other.error(format!("`{name}` must hold scalars only")));
+            }
+            on_list.deleted = Some(value);
+        }
+        Ok(found)
+    }
+
+    /// Lets only those fields of dest stay that `$retainKeys` names.
+    fn retain(&self, patch: NodeRef<'a>, inside: &mut Inside<'a>) -> Result<(), Error> {
+        let retained = patch.entries().find(|(k, _)| self.reader == Reader::Kubectl && k.string() == RETAIN_KEYS);
+        let Some((key, names)) = retained else { return Ok(()) };
+        must_be_list(key, names)?;
+        if let Some(other) = names.elements().find(|e| e.is_container()) {
+            return Err(other.error(format!("`{RETAIN_KEYS}` must hold names of fields only")));
+        }
+        let names: HashSet<&str> = names.elements().map(NodeRef::string).collect();
+        for (key, value) in patch.entries() {
+            let name = key.string();
+            if !names.contains(name) && !value.is_null() && !self.reader.is_directive(name) {
+                return Err(key.error(format!("`{RETAIN_KEYS}` must name every field of its map, `{name}`, too")));
+            }
+        }
+        inside.others = Others::Go;
+        let known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
+        // In the order of the patch, so that one patch gives one change.
+        for name in patch.get(RETAIN_KEYS).into_iter().flat_map(NodeRef::elements).map(NodeRef::string) {
+            let id = ChildId::Field(name);
+            if !known.contains(&id) {
+                inside.children.push(Child { id, node: None, change: Change::patch(Wants::Same, None) });
+            }
+        }
+        Ok(())
     }
 
     fn list(
         &mut self,
         patch: NodeRef<'a>,
+        on_list: OnList<'a>,
         dest: Option<NodeRef<'a>>,
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Wants<'a>, Error> {
-        match list_directive(patch)? {
+        match self.list_directive(patch)? {
             Some(Directive::Delete) => return Ok(Wants::Nothing),
             by @ Some(Directive::Replace) => return self.atomic(patch, cursor, by),
             Some(Directive::Merge) | None if others == Others::Go => {
@@ -113,64 +235,191 @@ impl<'a> Lowering<'a> {
             Some(Directive::Merge) | None => {}
         }
         let dest = dest.filter(|d| d.is_list());
-        let of_patch: Vec<NodeRef<'a>> = patch.elements().filter(|e| !e.is_map() || !is_list_directive(*e)).collect();
+        let of_patch: Vec<NodeRef<'a>> = patch.elements().filter(|e| !self.speaks_of_list(*e)).collect();
         let sides: Vec<Vec<NodeRef<'a>>> =
-            [Some(of_patch), dest.map(|d| d.elements().collect())].into_iter().flatten().collect();
-        let kind = list_kind(cursor, &sides).unwrap_or_else(|unkeyed| {
-            let warning = Warning {
-                path: self.path.clone(),
-                notice: Notice::Unkeyed(unkeyed.reason),
-                dest,
-                proposed: Some(patch),
-            };
-            self.warnings.push(warning);
-            ListKind::Atomic
-        });
-        match kind {
-            ListKind::Atomic => self.atomic(patch, cursor, None),
-            ListKind::Set => Ok(set(patch)),
-            ListKind::Map(keys) => {
-                let mut children: Vec<Child<'a>> = Vec::new();
-                let mut seen: HashMap<_, usize> = HashMap::new();
-                let (dest_keys, dest_elements): (Vec<_>, Vec<NodeRef<'a>>) = dest
-                    .into_iter()
-                    .flat_map(NodeRef::elements)
-                    .filter_map(|e| Some((element_key(e, &keys)?, e)))
-                    .unzip();
-                let mut in_dest: HashMap<_, NodeRef<'a>> = HashMap::new();
-                for (key, element) in dest_keys.iter().zip(dest_elements) {
-                    in_dest.entry(key.clone()).or_insert(element);
-                }
-                let by = By::Keys(keys.clone());
-                for element in patch.elements() {
-                    let Some(key) = patch_key(element, &keys, &dest_keys) else { continue };
-                    let id = ChildId::Key(key.clone());
-                    self.path.push(id.step(&by), None);
-                    let change = self.node(element, in_dest.get(&key).copied(), cursor, Others::Stay)?;
-                    self.path.pop();
-                    // Two elements of one key are merged one after the other.
-                    match seen.get(&key) {
-                        Some(&first) => follow(&mut children[first].change, change),
-                        None => {
-                            seen.insert(key, children.len());
-                            children.push(Child { id, node: Some((None, element)), change });
-                        }
-                    }
-                }
-                Ok(Wants::Inside(Inside { like: patch, by, children, others, emptied: Emptied::Stays }))
+            [Some(of_patch.clone()), dest.map(|d| d.elements().collect())].into_iter().flatten().collect();
+        let kind = match list_kind(cursor, &sides) {
+            Ok(kind) => kind,
+            Err(unkeyed) if self.reader == Reader::Kubectl => {
+                let is_patch = list_kind(cursor, &sides[..1]).is_err();
+                return Err(self.unkeyed(patch, &unkeyed, if is_patch { "the patch" } else { "dest" }));
             }
-        }
+            Err(unkeyed) => {
+                let notice = Notice::Unkeyed(unkeyed.reason);
+                self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed: Some(patch) });
+                ListKind::Atomic
+            }
+        };
+        let mut inside = match kind {
+            ListKind::Atomic => {
+                let by = if sides.iter().flatten().any(|e| e.is_container()) { By::Index } else { By::Value };
+                let ids = of_patch.iter().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
+                self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
+                return self.atomic(patch, cursor, None);
+            }
+            ListKind::Set => self.set(patch),
+            ListKind::Map(keys) => self.keyed(patch, dest, keys, cursor)?,
+        };
+        self.delete_from(on_list.deleted, &mut inside)?;
+        let in_dest = dest.map(|d| ids(d, &inside.by)).unwrap_or_default();
+        let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
+        let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
+        inside.order = self.ordered(on_list.order, &inside.by, in_patch, in_dest)?;
+        Ok(Wants::Inside(inside))
     }
 
-    /// A list that replaces dest's: as it stands, unless a directive has to be taken out of it. `by` is the directive that says so;
-    /// under `$patch: replace` any further directive in the list is ignored.
+    /// A list of dest about which the patch has directives only.
+    fn arranged(&mut self, dest: NodeRef<'a>, on_list: OnList<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
+        let Some(at) = on_list.order.or(on_list.deleted) else { return Ok(Wants::Same) };
+        let elements: Vec<NodeRef<'a>> = dest.elements().collect();
+        let kind = list_kind(cursor, std::slice::from_ref(&elements)).map_err(|u| self.unkeyed(at, &u, "dest"))?;
+        let by = match kind {
+            ListKind::Map(keys) => By::Keys(keys),
+            ListKind::Set => By::Value,
+            ListKind::Atomic if elements.iter().any(|e| e.is_container()) => By::Index,
+            ListKind::Atomic => By::Value,
+        };
+        let mut inside = Inside::of(at, by, Vec::new());
+        self.delete_from(on_list.deleted, &mut inside)?;
+        inside.order = self.ordered(on_list.order, &inside.by, Vec::new(), ids(dest, &inside.by))?;
+        Ok(Wants::Inside(inside))
+    }
+
+    fn keyed(
+        &mut self,
+        patch: NodeRef<'a>,
+        dest: Option<NodeRef<'a>>,
+        keys: Vec<&'a str>,
+        cursor: Cursor<'a>,
+    ) -> Result<Inside<'a>, Error> {
+        let mut children: Vec<Child<'a>> = Vec::new();
+        let mut seen: HashMap<_, usize> = HashMap::new();
+        let (dest_keys, dest_elements): (Vec<_>, Vec<NodeRef<'a>>) =
+            dest.into_iter().flat_map(NodeRef::elements).filter_map(|e| Some((element_key(e, &keys)?, e))).unzip();
+        let mut in_dest: HashMap<_, NodeRef<'a>> = HashMap::new();
+        for (key, element) in dest_keys.iter().zip(dest_elements) {
+            in_dest.entry(key.clone()).or_insert(element);
+        }
+        let by = By::Keys(keys.clone());
+        for element in patch.elements() {
+            let Some(key) = patch_key(element, &keys, &dest_keys) else { continue };
+            let id = ChildId::Key(key.clone());
+            self.path.push(id.step(&by), None);
+            let found = in_dest.get(&key).copied();
+            let change = self.node(element, OnList::default(), found, cursor, Others::Stay)?;
+            self.path.pop();
+            // Two elements of one key are merged one after the other.
+            match seen.get(&key) {
+                Some(&first) => follow(&mut children[first].change, change),
+                None => {
+                    seen.insert(key, children.len());
+                    children.push(Child { id, node: Some((None, element)), change });
+                }
+            }
+        }
+        Ok(Inside::of(patch, by, children))
+    }
+
+    fn set(&self, patch: NodeRef<'a>) -> Inside<'a> {
+        let mut children = Vec::new();
+        let mut seen = HashSet::new();
+        for element in patch.elements() {
+            let Some(value) = element.scalar() else { continue };
+            if seen.insert(value.clone()) {
+                let comment = comment_text(&Place::of_element(patch, element), element);
+                let change = Change::patch(Wants::Value(element), comment);
+                children.push(Child { id: ChildId::Value(value), node: Some((None, element)), change });
+            }
+        }
+        let others = if self.reader == Reader::Kubectl { Others::Once } else { Others::Stay };
+        Inside { others, ..Inside::of(patch, By::Value, children) }
+    }
+
+    /// Asks that values leave a list. A value that the patch adds as well stays.
+    fn delete_from(&self, deleted: Option<NodeRef<'a>>, inside: &mut Inside<'a>) -> Result<(), Error> {
+        let Some(deleted) = deleted else { return Ok(()) };
+        if !matches!(inside.by, By::Value) {
+            return Err(
+                deleted.error(format!("`{DELETE_FROM}…` must speak of a list of scalars, not of `{}`", self.path))
+            );
+        }
+        let mut known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
+        for id in deleted.elements().filter_map(|e| e.scalar().map(ChildId::Value)) {
+            if known.insert(id.clone()) {
+                inside.children.push(Child { id, node: None, change: Change::patch(Wants::Nothing, None) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The children of a merged list in the order of a `$setElementOrder`. An element of it that leaves out a further merge key stands for
+    /// all that fit the others, as kubectl orders ports by their number alone.
+    fn ordered(
+        &self,
+        order: Option<NodeRef<'a>>,
+        by: &By<'a>,
+        in_patch: Vec<(ChildId<'a>, NodeRef<'a>)>,
+        in_dest: Vec<ChildId<'a>>,
+    ) -> Result<Vec<ChildId<'a>>, Error> {
+        let Some(order) = order else { return Ok(Vec::new()) };
+        let mut known: HashMap<ChildId<'a>, Vec<ChildId<'a>>> = HashMap::new();
+        let mut listed = HashSet::new();
+        for id in in_dest.iter().chain(in_patch.iter().map(|(id, _)| id)) {
+            if listed.insert(id.clone()) {
+                known.entry(short(id)).or_default().push(id.clone());
+            }
+        }
+        let mut ids = Vec::new();
+        for element in order.elements() {
+            let id = match by {
+                By::Keys(keys) => element_key(element, keys).map(ChildId::Key),
+                By::Value => element.scalar().map(ChildId::Value),
+                By::Field | By::Index => None,
+            };
+            let Some(id) = id else {
+                let what = match by {
+                    By::Keys(keys) => format!("must have the merge key `{}`", keys[0]),
+                    By::Value => "must be a scalar".into(),
+                    By::Field | By::Index => "must belong to a list that merges by a key".into(),
+                };
+                return Err(element.error(format!("an element of the `$setElementOrder` of `{}` {what}", self.path)));
+            };
+            let fits = |other: &&ChildId<'a>| match (by, &id, other) {
+                (By::Keys(keys), ChildId::Key(a), ChildId::Key(b)) => {
+                    let given = |i: usize| element.get(keys[i]).and_then(key_text).is_some();
+                    (0..keys.len()).all(|i| a.0[i] == b.0[i] || !given(i))
+                }
+                (_, id, other) => id == *other,
+            };
+            ids.extend(known.get(&short(&id)).into_iter().flatten().filter(fits).cloned());
+        }
+        let rank: HashMap<&ChildId<'a>, usize> = ids.iter().enumerate().rev().map(|(i, id)| (id, i)).collect();
+        let mut last = 0;
+        for (id, element) in &in_patch {
+            match rank.get(id) {
+                Some(&rank) if rank >= last => last = rank,
+                found => {
+                    let what = if found.is_some() { "in the same order" } else { "as well" };
+                    return Err(element.error(format!(
+                        "`{}{}` must stand in the `$setElementOrder` of its list {what}",
+                        self.path,
+                        FieldPath::from(id.step(by))
+                    )));
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    /// A list that replaces dest's: as it stands, unless a directive or a null that clears has to be taken out of it. `by` is the directive
+    /// that says so; under `$patch: replace` any further directive in the list is ignored.
     fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>, by: Option<Directive>) -> Result<Wants<'a>, Error> {
-        if !has_directives(patch) {
+        if !self.must_be_cut(patch) {
             return Ok(Wants::Value(patch));
         }
         let mut children = Vec::new();
         for element in patch.elements() {
-            if element.is_map() && is_list_directive(element) {
+            if self.speaks_of_list(element) {
                 continue;
             }
             if element.is_map() && directive(element)? == Some(Directive::Delete) {
@@ -182,33 +431,95 @@ impl<'a> Lowering<'a> {
                     self.path
                 )));
             }
-            let mut change = if has_directives(element) {
-                self.node(element, None, cursor, Others::Go)?
+            let mut change = if self.must_be_cut(element) {
+                self.node(element, OnList::default(), None, cursor, Others::Go)?
             } else {
                 Change::patch(Wants::Value(element), None)
             };
             change.notes = Notes::of_line(comment_text(&Place::of_element(patch, element), element));
             children.push(Child { id: ChildId::Index(children.len()), node: Some((None, element)), change });
         }
-        Ok(Wants::Inside(Inside { like: patch, by: By::Index, children, others: Others::Go, emptied: Emptied::Stays }))
+        Ok(Wants::Inside(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }))
+    }
+
+    /// Whether a list that is replaced cannot be taken as it stands.
+    fn must_be_cut(&self, node: NodeRef<'_>) -> bool {
+        fn any(node: NodeRef<'_>, reader: Reader) -> bool {
+            let cut = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
+                reader.is_directive(key.string()) || reader == Reader::Kubectl && value.is_null() || any(value, reader)
+            };
+            node.entries().any(cut) || node.elements().any(|e| any(e, reader))
+        }
+        let may = node.text().contains('$') || self.reader == Reader::Kubectl && node.has_nulls() || node.has_aliases();
+        may && any(node, self.reader)
+    }
+
+    /// Whether an element speaks of its list and is none of its values.
+    fn speaks_of_list(&self, element: NodeRef<'_>) -> bool {
+        let Some((_, said)) = element.entries().find(|(k, _)| k.string() == PATCH) else { return false };
+        let is_alone = element.entries().nth(1).is_none();
+        match self.reader {
+            // Source: kyaml's `determineSequenceNodePatchStrategy`.
+            Reader::Kyaml => is_alone,
+            // Source: apimachinery's `mergeSliceWithSpecialElements`.
+            Reader::Kubectl => said.string() == "replace" || said.string() == "merge" && is_alone,
+        }
+    }
+
+    /// What the elements of a list say of the list itself.
+    fn list_directive(&mut self, list: NodeRef<'a>) -> Result<Option<Directive>, Error> {
+        let mut found = None;
+        for element in list.elements().filter(|e| e.is_map()) {
+            if !self.speaks_of_list(element) {
+                continue;
+            }
+            let said = directive(element)?;
+            if found.is_some() && found != said {
+                return Err(
+                    element.error(format!("`{}` must have one `$patch` of its own, not two that differ", self.path))
+                );
+            }
+            found = said;
+            if element.entries().nth(1).is_some() {
+                let notice = Notice::Ignored(
+                    "an element with `$patch: replace` replaces the whole list by the other elements; what else it holds counts for nothing"
+                        .into(),
+                );
+                self.warnings.push(Warning { path: self.path.clone(), notice, dest: None, proposed: Some(element) });
+            }
+        }
+        Ok(found)
+    }
+
+    fn unkeyed(&self, at: NodeRef<'a>, unkeyed: &Unkeyed, side: &str) -> Error {
+        at.error(format!("`{}` must merge by its key, but in {side} {}", self.path, unkeyed.reason))
     }
 }
 
-fn set(patch: NodeRef<'_>) -> Wants<'_> {
-    let mut children = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for element in patch.elements() {
-        let Some(value) = element.scalar() else { continue };
-        if seen.insert(value.clone()) {
-            let comment = comment_text(&Place::of_element(patch, element), element);
-            children.push(Child {
-                id: ChildId::Value(value),
-                node: Some((None, element)),
-                change: Change::patch(Wants::Value(element), comment),
-            });
-        }
+/// The identities of the elements of a list.
+fn ids<'a>(list: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
+    let id = |element: NodeRef<'a>| match by {
+        By::Keys(keys) => element_key(element, keys).map(ChildId::Key),
+        By::Value => element.scalar().map(ChildId::Value),
+        By::Field | By::Index => None,
+    };
+    list.elements().filter_map(id).collect()
+}
+
+/// An identity by its first merge key alone.
+fn short<'a>(id: &ChildId<'a>) -> ChildId<'a> {
+    match id {
+        ChildId::Key(values) => ChildId::Key(ElementKey(values.0[..1].to_vec())),
+        id => id.clone(),
     }
-    Wants::Inside(Inside { like: patch, by: By::Value, children, others: Others::Stay, emptied: Emptied::Stays })
+}
+
+fn must_be_list(key: NodeRef<'_>, value: NodeRef<'_>) -> Result<(), Error> {
+    if value.is_list() {
+        return Ok(());
+    }
+    let text = value.text().lines().next().unwrap_or_default();
+    Err(value.error(format!("`{}` must be a list, not \"{text}\"", key.string())))
 }
 
 /// Lets a second change of one node follow the first, so that applying the result is applying both in turn.
@@ -246,26 +557,4 @@ fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
             value.text().lines().next().unwrap_or_default()
         ))),
     }
-}
-
-/// Whether an element speaks of its list: `$patch` is all that it holds. Source: kyaml's `determineSequenceNodePatchStrategy`.
-fn is_list_directive(element: NodeRef<'_>) -> bool {
-    let mut entries = element.entries();
-    entries.next().is_some_and(|(k, _)| k.string() == PATCH) && entries.next().is_none()
-}
-
-/// What the elements of a list say of the list itself.
-fn list_directive(list: NodeRef<'_>) -> Result<Option<Directive>, Error> {
-    match list.elements().find(|e| e.is_map() && is_list_directive(*e)) {
-        Some(element) => directive(element),
-        None => Ok(None),
-    }
-}
-
-/// Whether any map of a subtree carries `$patch`.
-fn has_directives(node: NodeRef<'_>) -> bool {
-    fn any(node: NodeRef<'_>) -> bool {
-        node.entries().any(|(k, v)| k.string() == PATCH || any(v)) || node.elements().any(any)
-    }
-    node.text().contains('$') && any(node)
 }

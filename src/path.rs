@@ -111,6 +111,12 @@ fn value(text: &str) -> String {
     }
 }
 
+impl<'a> From<Step<'a>> for FieldPath<'a> {
+    fn from(step: Step<'a>) -> Self {
+        Self(vec![Stride { step, index: None }])
+    }
+}
+
 impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.keyed())

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::rc::Rc;
 
+use crate::target::Target;
 use crate::yaml::{NodeRef, Place, comment_text};
 
 /// What makes two resources the same one: compared exactly, as the Kubernetes API does.
@@ -27,6 +29,9 @@ impl fmt::Display for Identity<'_> {
         f.write_str(self.name)
     }
 }
+
+/// The fields that make up an identity.
+pub const IDENTITY: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
 
 /// The annotation by which an item plays a role.
 pub const ROLE: &str = "config.kubernetes.io/merge-source";
@@ -100,6 +105,8 @@ pub struct Resource<'a> {
     pub role: Option<NodeRef<'a>>,
     /// Its path without the folder of its role.
     pub relative_path: Option<&'a str>,
+    /// The items that it is for, instead of the one that has its identity.
+    pub target: Option<Rc<Target>>,
 }
 
 impl<'a> Resource<'a> {
@@ -141,7 +148,7 @@ impl<'a> Resource<'a> {
             _ => None,
         };
         let path = path.or(legacy_path);
-        Self { node, origin, identity, path, index: index.or(legacy_index), role, relative_path: path }
+        Self { node, origin, identity, path, index: index.or(legacy_index), role, relative_path: path, target: None }
     }
 
     /// The identity by which a package knows it: what a `# kpt-merge: namespace/name` comment on `metadata` says stands in for namespace

@@ -133,6 +133,12 @@ impl Outcome {
                 format!("`{place}` stands more than once in dest: the first was merged, the others stay as they are")
             }
             Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
+            Notice::Ignored(reason) => format!("`{place}`: {reason}"),
+            Notice::Union(members) => {
+                format!(
+                    "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
+                )
+            }
         };
         let field = Field {
             path: warning.path.indexed(),

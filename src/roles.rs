@@ -49,6 +49,18 @@ impl<'a> Roles<'a> {
         self.dest.iter().chain(others).filter(is_definition).map(|r| r.node).collect()
     }
 
+    /// Checks that a role is played.
+    ///
+    /// # Errors
+    /// Neither the functionConfig nor an annotation names anything for it.
+    pub fn require(&self, role: Role) -> Result<(), Box<Outcome>> {
+        if self.others.iter().any(|o| o.0 == role) {
+            return Ok(());
+        }
+        let name = role.name();
+        Err(error(format!("`spec.{name}` must be given, or items must carry the annotation `{ROLE}: {name}`")))
+    }
+
     /// The resources that play a role.
     pub fn of(&self, role: Role) -> &[Resource<'a>] {
         self.others.iter().find(|o| o.0 == role).map_or(&[], |o| &o.1)
@@ -86,6 +98,7 @@ pub fn assign<'a>(
         }
         let mut members = Vec::new();
         for side in sides {
+            let first = members.len();
             match &side.from {
                 From::Resources(nodes) => {
                     members.extend(
@@ -97,7 +110,6 @@ pub fn assign<'a>(
                 }
                 From::Yaml(_) => {
                     let Some((field, doc)) = texts.next() else { continue };
-                    let before = members.len();
                     for (i, root) in doc.roots().filter(|r| !r.is_null()).enumerate() {
                         let field =
                             if doc.roots().len() > 1 { format!("{field}, document {}", i + 1) } else { field.clone() };
@@ -106,7 +118,7 @@ pub fn assign<'a>(
                         }
                         members.push(Resource::read(root, Origin::Field(field)));
                     }
-                    if members.len() == before {
+                    if members.len() == first {
                         return Err(error(format!("`{field}` must hold at least one resource")));
                     }
                 }
@@ -135,6 +147,9 @@ pub fn assign<'a>(
                         )));
                     }
                 }
+            }
+            for member in &mut members[first..] {
+                member.target = side.target.clone();
             }
         }
         others.push((*role, members));
@@ -170,7 +185,7 @@ pub fn assign<'a>(
         items[i] = None;
     }
     for resource in others.iter().flat_map(|(_, members)| members) {
-        if let Some(field) = resource.missing() {
+        if let Some(field) = resource.missing().filter(|_| resource.target.is_none()) {
             return Err(Box::new(
                 Outcome::new(Severity::Error, format!("{} must have `{field}` to be merged", resource.whereabouts()))
                     .about(resource),

@@ -5,12 +5,14 @@
 
 pub mod builtin;
 mod crd;
+mod openapi;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::path::ElementKey;
-use crate::yaml::{NodeRef, Scalar};
+use crate::yaml::{Error, NodeRef, Scalar};
+use openapi::{Models, Schema};
 
 /// How a list merges, in the words of `x-kubernetes-list-type`. The keys are owned where a user declares them, and borrowed where a
 /// list is asked about.
@@ -32,6 +34,18 @@ impl ListKind<String> {
             Self::Map(keys) => ListKind::Map(keys.iter().map(String::as_str).collect()),
         }
     }
+}
+
+/// Which fields of a map may be set at once, in the words of the patch strategy `retainKeys`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Members {
+    /// Any.
+    Any,
+    /// It is an element of a list of unions, as a volume: one beside its merge key. The API server refuses two, so the user hears of a
+    /// merge that leaves them; which one to drop only the user knows.
+    OneBeside(&'static str),
+    /// It is a union with a `type`, as a Deployment's strategy: the one that `type` names, `rollingUpdate` for `RollingUpdate`.
+    NamedByType,
 }
 
 /// Whose word counts on a built-in list where Kubernetes says two things.
@@ -72,19 +86,11 @@ pub struct ListRule {
     pub list: ListKind<String>,
 }
 
-/// What the user, or a CustomResourceDefinition, says of the lists below one field.
+/// What the user says of the lists below one field.
 #[derive(Debug, Default)]
 struct Rules {
     list: Option<ListKind<String>>,
     fields: HashMap<String, Rules>,
-    /// Of fields that have no rules of their own.
-    any: Option<Box<Rules>>,
-}
-
-impl Rules {
-    fn field(&self, name: &str) -> Option<&Self> {
-        self.fields.get(name).or(self.any.as_deref())
-    }
 }
 
 /// The lists of a Kustomization that merge. Source: the swagger of kustomize's own types, which kyaml carries.
@@ -101,16 +107,23 @@ fn kustomization() -> impl Iterator<Item = ListRule> {
     })
 }
 
+/// The keys by which a patch merges a list: all by which the server knows its elements where these begin with the patch's own, for else
+/// 53/TCP and 53/UDP would be one port.
+fn merge_keys<'k, 't>(patch: &'k [&'t str], map_keys: &'k [&'t str]) -> &'k [&'t str] {
+    if map_keys.starts_with(patch) { map_keys } else { patch }
+}
+
 /// Everything that is known of types in one run.
 #[derive(Debug, Default)]
-pub struct Types {
+pub struct Types<'t> {
     rules: HashMap<(String, String), Rules>,
-    definitions: HashMap<(String, String), Rules>,
+    openapi: Models<'t>,
+    definitions: HashMap<(String, String), Schema<'t>>,
     inference: Inference,
     dialect: Dialect,
 }
 
-impl Types {
+impl<'t> Types<'t> {
     /// From the user's rules, which come before the built-in types; the later of two rules for one list holds.
     pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference, dialect: Dialect) -> Self {
         let mut types = Self { inference, dialect, ..Self::default() };
@@ -122,40 +135,69 @@ impl Types {
         types
     }
 
-    /// With the CustomResourceDefinitions of the package, which come behind the user's rules and before the built-in types; the later
-    /// of two definitions of one type holds.
+    /// With the models of an OpenAPI document, which come behind the user's rules and before the definitions of the package.
+    ///
+    /// # Errors
+    /// The document has no models, or none of a resource.
+    pub fn with_openapi(mut self, document: NodeRef<'t>) -> Result<Self, Error> {
+        self.openapi = Models::read(document)?;
+        Ok(self)
+    }
+
+    /// With the CustomResourceDefinitions of the package, which come before the built-in types; the later of two definitions of one
+    /// type holds.
     #[must_use]
-    pub fn with_definitions<'d>(mut self, definitions: impl IntoIterator<Item = NodeRef<'d>>) -> Self {
-        self.definitions.extend(definitions.into_iter().flat_map(crd::rules));
+    pub fn with_definitions(mut self, definitions: impl IntoIterator<Item = NodeRef<'t>>) -> Self {
+        self.definitions.extend(definitions.into_iter().flat_map(crd::schemas));
         self
     }
 
+    /// Whether anything is known of a type but its metadata.
+    pub fn know(&self, api_version: &str, kind: &str) -> bool {
+        let root = self.root(api_version, kind);
+        root.rules.is_some() || root.openapi.is_some() || root.definition.is_some() || root.below.is_some()
+    }
+
     /// The root of a type.
-    pub fn root(&self, api_version: &str, kind: &str) -> Cursor<'_> {
-        let rules = of_type(&self.rules, api_version, kind);
-        let definition = of_type(&self.definitions, api_version, kind);
+    pub fn root<'s>(&'s self, api_version: &str, kind: &str) -> Cursor<'s> {
         let below = builtin::root(api_version, kind);
-        // Whatever the type, its metadata is an ObjectMeta, as any built-in type has it.
-        let metadata = builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata"));
-        Cursor { rules, definition, here: None, below, metadata, inference: self.inference, dialect: self.dialect }
+        Cursor {
+            rules: of_type(&self.rules, api_version, kind),
+            openapi: self.openapi.root(api_version, kind),
+            definition: of_type(&self.definitions, api_version, kind).copied(),
+            here: None,
+            below,
+            metadata: object_meta(),
+            inference: self.inference,
+            dialect: self.dialect,
+            // The 46 lists of `Dialect::Server` are replaced because kubectl replaces them: in its own types, not in the user's.
+            dialect_of_openapi: if below.is_some() { self.dialect } else { Dialect::Server },
+        }
     }
 }
 
-fn of_type<'t>(rules: &'t HashMap<(String, String), Rules>, api_version: &str, kind: &str) -> Option<&'t Rules> {
-    if rules.is_empty() { None } else { rules.get(&(api_version.to_owned(), kind.to_owned())) }
+fn of_type<'m, T>(map: &'m HashMap<(String, String), T>, api_version: &str, kind: &str) -> Option<&'m T> {
+    if map.is_empty() { None } else { map.get(&(api_version.to_owned(), kind.to_owned())) }
+}
+
+/// What is known of `metadata` whatever the type: it is an ObjectMeta, as any built-in type has it.
+fn object_meta() -> Option<builtin::FieldRef> {
+    builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata"))
 }
 
 /// A place in a type. Lists are passed through: what is known below a list is known of its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'t> {
     rules: Option<&'t Rules>,
-    definition: Option<&'t Rules>,
+    openapi: Option<Schema<'t>>,
+    definition: Option<Schema<'t>>,
     here: Option<builtin::FieldRef>,
     below: Option<builtin::TypeRef>,
-    /// At the root of a type: what is known of `metadata` whatever the type.
+    /// At the root of a resource: what is known of `metadata` whatever the type.
     metadata: Option<builtin::FieldRef>,
     inference: Inference,
     dialect: Dialect,
+    dialect_of_openapi: Dialect,
 }
 
 impl<'t> Cursor<'t> {
@@ -163,12 +205,14 @@ impl<'t> Cursor<'t> {
     pub fn unknown(inference: Inference) -> Self {
         Self {
             rules: None,
+            openapi: None,
             definition: None,
             here: None,
             below: None,
             metadata: None,
             inference,
             dialect: Dialect::default(),
+            dialect_of_openapi: Dialect::default(),
         }
     }
 
@@ -178,16 +222,38 @@ impl<'t> Cursor<'t> {
         let known = self.below.and_then(|ty| ty.field(name));
         let here = known.or_else(|| self.metadata.filter(|_| name == "metadata"));
         let below = here.and_then(builtin::FieldRef::ty);
-        let rules = self.rules.and_then(|r| r.field(name));
-        let definition = self.definition.and_then(|r| r.field(name));
-        Self { rules, definition, here, below, metadata: None, ..self }
+        let rules = self.rules.and_then(|r| r.fields.get(name));
+        let openapi = self.openapi.and_then(|s| s.field(name));
+        let definition = self.definition.and_then(|s| s.field(name));
+        let is_resource = [openapi, definition].into_iter().flatten().any(Schema::is_embedded_resource);
+        let metadata = if is_resource { object_meta() } else { None };
+        Self { rules, openapi, definition, here, below, metadata, ..self }
+    }
+
+    /// Whether a patch replaces the map that lies here whole: the patch strategy `replace`, which only `kubectl patch` knows.
+    pub fn is_replaced(self) -> bool {
+        let replaces = |f: builtin::FieldRef| f.list().is_none() && f.strategy() == builtin::Strategy::Replace;
+        self.dialect == Dialect::Patch
+            && (self.here.is_some_and(replaces) || self.openapi.is_some_and(Schema::is_replaced))
+    }
+
+    /// Which fields of the map that lies here, or of a list's each element, may be set at once.
+    pub fn members(self) -> Members {
+        let Some(here) = self.here.filter(|f| f.strategy().retains_keys()) else { return Members::Any };
+        match here.list().map(|list| list.merge_key) {
+            Some(Some(key)) => Members::OneBeside(key),
+            Some(None) => Members::Any,
+            None => Members::NamedByType,
+        }
     }
 
     /// What the user or a schema says of the list that lies here.
     fn known(self) -> Option<ListKind<&'t str>> {
-        let said = |rules: Option<&'t Rules>| rules.and_then(|r| r.list.as_ref());
-        if let Some(list) = said(self.rules).or_else(|| said(self.definition)) {
-            return Some(list.borrowed());
+        let by_rule = self.rules.and_then(|r| r.list.as_ref()).map(ListKind::borrowed);
+        let by_schema = || self.openapi.and_then(|s| s.list(self.dialect_of_openapi));
+        let by_definition = || self.definition.and_then(|s| s.list(Dialect::Server));
+        if let Some(list) = by_rule.or_else(by_schema).or_else(by_definition) {
+            return Some(list);
         }
         let list = self.here?.list()?;
         let merges = match self.dialect {
@@ -226,8 +292,12 @@ pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[Vec<NodeRef<'_>>]) -> Result<L
                 }
             }
         }
-        Some(ListKind::Set) if sides.iter().flatten().any(|e| e.is_container()) => {
-            return Err(Unkeyed { reason: "a set must hold scalars only".into() });
+        Some(ListKind::Set) => {
+            for side in sides {
+                if let Some(i) = side.iter().position(|e| e.is_container()) {
+                    return Err(Unkeyed { reason: format!("element [{i}] is no scalar, as a set must have") });
+                }
+            }
         }
         _ => {}
     }

@@ -10,8 +10,8 @@ use crate::change::{Change, Wants};
 use crate::config::Config;
 use crate::diff::diff;
 use crate::merge::{Plan, Policy, merge};
-use crate::patch::lower;
-use crate::resource::{INDEX, Identity, Origin, PATH, Resource};
+use crate::patch::{Reader, lower};
+use crate::resource::{IDENTITY, INDEX, Identity, Origin, PATH, Resource};
 use crate::results::Outcome;
 use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
@@ -180,7 +180,8 @@ impl Numbering {
 
 /// One run over the items of a package.
 pub(super) struct Run<'c> {
-    types: &'c Types,
+    types: &'c Types<'c>,
+    reader: Reader,
     pub policy: Policy,
     pub results: Vec<Outcome>,
     pub merged: Merged,
@@ -192,6 +193,7 @@ impl<'c> Run<'c> {
     pub(super) fn new(config: &'c Config<'_>, roles: &Roles<'_>) -> Self {
         Self {
             types: &config.types,
+            reader: config.reader(),
             policy: config.policy,
             results: Vec::new(),
             merged: Merged {
@@ -329,9 +331,12 @@ impl<'c> Run<'c> {
         let mut change = match ask {
             Ask::Nothing => transport::no_change(dest),
             Ask::Source(source) => {
-                let lowered =
-                    lower(source.node, Some(dest), self.cursor(source)).map_err(|e| unreadable_source(source, &e))?;
+                let lowered = lower(source.node, Some(dest), self.cursor(about), self.reader);
+                let mut lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
                 warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, side)));
+                if source.target.is_some() {
+                    lowered.change.keep_fields(&IDENTITY);
+                }
                 lowered.change
             }
             Ask::Upgrade { original, updated } => {
@@ -373,7 +378,8 @@ impl<'c> Run<'c> {
 
     /// The text of a resource that dest lacks.
     fn added(&mut self, source: &Resource<'_>) -> Result<Fate, Box<Outcome>> {
-        let lowered = lower(source.node, None, self.cursor(source)).map_err(|e| unreadable_source(source, &e))?;
+        let lowered = lower(source.node, None, self.cursor(source), self.reader);
+        let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
         self.put(source, lowered.change)
     }
 

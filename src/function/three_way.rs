@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::run::{Ask, Fate, Merged, Numbering, Run, flatten, own_anchors, with_flat};
 use crate::config::{Config, Role};
 use crate::merge::OnConflict;
-use crate::resource::{Identity, ROLE, Resource};
+use crate::resource::{Identity, Resource};
 use crate::results::{Outcome, Severity};
 use crate::roles::Roles;
 use crate::yaml::Document;
@@ -13,11 +13,7 @@ use crate::yaml::Document;
 /// Makes in dest what changed from original to updated.
 pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
     for role in config.mode.roles() {
-        if !roles.others.iter().any(|o| o.0 == *role) {
-            let name = role.name();
-            let message = format!("`spec.{name}` must be given, or items must carry the annotation `{ROLE}: {name}`");
-            return Err(Box::new(Outcome::new(Severity::Error, message)));
-        }
+        roles.require(*role)?;
     }
     for side in roles.others.iter().flat_map(|o| &o.1) {
         own_anchors(side, side.node)?;

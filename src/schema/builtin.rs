@@ -77,15 +77,13 @@ pub enum Merges {
 }
 
 impl BuiltinList {
-    /// How a patch merges it: as the patch strategy says, by all keys that the server knows it by where these include the patch's own,
-    /// for else 53/TCP and 53/UDP would be one port.
+    /// How a patch merges it: as the patch strategy says.
     pub fn in_patch(&'static self) -> Merges {
         let key = self.merge_key.as_slice();
         match (self.strategy.merges(), key) {
             (false, _) => Merges::Atomic,
             (true, []) => Merges::Set,
-            (true, _) if self.map_keys.starts_with(key) => Merges::Map(self.map_keys),
-            (true, _) => Merges::Map(key),
+            (true, key) => Merges::Map(super::merge_keys(key, self.map_keys)),
         }
     }
 

@@ -1,13 +1,13 @@
 //! What a CustomResourceDefinition of the package says of the lists of its resources.
 //!
-//! kpt replaces the lists of custom resources whole although the definition beside them names their keys. Here it is read like a user's
-//! rules, one level below them. Source: `x-kubernetes-list-type` and `-list-map-keys` of structural schemas, apiextensions.k8s.io/v1.
+//! kpt replaces the lists of custom resources whole although the definition beside them names their keys. Here it is read like the
+//! user's `openapi`, one step behind it. Source: structural schemas, apiextensions.k8s.io/v1.
 
-use super::{ListKind, Rules};
+use super::openapi::Schema;
 use crate::yaml::NodeRef;
 
-/// The rules of each served version of a definition, by apiVersion and kind; none for anything that is no definition.
-pub(super) fn rules(definition: NodeRef<'_>) -> Vec<((String, String), Rules)> {
+/// The schema of each served version of a definition, by apiVersion and kind; none for anything that is no definition.
+pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<'_>)> {
     let text = |path: &[&str]| definition.at(path).and_then(NodeRef::as_str);
     let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {
         return Vec::new();
@@ -18,30 +18,9 @@ pub(super) fn rules(definition: NodeRef<'_>) -> Vec<((String, String), Rules)> {
         .filter_map(|version| {
             let name = version.get("name").and_then(NodeRef::as_str)?;
             let schema = version.at(&["schema", "openAPIV3Schema"])?;
-            Some(((format!("{group}/{name}"), kind.to_owned()), below(schema)))
+            Some(((format!("{group}/{name}"), kind.to_owned()), Schema::structural(schema)))
         })
         .collect()
-}
-
-/// What a schema says of a value and of all below it. A list passes its elements through; one without a list type is atomic.
-fn below(schema: NodeRef<'_>) -> Rules {
-    let text = |key| schema.get(key).and_then(NodeRef::as_str);
-    if text("type") == Some("array") {
-        let mut rules = schema.get("items").map(below).unwrap_or_default();
-        let keys = || schema.get("x-kubernetes-list-map-keys").into_iter().flat_map(NodeRef::elements);
-        rules.list = Some(match text("x-kubernetes-list-type") {
-            Some("map") if keys().next().is_some() => ListKind::Map(keys().map(|k| k.string().to_owned()).collect()),
-            Some("set") => ListKind::Set,
-            _ => ListKind::Atomic,
-        });
-        return rules;
-    }
-    let properties = schema.get("properties").into_iter().flat_map(NodeRef::fields);
-    Rules {
-        list: None,
-        fields: properties.map(|(name, schema)| (name.string().to_owned(), below(schema))).collect(),
-        any: schema.get("additionalProperties").filter(|s| s.is_map()).map(|s| Box::new(below(s))),
-    }
 }
 
 #[cfg(test)]
@@ -82,6 +61,10 @@ spec:
               free:
                 type: object
                 x-kubernetes-preserve-unknown-fields: true
+              template:
+                type: object
+                x-kubernetes-embedded-resource: true
+                x-kubernetes-preserve-unknown-fields: true
   - name: v1alpha1
     served: false
     schema: {openAPIV3Schema: {type: object}}
@@ -100,7 +83,9 @@ spec:
         assert_eq!(kind(spec.field("servers").field("routes")), Ok(ListKind::Atomic), "a schema overrules inference");
         assert_eq!(kind(spec.field("pools").field("blue").field("members")), Ok(ListKind::Map(vec!["id"])));
         assert_eq!(kind(spec.field("free").field("l")), Ok(ListKind::Map(vec!["name"])), "nothing is known here");
+        let finalizers = spec.field("template").field("metadata").field("finalizers");
         let scalars = [Vec::new()];
+        assert_eq!(list_kind(finalizers, &scalars), Ok(ListKind::Set), "an embedded resource has an ObjectMeta");
         assert_eq!(list_kind(spec.field("servers").field("hosts"), &scalars), Ok(ListKind::Set));
         let other = types.root("example.com/v1alpha1", "Gateway").field("spec").field("servers");
         assert_eq!(kind(other), Ok(ListKind::Map(vec!["name"])), "a version that is not served says nothing");

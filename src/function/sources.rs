@@ -1,0 +1,146 @@
+//! Each source into the item that it is meant for: its partner, or every item that its target selects.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::run::{Fate, Merged, Numbering, Run, flatten, own_anchors, with_flat};
+use crate::config::{Config, Role};
+use crate::resource::{Identity, Index, Resource};
+use crate::results::{Outcome, Severity};
+use crate::roles::Roles;
+
+/// What becomes of a source that no item is the partner of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// It is added: an overlay may bring resources.
+    Add,
+    /// It is an error: a patch is of something, and one that hits nothing is mostly a wrong name.
+    Refuse,
+}
+
+/// What came of it.
+pub(super) struct Sourced {
+    /// What becomes of the items.
+    pub merged: Merged,
+    /// What the user should hear of.
+    pub results: Vec<Outcome>,
+    /// For each dest item, whether a source was for it.
+    pub hit: Vec<bool>,
+}
+
+/// Merges the sources into dest.
+pub(super) fn merge_sources(roles: &Roles<'_>, config: &Config<'_>, missing: Missing) -> Result<Sourced, Box<Outcome>> {
+    let flat = roles.of(Role::Source).iter().map(flatten).collect::<Result<Vec<_>, _>>()?;
+    let sources: Vec<Resource<'_>> =
+        roles.of(Role::Source).iter().zip(&flat).map(|(source, flat)| with_flat(source, flat.as_ref())).collect();
+    for source in roles.of(Role::Source) {
+        own_anchors(source, source.node)?;
+    }
+    let mut run = Run::new(config, roles);
+    let mut groups = Groups::default();
+    let mut idle = BTreeMap::new();
+    let index = Index::of(&roles.dest);
+    for source in &sources {
+        if let Some(target) = &source.target {
+            let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| target.selects(item.node)).peekable();
+            if selected.peek().is_none() {
+                idle.insert(target.field(), target);
+            }
+            selected.for_each(|(i, _)| groups.add(Hit::Item(i), source));
+            continue;
+        }
+        let Some(identity) = source.identity else { continue };
+        let partner = index
+            .partner(identity, source.relative_path)
+            .map_err(|m| Box::new(Outcome::new(Severity::Error, m).about(source)))?;
+        groups.add(partner.map_or(Hit::None(identity), Hit::Item), source);
+    }
+    let coming =
+        groups.groups.iter().filter(|g| matches!(g.of, Hit::None(_))).filter_map(|g| g.sources.first().copied());
+    run.numbering = Numbering::of(coming, &roles.dest);
+    let mut alone = Vec::new();
+    let mut hit = vec![false; roles.dest.len()];
+    for Group { of, sources } in &groups.groups {
+        match (of, missing) {
+            (Hit::Item(i), _) => {
+                hit[*i] = true;
+                run.merge_item(&roles.dest[*i], sources)?;
+            }
+            (Hit::None(_), Missing::Refuse) => alone.extend(sources),
+            (Hit::None(_), Missing::Add) => {
+                if let Fate::Text(text) = run.merge_all(None, sources)? {
+                    let Some(first) = sources.first() else { continue };
+                    run.add(first, text);
+                    alone.push(*first);
+                }
+            }
+        }
+    }
+    for (item, _) in roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit) {
+        run.keep(item)?;
+    }
+    run.results.extend(without_partner(&alone, &roles.dest, missing));
+    run.results.extend(idle.into_iter().map(|(field, target)| {
+        let message = format!("`{field}` must select at least one item, and none fits {target}");
+        Outcome::new(Severity::Error, message)
+    }));
+    Ok(Sourced { merged: run.merged, results: run.results, hit })
+}
+
+/// What sources hit.
+#[derive(Clone, Copy)]
+enum Hit<'a> {
+    /// The dest item with this number.
+    Item(usize),
+    /// Nothing: no item is this one.
+    None(Identity<'a>),
+}
+
+/// The sources of each dest item, and of each resource that dest lacks, in the order in which they come.
+#[derive(Default)]
+struct Groups<'r, 'a> {
+    groups: Vec<Group<'r, 'a>>,
+    by_dest: HashMap<usize, usize>,
+    by_identity: HashMap<Identity<'a>, usize>,
+}
+
+struct Group<'r, 'a> {
+    of: Hit<'a>,
+    sources: Vec<&'r Resource<'a>>,
+}
+
+impl<'r, 'a> Groups<'r, 'a> {
+    fn add(&mut self, hit: Hit<'a>, source: &'r Resource<'a>) {
+        let next = self.groups.len();
+        let at = match hit {
+            Hit::Item(i) => *self.by_dest.entry(i).or_insert(next),
+            Hit::None(identity) => *self.by_identity.entry(identity).or_insert(next),
+        };
+        if at == next {
+            self.groups.push(Group { of: hit, sources: Vec::new() });
+        }
+        self.groups[at].sources.push(source);
+    }
+}
+
+/// That sources have no partner: one may have been meant for an item that has another namespace or version.
+fn without_partner(alone: &[&Resource<'_>], dest: &[Resource<'_>], missing: Missing) -> Vec<Outcome> {
+    let dest = if alone.is_empty() { &[] } else { dest };
+    let known = dest.iter().filter_map(|d| d.identity);
+    let alike: HashMap<(&str, &str), Identity<'_>> = known.map(|i| ((i.kind, i.name), i)).collect();
+    let told = alone.iter().filter_map(|source| {
+        let identity = source.identity?;
+        let hint = match alike.get(&(identity.kind, identity.name)) {
+            Some(alike) if alike.api_version == identity.api_version => format!("; `{alike}` has another namespace"),
+            Some(alike) => format!("; `{alike}` has another apiVersion"),
+            None => String::new(),
+        };
+        let (severity, message) = match missing {
+            Missing::Add => (Severity::Info, format!("added, for no item is `{identity}`{hint}")),
+            Missing::Refuse => {
+                (Severity::Error, format!("a patch must hit an item, and no item is `{identity}`{hint}"))
+            }
+        };
+        Some(Outcome::new(severity, message).about(source))
+    });
+    told.collect()
+}

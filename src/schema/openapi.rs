@@ -1,0 +1,222 @@
+//! OpenAPI schemas as they stand in a document: of a CustomResourceDefinition, or of the functionConfig's `openapi`.
+//!
+//! A schema is a view of a node, and goes down field by field with the walk, so a document of many megabytes costs its index and what is
+//! asked of it, and a type that holds itself needs no end. Sources: `x-kubernetes-patch-strategy` and `-patch-merge-key` as kubectl reads
+//! them, `x-kubernetes-list-type` and `-list-map-keys` as the API server does.
+
+use std::collections::HashMap;
+
+use super::{Dialect, ListKind, merge_keys};
+use crate::yaml::{Error, NodeRef};
+
+/// The models of an OpenAPI document, by name, and the types of resources among them.
+#[derive(Debug, Default)]
+pub(super) struct Models<'t> {
+    by_name: HashMap<&'t str, NodeRef<'t>>,
+    of_type: HashMap<(String, String), NodeRef<'t>>,
+}
+
+impl<'t> Models<'t> {
+    /// From an OpenAPI v2 document (`definitions`) or a v3 one (`components.schemas`).
+    ///
+    /// # Errors
+    /// There are no models, or none says of which resource it is.
+    pub(super) fn read(document: NodeRef<'t>) -> Result<Self, Error> {
+        let models = document.get("definitions").or_else(|| document.at(&["components", "schemas"]));
+        let Some(models) = models.filter(|m| m.is_map()) else {
+            return Err(document.error("`spec.openapi` must have `definitions`, a map from names to schemas"));
+        };
+        let by_name: HashMap<&str, NodeRef<'t>> = models.fields().map(|(name, model)| (name.string(), model)).collect();
+        let mut of_type = HashMap::new();
+        for (_, model) in models.fields() {
+            let kinds = model.get("x-kubernetes-group-version-kind");
+            for kind in kinds.into_iter().flat_map(NodeRef::elements) {
+                let text = |key| kind.get(key).map(NodeRef::string).unwrap_or_default();
+                let api_version = match text("group") {
+                    "" => text("version").to_owned(),
+                    group => format!("{group}/{}", text("version")),
+                };
+                of_type.insert((api_version, text("kind").to_owned()), model);
+            }
+        }
+        if of_type.is_empty() {
+            return Err(models.error(
+                "`spec.openapi.definitions` must have a definition with `x-kubernetes-group-version-kind`, which says of which resource it is",
+            ));
+        }
+        Ok(Self { by_name, of_type })
+    }
+
+    /// The schema of a resource.
+    pub(super) fn root(&'t self, api_version: &str, kind: &str) -> Option<Schema<'t>> {
+        if self.of_type.is_empty() {
+            return None;
+        }
+        let node = *self.of_type.get(&(api_version.to_owned(), kind.to_owned()))?;
+        Some(Schema { node, models: Some(self) })
+    }
+}
+
+/// The schema of one value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schema<'t> {
+    node: NodeRef<'t>,
+    /// What `$ref` refers to.
+    models: Option<&'t Models<'t>>,
+}
+
+impl<'t> Schema<'t> {
+    /// One that refers to nothing: structural schemas have no `$ref`.
+    pub(super) fn structural(node: NodeRef<'t>) -> Self {
+        Self { node, models: None }
+    }
+
+    /// The schema of a field. Lists are passed through: what is known of a list's field is known of its elements'.
+    pub(super) fn field(self, name: &str) -> Option<Self> {
+        let mut here = self.resolved();
+        while let Some(items) = here.node.get("items") {
+            here = Self { node: items, ..here }.resolved();
+        }
+        let properties = here.node.get("properties").and_then(|p| p.get(name));
+        let node = properties.or_else(|| here.node.get("additionalProperties").filter(|s| s.is_map()))?;
+        Some(Self { node, ..here })
+    }
+
+    /// How the list merges that the schema is of; `None` where it isn't of one. A list of which nothing more is said is replaced.
+    pub(super) fn list(self, dialect: Dialect) -> Option<ListKind<&'t str>> {
+        let text = |key| self.said(key).and_then(NodeRef::as_str);
+        let is_list = text("type") == Some("array") || self.said("items").is_some();
+        let map_keys: Vec<&'t str> = {
+            let keys = self.said("x-kubernetes-list-map-keys");
+            keys.into_iter().flat_map(NodeRef::elements).map(NodeRef::string).collect()
+        };
+        let strategy = text("x-kubernetes-patch-strategy").unwrap_or_default();
+        if strategy.split(',').any(|s| s.trim() == "merge") {
+            return match text("x-kubernetes-patch-merge-key") {
+                Some(key) => Some(ListKind::Map(merge_keys(&[key], &map_keys).to_vec())),
+                None if is_list => Some(ListKind::Set),
+                None => None,
+            };
+        }
+        let kind = match text("x-kubernetes-list-type").filter(|_| dialect == Dialect::Server) {
+            Some("map") if !map_keys.is_empty() => ListKind::Map(map_keys),
+            Some("set") => ListKind::Set,
+            _ => ListKind::Atomic,
+        };
+        is_list.then_some(kind)
+    }
+
+    /// Whether its value is a resource of its own, with the metadata of one.
+    pub(super) fn is_embedded_resource(self) -> bool {
+        self.said("x-kubernetes-embedded-resource").is_some_and(|v| v.string() == "true")
+    }
+
+    /// Whether a patch replaces the map whole that it is of.
+    pub(super) fn is_replaced(self) -> bool {
+        self.said("x-kubernetes-patch-strategy").is_some_and(|s| s.string() == "replace")
+    }
+
+    /// What is said beside a `$ref`, or where it leads.
+    fn said(self, key: &str) -> Option<NodeRef<'t>> {
+        self.node.get(key).or_else(|| self.resolved().node.get(key))
+    }
+
+    /// The schema that a `$ref` leads to, alone or as the only part of an `allOf`, as OpenAPI v3 has it beside an extension.
+    fn resolved(self) -> Self {
+        // More steps than this are a circle.
+        const STEPS: usize = 16;
+        let mut here = self;
+        for _ in 0..STEPS {
+            let of_all = here.node.get("allOf").and_then(|all| all.elements().next());
+            let Some(reference) = here.node.get("$ref").or_else(|| of_all?.get("$ref")) else { break };
+            let name = reference.string().rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+            match here.models.and_then(|models| models.by_name.get(name.as_str())) {
+                Some(node) => here.node = *node,
+                None => break,
+            }
+        }
+        here
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Inference, Types, list_kind};
+    use crate::yaml::Document;
+
+    const DOCUMENT: &str = r##"
+definitions:
+  example.Node:
+    x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Node}]
+    properties:
+      children:
+        type: array
+        items: {$ref: "#/definitions/example.Node"}
+        x-kubernetes-patch-strategy: merge
+        x-kubernetes-patch-merge-key: name
+      ports:
+        type: array
+        items: {type: object}
+        x-kubernetes-patch-strategy: merge
+        x-kubernetes-patch-merge-key: port
+        x-kubernetes-list-type: map
+        x-kubernetes-list-map-keys: [port, protocol]
+      tags: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}
+      mapped: {type: array, items: {type: object}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id]}
+      plain: {type: array, items: {type: object}}
+      whole: {$ref: "#/definitions/example.Node", x-kubernetes-patch-strategy: replace}
+      composed: {allOf: [{$ref: "#/definitions/example.Node"}], description: as v3 has it}
+      circle: {$ref: "#/definitions/example.Circle"}
+      lost: {$ref: "#/definitions/nowhere"}
+      byName: {type: object, additionalProperties: {$ref: "#/definitions/example.Node"}}
+  example.Circle: {$ref: "#/definitions/example.Circle"}
+"##;
+
+    fn kind(path: &str) -> String {
+        let doc = Document::parse(DOCUMENT).expect("valid");
+        let types = Types::new([], Inference::Off, Dialect::Patch);
+        let types = types.with_openapi(doc.roots().next().expect("a root")).expect("models");
+        let root = types.root("example.com/v1", "Node");
+        let cursor = path.split('.').fold(root, |cursor, field| cursor.field(field));
+        let kind = match list_kind(cursor, &[Vec::new()]) {
+            Ok(ListKind::Map(keys)) => keys.join("+"),
+            Ok(kind) => format!("{kind:?}"),
+            Err(unkeyed) => unkeyed.reason,
+        };
+        if cursor.is_replaced() { format!("replaced, {kind}") } else { kind }
+    }
+
+    #[test]
+    fn a_document_names_the_keys_of_lists_however_deep() {
+        for (path, want) in [
+            ("children", "name"),
+            ("children.children.children", "name"),
+            ("composed.children", "name"),
+            ("byName.any.children", "name"),
+            ("ports", "port+protocol"),
+            ("tags", "Set"),
+            ("mapped", "id"),
+            ("plain", "Atomic"),
+            ("circle.children", "Atomic"),
+            ("lost.children", "Atomic"),
+            ("whole", "replaced, Atomic"),
+            ("whole.children", "name"),
+        ] {
+            assert_eq!(kind(path), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_document_without_types_is_refused() {
+        for (text, want) in [
+            ("{swagger: '2.0'}", "`spec.openapi` must have `definitions`"),
+            ("{definitions: []}", "`spec.openapi` must have `definitions`"),
+            ("{definitions: {a: {}}}", "`spec.openapi.definitions` must have a definition with"),
+        ] {
+            let doc = Document::parse(text).expect("valid");
+            let error = Models::read(doc.roots().next().expect("a root")).expect_err("no types");
+            assert!(error.to_string().contains(want), "{error}");
+        }
+    }
+}
