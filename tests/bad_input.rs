@@ -189,6 +189,142 @@ fn an_element_that_cannot_be_deleted_is_not_passed_over() {
     );
 }
 
+const POD: &str = "apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+  finalizers: [a, b]
+spec:
+  containers:
+  - name: app
+    image: app:1
+    args: [run]
+  tolerations:
+  - key: a
+";
+
+/// A patch of the pod, whose `spec` is this.
+fn strategic(spec: &str) -> String {
+    let patch = format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n{}", support::indent(spec, 2));
+    resource_list(&items(POD), &format!("mode: Strategic\n{}", side("source", &patch)))
+}
+
+#[test]
+fn errors_of_directives_name_the_place() {
+    for (spec, want) in [
+        ("$patch: remove\n", "6:11: `$patch` must be `merge`, `replace` or `delete`, not \"remove\""),
+        ("containers:\n- name: app\n  $patch: [x]\n", "8:13: `$patch` must be"),
+        (
+            "containers:\n- image: app:2\n",
+            "7:3: `spec.containers` must merge by its key, but in the patch element [0] has no merge key `name`",
+        ),
+        ("containers:\n- $patch: delete\n", "but in the patch element [0] has no merge key `name`"),
+        ("containers: [app]\n", "element [0] has no merge key `name`"),
+        (
+            "containers:\n- $patch: merge\n- $patch: replace\n",
+            "8:5: `spec.containers` must have one `$patch` of its own, not two that differ",
+        ),
+        (
+            "tolerations:\n- key: a\n  $patch: delete\n",
+            "7:5: an element with `$patch: delete` must stand in a list that merges by a key, which `spec.tolerations` does not",
+        ),
+        ("tolerations:\n- $patch: delete\n", "which `spec.tolerations` does not"),
+        ("$retainKeys: name\n", "6:16: `$retainKeys` must be a list, not \"name\""),
+        ("$retainKeys: [[a]]\n", "`$retainKeys` must hold names of fields only"),
+        (
+            "$retainKeys: [containers]\nhostname: x\n",
+            "7:3: `$retainKeys` must name every field of its map, `hostname`, too",
+        ),
+        ("$setElementOrder/containers: app\n", "`$setElementOrder/containers` must be a list, not \"app\""),
+        (
+            "$setElementOrder/containers: [app]\n",
+            "6:33: an element of the `$setElementOrder` of `spec.containers` must have the merge key `name`",
+        ),
+        ("$setElementOrder/tolerations: [{key: a}]\n", "must belong to a list that merges by a key"),
+        (
+            "$setElementOrder/containers: [{name: app}]\ncontainers:\n- name: new\n",
+            "8:5: `spec.containers[name=new]` must stand in the `$setElementOrder` of its list as well",
+        ),
+        (
+            "$setElementOrder/containers: [{name: app}, {name: new}]\ncontainers:\n- name: new\n- name: app\n",
+            "9:5: `spec.containers[name=app]` must stand in the `$setElementOrder` of its list in the same order",
+        ),
+        (
+            "$setElementOrder/hostname: [a]\nhostname: x\n",
+            "`spec.hostname` must be a list, for a directive speaks of it as one",
+        ),
+        ("$deleteFromPrimitiveList/containers: [app]\n", "must speak of a list of scalars, not of `spec.containers`"),
+        ("$deleteFromPrimitiveList/args: x\n", "`$deleteFromPrimitiveList/args` must be a list, not \"x\""),
+        ("$deleteFromPrimitiveList/args: [{a: b}]\n", "must hold scalars only"),
+        (
+            "containers:\n- name: app\n  args: [a]\n  $setElementOrder/args: [b]\n",
+            "`spec.containers[name=app].args[=a]` must stand in the `$setElementOrder`",
+        ),
+        ("a: 1\na: 2\n", "7:3: the key `a` must stand once in a map"),
+    ] {
+        says(&strategic(spec), &["error: Pod web: `spec.source[0].yaml` ", want]);
+    }
+}
+
+#[test]
+fn a_keyed_list_of_dest_without_a_key_is_an_error_in_strategic() {
+    let stdin = strategic("containers:\n- name: app\n").replacen("  - name: app", "  - image: x", 1);
+    says(&stdin, &["`spec.containers` must merge by its key, but in dest element [0] has no merge key `name`"]);
+}
+
+#[test]
+fn a_patch_that_hits_nothing_is_an_error() {
+    let patch = |yaml: &str| resource_list(&items(POD), &format!("mode: Strategic\n{}", side("source", yaml)));
+    let other = POD.replace("name: web", "name: web\n  namespace: prod");
+    says(
+        &patch(&other),
+        &[
+            "Pod prod/web: a patch must hit an item, and no item is `v1 Pod prod/web`; `v1 Pod web` has another namespace",
+        ],
+    );
+    says(&patch(&POD.replace("name: web", "name: x\n  $patch: delete")), &["no item is `v1 Pod x`"]);
+    let two = format!("{}---\n{}", POD.replace("name: web", "name: x"), POD.replace("name: web", "name: y"));
+    says(&patch(&two), &["no item is `v1 Pod x`", "no item is `v1 Pod y`"]);
+    says(
+        &resource_list(&items(POD), "mode: Strategic\n"),
+        &[
+            "`spec.source` must be given, or items must carry the annotation `config.kubernetes.io/merge-source: source`",
+        ],
+    );
+}
+
+#[test]
+fn errors_of_a_target() {
+    let target = |target: &str| {
+        resource_list(&items(POD), &format!("mode: Strategic\nsource: [{{yaml: 'spec: {{}}', target: {target}}}]\n"))
+    };
+    says(
+        &target("{kind: Deployment, name: web-.*}"),
+        &["`spec.source[0].target` must select at least one item, and none fits `kind: Deployment`, `name: web-.*`"],
+    );
+    says(&target("{}"), &["`spec.source[0].target` must have at least one field"]);
+    says(&target("{kinds: Pod}"), &["`spec.source[0].target` must not have the field \"kinds\"; allowed: `group`"]);
+    says(&target("{name: 'web-['}"), &["`spec.source[0].target.name` must be a regular expression, not \"web-[\""]);
+    says(
+        &target("{labelSelector: 'a in b'}"),
+        &["`spec.source[0].target.labelSelector` must be a selector", "not \"a in b\": `(` must stand behind"],
+    );
+    says(&target("{annotationSelector: '=x'}"), &["`spec.source[0].target.annotationSelector` must be a selector"]);
+    let three_way = "mode: ThreeWay\noriginal: [{yaml: 'a: 1', target: {kind: Pod}}]\nupdated: [{yaml: 'a: 1'}]\n";
+    says(
+        &resource_list(&items(POD), three_way),
+        &["`spec.original[0].target` must not be given: only a source has a target"],
+    );
+}
+
+#[test]
+fn errors_of_openapi() {
+    let openapi = |openapi: &str| resource_list(&items(POD), &format!("mode: TwoWay\nopenapi: {openapi}\n"));
+    says(&openapi("[]"), &["`spec.openapi` must have `definitions`, a map from names to schemas"]);
+    says(&openapi("{swagger: '2.0'}"), &["`spec.openapi` must have `definitions`"]);
+    says(&openapi("{definitions: {a: {}}}"), &["must have a definition with `x-kubernetes-group-version-kind`"]);
+}
+
 /// What the merge does not touch may be as it likes: kpt passes such things on, too.
 #[test]
 fn odd_items_without_a_partner_pass_through() {

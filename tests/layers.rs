@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 8] = [
     &["results"],
     &["splice", "alias", "transport", "patch", "diff", "resource"],
     &["merge"],
-    &["change"],
+    &["change", "target"],
     &["schema", "path", "yaml"],
 ];
 
