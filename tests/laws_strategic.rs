@@ -1,0 +1,194 @@
+//! The laws of Strategic, over generated Pods and patches with directives in any place.
+
+#[path = "support/render.rs"]
+mod render;
+mod support;
+
+use krm_merge::Verdict;
+use krm_merge::yaml::{Document, NodeRef};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use support::{items, items_of, passes, resource_list, side};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+fn map_of(fields: Vec<(&'static str, Option<Value>)>) -> Value {
+    Value::Object(fields.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))).collect::<Map<_, _>>())
+}
+
+fn scalar() -> impl Strategy<Value = Value> {
+    prop_oneof![Just(json!("x")), Just(json!("y")), Just(json!("z"))]
+}
+
+/// Elements of distinct names.
+fn keyed(element: impl Fn(&'static str) -> BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
+    (Just(NAMES.to_vec()).prop_shuffle(), 0..=NAMES.len())
+        .prop_flat_map(move |(names, count)| names[..count].iter().map(|n| element(n)).collect::<Vec<_>>())
+        .prop_map(Value::Array)
+}
+
+fn set() -> impl Strategy<Value = Value> {
+    prop::collection::btree_set("[k-n]", 0..4).prop_map(|s| json!(s))
+}
+
+fn env(name: &'static str) -> BoxedStrategy<Value> {
+    prop::option::of(scalar()).prop_map(move |v| map_of(vec![("name", Some(json!(name))), ("value", v)])).boxed()
+}
+
+fn container(name: &'static str) -> BoxedStrategy<Value> {
+    let parts = (
+        prop::option::of(scalar()),
+        prop::option::of(keyed(env)),
+        prop::option::of(set()),
+        prop::option::of(prop::option::of(scalar())),
+    );
+    parts
+        .prop_map(move |(image, env, args, cpu)| {
+            map_of(vec![
+                ("name", Some(json!(name))),
+                ("image", image),
+                ("env", env),
+                ("args", args),
+                ("resources", cpu.map(|cpu| map_of(vec![("limits", Some(map_of(vec![("cpu", cpu)])))]))),
+            ])
+        })
+        .boxed()
+}
+
+fn pod() -> impl Strategy<Value = Value> {
+    let tolerations = prop::collection::vec(scalar().prop_map(|k| json!({"key": k})), 0..3).prop_map(Value::Array);
+    let parts = (
+        prop::option::of(set()),
+        prop::option::of(keyed(container)),
+        prop::option::of(tolerations),
+        prop::option::of(prop::option::of(scalar())),
+    );
+    parts.prop_map(|(finalizers, containers, tolerations, disk)| {
+        json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": map_of(vec![("name", Some(json!("web"))), ("finalizers", finalizers)]),
+            "spec": map_of(vec![
+                ("containers", containers),
+                ("tolerations", tolerations),
+                ("nodeSelector", disk.map(|d| map_of(vec![("disk", d)]))),
+            ]),
+        })
+    })
+}
+
+/// Strews directives and nulls over a patch, below its root; `choices` says where and which.
+fn strew(value: &mut Value, choices: &mut impl Iterator<Item = u8>, depth: usize) {
+    let mut one_in = |n: u8| choices.next().is_some_and(|c| c % n == 0);
+    match value {
+        Value::Object(map) => {
+            if depth > 0 && one_in(4) {
+                let said = if one_in(3) { "merge" } else if one_in(2) { "replace" } else { "delete" };
+                map.insert("$patch".into(), json!(said));
+            }
+            if depth > 0 && one_in(6) {
+                let names: Vec<String> = map.keys().filter(|k| !k.starts_with('$')).cloned().collect();
+                map.insert("$retainKeys".into(), json!(names));
+            }
+            let names: Vec<String> = map.keys().filter(|k| !k.starts_with('$')).cloned().collect();
+            for name in &names {
+                let is_set = name == "args" || name == "finalizers";
+                if is_set && one_in(3) {
+                    map.insert(format!("$deleteFromPrimitiveList/{name}"), json!(["k", "l"]));
+                }
+                if is_set && one_in(3) {
+                    map.insert(format!("$setElementOrder/{name}"), json!(["k", "l", "m", "n"]));
+                }
+                if matches!(name.as_str(), "containers" | "env") && one_in(3) {
+                    let order = map[name].as_array().map(|l| l.iter().map(|e| json!({"name": e["name"]})).collect());
+                    map.insert(format!("$setElementOrder/{name}"), Value::Array(order.unwrap_or_default()));
+                }
+                if depth > 0 && name != "name" && one_in(7) {
+                    map[name] = Value::Null;
+                }
+            }
+            for name in names.iter().filter(|n| depth > 0 || *n == "spec" || *n == "metadata") {
+                // The root and the metadata have to name the resource.
+                let depth = if name == "metadata" { 0 } else { depth + 1 };
+                strew(&mut map[name], choices, depth);
+            }
+        }
+        Value::Array(list) => {
+            if list.iter().any(Value::is_object) && one_in(6) {
+                list.push(json!({"$patch": "replace"}));
+            }
+            for element in list {
+                strew(element, choices, depth + 1);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a directive, or a null, stands anywhere in a node.
+fn holds_order(node: NodeRef<'_>) -> bool {
+    node.is_null()
+        || node.elements().any(holds_order)
+        || node.entries().any(|(k, v)| k.string().starts_with('$') || holds_order(v))
+}
+
+fn strategic(dest: &str, patch: &str) -> String {
+    resource_list(dest, &format!("mode: Strategic\n{}", side("source", patch)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Where a patch is refused, nothing is changed; where it is taken, nothing of its own grammar arrives, and again changes nothing.
+    #[test]
+    fn no_directive_and_no_null_arrives_and_again_changes_nothing(
+        dest in pod(), patch in pod(), choices in prop::collection::vec(any::<u8>(), 1..200),
+        style in prop::collection::vec(any::<u8>(), 1..40), other in prop::collection::vec(any::<u8>(), 1..40)
+    ) {
+        let mut patch = patch;
+        strew(&mut patch, &mut choices.iter().copied(), 0);
+        let dest = render::Style::new(&style).document(&dest);
+        let patch = render::Style::new(&other).document(&patch);
+        let stdin = strategic(&items(&dest), &patch);
+        let output = krm_merge::run(&stdin);
+        if output.verdict == Verdict::Failed {
+            prop_assert!(output.stdout.starts_with(stdin.trim_end()), "{}", output.stdout);
+            return Ok(());
+        }
+        let doc = Document::parse(output.stdout.as_str()).expect("YAML");
+        let got = doc.roots().next().and_then(|r| r.get("items")).expect("items");
+        prop_assert!(!holds_order(got), "\n{}\n{}\n{}", dest, patch, output.stdout);
+        let again = passes(&strategic(items_of(&output.stdout), &patch));
+        prop_assert_eq!(items_of(&again.stdout), items_of(&output.stdout), "\n{}\n{}", dest, patch);
+    }
+
+    /// TwoWay and Strategic are one merge: without directives they differ in nothing but what they know of types.
+    #[test]
+    fn without_directives_strategic_is_two_way(
+        dest in pod(), patch in pod(),
+        style in prop::collection::vec(any::<u8>(), 1..40), other in prop::collection::vec(any::<u8>(), 1..40)
+    ) {
+        let dest = render::Style::new(&style).document(&dest);
+        let patch = render::Style::new(&other).document(&patch);
+        let stdin = strategic(&items(&dest), &patch);
+        let two_way = passes(&stdin.replace("mode: Strategic", "mode: TwoWay"));
+        prop_assert_eq!(passes(&stdin).stdout.replace("mode: Strategic", "mode: TwoWay"), two_way.stdout);
+    }
+}
+
+/// The generator must not miss what the law is about.
+#[test]
+fn most_strewn_patches_are_taken() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut taken, mut directives) = (0, 0);
+    for _ in 0..300 {
+        use proptest::strategy::ValueTree;
+        let strategy = (pod(), pod(), prop::collection::vec(any::<u8>(), 50..200));
+        let (dest, mut patch, choices) = strategy.new_tree(&mut runner).expect("a tree").current();
+        strew(&mut patch, &mut choices.into_iter(), 0);
+        directives += patch.to_string().matches("\"$").count();
+        let output = krm_merge::run(&strategic(&items(&format!("{dest}\n")), &format!("{patch}\n")));
+        taken += usize::from(output.verdict == Verdict::Passed);
+    }
+    assert!(taken > 150 && directives > 600, "{taken} taken, {directives} directives");
+}
