@@ -83,7 +83,13 @@ fn strew(value: &mut Value, choices: &mut impl Iterator<Item = u8>, depth: usize
     match value {
         Value::Object(map) => {
             if depth > 0 && one_in(4) {
-                let said = if one_in(3) { "merge" } else if one_in(2) { "replace" } else { "delete" };
+                let said = if one_in(3) {
+                    "merge"
+                } else if one_in(2) {
+                    "replace"
+                } else {
+                    "delete"
+                };
                 map.insert("$patch".into(), json!(said));
             }
             if depth > 0 && one_in(6) {
