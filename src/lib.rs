@@ -32,6 +32,8 @@
 //!
 //! The modules in reading order, from the whole down to the bytes:
 
+pub mod exec_plugin;
+
 pub mod function;
 
 pub mod config;

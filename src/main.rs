@@ -1,10 +1,11 @@
 //! The function as a program: stdin, stdout, stderr and the exit code.
 
+use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
-use krm_merge::{Verdict, run};
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::{Verdict, exec_plugin, run};
 
 const USAGE: &str = include_str!("usage.txt");
 
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
 }
 
 fn try_main() -> Result<ExitCode> {
+    let mut config = None;
     let args: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => {}
@@ -36,8 +38,17 @@ fn try_main() -> Result<ExitCode> {
             writeln!(io::stdout(), "krm-merge {} (types of Kubernetes {types})", env!("CARGO_PKG_VERSION"))?;
             return Ok(ExitCode::SUCCESS);
         }
+        // So does kustomize call its legacy exec plugins.
+        [file] if !file.starts_with('-') => {
+            let bytes = fs::read(file).with_context(|| {
+                format!(
+                    "the only argument must be `--help`, `--version` or the file of a functionConfig, not \"{file}\""
+                )
+            })?;
+            config = Some(utf_8(bytes, "functionConfig")?);
+        }
         [first, ..] => bail!(
-            "there must be no arguments but `--help` or `--version`, not \"{first}\": a ResourceList is read from stdin"
+            "there must be no arguments but `--help`, `--version` or the file of a functionConfig, not \"{first}\": a ResourceList is read from stdin"
         ),
     }
     if io::stdin().is_terminal() {
@@ -45,16 +56,11 @@ fn try_main() -> Result<ExitCode> {
     }
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).context("stdin must be readable")?;
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(e) => {
-            let at = e.utf8_error().valid_up_to();
-            let valid = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();
-            let place = krm_merge::yaml::Position::of(&valid, at);
-            bail!("stdin {place}: the text must be UTF-8, but the byte at offset {at} is not");
-        }
+    let text = utf_8(bytes, "stdin")?;
+    let output = match config {
+        Some(config) => exec_plugin::run(&config, &text),
+        None => run(&text),
     };
-    let output = run(&text);
     io::stdout().lock().write_all(output.stdout.as_bytes())?;
     let mut stderr = io::stderr().lock();
     for line in &output.stderr {
@@ -63,5 +69,14 @@ fn try_main() -> Result<ExitCode> {
     Ok(match output.verdict {
         Verdict::Passed => ExitCode::SUCCESS,
         Verdict::Failed => ExitCode::FAILURE,
+    })
+}
+
+fn utf_8(bytes: Vec<u8>, name: &str) -> Result<String> {
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        let valid = String::from_utf8_lossy(&e.as_bytes()[..at]);
+        let place = krm_merge::yaml::Position::of(&valid, at);
+        anyhow!("{name} {place}: the text must be UTF-8, but the byte at offset {at} is not")
     })
 }

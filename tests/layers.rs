@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 /// The modules from top to bottom. A module may use those of the lines below its own.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
+    &["exec_plugin"],
     &["function"],
     &["roles"],
     &["config", "resource_list"],
