@@ -13,37 +13,40 @@ use crate::yaml::{Document, Error};
 ///
 /// `stdout` is YAML documents too: the resources in their order, with the added ones behind them. On an error they are as they came.
 pub fn run(config: &str, documents: &str) -> Output {
-    let config = match Document::parse(config) {
-        Ok(config) => config,
-        Err(e) => return unreadable("functionConfig", &e),
-    };
-    let read = pack(documents).and_then(|text| Document::parse(text).map_err(|e| ("stdin", e)));
-    let doc = match read {
-        Ok(doc) => doc,
-        Err((text, e)) => return unreadable(text, &e),
-    };
-    let mut list = match ResourceList::read(&doc) {
-        Ok(list) => list,
-        Err(e) => return unreadable("stdin", &e),
-    };
+    try_run(config, documents).unwrap_or_else(|(text, e)| {
+        let output = unreadable(text, &e);
+        Output { stdout: documents.to_owned(), ..output }
+    })
+}
+
+/// What cannot be read, and why.
+type Unreadable = (&'static str, Error);
+
+fn try_run(config: &str, documents: &str) -> Result<Output, Unreadable> {
+    let in_config = |e| ("functionConfig", e);
+    let in_stdin = |e| ("stdin", e);
+    let config = Document::parse(config).map_err(in_config)?;
+    let packed = pack(documents).map_err(in_stdin)?;
+    let doc = Document::parse(packed).map_err(in_stdin)?;
+    let mut list = ResourceList::read(&doc).map_err(in_stdin)?;
     let mut roots = config.roots();
     list.function_config = roots.next();
     if let Some(second) = roots.next() {
-        return unreadable("functionConfig", &second.error("the config file must hold one document"));
+        return Err(in_config(second.error("the config file must hold one document")));
     }
     let output = run_list(&list, "functionConfig");
-    Output { stdout: unpack(&output.stdout), ..output }
+    Ok(Output { stdout: unpack(&output.stdout), ..output })
 }
 
 const HEAD: [&str; 3] = ["apiVersion: config.kubernetes.io/v1", "kind: ResourceList", "items:"];
 
 /// YAML documents as the items of a ResourceList.
-fn pack(documents: &str) -> Result<String, (&'static str, Error)> {
+fn pack(documents: &str) -> Result<String, Error> {
     let documents = documents.strip_prefix('\u{feff}').unwrap_or(documents);
     // Read as it came first: so errors have their true place, and an alias cannot reach into another document.
-    let doc = Document::parse(documents).map_err(|e| ("stdin", e))?;
+    let doc = Document::parse(documents)?;
     if let Some(root) = doc.roots().find(|r| !r.is_map() && !r.is_null()) {
-        return Err(("stdin", root.error("stdin must hold resources, which are maps")));
+        return Err(root.error("stdin must hold resources, which are maps"));
     }
     let mut items = String::with_capacity(documents.len() + documents.len() / 8);
     for document in split(documents) {
@@ -160,7 +163,7 @@ mod tests {
             ("a: 1\n---\nb: [\n", "3:4: the text must be YAML: unclosed"),
             ("a: &x 1\n---\nb: *x\n", "3:4: "),
         ] {
-            let (_, error) = pack(text).expect_err("no resources");
+            let error = pack(text).expect_err("no resources");
             assert!(error.to_string().starts_with(want), "{error}");
         }
     }

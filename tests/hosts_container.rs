@@ -1,0 +1,83 @@
+//! The function as an image: small, static, reproducible, and at work without any right.
+
+#[path = "support/hosts.rs"]
+mod hosts;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use hosts::{IMAGE, image, root, run, run_with, scratch, static_binary};
+
+const MEGABYTE: u64 = 1_000_000;
+
+#[test]
+fn an_image_does_its_work_without_any_right() {
+    if !image() {
+        return;
+    }
+    let stdin = fs::read_to_string(root().join("examples/merge-two-way/resource-list.yaml")).expect("an example");
+    let want =
+        fs::read_to_string(root().join("examples/merge-two-way/.expected/resource-list.yaml")).expect("expected");
+    let hardened = ["run", "--rm", "-i", "--network", "none", "--user", "nobody", "--read-only", "--cap-drop", "ALL"];
+    let hardened = [&hardened[..], &["--security-opt=no-new-privileges", IMAGE]].concat();
+    assert_eq!(run_with(Command::new("docker").args(&hardened), &stdin).passes().stdout, want);
+
+    let wrong =
+        run_with(Command::new("docker").args(&hardened), &stdin.replace("mode: TwoWay", "mode: twoWay")).fails();
+    assert!(wrong.stderr.starts_with("error: stdin 30:11: `spec.mode` must be"), "{}", wrong.stderr);
+    // What `kpt fn doc` shows.
+    let help = run(Command::new("docker").args(&hardened).arg("--help")).passes();
+    assert_eq!(help.stdout, fs::read_to_string(root().join("src/usage.txt")).expect("usage"));
+}
+
+#[test]
+fn an_image_is_small_and_says_what_it_is() {
+    if !image() {
+        return;
+    }
+    let inspect =
+        |format: &str| run(Command::new("docker").args(["inspect", "--format", format, IMAGE])).passes().stdout;
+    let size: u64 = inspect("{{.Size}}").trim().parse().expect("a number");
+    assert!(size < 5 * MEGABYTE, "{size}");
+    assert_eq!(inspect("{{.Config.User}} {{.Config.Entrypoint}}").trim(), "65534:65534 [/krm-merge]");
+    for label in ["title", "description", "source", "licenses", "version"] {
+        let label = format!("org.opencontainers.image.{label}");
+        assert_ne!(inspect(&format!("{{{{index .Config.Labels {label:?}}}}}")).trim(), "", "{label}");
+    }
+    let version = inspect("{{index .Config.Labels \"org.opencontainers.image.version\"}}");
+    assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn the_same_source_in_another_folder_is_the_same_binary() {
+    if !hosts::has("rustc") {
+        return;
+    }
+    let here = static_binary();
+    let folder = scratch("another/folder");
+    for part in ["Cargo.toml", "Cargo.lock", "src", "image", "benches", "xtask"] {
+        run(Command::new("cp").arg("-r").arg(root().join(part)).arg(&folder)).passes();
+    }
+    let crates = scratch("another-cargo-home");
+    let home = std::env::var_os("CARGO_HOME").map_or_else(
+        || std::path::PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(".cargo"),
+        std::path::PathBuf::from,
+    );
+    // The crates lie elsewhere too, and what is configured for this machine's cargo stays.
+    for part in ["registry", "config.toml"] {
+        if home.join(part).exists() {
+            symlink(home.join(part), crates.join(part)).expect("a link");
+        }
+    }
+    let mut build = Command::new(folder.join("image/build"));
+    run(build.env("CARGO_HOME", &crates).env("CARGO_TARGET_DIR", folder.join("target"))).passes();
+    let there = fs::read(folder.join("dist/krm-merge")).expect("a binary");
+    assert!(here == there, "{} and {} bytes", here.len(), there.len());
+}
+
+#[test]
+fn a_binary_for_another_machine_is_asked_for_by_its_name() {
+    let wrong = run(Command::new(root().join("image/build")).arg("riscv64")).fails();
+    assert_eq!(wrong.stderr, "error: the architecture must be `amd64` or `arm64`, not \"riscv64\"\n");
+}
