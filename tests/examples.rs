@@ -1,183 +1,175 @@
-//! Every example is run twice: the first run gives `.expected`, the second one changes nothing. In memory everywhere, and through the
-//! real kpt where that is on PATH.
+//! Every example is a kpt package in the form of kpt's own examples: the real kpt runs it twice, which must give `.expected` both times,
+//! and the real kubectl builds those that are kustomizations.
+//!
+//! `.expected/config.yaml` says how it is run, `diff.patch` is what `git diff` shows after it, `results.yaml` what the first run reports,
+//! and `build.yaml` what kustomize makes of it.
 
-mod support;
+#[path = "support/hosts.rs"]
+mod hosts;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hosts::{BINARY, Run, has, image, root, run, run_with, scratch};
 use krm_merge::yaml::Document;
 
 fn examples() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let mut all: Vec<PathBuf> = fs::read_dir(folder).expect("examples").map(|e| e.expect("an entry").path()).collect();
+    let mut all: Vec<PathBuf> =
+        fs::read_dir(root().join("examples")).expect("examples").map(|e| e.expect("an entry").path()).collect();
     all.sort();
-    assert!(all.len() >= 3);
+    assert!(all.len() >= 6, "{all:?}");
     all
 }
 
-/// The files below a folder by their paths in it; what lies in hidden folders is no part of a package.
-fn files(folder: &Path) -> BTreeMap<String, String> {
-    fn walk(folder: &Path, prefix: &str, out: &mut BTreeMap<String, String>) {
-        for entry in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry")) {
-            let name = entry.file_name().into_string().expect("UTF-8");
-            if name.starts_with('.') || name == "README.md" {
-                continue;
-            }
-            let path = format!("{prefix}{name}");
-            if entry.path().is_dir() {
-                walk(&entry.path(), &format!("{path}/"), out);
-            } else {
-                out.insert(path, fs::read_to_string(entry.path()).expect("readable"));
-            }
-        }
-    }
-    let mut out = BTreeMap::new();
-    walk(folder, "", &mut out);
-    out
+fn name(folder: &Path) -> &str {
+    folder.file_name().and_then(|n| n.to_str()).expect("a name")
 }
 
-/// The files of a package as a ResourceList, each with its path, and the functionConfig last.
-fn packed(files: &BTreeMap<String, String>) -> String {
-    let mut out = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n".to_owned();
-    for (path, text) in files {
-        let marks =
-            format!("    internal.config.kubernetes.io/path: '{path}'\n    internal.config.kubernetes.io/index: '0'\n");
-        let text = match text.split_once("  annotations:\n") {
-            Some((head, rest)) => format!("{head}  annotations:\n{marks}{rest}"),
-            None => text.replacen("metadata:\n", &format!("metadata:\n  annotations:\n{marks}"), 1),
-        };
-        out.push_str(&support::items(&text));
-    }
-    format!("{out}functionConfig:\n{}", support::indent(&files["fn-config.yaml"], 2))
+fn read(path: PathBuf) -> String {
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The items of a ResourceList as files, without the annotations that carried them.
-fn unpacked(stdout: &str) -> BTreeMap<String, String> {
-    let items = support::items_of(stdout);
-    let doc = Document::parse(items).expect("YAML");
-    let mut out = BTreeMap::new();
-    for item in doc.roots().next().expect("a list").elements() {
-        let path =
-            item.at(&["metadata", "annotations", "internal.config.kubernetes.io/path"]).expect("a path").string();
-        let place = krm_merge::yaml::Place::of_element(doc.roots().next().expect("a list"), item);
-        let text = items[place.top(&doc)..place.bottom(&doc)].replacen("- ", "  ", 1);
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|l| !l.contains(" internal.config.kubernetes.io/"))
-            .map(|l| l.strip_prefix("  ").unwrap_or(l))
-            .collect();
-        let text = lines.join("\n") + "\n";
-        // An `annotations` map that held nothing else came with the marks.
-        let bare = text
-            .lines()
-            .zip(text.lines().skip(1))
-            .find(|(a, b)| *a == "  annotations:" && !b.starts_with("    "))
-            .is_some();
-        out.insert(path.to_owned(), if bare { text.replacen("  annotations:\n", "", 1) } else { text });
+/// Compares a file of `.expected` with what came out. To remake them all: `KRM_MERGE_WRITE=1 cargo test --test examples`, and read them.
+fn expect(path: PathBuf, got: &str) {
+    if std::env::var_os("KRM_MERGE_WRITE").is_some() {
+        fs::write(&path, got).expect("written");
     }
-    out
+    assert_eq!(got, read(path.clone()), "{}", path.display());
 }
 
-/// What an example's package becomes: the files of `.expected`, and those that stay as they are.
-fn expected(example: &Path, before: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let mut after = files(&example.join(".expected"));
-    after.remove("results.yaml");
-    let stays = before.iter().filter(|(path, _)| path.starts_with("upstream/") || *path == "fn-config.yaml");
-    after.extend(stays.map(|(p, t)| (p.clone(), t.clone())));
-    after
+/// A copy of an example, as a repository with all in it committed.
+fn copy(example: &Path) -> PathBuf {
+    let folder = scratch(&format!("examples/{}", name(example)));
+    run(Command::new("cp").arg("-r").arg(example.join(".")).arg(&folder)).passes();
+    git(&folder, &["init", "--quiet"]);
+    git(&folder, &["add", "--all"]);
+    git(
+        &folder,
+        &["-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message=before"],
+    );
+    folder
+}
+
+fn git(folder: &Path, args: &[&str]) -> String {
+    run(Command::new("git").arg("-C").arg(folder).args(args)).passes().stdout
+}
+
+/// PATH with the folder of the tested program first, for examples name it `krm-merge`.
+fn path() -> String {
+    let folder = Path::new(BINARY).parent().expect("a folder");
+    format!("{}:{}", folder.display(), std::env::var("PATH").expect("PATH"))
+}
+
+fn render(folder: &Path, results: &Path) -> Run {
+    let mut kpt = Command::new("kpt");
+    run(kpt.args(["fn", "render", "--allow-exec", "--results-dir"]).arg(results).arg(folder).env("PATH", path()))
 }
 
 #[test]
-fn each_example_gives_what_it_says_and_again_the_same() {
+fn each_example_gives_what_it_says_under_kpt_and_again_the_same() {
+    if !has("kpt") || !has("git") {
+        return;
+    }
     for example in examples() {
-        let name = example.display();
-        assert!(example.join("README.md").exists(), "{name}: README.md");
-        if let Ok(stdin) = fs::read_to_string(example.join("resource-list.yaml")) {
-            let want = fs::read_to_string(example.join(".expected/resource-list.yaml")).expect(".expected");
-            assert_eq!(support::passes(&stdin).stdout, want, "{name}");
-            assert_eq!(support::passes(&want).stdout, want, "{name}: run again");
+        let expected = example.join(".expected");
+        assert_eq!(read(expected.join("config.yaml")), "testType: render\nallowExec: true\n", "{}", example.display());
+        let folder = copy(&example);
+        let results = scratch(&format!("results/{}", name(&example)));
+        for turn in ["once", "twice"] {
+            render(&folder, &results).passes();
+            git(&folder, &["add", "--all"]);
+            expect(expected.join("diff.patch"), &git(&folder, &["diff", "--cached"]));
+            if turn == "once" {
+                expect(expected.join("results.yaml"), &read(results.join("results.yaml")));
+            }
+        }
+    }
+}
+
+#[test]
+fn each_kustomization_gives_what_it_says_under_kubectl() {
+    if !has("kubectl") {
+        return;
+    }
+    let plugins = scratch("examples-plugins");
+    let plugin = plugins.join("krm-merge.dev/v1alpha1/merge");
+    fs::create_dir_all(&plugin).expect("a folder");
+    std::os::unix::fs::symlink(BINARY, plugin.join("Merge")).expect("a link");
+    for example in examples().into_iter().filter(|e| e.join("kustomization.yaml").exists()) {
+        if read(example.join("merge.yaml")).contains("container:") && !image() {
             continue;
         }
-        let before = files(&example);
-        let output = support::passes(&packed(&before)).stdout;
-        let after = expected(&example, &before);
-        assert_eq!(unpacked(&output), after, "{name}");
-        let results = &output[output.find("results:\n").expect("results") + "results:\n".len()..];
-        assert_eq!(results, fs::read_to_string(example.join(".expected/results.yaml")).expect("results"), "{name}");
-        let again = support::passes(&packed(&after)).stdout;
-        assert_eq!(unpacked(&again), after, "{name}: run again");
+        let mut build = Command::new("kubectl");
+        build.args(["kustomize", "--enable-alpha-plugins"]).arg(&example).env("KUSTOMIZE_PLUGIN_HOME", &plugins);
+        expect(example.join(".expected/build.yaml"), &run(&mut build).passes().stdout);
     }
-}
-
-/// Writes the files of a package.
-fn unpack(files: &BTreeMap<String, String>, folder: &Path) {
-    for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
-        fs::write(path, text).expect("written");
-    }
-}
-
-/// Runs the function on a package through the real kpt.
-fn eval(folder: &Path) -> std::process::Output {
-    Command::new("kpt")
-        .args(["fn", "eval", ".", "--exec", env!("CARGO_BIN_EXE_krm-merge"), "--fn-config", "fn-config.yaml"])
-        .current_dir(folder)
-        .output()
-        .expect("kpt")
 }
 
 #[test]
-fn each_example_gives_the_same_under_kpt() {
-    if Command::new("kpt").arg("version").output().is_err() {
-        eprintln!("skipped: kpt is not on PATH");
-        return;
+fn an_example_that_is_one_resource_list_goes_through_a_pipe() {
+    let mut lists = 0;
+    for example in examples() {
+        let Ok(stdin) = fs::read_to_string(example.join("resource-list.yaml")) else { continue };
+        lists += 1;
+        let out = run_with(&mut Command::new(BINARY), &stdin).passes().stdout;
+        expect(example.join(".expected/resource-list.yaml"), &out);
+        assert_eq!(run_with(&mut Command::new(BINARY), &out).passes().stdout, out, "again");
     }
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
-    let _ = fs::remove_dir_all(&scratch);
-    for example in examples().into_iter().filter(|e| e.join("fn-config.yaml").exists()) {
-        let before = files(&example);
-        let folder = scratch.join(example.file_name().expect("a name"));
-        unpack(&before, &folder);
-        for turn in ["once", "twice"] {
-            let run = eval(&folder);
-            assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-            let after = expected(&example, &before);
-            for (path, text) in &after {
-                let got = fs::read_to_string(folder.join(path)).unwrap_or_default();
-                assert_eq!(as_kpt_writes_it(&got), as_kpt_writes_it(text), "{turn}: {path} of {}", example.display());
-            }
-            assert_eq!(files(&folder).len(), after.len(), "{turn}: {}", example.display());
-        }
-    }
+    assert!(lists > 0);
 }
 
-/// `kpt pkg update` leaves a package half updated when it fails; here it is as it was, and the user sees why.
 #[test]
-fn a_failed_upgrade_leaves_the_package_as_it_was_under_kpt() {
-    if Command::new("kpt").arg("version").output().is_err() {
-        eprintln!("skipped: kpt is not on PATH");
+fn each_example_can_be_fetched_as_a_package() {
+    if !has("kpt") || !has("git") {
         return;
     }
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/merge-three-way-conflict");
-    let mut before = files(&example);
-    let config = before.get_mut("fn-config.yaml").expect("fn-config.yaml");
-    *config = config.replace("TakeUpdated", "Fail");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed");
-    let _ = fs::remove_dir_all(&folder);
-    unpack(&before, &folder);
-    let run = eval(&folder);
-    assert!(!run.status.success());
-    let told = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
-    assert!(told.contains("`spec.template.spec.containers[name=app].image` was changed in dest"), "{told}");
-    assert_eq!(files(&folder), before);
+    let folder = scratch("fetch");
+    let upstream = folder.join("krm-merge.git");
+    fs::create_dir_all(&upstream).expect("a folder");
+    for part in ["Kptfile", ".krmignore", "examples", "functions"] {
+        run(Command::new("cp").arg("-r").arg(root().join(part)).arg(&upstream)).passes();
+    }
+    git(&upstream, &["init", "--quiet", "--initial-branch=main"]);
+    git(&upstream, &["add", "--all"]);
+    git(
+        &upstream,
+        &["-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message=all"],
+    );
+    let get = |part: &str, to: &str| {
+        let from = format!("{}/{part}@main", upstream.display());
+        let mut kpt = Command::new("kpt");
+        run(kpt.args(["pkg", "get", &from, to]).env("KPT_CACHE_DIR", folder.join("cache")).current_dir(&folder))
+            .passes();
+    };
+    get("", "whole");
+    assert_eq!(read(folder.join("whole/Kptfile")).lines().nth(1), Some("kind: Kptfile"));
+    get("functions/merge", "merge");
+    // kpt adds a comment and an annotation that say where it came from.
+    assert!(read(folder.join("merge/function.yaml")).contains("kind: KRMFunctionDefinition\n"));
+    for example in examples() {
+        get(&format!("examples/{}", name(&example)), name(&example));
+        render(&folder.join(name(&example)), &folder.join("results")).passes();
+    }
+    // As a package it holds the function and the examples, and not what they are expected to become.
+    run(Command::new("kpt").args(["fn", "eval", "whole", "--exec", "cat"]).current_dir(&folder)).passes();
 }
 
-/// kpt itself folds the blanks before a comment and inside of flow maps, whatever the function does.
-fn as_kpt_writes_it(text: &str) -> String {
-    let text = text.replace("{ ", "{").replace(" }", "}").replace(" :", ":");
-    text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
+#[test]
+fn the_catalog_lists_every_example() {
+    let metadata = read(root().join("functions/merge/metadata.yaml"));
+    let doc = Document::parse(&*metadata).expect("YAML");
+    let metadata = doc.roots().next().expect("a map");
+    let listed = metadata.get("examplePackageURLs").expect("examples").elements();
+    let mut listed: Vec<String> = listed.map(|e| e.string().rsplit('/').next().expect("a name").to_owned()).collect();
+    listed.sort();
+    assert_eq!(listed, examples().iter().map(|e| name(e).to_owned()).collect::<Vec<_>>());
+    for field in ["image", "description", "sourceURL", "license"] {
+        assert!(metadata.get(field).is_some_and(|v| !v.string().is_empty()), "{field}");
+    }
+    for example in examples() {
+        let readme = read(example.join("README.md"));
+        assert!(readme.starts_with("# ") && readme.contains("```sh\n"), "{}", example.display());
+        assert_eq!(read(example.join("Kptfile")).lines().nth(3), Some(&*format!("  name: {}", name(&example))));
+    }
 }

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 pub const BINARY: &str = env!("CARGO_BIN_EXE_krm-merge");
 
 /// The image that [`image`] builds.
-pub const IMAGE: &str = "localhost/krm-merge:test";
+pub const IMAGE: &str = "localhost/krm-merge:0.1.0";
 
 /// What a program did.
 #[derive(Debug)]
