@@ -12,7 +12,7 @@ mod two_way;
 
 use crate::config::{Config, Mode, Role};
 use crate::merge::{New, Plan};
-use crate::resource::{Origin, Resource};
+use crate::resource::{Origin, Resource, paths_in_sub_packages};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Severity};
 use crate::roles::{Texts, assign};
@@ -106,8 +106,13 @@ fn merge_list(list: &ResourceList<'_>, config_text: &str) -> Result<(Merged, Vec
         )));
     };
     let config = Config::read(node).map_err(in_config)?;
-    let items = list.items().enumerate().map(|(i, node)| Resource::read(node, Origin::Item(i))).collect();
-    merge_items(items, Vec::new(), config)
+    let items: Vec<_> = list.items().enumerate().map(|(i, node)| Resource::read(node, Origin::Item(i))).collect();
+    let paths = paths_in_sub_packages(&items);
+    let items = items.into_iter().zip(&paths).map(|(item, path)| match path {
+        Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },
+        None => item,
+    });
+    merge_items(items.collect(), Vec::new(), config)
 }
 
 /// Merges the items of a package as a functionConfig says, wherever they lie; the item with the number `i` has `i` as its

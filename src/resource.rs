@@ -41,6 +41,8 @@ const LEGACY_PATH: &str = "config.kubernetes.io/path";
 /// The annotation that holds an item's number in its file.
 pub const INDEX: &str = "internal.config.kubernetes.io/index";
 const LEGACY_INDEX: &str = "config.kubernetes.io/index";
+/// The annotation that holds the folder of an item's package on disk, where the host runs a package together with its sub-packages.
+const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
 
 /// Where a resource was found, for messages.
 #[derive(Clone, Debug)]
@@ -101,6 +103,8 @@ pub struct Resource<'a> {
     pub path: Option<&'a str>,
     /// Its number in the file, from the annotations of the host.
     pub index: Option<&'a str>,
+    /// The folder of its package on disk, from the annotations of the host.
+    pub package: Option<&'a str>,
     /// The role that its annotation gives it.
     pub role: Option<NodeRef<'a>>,
     /// Its path without the folder of its role.
@@ -130,13 +134,15 @@ impl<'a> Resource<'a> {
                 _ => {}
             }
         }
-        let (mut path, mut legacy_path, mut index, mut legacy_index, mut role) = (None, None, None, None, None);
+        let (mut path, mut legacy_path, mut index, mut legacy_index) = (None, None, None, None);
+        let (mut package, mut role) = (None, None);
         for (key, value) in annotations.into_iter().flat_map(NodeRef::fields) {
             match key.string() {
                 PATH => path = value.as_str(),
                 LEGACY_PATH => legacy_path = value.as_str(),
                 INDEX => index = value.as_str(),
                 LEGACY_INDEX => legacy_index = value.as_str(),
+                PACKAGE => package = value.as_str(),
                 ROLE => role = Some(value),
                 _ => {}
             }
@@ -148,7 +154,8 @@ impl<'a> Resource<'a> {
             _ => None,
         };
         let path = path.or(legacy_path);
-        Self { node, origin, identity, path, index: index.or(legacy_index), role, relative_path: path, target: None }
+        let index = index.or(legacy_index);
+        Self { node, origin, identity, path, index, package, role, relative_path: path, target: None }
     }
 
     /// The identity by which a package knows it: what a `# kpt-merge: namespace/name` comment on `metadata` says stands in for namespace
@@ -185,6 +192,27 @@ impl<'a> Resource<'a> {
             (origin, None) => origin.to_string(),
         }
     }
+}
+
+/// The paths of items that lie in sub-packages, relative to the package that the function runs on; `None` where that is what the item says.
+///
+/// `kpt fn render` gives an item the path in its own package, and the folder of that package on disk; the package that runs is the one
+/// that all of them lie in. Source: kpt's `internal/util/render`, `pathRelToRoot`.
+pub fn paths_in_sub_packages(items: &[Resource<'_>]) -> Vec<Option<String>> {
+    let parts = |package: &'_ str| package.split('/').map(str::to_owned).collect::<Vec<_>>();
+    let mut root: Option<Vec<String>> = None;
+    for package in items.iter().filter_map(|item| item.package) {
+        match &mut root {
+            None => root = Some(parts(package)),
+            Some(root) => root.truncate(root.iter().zip(package.split('/')).take_while(|(a, b)| a == b).count()),
+        }
+    }
+    let depth = root.map_or(0, |r| r.len());
+    let path = |item: &Resource<'_>| {
+        let below: Vec<&str> = item.package?.split('/').skip(depth).collect();
+        (!below.is_empty()).then_some(format!("{}/{}", below.join("/"), item.path?))
+    };
+    items.iter().map(path).collect()
 }
 
 /// Resources by identity, so that finding a partner is one look-up.

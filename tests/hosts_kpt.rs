@@ -270,6 +270,43 @@ fn render_runs_pipelines_with_config_files_maps_selectors_and_sub_packages() {
     }
 }
 
+/// kpt gives an item of a sub-package its path in there, but a path in the functionConfig is one of the package that the function runs on.
+#[test]
+fn an_upgrade_under_render_reads_releases_that_are_packages_themselves() {
+    if !has("kpt") {
+        return;
+    }
+    let folder = scratch("releases");
+    let settings = |level: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  level: {level}\n")
+    };
+    let added = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: added\n";
+    let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: merge\nspec:\n  mode: ThreeWay\n  original: [{path: up/v1}]\n  updated: [{path: up/v2}]\n";
+    let pipeline = format!("pipeline:\n  mutators:\n  - exec: {BINARY}\n    configPath: merge.yaml\n");
+    let package = BTreeMap::from(
+        [
+            ("Kptfile", kptfile("shop", &pipeline)),
+            ("merge.yaml", config.to_owned()),
+            ("db/Kptfile", kptfile("db", "")),
+            ("db/settings.yaml", settings("info # ours")),
+            ("up/v1/db/Kptfile", kptfile("db", "")),
+            ("up/v1/db/settings.yaml", settings("info")),
+            ("up/v2/db/Kptfile", kptfile("db", "")),
+            ("up/v2/db/settings.yaml", settings("debug")),
+            ("up/v2/db/new/added.yaml", added.to_owned()),
+        ]
+        .map(|(path, text)| (path.to_owned(), text)),
+    );
+    unpack(&package, &folder.join("shop"));
+    let mut want = package;
+    want.insert("db/settings.yaml".into(), settings("debug # ours"));
+    want.insert("db/new/added.yaml".into(), added.to_owned());
+    for _ in ["once", "twice"] {
+        kpt(&folder, &["fn", "render", "shop", "--allow-exec"]).passes();
+        assert_eq!(files(&folder.join("shop")), want);
+    }
+}
+
 #[test]
 fn source_and_sink_carry_a_package_through_a_pipe() {
     if !has("kpt") {
