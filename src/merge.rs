@@ -26,6 +26,29 @@ pub enum Plan<'a> {
     Inside(Vec<Slot<'a>>),
 }
 
+impl Plan<'_> {
+    /// Whether a list with comments in it, below the node that this is the plan for, has another element in a place that was filled:
+    /// who remembers comments by place puts them at the wrong element.
+    pub fn moves_comments(&self, dest: NodeRef<'_>) -> bool {
+        let Self::Inside(slots) = self else { return false };
+        let old: Vec<NodeRef<'_>> = dest.written().map(|child| child.1).collect();
+        let is_moved = |(place, slot): (usize, &Slot<'_>)| {
+            place < old.len() && !matches!(slot, Slot::Dest { index, .. } if *index == place)
+        };
+        let mut stays = slots.iter().filter(|s| !matches!(s, Slot::Dest { plan: Plan::Remove, .. })).enumerate();
+        let has_comments = || {
+            let (doc, places) = (dest.document(), Place::of_children(dest));
+            let lines = places.first().zip(places.last()).map(|(first, last)| first.top(doc)..last.bottom(doc));
+            lines.is_some_and(|lines| doc.comments_in(lines).next().is_some())
+        };
+        dest.is_list() && stays.any(is_moved) && has_comments()
+            || slots.iter().any(|slot| match slot {
+                Slot::Dest { index, plan, .. } => old.get(*index).is_some_and(|child| plan.moves_comments(*child)),
+                Slot::New(_) => false,
+            })
+    }
+}
+
 /// A place among the children of a map or list.
 #[derive(Clone, Debug)]
 pub enum Slot<'a> {

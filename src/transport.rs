@@ -101,13 +101,26 @@ pub fn set_path<'a>(change: &mut Change<'a>, marks: NodeRef<'a>) {
     }
 }
 
-/// What takes the role annotation off a dest item, and its `annotations` map if that holds nothing else. Added to what is asked already.
+/// What takes the role annotation off a dest item.
 pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
+    take_off(change, dest, &[ROLE]);
+}
+
+/// What takes the annotations off by which kpt finds an item as it was, so that it does not put comments and the order of fields back:
+/// it does so by place, and in a list whose places are filled anew they would stand at the wrong elements. Source: measured on kpt.
+pub fn take_off_ids<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
+    take_off(change, dest, &["internal.config.kubernetes.io/id", "config.k8s.io/id"]);
+}
+
+/// What takes annotations off a dest item, and its `annotations` map if that holds nothing else. Added to what is asked already.
+fn take_off<'a>(change: &mut Change<'a>, dest: NodeRef<'a>, names: &[&'static str]) {
     let Some(metadata) = dest.get("metadata").filter(|m| m.is_map()) else { return };
     let Some(annotations) = metadata.get("annotations").filter(|a| a.is_map()) else { return };
-    if annotations.get(ROLE).is_none() {
+    let mut names = names.iter().copied().filter(|name| annotations.get(name).is_some()).peekable();
+    if names.peek().is_none() {
         return;
     }
+    let names: Vec<&'static str> = names.collect();
     within(change, dest, |root| {
         within(child_of(root, "metadata"), metadata, |metadata| {
             let asked = child_of(metadata, "annotations");
@@ -117,14 +130,18 @@ pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
             };
             let goes = |name: &str| {
                 let mut of_name = asked_children.iter().filter(|c| c.id == ChildId::Field(name));
-                name == ROLE || of_name.any(|c| matches!(c.change.wants, Wants::Nothing))
+                names.contains(&name) || of_name.any(|c| matches!(c.change.wants, Wants::Nothing))
             };
             let adds = asked_children.iter().any(|c| !matches!(c.change.wants, Wants::Nothing | Wants::Same));
             if annotations.fields().all(|(k, _)| goes(k.string())) && !adds {
                 *asked = nothing();
             } else {
                 within(asked, annotations, |inside| {
-                    inside.children.push(Child { id: ChildId::Field(ROLE), node: None, change: nothing() });
+                    inside.children.extend(names.iter().map(|name| Child {
+                        id: ChildId::Field(name),
+                        node: None,
+                        change: nothing(),
+                    }));
                 });
             }
         });

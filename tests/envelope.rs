@@ -276,3 +276,30 @@ fn a_source_that_misses_its_item_by_a_namespace_is_told() {
     let message = "added, for no item is `v1 ConfigMap a`; `v1 ConfigMap shop/a` has another namespace";
     assert_eq!(results(&output), [("info".into(), message.into())]);
 }
+
+/// kpt puts comments back by the place of an element. An item in which they would land at the wrong one goes out without the marks by
+/// which kpt knows it again; its own text has them all.
+#[test]
+fn an_item_whose_commented_elements_move_is_no_longer_known_by_its_id() {
+    let ids = "      internal.config.kubernetes.io/id: '1'\n      config.k8s.io/id: '1'\n";
+    let item = |containers: &str| {
+        format!(
+            "- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: web\n    annotations:\n      internal.config.kubernetes.io/path: p.yaml\n{ids}  spec:\n    containers:\n{containers}"
+        )
+    };
+    let ids_left = |containers: &str, patch: &str| {
+        let source = format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n{patch}");
+        let spec = format!("mode: TwoWay\n{}", support::side("source", &source));
+        let output = passes(&support::resource_list(&item(containers), &spec)).stdout;
+        assert!(output.contains("internal.config.kubernetes.io/path: p.yaml"), "{output}");
+        output.matches("/id: '1'").count()
+    };
+    let with = "    - name: a # first\n    - name: b\n";
+    let without = "    - name: a\n    - name: b\n";
+    let delete = "  - {name: a, $patch: delete}\n";
+    assert_eq!(ids_left(with, delete), 0, "`b` comes to the place of `a`");
+    assert_eq!(ids_left(without, delete), 2, "there is no comment to be misplaced");
+    assert_eq!(ids_left(with, "  - {name: b, $patch: delete}\n"), 2, "the last one goes");
+    assert_eq!(ids_left(with, "  - {name: b, $patch: delete}\n  - {name: c}\n"), 0, "`c` comes to the place of `b`");
+    assert_eq!(ids_left(with, "  - {name: c}\n  - {name: a, image: x}\n"), 2, "all keep their places");
+}

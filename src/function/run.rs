@@ -350,7 +350,11 @@ impl<'c> Run<'c> {
             transport::leave_out(&mut change, Some(dest));
             transport::take_off_role(&mut change, dest);
         }
-        let merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
+        let mut merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
+        if merged.plan.moves_comments(dest) {
+            transport::take_off_ids(&mut change, dest);
+            merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
+        }
         let uses = alias::in_the_way(dest, &merged);
         if !uses.is_empty() {
             let edits = splice::edits(dest, &alias::write_out(dest, &uses));
