@@ -45,43 +45,38 @@ pub enum Verdict {
 
 /// Runs the function on the text of a ResourceList.
 pub fn run(stdin: &str) -> Output {
+    let unreadable = |e: Error| Output::of(String::new(), &[Outcome::unreadable("stdin", &e)]);
     let doc = match Document::parse(stdin) {
         Ok(doc) => doc,
-        Err(e) => return unreadable("stdin", &e),
+        Err(e) => return unreadable(e),
     };
-    match ResourceList::read(&doc) {
-        Ok(list) => run_list(&list, "stdin"),
-        Err(e) => unreadable("stdin", &e),
-    }
-}
-
-/// Runs the function on a ResourceList; `config_text` is what errors call the text that holds its functionConfig.
-pub(crate) fn run_list(list: &ResourceList<'_>, config_text: &str) -> Output {
-    let (merged, mut results) = match merge_list(list, config_text) {
+    let list = match ResourceList::read(&doc) {
+        Ok(list) => list,
+        Err(e) => return unreadable(e),
+    };
+    let (merged, mut results) = match merge_list(&list) {
         Ok((merged, results)) if verdict(&results) == Verdict::Passed => (merged, results),
         Ok((_, results)) => (Merged::default(), results),
         Err(error) => (Merged::default(), vec![*error]),
     };
     results::sort(&mut results);
-    match write(list, merged, &results) {
-        Ok(stdout) => Output { stdout, stderr: lines(&results), verdict: verdict(&results) },
+    match write(&list, merged, &results) {
+        Ok(stdout) => Output::of(stdout, &results),
         Err(e) => {
-            let results = vec![Outcome::unreadable("stdin", &e)];
-            let stdout = write(list, Merged::default(), &results).unwrap_or_else(|_| list.text().to_owned());
-            Output { stdout, stderr: lines(&results), verdict: Verdict::Failed }
+            let results = [Outcome::unreadable("stdin", &e)];
+            let stdout = write(&list, Merged::default(), &results).unwrap_or_else(|_| stdin.to_owned());
+            Output::of(stdout, &results)
         }
     }
 }
 
-/// What comes of a text that cannot be read; `text` says which.
-pub(crate) fn unreadable(text: &str, error: &Error) -> Output {
-    let stderr = lines(&[Outcome::unreadable(text, error)]);
-    Output { stdout: String::new(), stderr, verdict: Verdict::Failed }
-}
-
-fn lines(results: &[Outcome]) -> Vec<String> {
-    let shown = results.iter().filter(|r| r.severity != Severity::Info);
-    shown.flat_map(|r| [Some(r.line()), r.excerpt.clone()]).flatten().collect()
+impl Output {
+    /// A text to write, with what the results say on stderr and by the exit code.
+    pub fn of(stdout: String, results: &[Outcome]) -> Self {
+        let shown = results.iter().filter(|r| r.severity != Severity::Info);
+        let stderr = shown.flat_map(|r| [Some(r.line()), r.excerpt.clone()]).flatten().collect();
+        Self { stdout, stderr, verdict: verdict(results) }
+    }
 }
 
 fn verdict(results: &[Outcome]) -> Verdict {
@@ -97,15 +92,15 @@ fn write(list: &ResourceList<'_>, merged: Merged, results: &[Outcome]) -> Result
     list.write(edits.flatten().collect(), &gone, added, results)
 }
 
-fn merge_list(list: &ResourceList<'_>, config_text: &str) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
-    let in_config = |e: Error| Box::new(Outcome::unreadable(config_text, &e));
+fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+    let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
     let Some(node) = list.function_config else {
         return Err(Box::new(Outcome::new(
             Severity::Error,
             "`functionConfig` must be given: a `Merge` of `krm-merge.dev/v1alpha1`, or a ConfigMap with `data.mode`",
         )));
     };
-    let config = Config::read(node).map_err(in_config)?;
+    let config = Config::read(node).map_err(in_stdin)?;
     let items: Vec<_> = list.items().enumerate().map(|(i, node)| Resource::read(node, Origin::Item(i))).collect();
     let paths = paths_in_sub_packages(&items);
     let items = items.into_iter().zip(&paths).map(|(item, path)| match path {

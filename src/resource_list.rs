@@ -60,11 +60,6 @@ impl<'a> ResourceList<'a> {
         Ok(Self { root, items, function_config: root.get("functionConfig").filter(|c| !c.is_null()) })
     }
 
-    /// The text that it stands in.
-    pub fn text(&self) -> &'a str {
-        self.root.document().source()
-    }
-
     /// The items, in order.
     pub fn items(&self) -> impl Iterator<Item = NodeRef<'a>> {
         self.items.into_iter().flat_map(NodeRef::elements)
@@ -84,7 +79,7 @@ impl<'a> ResourceList<'a> {
         if self.items.is_none() && !added.is_empty() {
             return Err(self.root.error("`items` must be a list, so that resources can be added to it"));
         }
-        let text = self.text();
+        let text = self.root.document().source();
         // Results are the program's own text, which any YAML library writes; from there on they are spliced in like a user's.
         let written =
             serde_yaml::to_string(&std::collections::BTreeMap::from([("results", results)])).unwrap_or_default();

@@ -267,12 +267,17 @@ fn what_goes_wrong_leaves_the_documents_as_they_came() {
     let failed = run_with(Command::new(BINARY).arg(&file), APP).fails();
     assert_eq!(failed.stdout, APP);
     assert!(failed.stderr.starts_with(&CONFLICT_SHOWN.replace("shop-", "")), "{}", failed.stderr);
+    let valid = config("", CONFLICT);
     for (config, documents, why) in [
         ("a: [\n", APP, "error: functionConfig 1:4: "),
-        ("", APP, "error: `functionConfig` must be given"),
-        ("a: 1\n---\nb: 2\n", APP, "error: functionConfig 3:1: the config file must hold one document"),
-        (CONFLICT, "a: 1\n---\n- b\n", "error: stdin 3:1: stdin must hold resources, which are maps"),
-        (CONFLICT, "a: [\n", "error: stdin 1:4: "),
+        ("", APP, "error: functionConfig 1:1: the config file must hold a functionConfig, but it is empty"),
+        (
+            "a: 1\n---\nb: 2\n",
+            APP,
+            "error: functionConfig 3:1: the config file must hold one document, a functionConfig",
+        ),
+        (&valid, "a: 1\n---\n- b\n", "error: stdin 3:1: stdin must hold resources, which are maps"),
+        (&valid, "a: [\n", "error: stdin 1:4: "),
     ] {
         write(&file, config);
         let failed = run_with(Command::new(BINARY).arg(&file), documents).fails();
