@@ -13,6 +13,7 @@ use std::process::Command;
 
 use hosts::{BINARY, Run, has, image, root, run, run_with, scratch};
 use krm_merge::yaml::Document;
+use serde_json::Value;
 
 fn examples() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> =
@@ -172,4 +173,34 @@ fn the_catalog_lists_every_example() {
         assert!(readme.starts_with("# ") && readme.contains("```sh\n"), "{}", example.display());
         assert_eq!(read(example.join("Kptfile")).lines().nth(3), Some(&*format!("  name: {}", name(&example))));
     }
+}
+
+#[test]
+fn the_function_s_own_page_names_every_field() {
+    fn names<'a>(schema: &'a Value, out: &mut Vec<&'a str>) {
+        let Value::Object(fields) = schema else { return };
+        for (key, value) in fields {
+            match (key.as_str(), value) {
+                ("properties", Value::Object(properties)) => {
+                    for (name, schema) in properties {
+                        out.push(name);
+                        names(schema, out);
+                    }
+                }
+                ("oneOf" | "anyOf", Value::Array(variants)) => variants.iter().for_each(|v| names(v, out)),
+                ("enum", Value::Array(values)) => out.extend(values.iter().filter_map(Value::as_str)),
+                (_, value) => names(value, out),
+            }
+        }
+    }
+    let schema = krm_merge::config::openapi_schema().to_value();
+    let mut all = Vec::new();
+    names(&schema, &mut all);
+    assert!(all.len() > 30, "{all:?}");
+    let page = read(root().join("functions/merge/README.md"));
+    let missing: Vec<&str> = all
+        .into_iter()
+        .filter(|name| !page.contains(&format!("`{name}`")) && !page.contains(&format!("{name}:")))
+        .collect();
+    assert_eq!(missing, [] as [&str; 0]);
 }
