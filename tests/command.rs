@@ -37,6 +37,23 @@ fn help_and_version_go_to_stdout_and_leave_stdin_alone() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), want);
 }
 
+/// The examples in the help are functionConfigs, so what a user copies is understood.
+#[test]
+fn the_examples_in_the_help_are_understood() {
+    let help = String::from_utf8(krm_merge(&["--help"], b"").stdout).expect("UTF-8");
+    let mut modes = Vec::new();
+    for example in help.split("\n\n").filter(|block| block.starts_with("  apiVersion: ")) {
+        let stdin =
+            format!("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n{example}\n");
+        let output = krm_merge(&[], stdin.as_bytes());
+        // Understood as a whole: all that is wrong is that there are no items.
+        let missing = ["must select at least one item, but no item", "a patch must hit an item, and no item"];
+        assert!(missing.iter().any(|m| stderr(&output).contains(m)), "{}{example}", stderr(&output));
+        modes.push(example.lines().find_map(|l| l.strip_prefix("    mode: ")).expect("a mode"));
+    }
+    assert_eq!(modes, ["TwoWay", "ThreeWay", "Strategic"]);
+}
+
 #[test]
 fn any_other_argument_is_an_error_on_stderr() {
     for args in [&["--verbose"][..], &["file.yaml"], &["--help", "me"]] {
