@@ -158,9 +158,7 @@ impl<'a> Lowering<'a> {
             children.push(Child { id, node: None, change: Change::patch(wants, None) });
         }
         let mut inside = Inside { others, members: cursor.members(), ..Inside::of(patch, By::Field, children) };
-        if others == Others::Stay {
-            self.retain(patch, &mut inside)?;
-        }
+        self.retain(patch, &mut inside)?;
         Ok(Wants::Inside(inside))
     }
 
@@ -198,6 +196,9 @@ impl<'a> Lowering<'a> {
         must_be_list(key, names)?;
         if let Some(other) = names.elements().find(|e| e.is_container()) {
             return Err(other.error(format!("`{RETAIN_KEYS}` must hold names of fields only")));
+        }
+        if inside.others == Others::Go {
+            return Ok(());
         }
         let names: HashSet<&str> = names.elements().map(NodeRef::string).collect();
         for (key, value) in patch.entries() {
