@@ -1,0 +1,147 @@
+//! What `kubectl kustomize` makes of the same patches: one build of many resources, each with its own patch.
+//!
+//! kustomize knows one directive, `$patch`, refuses a value of another kind than dest's, and takes over the rest as it stands. So only
+//! patches that it understands are put to it; what it makes of those is compared.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::equal;
+use crate::generate::{Case, Leaves};
+use crate::tools::{Outcome, kubectl, named};
+
+/// A disagreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Name {
+    /// kustomize knows the types of Kubernetes 1.21: lists of `autoscaling/v2` and `matchConditions` do not merge, and the selector of a
+    /// `policy/v1` PodDisruptionBudget is not replaced.
+    OlderTypes,
+    /// kustomize drops a map that is empty in the patch or becomes so. To Kubernetes `emptyDir: {}` is not the same as none.
+    DroppedEmptyMap,
+    /// kustomize replaces an element that says `$patch: replace`. Here, as in kubectl, it speaks of its list.
+    ReplacedElement,
+    /// kustomize leaves an element with `$patch: replace` alone in a list that does not merge, or that dest lacks.
+    LeakedDirective,
+    /// kustomize takes over two elements with one key. Here they are merged one after the other.
+    RepeatedElement,
+    /// kustomize loses a second element on one port, and gives an element without `protocol` to no one.
+    SeveralKeys,
+}
+
+/// All of them.
+pub const ALL: [Name; 6] = [
+    Name::OlderTypes,
+    Name::DroppedEmptyMap,
+    Name::ReplacedElement,
+    Name::LeakedDirective,
+    Name::RepeatedElement,
+    Name::SeveralKeys,
+];
+
+/// Whether kustomize understands a patch.
+pub fn understands(case: &Case) -> bool {
+    let text = case.patch.to_string();
+    let is_foreign = ["$retainKeys", "$setElementOrder", "$deleteFromPrimitiveList"].iter().any(|d| text.contains(d));
+    // Behind the patches kustomize looks for the names that resources refer to, and ends where the name is gone.
+    let is_reference = case.kind.ends_with("WebhookConfiguration") && text.contains("\"clientConfig\"");
+    case.leaves == Leaves::Typed && !is_foreign && !is_reference
+}
+
+/// By which disagreement two results differ, if by any.
+pub fn name(case: &Case, ours: &Value, theirs: &Value) -> Option<Name> {
+    let makes = |edit: &str| case.edits.contains(&edit);
+    if equal::difference(&filled(ours), &filled(theirs), &case.patch).is_none() {
+        return Some(Name::DroppedEmptyMap);
+    }
+    if theirs.to_string().contains("\"$patch\"") {
+        return Some(Name::LeakedDirective);
+    }
+    let is_newer = ["HorizontalPodAutoscaler", "PodDisruptionBudget"].contains(&case.kind.as_str());
+    if is_newer || case.patch.to_string().contains("matchConditions") {
+        return Some(Name::OlderTypes);
+    }
+    [
+        ("a list replaced by an element that says so", Name::ReplacedElement),
+        ("a new element twice", Name::RepeatedElement),
+        ("an element deleted and added", Name::RepeatedElement),
+        ("a second element on one port", Name::SeveralKeys),
+        ("one of two ports, by default", Name::SeveralKeys),
+    ]
+    .into_iter()
+    .find_map(|(edit, name)| makes(edit).then_some(name))
+}
+
+/// A value without the maps in it that hold nothing.
+fn filled(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let fields = map.iter().map(|(k, v)| (k.clone(), filled(v)));
+            Value::Object(fields.filter(|(_, v)| v.as_object().is_none_or(|m| !m.is_empty())).collect())
+        }
+        Value::Array(list) => Value::Array(list.iter().map(filled).collect()),
+        other => other.clone(),
+    }
+}
+
+/// A folder that goes with its test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the folder of the tests is writable");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What becomes of each dest with its patch. A build ends with the first patch that is refused, so that one with a refusal is made again
+/// in halves.
+pub fn build(name: &str, pairs: &[(&Value, &Value)]) -> Vec<Outcome> {
+    let renamed = |i: usize, dest: &Value| {
+        let mut dest = dest.clone();
+        dest["metadata"]["name"] = json!(format!("r{i}"));
+        dest
+    };
+    let dests: Vec<Value> = pairs.iter().enumerate().map(|(i, p)| renamed(i, p.0)).collect();
+    let text = |all: Vec<Value>| all.iter().map(|v| format!("---\n{v}\n")).collect::<String>();
+    let folder = Folder::new(name);
+    let write = |file: &str, text: String| fs::write(folder.0.join(file), text).expect("the folder is writable");
+    write("kustomization.yaml", "resources: [resources.yaml]\npatches: [{path: patches.yaml}]\n".into());
+    write("patches.yaml", text(dests.iter().zip(pairs).map(|(d, p)| named(d, p.1)).collect()));
+    write("resources.yaml", text(dests));
+    let output = kubectl(&["kustomize", &folder.0.to_string_lossy()], "");
+    if !output.status.success() {
+        if pairs.len() > 1 {
+            let (a, b) = pairs.split_at(pairs.len() / 2);
+            return [build(&format!("{name}a"), a), build(&format!("{name}b"), b)].concat();
+        }
+        return vec![Outcome::Refused(String::from_utf8_lossy(&output.stderr).into_owned())];
+    }
+    let text = String::from_utf8(output.stdout).expect("kustomize prints UTF-8");
+    let built: Vec<Value> = serde_yaml::Deserializer::from_str(&text)
+        .map(|d| Value::deserialize(d).expect("kustomize prints YAML"))
+        .collect();
+    let by_name: std::collections::HashMap<&str, &Value> =
+        built.iter().filter_map(|v| Some((v["metadata"]["name"].as_str()?, v))).collect();
+    pairs
+        .iter()
+        .enumerate()
+        .map(|(i, (dest, _))| match by_name.get(format!("r{i}").as_str()) {
+            Some(found) => {
+                let mut found = (*found).clone();
+                found["metadata"]["name"] = dest["metadata"]["name"].clone();
+                Outcome::Is(found)
+            }
+            None => Outcome::Gone,
+        })
+        .collect()
+}
