@@ -1,8 +1,9 @@
 //! Benchmarks: whole runs of each mode beside a bare parse of the same text.
 //!
 //! Parsing is what no merge can do without, so the ratio of the two says how much the merge itself costs, on any machine.
-//! With `KRM_MERGE_WORKLOADS=DIR` nothing is measured: the workloads are written to that folder, each in `MODE-N.yaml`; `KRM_MERGE_SIZE=N`
-//! restricts that to one size. That is how `measure.sh` gets its input.
+//! With `KRM_MERGE_WORKLOADS=DIR` nothing is measured: the workloads are written to that folder, each in `MODE-N.yaml`, and the resources
+//! and patches of `strategic-N.yaml` as a kustomization in `kustomize-N`; `KRM_MERGE_SIZE=N` restricts that to one size. That is how
+//! `measure.sh` gets its input.
 
 mod workload;
 
@@ -63,6 +64,11 @@ fn write_workloads(dir: &Path) {
     for n in sizes {
         for (mode, workload) in workload::ALL {
             std::fs::write(dir.join(format!("{mode}-{n}.yaml")), workload(n)).expect("a workload must be writable");
+        }
+        let folder = dir.join(format!("kustomize-{n}"));
+        std::fs::create_dir_all(&folder).expect("a folder of a workload must be writable");
+        for (name, text) in workload::kustomization(n) {
+            std::fs::write(folder.join(name), text).expect("a workload must be writable");
         }
     }
 }

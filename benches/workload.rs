@@ -25,12 +25,24 @@ pub fn plain(n: usize) -> String {
 
 /// Resources, and behind them partial patches for a fifth of them, matched by identity.
 pub fn two_way(n: usize) -> String {
-    list("two-way", base(n).chain(patched(n).map(|i| Resource::new(i).text(TWO_WAY, "overlay/", ""))))
+    list("two-way", base(n).chain(patched(n).map(|i| Resource::new(i).text(TWO_WAY, &Host::kpt("overlay/", "")))))
 }
 
 /// Resources, and behind them patches with directives for a fifth of them.
 pub fn strategic(n: usize) -> String {
-    list("strategic", base(n).chain(patched(n).map(|i| Resource::new(i).text(STRATEGIC, "overlay/", "patch"))))
+    list(
+        "strategic",
+        base(n).chain(patched(n).map(|i| Resource::new(i).text(STRATEGIC, &Host::kpt("overlay/", "patch")))),
+    )
+}
+
+/// The same resources and patches as [`strategic`] has, as the files of a kustomization, which has no annotations of a host.
+pub fn kustomization(n: usize) -> [(&'static str, String); 3] {
+    let documents = |texts: &mut dyn Iterator<Item = String>| texts.map(|t| format!("---\n{t}")).collect::<String>();
+    let resources = documents(&mut (0..n).map(|i| Resource::new(i).text(WHOLE, &Host::None)));
+    let patches = documents(&mut patched(n).map(|i| Resource::new(i).text(STRATEGIC, &Host::None)));
+    let kustomization = "resources: [resources.yaml]\npatches: [{path: patches.yaml}]\n".to_owned();
+    [("kustomization.yaml", kustomization), ("resources.yaml", resources), ("patches.yaml", patches)]
 }
 
 /// The versions dest, original and updated: a fifth is changed upstream, a fifth locally, 2 % on both sides without and 2 %
@@ -41,13 +53,13 @@ pub fn three_way(n: usize) -> String {
         fates
             .iter()
             .enumerate()
-            .filter_map(move |(i, fate)| Resource::version(i, *fate, role).map(|r| r.text(WHOLE, "", role)))
+            .filter_map(move |(i, fate)| Resource::version(i, *fate, role).map(|r| r.text(WHOLE, &Host::kpt("", role))))
     });
     list("three-way", versions)
 }
 
 fn base(n: usize) -> impl Iterator<Item = String> {
-    (0..n).map(|i| Resource::new(i).text(WHOLE, "", ""))
+    (0..n).map(|i| Resource::new(i).text(WHOLE, &Host::kpt("", "")))
 }
 
 /// A ResourceList of these items.
@@ -153,6 +165,30 @@ const NOTES: [&str; 6] = [
     "sized from last quarter's load",
 ];
 
+/// Whose annotations a resource carries.
+enum Host {
+    /// kpt's, which say that it lies below this folder and plays this role.
+    Kpt { folder: &'static str, role: &'static str },
+    /// No one's.
+    None,
+}
+
+impl Host {
+    fn kpt(folder: &'static str, role: &'static str) -> Self {
+        Self::Kpt { folder, role }
+    }
+
+    fn annotations(&self) -> String {
+        let Self::Kpt { folder, role } = self else { return String::new() };
+        let role =
+            lines(usize::from(!role.is_empty()), |_| format!("    config.kubernetes.io/merge-source: '{role}'\n"));
+        let transport = ["config.kubernetes.io", "internal.config.kubernetes.io"]
+            .map(|host| format!("    {host}/index: '0'\n    {host}/path: '{folder}<team>/<app>.yaml'"))
+            .join("\n");
+        format!("{role}{transport}\n    internal.config.kubernetes.io/seqindent: 'compact'\n")
+    }
+}
+
 /// One resource: what its template is filled with.
 struct Resource {
     /// Which template behind the head is its own.
@@ -224,16 +260,11 @@ impl Resource {
         }
     }
 
-    /// The text by a template; the annotations of the host say that it lies below this folder and plays this role.
-    fn text(&self, template: &str, folder: &str, role: &str) -> String {
-        let role =
-            lines(usize::from(!role.is_empty()), |_| format!("    config.kubernetes.io/merge-source: '{role}'\n"));
-        let transport = ["config.kubernetes.io", "internal.config.kubernetes.io"]
-            .map(|host| format!("    {host}/index: '0'\n    {host}/path: '{folder}<team>/<app>.yaml'"))
-            .join("\n");
-        let transport = format!("{role}{transport}\n    internal.config.kubernetes.io/seqindent: 'compact'");
+    /// The text by a template.
+    fn text(&self, template: &str, host: &Host) -> String {
         let mut parts = template.split("---\n");
-        let head = parts.next().map(|h| h.replace("<transport>", &transport)).expect("a template has a head");
+        let head =
+            parts.next().map(|h| h.replace("<transport>\n", &host.annotations())).expect("a template has a head");
         let rest = parts.nth(self.kind - 1).expect("a template has each kind");
         let mut out = String::new();
         for line in head.lines().chain(rest.lines()).filter_map(|line| self.own(line)) {
