@@ -45,6 +45,18 @@ pub struct Outcome {
     /// The line of a text that cannot be read, for a person at a terminal.
     #[serde(skip)]
     pub excerpt: Option<String>,
+    /// Of a conflict, what the message says in words, for a host that shows it otherwise.
+    #[serde(skip)]
+    pub told: Option<Told>,
+}
+
+/// A conflict as its message tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Where: the field by key, or the fields of a resource that one side deleted.
+    pub place: String,
+    /// What became of it.
+    pub settled: &'static str,
 }
 
 /// The identity of a resource.
@@ -97,6 +109,7 @@ impl Outcome {
             file: None,
             tags: BTreeMap::new(),
             excerpt: None,
+            told: None,
         }
     }
 
@@ -173,7 +186,10 @@ impl Outcome {
             proposed_value: conflict.updated.map(to_value),
         };
         let field = (!conflict.path.is_empty()).then_some(field);
-        Self { field, ..Self::new(severity_of(policy), message) }.about(resource).tagged(conflict.original.map(to_json))
+        let told = Some(Told { place: conflict.path.keyed(), settled: verdict_of(conflict.settled) });
+        Self { field, told, ..Self::new(severity_of(policy), message) }
+            .about(resource)
+            .tagged(conflict.original.map(to_json))
     }
 
     /// A resource that updated deleted and dest changed at these places; `json` is the original one.
@@ -184,16 +200,19 @@ impl Outcome {
             OnConflict::Fail => Settled::Open,
         };
         let changed = listed(places);
-        let message =
-            format!("the resource was deleted in updated and changed in dest ({changed}): {}", verdict_of(settled));
-        Self::new(severity_of(policy), message).about(dest).tagged(Some(json))
+        let settled = verdict_of(settled);
+        let message = format!("the resource was deleted in updated and changed in dest ({changed}): {settled}");
+        let told = Some(Told { place: changed, settled });
+        Self { told, ..Self::new(severity_of(policy), message) }.about(dest).tagged(Some(json))
     }
 
     /// A resource that dest deleted and updated changed at these places; `json` is the original one.
     pub fn deleted_here(updated: &Resource<'_>, places: &[String], json: String, policy: OnConflict) -> Self {
         let changed = listed(places);
-        let message = format!("the resource was deleted in dest and changed in updated ({changed}): it stays deleted");
-        Self::new(severity_of(policy), message).about(updated).tagged(Some(json))
+        let settled = "it stays deleted";
+        let message = format!("the resource was deleted in dest and changed in updated ({changed}): {settled}");
+        let told = Some(Told { place: changed, settled });
+        Self { told, ..Self::new(severity_of(policy), message) }.about(updated).tagged(Some(json))
     }
 
     fn tagged(mut self, original: Option<String>) -> Self {

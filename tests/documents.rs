@@ -1,7 +1,7 @@
 //! The engine over resources that lie in several texts, as a host with files of its own has them: each text is edited by itself.
 
 use krm_merge::config::{Config, Role};
-use krm_merge::function::{Added, Item, Merged, merge_items};
+use krm_merge::function::{Item, Merged, merge_items};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::Outcome;
 use krm_merge::splice;
@@ -88,7 +88,11 @@ fn what_is_new_has_the_path_of_its_file_and_no_annotation_for_it() {
         ],
     )
     .expect("merged");
-    assert_eq!(merged.added, [Added { path: Some("sub/b.yaml".into()), text: b }]);
+    let [added] = merged.added.as_slice() else { panic!("{:?}", merged.added) };
+    assert_eq!(
+        (added.path.as_deref(), &added.origin.text(), &added.text),
+        (Some("sub/b.yaml"), &"sub/b.yaml".to_owned(), &b)
+    );
     assert_eq!(merged.items[1], Item::Goes);
     assert_eq!(texts, [a2, c]);
     let last = results.last().expect("counts");

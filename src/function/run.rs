@@ -40,10 +40,12 @@ pub enum Item {
 }
 
 /// A resource that is new.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Added {
     /// Its file, relative to the folder of the role that it comes from; `None` where it was in no file.
     pub path: Option<String>,
+    /// Where it came from.
+    pub origin: Origin,
     /// The resource, one YAML document. Where it came from an item of a ResourceList, it carries its path as an annotation.
     pub text: String,
 }
@@ -218,7 +220,8 @@ impl<'c> Run<'c> {
 
     /// Adds a resource that dest lacks.
     pub(super) fn add(&mut self, source: &Resource<'_>, text: String) {
-        self.merged.added.push(Added { path: source.relative_path.map(str::to_owned), text });
+        let path = source.relative_path.map(str::to_owned);
+        self.merged.added.push(Added { path, origin: source.origin.clone(), text });
     }
 
     /// A dest item stays, without the annotation of its role.

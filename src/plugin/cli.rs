@@ -1,0 +1,225 @@
+//! The command line: what can be said, and the words that `--help` says it with.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Upgrade a package with local edits from upstream's v1 to its v2:
+  kubectl krm-merge three-way --original upstream/v1 --updated upstream/v2 --dest my-package -o diff
+  kubectl krm-merge three-way --original upstream/v1 --updated upstream/v2 --dest my-package --in-place
+
+Put an overlay over the resources of a folder, and apply the result:
+  kubectl krm-merge two-way --source overlay/prod --dest base | kubectl apply -f -
+
+Patch every Deployment of a folder:
+  kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment --dest . --in-place
+
+Let git merge Kubernetes files by field, in this repository:
+  kubectl krm-merge git-install
+
+Exit codes: 0 done; 1 conflicts under `--on-conflict fail`, or differences with `--exit-code`; 2 bad usage or input, and nothing is
+written.";
+
+/// Merge Kubernetes resources in files, folders, git and a cluster, and leave every other byte as it was.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, max_term_width = 120, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Set in dest what a source holds; null removes
+    TwoWay {
+        #[command(flatten)]
+        source: Source,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Make in dest what changed from original to updated: an upgrade that keeps local edits
+    ThreeWay {
+        #[command(flatten)]
+        upgrade: Upgrade,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Apply patches with directives by the merge keys of the types, as `kubectl patch` does
+    Strategic {
+        #[command(flatten)]
+        source: Source,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Make git merge Kubernetes YAML by field: writes the configuration and the `.gitattributes` lines of this repository
+    GitInstall(GitInstall),
+    /// What git runs to merge a file: `git-driver %O %A %B %P`
+    GitDriver(GitDriver),
+    /// Print what completes the command line in a shell
+    Completion {
+        /// For which shell; `kubectl` is the program `kubectl_complete-krm_merge`, by which kubectl itself completes `kubectl krm-merge`
+        shell: Shell,
+    },
+    /// Print the man page
+    Man,
+}
+
+/// Where sources come from.
+#[derive(Debug, Args)]
+pub struct Source {
+    /// What is merged into dest: a file, a folder, or `-` for stdin; may be given several times
+    #[arg(long, short = 's', value_name = "PATH")]
+    pub source: Vec<String>,
+    /// The same, or the patch itself as YAML or JSON text
+    #[arg(long, short = 'p', value_name = "PATH|TEXT")]
+    pub patch: Vec<String>,
+    /// Apply the sources to every resource of dest that this selects, not by identity: `kind=Deployment,name=web-.*`, of `group`,
+    /// `version`, `kind`, `name`, `namespace`, `labelSelector`, `annotationSelector`
+    #[arg(long, value_name = "FIELD=VALUE,...")]
+    pub target: Option<String>,
+}
+
+/// The two states of upstream.
+#[derive(Debug, Args)]
+pub struct Upgrade {
+    /// The state of upstream that dest comes from: a file, a folder, or `-` for stdin
+    #[arg(long, value_name = "PATH", required_unless_present = "config")]
+    pub original: Option<String>,
+    /// The new state of upstream
+    #[arg(long, value_name = "PATH", required_unless_present = "config")]
+    pub updated: Option<String>,
+    /// Who wins where dest and updated both changed something; each case is reported
+    #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
+    pub on_conflict: Option<OnConflict>,
+}
+
+/// What all merges have.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// What is merged into: a file, a folder (a package: .yaml, .yml, .json and Kptfile; `.krmignore` is honoured), or `-` for stdin
+    #[arg(long, short = 'd', value_name = "PATH")]
+    pub dest: String,
+    /// A functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below; its paths lie in dest
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new_elements", "infer_merge_keys", "merge_keys", "openapi"])]
+    pub config: Option<PathBuf>,
+    /// Where new elements of a merged list go [default: append]
+    #[arg(long, value_enum, ignore_case = true)]
+    pub new_elements: Option<NewElements>,
+    /// Whether lists of unknown types merge by their elements' keys [default: true; strategic: false]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub infer_merge_keys: Option<bool>,
+    /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`, or `set=true` or
+    /// `atomic=true`; may be given several times
+    #[arg(long, value_name = "FIELD=VALUE,...")]
+    pub merge_keys: Vec<String>,
+    /// An OpenAPI v2 document with further types
+    #[arg(long, value_name = "FILE")]
+    pub openapi: Option<PathBuf>,
+    /// What is printed [default: yaml; nothing with --in-place, diff with --dry-run]
+    #[arg(long, short = 'o', value_enum)]
+    pub output: Option<Output>,
+    /// With the diff, or in its place: how many lines change in which file
+    #[arg(long)]
+    pub stat: bool,
+    /// Write the files that change: each whole and at once, and all of them or none
+    #[arg(long, short = 'i')]
+    pub in_place: bool,
+    /// Do everything but write
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Exit with 1 where anything differs
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
+/// Who wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnConflict {
+    /// Updated's value is taken [default]
+    #[value(alias = "TakeUpdated")]
+    TakeUpdated,
+    /// Dest's value stays
+    #[value(alias = "KeepDest")]
+    KeepDest,
+    /// Nothing is merged, exit 1
+    Fail,
+}
+
+/// Where new elements go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NewElements {
+    /// Behind dest's
+    Append,
+    /// Before dest's
+    Prepend,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// The merged resources
+    Yaml,
+    /// The merged resources; several as a List
+    Json,
+    /// What changes, and the conflicts
+    Diff,
+    /// The resources that change
+    Name,
+    /// What the merge reports: conflicts, warnings, errors
+    Results,
+}
+
+/// The shells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// For ~/.bashrc
+    Bash,
+    /// For a folder of $fpath
+    Zsh,
+    /// For ~/.config/fish/completions
+    Fish,
+    /// The program `kubectl_complete-krm_merge` on PATH
+    Kubectl,
+}
+
+/// Where the merge driver is installed.
+#[derive(Debug, Args)]
+pub struct GitInstall {
+    /// For all repositories of this user, not for this one
+    #[arg(long)]
+    pub global: bool,
+    /// Which files git merges so; may be given several times
+    #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile"])]
+    pub pattern: Vec<String>,
+    /// Say what would be written, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// What git tells a merge driver.
+#[derive(Debug, Args)]
+pub struct GitDriver {
+    /// %O: the version that both sides come from
+    pub original: PathBuf,
+    /// %A: our version; the result is written here
+    pub ours: PathBuf,
+    /// %B: their version
+    pub theirs: PathBuf,
+    /// %P: the path of the file in the repository
+    pub path: Option<String>,
+    /// %L: how long conflict markers are
+    #[arg(long, value_name = "LENGTH", default_value_t = 7)]
+    pub marker_size: usize,
+    /// %S: the label of the original version
+    #[arg(long, value_name = "LABEL", default_value = "original")]
+    pub original_label: String,
+    /// %X: the label of our version
+    #[arg(long, value_name = "LABEL", default_value = "ours")]
+    pub ours_label: String,
+    /// %Y: the label of their version
+    #[arg(long, value_name = "LABEL", default_value = "theirs")]
+    pub theirs_label: String,
+}

@@ -1,0 +1,250 @@
+//! Writing files so that each is old or new at every moment, and all of them or none are.
+//!
+//! Each new text goes into a temporary file beside the file that it replaces, and is synced; only when all are there are they renamed over
+//! the old ones, and what goes is removed last. What fails before the first rename leaves nothing behind; what fails later is undone. A
+//! run that is killed leaves whole files and, at worst, temporary ones, which the next run removes; a lock on their folder says whether
+//! another run still needs them.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::walk::shown;
+
+const PREFIX: &str = ".krm-merge-";
+const SUFFIX: &str = ".tmp";
+
+/// Whether a file of this name is a temporary one of ours.
+pub fn is_leftover(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
+/// What becomes of one file.
+#[derive(Debug)]
+pub struct Replacement {
+    /// Where it lies.
+    pub file: PathBuf,
+    /// What was read from it; `None` where there was none.
+    pub old: Option<Vec<u8>>,
+    /// What it shall hold; `None` where it goes.
+    pub new: Option<Vec<u8>>,
+    /// A file that a new one is a copy of, for whether it can be executed.
+    pub like: Option<PathBuf>,
+}
+
+/// Removes what runs that were killed left behind, unless one is still at work there.
+pub fn clean(leftovers: &[PathBuf]) -> Result<()> {
+    let folders: BTreeSet<&Path> = leftovers.iter().filter_map(|l| l.parent()).collect();
+    for folder in folders {
+        let Some(_lock) = lock(folder) else { continue };
+        for file in leftovers.iter().filter(|l| l.parent() == Some(folder)) {
+            fs::remove_file(file).with_context(|| shown(file))?;
+        }
+    }
+    Ok(())
+}
+
+/// The temporary files of a folder.
+pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries.filter(|e| e.file_name().to_str().is_some_and(is_leftover)).map(|e| e.path()).collect()
+}
+
+/// A lock on a folder for as long as the answer lives; `None` where another run has it. A file system without locks has no say.
+fn lock(folder: &Path) -> Option<Option<File>> {
+    let Ok(file) = File::open(folder) else { return Some(None) };
+    match file.try_lock() {
+        Ok(()) => Some(Some(file)),
+        Err(TryLockError::WouldBlock) => None,
+        Err(TryLockError::Error(_)) => Some(None),
+    }
+}
+
+/// Carries all replacements out, below a folder that must hold every file.
+///
+/// # Errors
+/// A file that cannot be written, or that changed since it was read; with its name, and with everything as it was.
+pub fn write(root: &Path, replacements: &[Replacement]) -> Result<()> {
+    for replacement in replacements {
+        check(root, replacement).with_context(|| shown(&replacement.file))?;
+    }
+    let mut run = Run::default();
+    for replacement in replacements {
+        run.stage(replacement).with_context(|| shown(&replacement.file))?;
+    }
+    for replacement in replacements {
+        if let Err(e) = run.commit(replacement) {
+            run.undo();
+            return Err(e).with_context(|| shown(&replacement.file));
+        }
+    }
+    run.done();
+    Ok(())
+}
+
+fn check(root: &Path, replacement: &Replacement) -> Result<()> {
+    let file = &replacement.file;
+    let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && *folder != root);
+    for folder in folders {
+        match fs::symlink_metadata(folder) {
+            Ok(found) if found.is_symlink() => {
+                bail!("the file must lie in the folder, but {} is a symbolic link", shown(folder))
+            }
+            Ok(found) if !found.is_dir() => bail!("{} must be a folder", shown(folder)),
+            _ => {}
+        }
+    }
+    if file.parent().is_none_or(|folder| !folder.starts_with(root)) {
+        bail!("the file must lie in {}", shown(root));
+    }
+    let found = match fs::symlink_metadata(file) {
+        Ok(found) => found,
+        Err(_) if replacement.old.is_none() => return Ok(()),
+        Err(e) => return Err(e.into()),
+    };
+    let Some(old) = &replacement.old else {
+        bail!("the file is new in the package, but there is one already, which is no part of the package");
+    };
+    if !found.is_file() {
+        bail!("it must be a file");
+    }
+    if found.permissions().readonly() {
+        bail!("the file must be writable, but it is read-only");
+    }
+    OpenOptions::new().write(true).open(file).context("the file must be writable")?;
+    if fs::read(file)? != *old {
+        bail!("the file changed while it was merged; nothing is written");
+    }
+    Ok(())
+}
+
+/// What a run has done so far.
+#[derive(Default)]
+struct Run<'r> {
+    locks: Vec<(PathBuf, Option<File>)>,
+    folders: Vec<PathBuf>,
+    temporary: Vec<PathBuf>,
+    committed: Vec<&'r Replacement>,
+}
+
+impl<'r> Run<'r> {
+    fn stage(&mut self, replacement: &'r Replacement) -> Result<()> {
+        let Some(folder) = replacement.file.parent() else { bail!("it must be a file") };
+        let missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.exists()).collect();
+        for folder in missing.into_iter().rev() {
+            if replacement.new.is_some() {
+                fs::create_dir(folder)?;
+                self.folders.push(folder.to_owned());
+            }
+        }
+        if !self.locks.iter().any(|(locked, _)| locked == folder) {
+            let Some(lock) = lock(folder) else { bail!("another run is writing in this folder") };
+            self.locks.push((folder.to_owned(), lock));
+        }
+        let Some(new) = &replacement.new else { return Ok(()) };
+        let temporary = folder.join(format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), self.temporary.len()));
+        self.temporary.push(temporary.clone());
+        put(&temporary, new, replacement)
+    }
+
+    fn commit(&mut self, replacement: &'r Replacement) -> Result<()> {
+        match replacement.new {
+            Some(_) => {
+                let done = self.committed.iter().filter(|r| r.new.is_some()).count();
+                fs::rename(&self.temporary[done], &replacement.file)?;
+            }
+            None => fs::remove_file(&replacement.file)?,
+        }
+        self.committed.push(replacement);
+        Ok(())
+    }
+
+    /// Puts back what was there. What fails here cannot be helped; the reason for all this is what the user hears.
+    fn undo(&mut self) {
+        for replacement in std::mem::take(&mut self.committed) {
+            match &replacement.old {
+                Some(old) => {
+                    let temporary =
+                        replacement.file.with_file_name(format!("{PREFIX}{}-old{SUFFIX}", std::process::id()));
+                    let put_back = put(&temporary, old, replacement).is_ok();
+                    if !put_back || fs::rename(&temporary, &replacement.file).is_err() {
+                        let _ = fs::remove_file(&temporary);
+                    }
+                }
+                None => {
+                    let _ = fs::remove_file(&replacement.file);
+                }
+            }
+        }
+    }
+
+    /// Makes the new names last, and removes folders in which nothing is left.
+    fn done(&mut self) {
+        for (folder, _) in &self.locks {
+            if let Ok(folder) = File::open(folder) {
+                let _ = folder.sync_all();
+            }
+        }
+        let gone = self.committed.iter().filter(|r| r.new.is_none());
+        for folder in gone.filter_map(|r| r.file.parent()) {
+            // A folder that holds something stays: this only removes empty ones.
+            let _ = fs::remove_dir(folder);
+        }
+        self.temporary.clear();
+        self.folders.clear();
+    }
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        for file in &self.temporary {
+            let _ = fs::remove_file(file);
+        }
+        for folder in self.folders.iter().rev() {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Writes a new file, synced, with the permissions and the owner of the one that it replaces.
+fn put(file: &Path, bytes: &[u8], replacement: &Replacement) -> Result<()> {
+    let mut out = OpenOptions::new().write(true).create_new(true).open(file)?;
+    out.write_all(bytes)?;
+    if let Ok(old) = fs::metadata(&replacement.file) {
+        own(file, &old);
+        out.set_permissions(old.permissions())?;
+    } else if let Some(like) = replacement.like.as_ref().and_then(|l| fs::metadata(l).ok()) {
+        make_executable(&out, &like)?;
+    }
+    out.sync_all()?;
+    Ok(())
+}
+
+/// Gives a file the owner of another, where this user may.
+#[cfg(unix)]
+fn own(file: &Path, old: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let _ = chown(file, Some(old.uid()), Some(old.gid()));
+}
+
+#[cfg(not(unix))]
+fn own(_: &Path, _: &fs::Metadata) {}
+
+#[cfg(unix)]
+fn make_executable(file: &File, like: &fs::Metadata) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = file.metadata()?.permissions().mode();
+    // Whoever may read it may execute it, where someone may.
+    if like.permissions().mode() & 0o111 != 0 {
+        file.set_permissions(fs::Permissions::from_mode(mode | ((mode & 0o444) >> 2)))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &File, _: &fs::Metadata) -> Result<()> {
+    Ok(())
+}

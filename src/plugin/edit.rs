@@ -1,0 +1,131 @@
+//! The text of a file after a merge: its documents edited, removed and added, and every other byte as it was.
+
+use std::ops::Range;
+
+use anyhow::{Result, bail};
+use krm_merge::function::{Added, Item};
+use krm_merge::merge::{New, Plan, Slot};
+use krm_merge::splice::{self, Edit};
+use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, same};
+
+use crate::side::{Held, list_of};
+
+/// The text of a file of dest of whose resources, each with what becomes of it, and the ones that are added to it; `None` where nothing is
+/// left in it.
+///
+/// # Errors
+/// A resource that would have to be added to a JSON file.
+pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Result<Option<String>> {
+    let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
+    let mut edits: Vec<Edit> = Vec::new();
+    for (_, item) in items {
+        if let Item::Edited(of_item) = item {
+            edits.extend(of_item.iter().cloned());
+        }
+    }
+    let gone = |node: NodeRef<'_>| items.iter().any(|(n, item)| n.is(node) && **item == Item::Goes);
+    let has_gone = items.iter().any(|(_, item)| **item == Item::Goes);
+    let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
+    let new = || documents.iter().flat_map(Document::roots).map(|value| New { key: None, value, trim: Plan::Keep });
+    let list = document.roots().find_map(|root| Some((root, list_of(root)?)));
+    if let Some((root, list)) = list {
+        let slots = list.elements().enumerate().map(|(i, element)| match gone(element) {
+            true => Slot::dest(i, Plan::Remove),
+            false => Slot::dest(i, Plan::Keep),
+        });
+        let slots: Vec<Slot<'_>> = slots.chain(new().map(Slot::New)).collect();
+        if has_gone || !added.is_empty() {
+            edits.extend(splice::edits(root, &at(root, list, slots)));
+        }
+    } else if has_gone {
+        let left = document.roots().any(|root| !root.is_null() && !gone(root));
+        if !left {
+            return Ok((!added.is_empty()).then(|| joined(added)));
+        }
+        edits.extend(
+            document.roots().filter(|r| gone(*r)).map(|root| Edit { range: removal(root), text: String::new() }),
+        );
+    }
+    edits.sort_by_key(|e| (e.range.start, e.range.end));
+    let source = document.source();
+    let mut text = splice::apply(source, 0..source.len(), &edits);
+    if list.is_none() && !added.is_empty() {
+        if held.path.ends_with(".json") {
+            bail!("{}: a JSON file must hold one resource, so another one cannot be added to it", held.name);
+        }
+        append(&mut text, added, document.line_break());
+    }
+    Ok(Some(text))
+}
+
+/// The plan that gives a list these children, and changes nothing else of the map that holds it.
+fn at<'a>(root: NodeRef<'_>, list: NodeRef<'_>, slots: Vec<Slot<'a>>) -> Plan<'a> {
+    let mut slots = Some(slots);
+    let fields = root.entries().enumerate().map(|(i, (_, value))| {
+        let inside = if value.is(list) { slots.take() } else { None };
+        Slot::dest(i, inside.map_or(Plan::Keep, Plan::Inside))
+    });
+    Plan::Inside(fields.collect())
+}
+
+/// What goes with a document. The first one leaves what stands above it, set apart by a blank line, to the file.
+fn removal(root: NodeRef<'_>) -> Range<usize> {
+    let document = root.document();
+    let source = document.source();
+    let mut range = extent(root);
+    let text = &source[range.clone()];
+    let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    range.start += bom;
+    let has_mark = text[bom..].starts_with("---") || text[bom..].starts_with('%');
+    if source[range.end..].starts_with("...") {
+        range.end = next_line(source, range.end);
+    }
+    if range.start == bom && !has_mark {
+        let top = match root.style() {
+            Style::Block => Place::of_children(root).first().map(|place| place.top(document)),
+            _ => None,
+        };
+        let top = top.unwrap_or(range.start).max(range.start);
+        if source[range.start..top].trim().is_empty() {
+            let next = next_line(source, range.end);
+            if source[range.end..next].trim_end() == "---" {
+                range.end = next;
+            }
+        } else {
+            range.start = top;
+        }
+    }
+    range
+}
+
+fn next_line(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
+}
+
+fn append(text: &mut String, added: &[&Added], line_break: &str) {
+    let is_empty = text.trim().is_empty();
+    if !is_empty && !text.ends_with(['\n', '\r']) {
+        text.push_str(line_break);
+    }
+    if !is_empty {
+        text.push_str(&format!("---{line_break}"));
+    }
+    text.push_str(&joined(added).replace('\n', line_break));
+}
+
+/// New resources as one text.
+fn joined(added: &[&Added]) -> String {
+    added.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("---\n")
+}
+
+/// The text of a file that is new: that of the file which its resources come from, if all of that file's resources come as they are.
+pub fn created(added: &[&Added], source: Option<&Held>) -> String {
+    let copy = source.and_then(Held::document).filter(|document| {
+        let roots: Vec<NodeRef<'_>> = document.roots().filter(|r| !r.is_null()).collect();
+        roots.len() == added.len()
+            && roots.iter().zip(added).all(|(root, added)| {
+                Document::parse(added.text.as_str()).is_ok_and(|d| d.roots().next().is_some_and(|new| same(*root, new)))
+            })
+    });
+    copy.map_or_else(|| joined(added), |document| document.source().to_owned())
+}

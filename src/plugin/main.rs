@@ -1,0 +1,80 @@
+//! `kubectl krm-merge`: the merges of the function on files, folders, git and a cluster.
+
+mod carry;
+mod cli;
+mod diff;
+mod disk;
+mod edit;
+mod merge;
+mod output;
+mod progress;
+mod run;
+mod setting;
+mod side;
+mod spot;
+mod walk;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{CommandFactory, FromArgMatches};
+use krm_merge::config::Mode;
+
+use cli::{Cli, Command};
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Exit 0.
+    Done,
+    /// Conflicts that nobody settled, or differences where these were asked for: exit 1.
+    Differs,
+    /// Bad usage or input: exit 2.
+    Bad,
+}
+
+fn main() -> ExitCode {
+    let end = match try_main() {
+        Ok(end) => end,
+        // Whoever read our output has read enough.
+        Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
+        Err(e) => {
+            // There is no one left to tell when stderr is closed.
+            let _ = writeln!(io::stderr(), "error: {e:#}");
+            End::Bad
+        }
+    };
+    match end {
+        End::Done => ExitCode::SUCCESS,
+        End::Differs => ExitCode::from(1),
+        End::Bad => ExitCode::from(2),
+    }
+}
+
+fn try_main() -> Result<End> {
+    let matches = match command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(e) => {
+            // `--help` and `--version` come as errors, too, which go to stdout.
+            let _ = e.print();
+            return Ok(if e.use_stderr() { End::Bad } else { End::Done });
+        }
+    };
+    match Cli::from_arg_matches(&matches)?.command {
+        Command::TwoWay { source, common } => run::run(&setting::of_source(Mode::TwoWay, &source, &common)?, &common),
+        Command::Strategic { source, common } => {
+            run::run(&setting::of_source(Mode::Strategic, &source, &common)?, &common)
+        }
+        Command::ThreeWay { upgrade, common } => run::run(&setting::of_upgrade(&upgrade, &common)?, &common),
+        _ => Ok(End::Bad),
+    }
+}
+
+/// The command line, under the name that the user knows it by.
+fn command() -> clap::Command {
+    let arg0 = std::env::args_os().next().unwrap_or_default();
+    let file = std::path::Path::new(&arg0).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = if file.starts_with("kubectl") || file.is_empty() { "kubectl krm-merge".to_owned() } else { file };
+    Cli::command().name("kubectl-krm_merge").bin_name(name)
+}

@@ -1,0 +1,174 @@
+//! A merge of sides that were read: the engine over their resources, and what comes of it file by file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::config::{Config, Role};
+use krm_merge::function::{Added, Item, merge_items};
+use krm_merge::merge::OnConflict;
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::results::{self, Outcome, Severity};
+
+use crate::carry::carry;
+use crate::edit::{created, edited};
+use crate::side::{Part, Root, Side};
+
+/// What a merge makes of dest.
+#[derive(Debug)]
+pub struct Merge {
+    /// The files that hold other bytes than before, in the order of their paths.
+    pub changes: Vec<Change>,
+    /// What is to be told, the worst first.
+    pub results: Vec<Outcome>,
+}
+
+/// What becomes of one file.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Its path in dest.
+    pub path: String,
+    /// What is in it; `None` where it is new.
+    pub old: Option<Vec<u8>>,
+    /// What shall be in it; `None` where it goes.
+    pub new: Option<Vec<u8>>,
+    /// The file that a new one is a copy of.
+    pub like: Option<PathBuf>,
+}
+
+impl Merge {
+    /// Whether any result is an error.
+    pub fn has_failed(&self) -> bool {
+        self.results.iter().any(|r| r.severity == Severity::Error)
+    }
+}
+
+/// Whether a result is a conflict.
+pub fn is_conflict(result: &Outcome) -> bool {
+    result.tags.get("krm-merge.dev/reason").is_some_and(|reason| reason == "conflict")
+}
+
+/// Merges into dest what the other sides say. On an error among the results there are no changes.
+///
+/// # Errors
+/// What the files of dest cannot hold: two resources for one file, a path outside of dest.
+pub fn merge(dest: &Side, given: &[(Role, Vec<Side>)], config: Config<'_>) -> Result<Merge> {
+    let policy = config.policy;
+    let items = dest.resources(Part::Package);
+    let owners: Vec<usize> = items.iter().map(|(file, _)| *file).collect();
+    let nodes: Vec<_> = items.iter().map(|(_, resource)| resource.node).collect();
+    let items: Vec<Resource<'_>> = items.into_iter().map(|(_, resource)| resource).collect();
+    let roles: Vec<(Role, Vec<Resource<'_>>)> = given
+        .iter()
+        .map(|(role, sides)| (*role, sides.iter().flat_map(|s| s.resources(Part::Role)).map(|(_, r)| r).collect()))
+        .collect();
+    let (merged, mut results) = match merge_items(items, roles, config) {
+        Ok((merged, results)) => (merged, results),
+        Err(error) => (Default::default(), vec![*error]),
+    };
+    let carried = carry(dest, given, policy.on_conflict)?;
+    results.extend(carried.results);
+    results::sort(&mut results);
+    let mut merge = Merge { changes: Vec::new(), results };
+    if merge.has_failed() {
+        return Ok(merge);
+    }
+    merge.changes = carried.changes;
+    let mut added = place(dest, &merged.added)?;
+    let mut of_file: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+    for ((item, owner), node) in merged.items.iter().zip(owners).zip(nodes) {
+        of_file.entry(owner).or_default().push((node, item));
+    }
+    for (file, held) in dest.files.iter().enumerate() {
+        let items = of_file.remove(&file).unwrap_or_default();
+        let added = added.remove(&held.path).unwrap_or_default();
+        if added.is_empty() && items.iter().all(|(_, item)| **item == Item::Stays) {
+            continue;
+        }
+        let new = edited(held, &items, &added)?;
+        let old = held.bytes()?;
+        if new.as_deref().map(str::as_bytes) != Some(&old) {
+            merge.changes.push(Change {
+                path: held.path.clone(),
+                old: Some(old),
+                new: new.map(String::into_bytes),
+                like: None,
+            });
+        }
+    }
+    for (path, added) in added {
+        let source = origin_of(&added, given);
+        let like = source.and_then(|s| s.disk.clone());
+        merge.changes.push(Change { path, old: None, new: Some(created(&added, source).into_bytes()), like });
+    }
+    merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    if let Some(twice) = merge.changes.windows(2).find(|w| w[0].path == w[1].path) {
+        bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
+    }
+    Ok(merge)
+}
+
+/// The one file that new resources come from.
+fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s crate::side::Held> {
+    let Origin::File { name, .. } = &added.first()?.origin else { return None };
+    let all = given.iter().flat_map(|(role, sides)| sides.iter().filter(|_| *role != Role::Original));
+    all.flat_map(|side| &side.files).find(|held| held.name == *name)
+}
+
+/// The new resources by the file that each goes to.
+///
+/// # Errors
+/// Two of different origin for one file, a path outside of dest, or one that `.krmignore` leaves out.
+fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<BTreeMap<String, Vec<&'m Added>>> {
+    let mut by_file: BTreeMap<String, Vec<&Added>> = BTreeMap::new();
+    for added in added {
+        let path = match (&dest.root, &added.path) {
+            (Root::Folder(_), Some(path)) => path.strip_prefix("./").unwrap_or(path).to_owned(),
+            (Root::Folder(_), None) => default_path(added)?,
+            // A file, or a stream, takes all that comes.
+            _ => dest.files.first().map(|f| f.path.clone()).unwrap_or_default(),
+        };
+        if path.split('/').any(|part| part.is_empty() && dest.is_folder() || part == "..") {
+            bail!("{}: a new resource must lie in dest, not at {path:?}", added.origin);
+        }
+        let here = by_file.entry(path.clone()).or_default();
+        if let Some(other) =
+            here.first().filter(|o| dest.is_folder() && o.origin.to_string() != added.origin.to_string())
+        {
+            bail!("{path}: two items must not be for one file, but {} and {} both are", other.origin, added.origin);
+        }
+        here.push(added);
+        if let Root::Folder(tree) = &dest.root {
+            if tree.ignores(&path) {
+                bail!("{path}: a resource of {} is new, but `.krmignore` leaves its file out of dest", added.origin);
+            }
+            if dest.at(&path).is_some_and(|held| held.document().is_none()) {
+                bail!("{path}: a resource of {} is new, but this file of dest holds no resources", added.origin);
+            }
+        }
+    }
+    Ok(by_file)
+}
+
+/// Where a resource goes that lay in no file: `namespace/kind_name.yaml`, as kpt has it.
+fn default_path(added: &Added) -> Result<String> {
+    let document = krm_merge::yaml::Document::parse(added.text.as_str())?;
+    let root = document.roots().next().context("a new resource must be a map")?;
+    let resource = Resource::read(root, added.origin.clone());
+    let identity = resource.identity.ok_or_else(|| anyhow!("{}: a new resource must have a name", added.origin))?;
+    let name = format!("{}_{}.yaml", identity.kind.to_lowercase(), identity.name).replace('/', "_");
+    Ok(if identity.namespace.is_empty() { name } else { format!("{}/{name}", identity.namespace) })
+}
+
+/// All paths of some sides, in order.
+pub fn paths<'s>(sides: impl IntoIterator<Item = &'s Side>) -> BTreeSet<&'s str> {
+    sides.into_iter().flat_map(|s| &s.files).map(|f| f.path.as_str()).collect()
+}
+
+/// How bad a conflict is.
+pub fn severity(policy: OnConflict) -> Severity {
+    match policy {
+        OnConflict::Fail => Severity::Error,
+        OnConflict::TakeUpdated | OnConflict::KeepDest => Severity::Warning,
+    }
+}

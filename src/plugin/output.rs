@@ -1,0 +1,165 @@
+//! What a merge prints: the merged resources, or what changed.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, anyhow};
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::results::Outcome;
+use krm_merge::splice::to_json;
+use krm_merge::yaml::{Document, NodeRef, extent};
+
+use crate::merge::{Change, Merge};
+use crate::side::{Side, list_of};
+
+/// The files of dest that hold resources, as the merge leaves them.
+fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let changed: BTreeMap<&str, &Change> = merge.changes.iter().map(|c| (c.path.as_str(), c)).collect();
+    let mut texts = BTreeMap::new();
+    for held in &dest.files {
+        let Some(document) = held.document() else { continue };
+        match changed.get(held.path.as_str()) {
+            Some(change) => texts.extend(change.new.as_deref().map(|new| (held.path.as_str(), text(new)))),
+            None => {
+                texts.insert(held.path.as_str(), document.source().to_owned());
+            }
+        }
+    }
+    let is_yaml = |change: &&Change| [".yaml", ".yml", ".json", "Kptfile"].iter().any(|end| change.path.ends_with(end));
+    let new = merge.changes.iter().filter(|c| c.old.is_none()).filter(is_yaml);
+    texts.extend(new.filter_map(|c| Some((c.path.as_str(), text(c.new.as_deref()?)))));
+    texts.into_values().collect()
+}
+
+/// All resources as one YAML stream; those of one file are that file to the byte.
+pub fn yaml(dest: &Side, merge: &Merge) -> String {
+    let mut out = String::new();
+    for text in texts(dest, merge) {
+        if !out.is_empty() {
+            if !out.ends_with('\n') {
+                out.push('\n');
+            }
+            if !text.starts_with("---") {
+                out.push_str("---\n");
+            }
+        }
+        out.push_str(&text);
+    }
+    out
+}
+
+/// All resources as JSON; several as a List, as kubectl has it.
+pub fn json(dest: &Side, merge: &Merge) -> Result<String> {
+    let mut items = Vec::new();
+    for text in texts(dest, merge) {
+        let document = Document::parse(text)?;
+        items.extend(document.roots().filter(|r| !r.is_null()).map(to_json));
+    }
+    Ok(match items.as_slice() {
+        [one] => indented(one),
+        _ => indented(&format!("{{\"apiVersion\":\"v1\",\"items\":[{}],\"kind\":\"List\"}}", items.join(","))),
+    })
+}
+
+/// Compact JSON with four blanks a level, as kubectl prints it. Numbers keep their digits, which a parsed value would not promise.
+fn indented(json: &str) -> String {
+    let mut out = String::new();
+    let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
+    let mut chars = json.chars().peekable();
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.push_str(&"    ".repeat(depth));
+    };
+    while let Some(c) = chars.next() {
+        if in_string {
+            out.push(c);
+            in_string = is_escaped || c != '"';
+            is_escaped = !is_escaped && c == '\\';
+            continue;
+        }
+        match c {
+            '{' | '[' => {
+                out.push(c);
+                if chars.peek().is_some_and(|n| matches!(n, '}' | ']')) {
+                    continue;
+                }
+                depth += 1;
+                line(&mut out, depth);
+            }
+            '}' | ']' => {
+                if !out.ends_with(['{', '[']) {
+                    depth -= 1;
+                    line(&mut out, depth);
+                }
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => {
+                in_string = c == '"';
+                out.push(c);
+            }
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// The resources that come, change or go, as `kind.group/name`, one a line.
+pub fn names(merge: &Merge) -> Result<String> {
+    let mut out = String::new();
+    for change in &merge.changes {
+        let parse = |bytes: &Option<Vec<u8>>| {
+            let text = bytes.as_deref().and_then(|b| std::str::from_utf8(b).ok()).unwrap_or_default();
+            Document::parse(text.to_owned()).map_err(|e| anyhow!("{}:{e}", change.path))
+        };
+        let (Ok(old), Ok(new)) = (parse(&change.old), parse(&change.new)) else { continue };
+        let (old, new) = (by_name(&old), by_name(&new));
+        let changed = new.iter().filter(|(name, text)| old.get(*name) != Some(text));
+        let gone = old.iter().filter(|(name, _)| !new.contains_key(*name));
+        for (_, name) in changed.chain(gone).map(|(name, _)| name) {
+            out.push_str(&format!("{name}\n"));
+        }
+    }
+    Ok(out)
+}
+
+/// The text of each resource by namespace and `kind.group/name`.
+fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a str> {
+    let mut out = BTreeMap::new();
+    for root in document.roots() {
+        let nodes: Vec<(NodeRef<'_>, &str)> = match list_of(root) {
+            Some(list) => list.elements().map(|e| (e, e.text())).collect(),
+            None => vec![(root, &document.source()[extent(root)])],
+        };
+        for (node, text) in nodes {
+            let Some(identity) = Resource::read(node, Origin::Item(0)).identity else { continue };
+            let group = identity.api_version.rsplit_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
+            out.insert(
+                (identity.namespace, format!("{}{group}/{}", identity.kind.to_lowercase(), identity.name)),
+                text,
+            );
+        }
+    }
+    out
+}
+
+/// The results, as a ResourceList has them.
+pub fn results(results: &[Outcome]) -> Result<String> {
+    Ok(serde_yaml::to_string(&BTreeMap::from([("results", results)]))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_indented_and_its_strings_and_numbers_stay() {
+        let compact = r#"{"a":{},"b":[],"c":[1,"x{,:\"]\\"],"d":{"e":123456789012345678901234567890}}"#;
+        let want = "{\n    \"a\": {},\n    \"b\": [],\n    \"c\": [\n        1,\n        \"x{,:\\\"]\\\\\"\n    ],\n    \"d\": {\n        \"e\": 123456789012345678901234567890\n    }\n}\n";
+        assert_eq!(indented(compact), want);
+    }
+}

@@ -1,0 +1,53 @@
+//! A sign of life on a terminal's stderr, for runs that take over a second.
+
+use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{JoinHandle, spawn};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A progress bar that shows itself after a second, until it is dropped.
+#[derive(Debug)]
+pub struct Progress(Option<(ProgressBar, Sender<()>, JoinHandle<()>)>);
+
+impl Progress {
+    /// Begins; `message` says what is being done.
+    pub fn begin(message: &str) -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self(None);
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.set_message(message.to_owned());
+        let (done, is_done) = channel();
+        let shown = bar.clone();
+        let thread = spawn(move || {
+            if is_done.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(Duration::from_millis(100));
+            }
+        });
+        Self(Some((bar, done, thread)))
+    }
+
+    /// Says what is being done now.
+    pub fn set(&self, message: &str) {
+        if let Self(Some((bar, ..))) = self {
+            bar.set_message(message.to_owned());
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((bar, done, thread)) = self.0.take() {
+            // The thread may have gone already, after it showed the bar.
+            let _ = done.send(());
+            let _ = thread.join();
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! `two-way`, `three-way` and `strategic`: read, merge, print or write.
+
+use std::io::{self, Write};
+
+use anyhow::{Context, Result, bail};
+use krm_merge::results::{Outcome, Severity};
+
+use crate::End;
+use crate::cli::{Common, Output};
+use crate::diff::{self, Paint};
+use crate::disk::{self, Replacement};
+use crate::merge::{Merge, is_conflict, merge};
+use crate::output;
+use crate::progress::Progress;
+use crate::setting::Setting;
+use crate::side::{Root, Side};
+
+/// Runs a merge.
+///
+/// # Errors
+/// Bad input, and what cannot be written.
+pub fn run(setting: &Setting, common: &Common) -> Result<End> {
+    let from_stdin = |side: &Side| matches!(side.root, Root::Stdin);
+    if common.dest == "-" && setting.given.iter().flat_map(|(_, sides)| sides).any(from_stdin) {
+        bail!("only one side must be `-`, for stdin can be read once");
+    }
+    if common.dest == "-" && common.in_place {
+        bail!("`--in-place` must not be given with `--dest -`");
+    }
+    let progress = Progress::begin("reading");
+    let config = setting.config()?;
+    let dest = Side::read(&common.dest)?;
+    if common.in_place && !common.dry_run {
+        disk::clean(&leftovers(&dest))?;
+    }
+    progress.set("merging");
+    let merge = merge(&dest, &setting.given, config)?;
+    if common.in_place && !common.dry_run && !merge.has_failed() {
+        progress.set("writing");
+        write(&dest, &merge)?;
+    }
+    drop(progress);
+    report(&merge.results)?;
+    print(&dest, &merge, common)?;
+    Ok(end(&merge, common))
+}
+
+fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
+    match &dest.root {
+        Root::Folder(tree) => tree.leftovers.clone(),
+        Root::File(file) => file.parent().map(disk::leftovers_in).unwrap_or_default(),
+        Root::Stdin | Root::Text => Vec::new(),
+    }
+}
+
+fn write(dest: &Side, merge: &Merge) -> Result<()> {
+    let (root, file) = match &dest.root {
+        Root::Folder(tree) => (tree.root.clone(), None),
+        Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
+        Root::Stdin | Root::Text => return Ok(()),
+    };
+    let replacements = merge.changes.iter().map(|change| Replacement {
+        file: file.cloned().unwrap_or_else(|| root.join(&change.path)),
+        old: change.old.clone(),
+        new: change.new.clone(),
+        like: change.like.clone(),
+    });
+    disk::write(&root, &replacements.collect::<Vec<_>>()).context("nothing is written")
+}
+
+/// Errors and warnings on stderr, one line each.
+fn report(results: &[Outcome]) -> Result<()> {
+    let mut stderr = io::stderr().lock();
+    for result in results.iter().filter(|r| r.severity != Severity::Info) {
+        writeln!(stderr, "{}", result.line())?;
+        if let Some(excerpt) = &result.excerpt {
+            writeln!(stderr, "{excerpt}")?;
+        }
+    }
+    Ok(())
+}
+
+fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
+    let paint = Paint::of_stdout();
+    let format = common.output.or(match (common.stat || common.dry_run, common.in_place) {
+        (true, _) => Some(Output::Diff),
+        (false, true) => None,
+        (false, false) => Some(Output::Yaml),
+    });
+    let text = match format {
+        None => written(merge),
+        // What failed has no merged resources.
+        Some(Output::Yaml | Output::Json) if merge.has_failed() => String::new(),
+        Some(Output::Yaml) => output::yaml(dest, merge),
+        Some(Output::Json) => output::json(dest, merge)?,
+        Some(Output::Name) => output::names(merge)?,
+        Some(Output::Results) => output::results(&merge.results)?,
+        Some(Output::Diff) => {
+            let changes = match common.stat && common.output.is_none() {
+                true => String::new(),
+                false => diff::diff(&merge.changes, paint),
+            };
+            let stat = if common.stat { diff::stat(&merge.changes, paint) } else { String::new() };
+            changes + &stat + &diff::conflicts(&merge.results, paint)
+        }
+    };
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// What was written, one line a file, and how the merge went.
+fn written(merge: &Merge) -> String {
+    let mut out = String::new();
+    for change in &merge.changes {
+        let did = match (&change.old, &change.new) {
+            (None, _) => "added",
+            (_, None) => "deleted",
+            _ => "changed",
+        };
+        out.push_str(&format!("{did} {}\n", change.path));
+    }
+    let infos = merge.results.iter().filter(|r| r.severity == Severity::Info);
+    for info in infos {
+        out.push_str(&format!("{}\n", info.line()));
+    }
+    out
+}
+
+fn end(merge: &Merge, common: &Common) -> End {
+    let mut errors = merge.results.iter().filter(|r| r.severity == Severity::Error);
+    if merge.has_failed() {
+        return if errors.all(is_conflict) { End::Differs } else { End::Bad };
+    }
+    if common.exit_code && !merge.changes.is_empty() { End::Differs } else { End::Done }
+}

@@ -1,0 +1,203 @@
+//! From the flags to a functionConfig: the engine is told what to do in one language, whoever its host is.
+
+use std::fs;
+
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::config::{API_VERSION, Config, KIND, Mode, Role};
+use krm_merge::splice::to_json;
+use krm_merge::yaml::Document;
+use serde_json::{Map, Value, json};
+
+use crate::cli::{Common, NewElements, OnConflict, Source, Upgrade};
+use crate::side::{Side, parse};
+use crate::walk::shown;
+
+/// What the flags say.
+#[derive(Debug)]
+pub struct Setting {
+    /// The functionConfig.
+    pub config: Document<'static>,
+    /// What it is called in messages.
+    pub name: String,
+    /// The sides that are files, by their roles.
+    pub given: Vec<(Role, Vec<Side>)>,
+    mode: Mode,
+}
+
+impl Setting {
+    /// The functionConfig as it is meant.
+    ///
+    /// # Errors
+    /// What the functionConfig must not say, and a mode that is not the subcommand's.
+    pub fn config(&self) -> Result<Config<'_>> {
+        let name = &self.name;
+        let root = self.config.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
+        let config = Config::read(root).map_err(|e| anyhow!("{name}:{e}\n{}", e.excerpt()))?;
+        if config.mode != self.mode {
+            bail!("{name}: the mode must be `{:?}`, as the command says, not `{:?}`", self.mode, config.mode);
+        }
+        if let Some((role, _)) = self.given.iter().find(|(role, _)| config.sides.iter().any(|(r, _)| r == role)) {
+            bail!("{name}: `spec.{0}` and `--{0}` must not both be given", role.name());
+        }
+        Ok(config)
+    }
+}
+
+/// What `two-way` and `strategic` say.
+///
+/// # Errors
+/// A side that cannot be read, a flag that is not understood.
+pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting> {
+    let mut spec = spec(mode, common)?;
+    let mut sides = Vec::new();
+    let mut inline = Vec::new();
+    for (flag, value) in
+        source.source.iter().map(|s| ("--source", s)).chain(source.patch.iter().map(|p| ("--patch", p)))
+    {
+        let is_text = flag == "--patch" && (value.contains(['\n', '{']) || value.contains(": "));
+        sides.push(if is_text { Side::text(flag, value)? } else { Side::read(value)? });
+    }
+    if let Some(target) = &source.target {
+        if sides.is_empty() {
+            bail!("`--target` must not be given without `--source` or `--patch`");
+        }
+        let target = fields("--target", target)?;
+        for held in sides.iter().flat_map(|side| &side.files) {
+            let Some(document) = held.document() else { continue };
+            inline.push(json!({"yaml": document.source(), "target": target}));
+        }
+        sides.clear();
+        spec.insert("source".into(), Value::Array(inline));
+    } else if sides.is_empty() && common.config.is_none() && mode == Mode::Strategic {
+        bail!("`--patch` or `--source` must be given: a file, a folder, or `-` for stdin");
+    }
+    if common.config.is_some() && source.target.is_some() {
+        bail!("`--target` must not be given with `--config`, which says it by itself");
+    }
+    let given = if sides.is_empty() { Vec::new() } else { vec![(Role::Source, sides)] };
+    setting(mode, spec, given, common)
+}
+
+/// What `three-way` says.
+///
+/// # Errors
+/// As [`of_source`].
+pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
+    let mut spec = spec(Mode::ThreeWay, common)?;
+    if let Some(policy) = upgrade.on_conflict {
+        let name = match policy {
+            OnConflict::TakeUpdated => "TakeUpdated",
+            OnConflict::KeepDest => "KeepDest",
+            OnConflict::Fail => "Fail",
+        };
+        spec.insert("onConflict".into(), name.into());
+    }
+    let mut given = Vec::new();
+    for (role, path) in [(Role::Original, &upgrade.original), (Role::Updated, &upgrade.updated)] {
+        if let Some(path) = path {
+            given.push((role, vec![Side::read(path)?]));
+        }
+    }
+    setting(Mode::ThreeWay, spec, given, common)
+}
+
+fn setting(mode: Mode, spec: Map<String, Value>, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
+    let (config, name) = match &common.config {
+        Some(file) => {
+            let name = shown(file);
+            (parse(&name, fs::read(file).with_context(|| name.clone())?)?, name)
+        }
+        None => {
+            let written = json!({"apiVersion": API_VERSION, "kind": KIND, "spec": spec}).to_string();
+            (Document::parse(written)?, "the flags".to_owned())
+        }
+    };
+    Ok(Setting { config, name, given, mode })
+}
+
+/// The `spec` that all modes have.
+fn spec(mode: Mode, common: &Common) -> Result<Map<String, Value>> {
+    let mut spec = Map::new();
+    spec.insert("mode".into(), format!("{mode:?}").into());
+    if let Some(new) = common.new_elements {
+        let name = if new == NewElements::Append { "Append" } else { "Prepend" };
+        spec.insert("newElements".into(), name.into());
+    }
+    if let Some(infer) = common.infer_merge_keys {
+        spec.insert("inferMergeKeys".into(), infer.into());
+    }
+    if !common.merge_keys.is_empty() {
+        let rules = common.merge_keys.iter().map(|rule| merge_keys(rule)).collect::<Result<Vec<_>>>()?;
+        spec.insert("mergeKeys".into(), Value::Array(rules));
+    }
+    if let Some(file) = &common.openapi {
+        let name = shown(file);
+        let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+        let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
+        spec.insert("openapi".into(), serde_json::from_str(&to_json(root)).with_context(|| name)?);
+    }
+    Ok(spec)
+}
+
+/// `a=x,b=y` as an object. A piece without `=` goes on with the value before it, as in `keys=port,protocol`.
+fn fields(flag: &str, text: &str) -> Result<Map<String, Value>> {
+    const KNOWN: [&str; 13] = [
+        "group",
+        "version",
+        "kind",
+        "name",
+        "namespace",
+        "labelSelector",
+        "annotationSelector",
+        "apiVersion",
+        "path",
+        "keys",
+        "set",
+        "atomic",
+        "target",
+    ];
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for piece in text.split(',') {
+        match (piece.split_once('='), pairs.last_mut()) {
+            (Some((name, value)), _) if KNOWN.contains(&name.trim()) => {
+                pairs.push((name.trim().to_owned(), value.to_owned()));
+            }
+            (_, Some((_, value))) => {
+                value.push(',');
+                value.push_str(piece);
+            }
+            _ => bail!("`{flag}` must be fields as `kind=Deployment,name=web`, not \"{text}\""),
+        }
+    }
+    Ok(pairs.into_iter().map(|(name, value)| (name, Value::String(value))).collect())
+}
+
+fn merge_keys(text: &str) -> Result<Value> {
+    let mut rule = fields("--merge-keys", text)?;
+    if let Some(Value::String(keys)) = rule.get("keys") {
+        let keys: Vec<Value> = keys.split(',').map(|k| k.trim().into()).collect();
+        rule.insert("keys".into(), Value::Array(keys));
+    }
+    for name in ["set", "atomic"] {
+        if rule.get(name).is_some_and(|v| v == "true") {
+            rule.insert(name.into(), true.into());
+        }
+    }
+    Ok(Value::Object(rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_without_a_known_field_goes_on_with_the_value_before_it() {
+        let target = fields("--target", "kind=Deployment,labelSelector=app=web,tier in (a,b)").expect("fields");
+        assert_eq!(Value::Object(target), json!({"kind": "Deployment", "labelSelector": "app=web,tier in (a,b)"}));
+        assert_eq!(
+            merge_keys("apiVersion=v1,kind=Service,path=spec.ports,keys=port,protocol").expect("a rule"),
+            json!({"apiVersion": "v1", "kind": "Service", "path": "spec.ports", "keys": ["port", "protocol"]})
+        );
+        assert!(fields("--target", "Deployment").is_err());
+    }
+}

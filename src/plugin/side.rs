@@ -1,0 +1,239 @@
+//! One side of a merge: the resources and the other files of a file, a folder or stdin.
+//!
+//! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json` or `Kptfile` and one of its documents has an
+//! apiVersion, a kind and a name. Any other file is carried as it is. What is named on the command line itself must hold resources.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::yaml::{Document, NodeRef};
+
+use crate::walk::{Tree, shown};
+
+/// Where a side was read from.
+#[derive(Debug)]
+pub enum Root {
+    /// All files below a folder.
+    Folder(Box<Tree>),
+    /// One file.
+    File(PathBuf),
+    /// Stdin.
+    Stdin,
+    /// The command line.
+    Text,
+}
+
+/// A side of a merge.
+#[derive(Debug)]
+pub struct Side {
+    /// Where it was read from.
+    pub root: Root,
+    /// Its files, in the order of their paths.
+    pub files: Vec<Held>,
+}
+
+/// A file of a side.
+#[derive(Debug)]
+pub struct Held {
+    /// Its path relative to the side's folder, with `/`.
+    pub path: String,
+    /// Its name for messages: as the user would type it.
+    pub name: String,
+    /// Where it lies; `None` for stdin and text.
+    pub disk: Option<PathBuf>,
+    /// What is in it.
+    pub content: Content,
+}
+
+/// What is in a file.
+#[derive(Debug)]
+pub enum Content {
+    /// Resources.
+    Resources(Document<'static>),
+    /// Anything else, which nobody reads unless it has to be compared.
+    Other,
+}
+
+impl Side {
+    /// Reads a side: `-` is stdin, anything else a file or a folder.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that should hold resources and is no YAML; a path that leads out of the folder.
+    pub fn read(path: &str) -> Result<Self> {
+        if path == "-" {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).context("stdin must be readable")?;
+            return Self::one(Root::Stdin, "stdin".into(), None, bytes);
+        }
+        let disk = Path::new(path);
+        let found = fs::metadata(disk).with_context(|| shown(disk))?;
+        if !found.is_dir() {
+            let bytes = fs::read(disk).with_context(|| shown(disk))?;
+            let canonical = fs::canonicalize(disk).with_context(|| shown(disk))?;
+            return Self::one(Root::File(canonical.clone()), shown(disk), Some(canonical), bytes);
+        }
+        let tree = Tree::read(disk)?;
+        let mut files = Vec::new();
+        for path in &tree.files {
+            let name = shown(&disk.join(path));
+            let file = tree.root.join(path);
+            let content = if may_hold_resources(path) {
+                let bytes = fs::read(&file).with_context(|| name.clone())?;
+                let document = parse(&name, bytes).context("a file that is no YAML can be left out by `.krmignore`")?;
+                if holds_resources(&document) { Content::Resources(document) } else { Content::Other }
+            } else {
+                Content::Other
+            };
+            files.push(Held { path: path.clone(), name, disk: Some(file), content });
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let side = Self { root: Root::Folder(Box::new(tree)), files };
+        side.check()?;
+        Ok(side)
+    }
+
+    /// A side of resources that stand on the command line.
+    pub fn text(name: &str, text: &str) -> Result<Self> {
+        Self::one(Root::Text, name.to_owned(), None, text.as_bytes().to_vec())
+    }
+
+    fn one(root: Root, name: String, disk: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
+        let document = parse(&name, bytes)?;
+        if document.roots().all(|root| root.is_null()) && !matches!(root, Root::File(_)) {
+            bail!("{name}: there must be at least one resource");
+        }
+        if let Some(other) = document.roots().find(|r| !r.is_map() && !r.is_null()) {
+            bail!("{name} {}", other.error("a document must be a resource, which is a map"));
+        }
+        let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
+        let content = Content::Resources(document);
+        let side = Self { root, files: vec![Held { path: path.unwrap_or_default(), name, disk, content }] };
+        side.check()?;
+        Ok(side)
+    }
+
+    /// That no path of an item leads out of the folder, and no two are for one place in one file.
+    fn check(&self) -> Result<()> {
+        let mut places = std::collections::HashMap::new();
+        for (held, resource) in self.files.iter().flat_map(|h| h.resources().map(move |r| (h, r))) {
+            let Some(path) = resource.path else { continue };
+            let name = &held.name;
+            if path.starts_with('/') || path.split('/').any(|part| part == "..") || path.contains(['\n', '\r', '\\']) {
+                bail!(
+                    "{name}:{}: the path annotation must be a path within the package, without `..`, not {path:?}",
+                    resource.node.position().line
+                );
+            }
+            let in_list = !resource.node.is_root();
+            if let Some(first) = places.insert((path, resource.index), resource.node).filter(|_| in_list) {
+                bail!(
+                    "{name}:{}: two items must not be for one place in one file, but the one in line {} is for \"{path}\", too",
+                    resource.node.position().line,
+                    first.position().line
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The resources of the side, each with the number of its file. Items of a package have their numbers in this order.
+    pub fn resources(&self, part: Part) -> Vec<(usize, Resource<'_>)> {
+        let is_folder = matches!(self.root, Root::Folder(_));
+        let all = self.files.iter().enumerate().flat_map(|(file, held)| held.resources().map(move |r| (file, r)));
+        all.enumerate()
+            .map(|(i, (file, resource))| {
+                let held = &self.files[file];
+                let origin = Origin::File { name: held.name.clone(), item: (part == Part::Package).then_some(i) };
+                let own =
+                    if held.path.is_empty() || (!resource.node.is_root() && !is_folder) { resource.path } else { None };
+                let path = own.or((!held.path.is_empty()).then_some(held.path.as_str()));
+                (file, Resource { origin, path, relative_path: path, ..resource })
+            })
+            .collect()
+    }
+
+    /// The file at a path.
+    pub fn at(&self, path: &str) -> Option<&Held> {
+        self.files.binary_search_by(|h| h.path.as_str().cmp(path)).ok().map(|i| &self.files[i])
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        matches!(self.root, Root::Folder(_))
+    }
+}
+
+/// What a side is to a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The package that is merged into.
+    Package,
+    /// What plays a role.
+    Role,
+}
+
+impl Held {
+    /// The document, if it holds resources.
+    pub fn document(&self) -> Option<&Document<'static>> {
+        match &self.content {
+            Content::Resources(document) => Some(document),
+            Content::Other => None,
+        }
+    }
+
+    fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
+        let nodes = self.document().into_iter().flat_map(resource_nodes);
+        nodes.map(|node| Resource::read(node, Origin::Field(String::new())))
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        match (&self.content, &self.disk) {
+            (Content::Resources(document), _) => Ok(document.source().as_bytes().to_vec()),
+            (Content::Other, Some(disk)) => fs::read(disk).with_context(|| self.name.clone()),
+            (Content::Other, None) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The list of a document that is a ResourceList or a List of kubectl's.
+pub fn list_of(root: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    let kind = root.get("kind").and_then(NodeRef::as_str)?;
+    let is_list = kind == "ResourceList" || (kind == "List" && root.at(&["metadata", "name"]).is_none());
+    root.get("items").filter(|items| is_list && items.is_list())
+}
+
+/// The maps of a document that are resources: its roots, or the elements of a list.
+fn resource_nodes<'a>(document: &'a Document<'static>) -> Box<dyn Iterator<Item = NodeRef<'a>> + 'a> {
+    let roots = document.roots().filter(|r| r.is_map());
+    Box::new(roots.flat_map(|root| match list_of(root) {
+        Some(list) => list.elements().filter(|e| e.is_map()).collect(),
+        None => vec![root],
+    }))
+}
+
+fn may_hold_resources(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name == "Kptfile" || [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
+}
+
+fn holds_resources(document: &Document<'static>) -> bool {
+    resource_nodes(document).any(|node| Resource::read(node, Origin::Field(String::new())).identity.is_some())
+}
+
+/// Parses a file.
+///
+/// # Errors
+/// Text that is no UTF-8 or no YAML, with the file and the place in it.
+pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) => {
+            bail!("{name}: the text must be UTF-8, but the byte at offset {} is not", e.utf8_error().valid_up_to())
+        }
+    };
+    Document::parse(text).map_err(|e| anyhow!("{name}:{e}\n{}", e.excerpt()))
+}

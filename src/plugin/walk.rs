@@ -1,0 +1,120 @@
+//! The files of a folder, as a package has them.
+//!
+//! A symbolic link is never followed: what it leads to is read where it lies, if it lies in the folder, and is not the package's if it
+//! does not. `.krmignore` has the rules of `.gitignore`, in each folder for what lies below it; `.git` is no part of any package.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::disk::is_leftover;
+
+/// What lies in a folder.
+#[derive(Debug)]
+pub struct Tree {
+    /// The folder, without symbolic links in its path.
+    pub root: PathBuf,
+    /// The paths of its files, relative to it and with `/`, in order.
+    pub files: Vec<String>,
+    /// Files that a run which was killed left behind.
+    pub leftovers: Vec<PathBuf>,
+    /// Each `.krmignore`, with its folder.
+    rules: Vec<(String, Gitignore)>,
+}
+
+impl Tree {
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// A folder that cannot be entered, a name with a line break or that is no UTF-8, a symbolic link that leads back to itself.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let root = fs::canonicalize(folder).with_context(|| shown(folder))?;
+        let mut tree = Self { root, files: Vec::new(), leftovers: Vec::new(), rules: Vec::new() };
+        tree.enter("")?;
+        Ok(tree)
+    }
+
+    fn enter(&mut self, folder: &str) -> Result<()> {
+        let here = self.root.join(folder);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&here).with_context(|| shown(&here))? {
+            let name = entry.with_context(|| shown(&here))?.file_name();
+            match name.into_string() {
+                Ok(name) => names.push(name),
+                Err(name) => bail!("{}: a file name must be UTF-8", shown(&here.join(name))),
+            }
+        }
+        names.sort();
+        if names.iter().any(|n| n == ".krmignore") {
+            let mut builder = GitignoreBuilder::new("");
+            let file = here.join(".krmignore");
+            builder.add(&file).map_or(Ok(()), Err).with_context(|| shown(&file))?;
+            self.rules.push((folder.to_owned(), builder.build().with_context(|| shown(&file))?));
+        }
+        for name in names {
+            let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+            let disk = here.join(&name);
+            let kind = fs::symlink_metadata(&disk).with_context(|| shown(&disk))?.file_type();
+            if is_leftover(&name) && kind.is_file() {
+                self.leftovers.push(disk);
+                continue;
+            }
+            if name == ".git" || self.ignores_here(&path, kind.is_dir()) {
+                continue;
+            }
+            if name.contains(['\n', '\r']) {
+                bail!("{}: a file name must have no line break", shown(&disk));
+            }
+            if kind.is_symlink() {
+                self.check_link(&disk)?;
+            } else if kind.is_dir() {
+                self.enter(&path)?;
+            } else if kind.is_file() {
+                self.files.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// A link is not followed, but one that leads nowhere but to itself is a mistake in the package.
+    fn check_link(&self, link: &Path) -> Result<()> {
+        match fs::canonicalize(link) {
+            Ok(target) if link.starts_with(&target) => {
+                bail!("{}: a symbolic link must not lead back to a folder that it lies in", shown(link))
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            Err(e) => Err(e).with_context(|| format!("{}: the symbolic link leads nowhere", shown(link))),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// Whether a `.krmignore` leaves a path out, or a folder that it lies in.
+    pub fn ignores(&self, path: &str) -> bool {
+        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        folders.into_iter().any(|folder| self.ignores_here(folder, true)) || self.ignores_here(path, false)
+    }
+
+    fn ignores_here(&self, path: &str, is_folder: bool) -> bool {
+        // The rules of the folder next to the file have the last word.
+        for (folder, rules) in self.rules.iter().rev() {
+            let relative = if folder.is_empty() { Some(path) } else { path.strip_prefix(&format!("{folder}/")) };
+            match relative.map(|r| rules.matched(r, is_folder)) {
+                Some(Match::Ignore(_)) => return true,
+                Some(Match::Whitelist(_)) => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// A path for a message: on one line, whatever is in it.
+pub fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if text.chars().any(char::is_control) { format!("{text:?}") } else { text.into_owned() }
+}
