@@ -5,10 +5,10 @@ use std::io::IsTerminal;
 use krm_merge::results::{Outcome, Told};
 use krm_merge::yaml::Document;
 use serde_json::Value;
-use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
+use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::merge::{Change, is_conflict};
-use crate::spot::spot;
+use crate::spot::{Depth, spot};
 
 /// Whether colours help whoever reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn of_file(change: &Change, paint: Paint) -> String {
     };
     let documents = [old, new].map(|text| Document::parse(text).ok());
     let starts = [old, new].map(line_starts);
-    let diff = TextDiff::from_lines(old, new);
+    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(old, new);
     let mut out = paint.line(BOLD, &format!("--- {}", names[0])) + &paint.line(BOLD, &format!("+++ {}", names[1]));
     for hunk in diff.grouped_ops(CONTEXT) {
         out.push_str(&paint.line(CYAN, header(&hunk, &starts, &documents).trim_end()));
@@ -88,18 +88,34 @@ fn header(hunk: &[DiffOp], starts: &[Vec<usize>; 2], documents: &[Option<Documen
         1 => format!("{}", start + 1),
         count => format!("{},{count}", start + 1),
     };
+    // Of a file that comes or goes no field is the one that changed.
+    let is_whole = starts.iter().any(Vec::is_empty);
+    let line = |side: usize, line: usize| {
+        let start = starts[side].get(line).copied().unwrap_or_default();
+        let text = documents[side].as_ref().map(Document::source).unwrap_or_default();
+        text[start..].lines().next().unwrap_or_default()
+    };
     let old = span(first.old_range().start, last.old_range().end);
     let new = span(first.new_range().start, last.new_range().end);
-    let place = hunk.iter().find(|op| op.tag() != DiffTag::Equal).map(|op| {
+    let changed: Vec<&DiffOp> =
+        hunk.iter().skip_while(|op| op.tag() == DiffTag::Equal).take_while(|op| op.tag() != DiffTag::Equal).collect();
+    let place = changed.first().map(|op| {
+        let (was, is) = (op.old_range().start, op.new_range().start);
+        let goes = changed.iter().any(|op| !op.old_range().is_empty());
+        let comes = changed.iter().any(|op| !op.new_range().is_empty());
         // What comes is named by where it stands now, what goes by where it stood.
-        let (side, line) = match op.tag() {
-            DiffTag::Delete => (0, op.old_range().start),
-            _ => (1, op.new_range().start),
-        };
-        let at = starts[side].get(line).copied().unwrap_or_default();
-        documents[side].as_ref().map(|document| spot(document, at)).unwrap_or_default()
+        let (side, number) = if comes { (1, is) } else { (0, was) };
+        // Of a line that changed, as the one line of a JSON file, the place is where it does.
+        let common = if comes && goes { common_prefix([line(0, was), line(1, is)]) } else { 0 };
+        let at = starts[side].get(number).copied().unwrap_or_default() + common;
+        let depth = if is_whole { Depth::Resource } else { Depth::Field };
+        documents[side].as_ref().map(|document| spot(document, at, depth)).unwrap_or_default()
     });
     format!("@@ -{old} +{new} @@ {}", place.unwrap_or_default())
+}
+
+fn common_prefix([a, b]: [&str; 2]) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
 }
 
 /// Where each line begins, its indentation passed.
@@ -211,12 +227,31 @@ mod tests {
 
     #[test]
     fn hunks_name_the_resource_and_the_place() {
-        let old = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: '1'\n  b: '1'\n  c: '1'\n  d: '1'\n  e: '1'\n  f: '1'\n  g: '1'\n  h: '1'";
-        let new = old.replace("  a: '1'\n", "  a: '2'\n").replace("\n  h: '1'", "");
-        assert_eq!(
-            diff(&[change("c.yaml", Some(old), Some(&new))], Paint::Plain),
-            "--- a/c.yaml\n+++ b/c.yaml\n@@ -3,7 +3,7 @@ ConfigMap c data.a\n metadata:\n   name: c\n data:\n-  a: '1'\n+  a: '2'\n   b: '1'\n   c: '1'\n   d: '1'\n@@ -10,4 +10,3 @@ ConfigMap c data.g\n   e: '1'\n   f: '1'\n-  g: '1'\n-  h: '1'\n\\ No newline at end of file\n+  g: '1'\n\\ No newline at end of file\n"
-        );
+        let old = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: 1\n  b: 1\n  c: 1\n  d: 1\n  e: 1\n  f: 1\n  g: 1\n  h: 1\n  i: 1\n  j: 1";
+        let new = old.replace("  a: 1\n", "  a: 2\n").replace("\n  j: 1", "");
+        let want = "\
+--- a/c.yaml
++++ b/c.yaml
+@@ -3,7 +3,7 @@ ConfigMap c data.a
+ metadata:
+   name: c
+ data:
+-  a: 1
++  a: 2
+   b: 1
+   c: 1
+   d: 1
+@@ -11,5 +11,4 @@ ConfigMap c data.i
+   f: 1
+   g: 1
+   h: 1
+-  i: 1
+-  j: 1
+\\ No newline at end of file
++  i: 1
+\\ No newline at end of file
+";
+        assert_eq!(diff(&[change("c.yaml", Some(old), Some(&new))], Paint::Plain), want);
     }
 
     #[test]

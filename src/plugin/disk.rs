@@ -248,3 +248,70 @@ fn make_executable(file: &File, like: &fs::Metadata) -> Result<()> {
 fn make_executable(_: &File, _: &fs::Metadata) -> Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("krm-merge-disk-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    fn replacement(file: PathBuf, old: Option<&str>, new: Option<&str>) -> Replacement {
+        let bytes = |text: Option<&str>| text.map(|t| t.as_bytes().to_vec());
+        Replacement { file, old: bytes(old), new: bytes(new), like: None }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .expect("a folder")
+            .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
+        let root = folder("changed");
+        fs::write(root.join("a"), "now").expect("written");
+        fs::write(root.join("b"), "then").expect("written");
+        let all = [
+            replacement(root.join("b"), Some("then"), Some("new")),
+            replacement(root.join("a"), Some("then"), Some("new")),
+            replacement(root.join("sub/c"), None, Some("new")),
+        ];
+        let error = format!("{:#}", write(&root, &all).expect_err("it changed"));
+        assert!(error.ends_with("a: the file changed while it was merged; nothing is written"), "{error}");
+        assert_eq!(fs::read_to_string(root.join("b")).expect("there"), "then");
+        assert_eq!(names(&root), ["a", "b"]);
+        fs::remove_dir_all(root).expect("removed");
+    }
+
+    #[test]
+    fn what_was_done_is_undone_where_a_later_step_fails() {
+        let root = folder("undone");
+        fs::write(root.join("a"), "old").expect("written");
+        fs::write(root.join("gone"), "old").expect("written");
+        let all = [
+            replacement(root.join("a"), Some("old"), Some("new")),
+            replacement(root.join("sub/new"), None, Some("new")),
+            replacement(root.join("gone"), Some("old"), None),
+        ];
+        let mut run = Run::default();
+        for replacement in &all {
+            run.stage(replacement).expect("staged");
+        }
+        for replacement in &all {
+            run.commit(replacement).expect("committed");
+        }
+        assert_eq!(names(&root), ["a", "sub"]);
+        run.undo();
+        drop(run);
+        assert_eq!(names(&root), ["a", "gone"]);
+        assert_eq!(fs::read_to_string(root.join("a")).expect("there"), "old");
+        fs::remove_dir_all(root).expect("removed");
+    }
+}

@@ -52,7 +52,7 @@ pub struct Held {
 #[derive(Debug)]
 pub enum Content {
     /// Resources.
-    Resources(Document<'static>),
+    Resources(Box<Document<'static>>),
     /// Anything else, which nobody reads unless it has to be compared.
     Other,
 }
@@ -83,7 +83,7 @@ impl Side {
             let content = if may_hold_resources(path) {
                 let bytes = fs::read(&file).with_context(|| name.clone())?;
                 let document = parse(&name, bytes).context("a file that is no YAML can be left out by `.krmignore`")?;
-                if holds_resources(&document) { Content::Resources(document) } else { Content::Other }
+                if holds_resources(&document) { Content::Resources(Box::new(document)) } else { Content::Other }
             } else {
                 Content::Other
             };
@@ -109,7 +109,7 @@ impl Side {
             bail!("{name} {}", other.error("a document must be a resource, which is a map"));
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
-        let content = Content::Resources(document);
+        let content = Content::Resources(Box::new(document));
         let side = Self { root, files: vec![Held { path: path.unwrap_or_default(), name, disk, content }] };
         side.check()?;
         Ok(side)

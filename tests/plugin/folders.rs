@@ -1,0 +1,277 @@
+//! Sides as files, folders and stdin; what is printed; exit codes.
+
+use crate::support::{Folder, map};
+
+const WEB: &str = "\u{feff}# Copyright someone\r\n\r\n# The shop.\r\napiVersion: apps/v1\r\nkind: Deployment\r\nmetadata:\r\n  name: web\r\nspec:\r\n  replicas:   3  # by hand\r\n  template:\r\n    spec:\r\n      containers:\r\n      - name: app\r\n        image: web:1\r\n";
+const PATCH: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: app, image: 'web:2'}]}}}\n";
+
+#[test]
+fn a_file_into_a_file_changes_only_what_it_says() {
+    let folder = Folder::with(&[("web.yaml", WEB), ("patch.yaml", PATCH)]);
+    let out = folder.run(&["two-way", "--source", "patch.yaml", "--dest", "web.yaml"]).passed();
+    assert_eq!(out, WEB.replace("web:1", "'web:2'"));
+    assert_eq!(folder.read("web.yaml"), WEB, "nothing is written without --in-place");
+    let out = folder.run(&["two-way", "--source", "patch.yaml", "--dest", "web.yaml", "--in-place"]).passed();
+    assert_eq!(out, "changed web.yaml\n");
+    assert_eq!(folder.read("web.yaml"), WEB.replace("web:1", "'web:2'"));
+    assert_eq!(folder.files("").len(), 2);
+}
+
+#[test]
+fn stdin_is_a_side() {
+    let folder = Folder::with(&[("web.yaml", WEB), ("patch.yaml", PATCH)]);
+    let want = WEB.replace("web:1", "'web:2'");
+    assert_eq!(folder.run_with(PATCH, &["two-way", "-s", "-", "-d", "web.yaml"]).passed(), want);
+    assert_eq!(folder.run_with(WEB, &["two-way", "-s", "patch.yaml", "-d", "-"]).passed(), want);
+    assert_eq!(folder.run(&["two-way", "-p", PATCH, "-d", "web.yaml"]).passed(), want);
+    let list = "apiVersion: v1\nkind: List\nitems:\n- ".to_owned() + &map("a", &[("x", "'1'")]).replace('\n', "\n  ");
+    let source = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: '2'}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n";
+    let out = folder.run_with(list.trim_end(), &["two-way", "-p", source, "-d", "-"]).passed();
+    let want =
+        list.trim_end().replace("'1'", "'2'") + "\n- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: b\n";
+    assert_eq!(out, want);
+    let err = folder.run(&["two-way", "-s", "-", "-d", "-"]).failed(2);
+    assert!(err.contains("stdin"), "{err}");
+}
+
+/// Two releases and a package with local edits.
+fn package() -> Folder {
+    let one = map("one", &[("x", "'1'"), ("y", "'1'")]);
+    let two = map("two", &[("x", "'1'")]);
+    let gone = map("gone", &[("x", "'1'")]);
+    let new = format!("# Copyright someone\n\n{}---\n# second\n{}", map("new", &[("x", "'1'")]), map("newer", &[]));
+    let many = |one: &str, two: &str| format!("# licence\n\n{one}\n---\n\n# two\n{two}---\n{gone}");
+    Folder::with(&[
+        ("v1/many.yaml", &many(&one, &two)),
+        ("v1/gone.yaml", &map("whole", &[("x", "'1'")])),
+        ("v1/README.md", "v1\n"),
+        ("v1/run.sh", "#!/bin/sh\n"),
+        ("v1/both.txt", "v1\n"),
+        ("v1/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"),
+        (
+            "v1/j.json",
+            "{\n  \"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"j\"}, \"data\": {\"x\": \"1\"}\n}\n",
+        ),
+        ("v2/many.yaml", &format!("# licence\n\n{}\n---\n\n# two\n{two}", one.replace("x: '1'", "x: '2'"))),
+        ("v2/sub/dir/new.yaml", &new),
+        ("v2/README.md", "v2\n"),
+        ("v2/run.sh", "#!/bin/sh\necho\n"),
+        ("v2/both.txt", "v2\n"),
+        ("v2/bin", "\0new"),
+        ("v2/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamePrefix: x\n"),
+        (
+            "v2/j.json",
+            "{\n  \"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"j\"}, \"data\": {\"x\": \"2\"}\n}\n",
+        ),
+        ("here/many.yaml", &many(&one.replace("y: '1'", "y: '7' # mine"), &two)),
+        ("here/gone.yaml", &map("whole", &[("x", "'1'")])),
+        ("here/README.md", "v1\n"),
+        ("here/both.txt", "mine\n"),
+        ("here/mine.txt", "mine\n"),
+        ("here/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"),
+        (
+            "here/j.json",
+            "{\n  \"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"j\"}, \"data\": {\"x\": \"1\"}\n}\n",
+        ),
+        ("here/.krmignore", "/drafts\n*.tmpl.yaml\n"),
+        ("here/drafts/x.yaml", "{{ no yaml\n"),
+        ("here/a.tmpl.yaml", "{{ no yaml\n"),
+    ])
+}
+
+const UPGRADE: [&str; 7] = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here"];
+
+fn upgrade(more: &[&'static str]) -> Vec<&'static str> {
+    UPGRADE.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn a_folder_is_upgraded_file_by_file() {
+    let folder = package();
+    let before = folder.files("here");
+    let ran = folder.run(&upgrade(&["--in-place"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(
+        ran.stderr,
+        "warning: both.txt: the file, which holds no resources, was changed in dest and changed in updated: updated's was taken\nwarning: run.sh: the file, which holds no resources, was deleted in dest and changed in updated: it stays deleted\n"
+    );
+    let mut want = before.clone();
+    let many = String::from_utf8(before["many.yaml"].clone()).expect("UTF-8").replace("x: '1'\n  y", "x: '2'\n  y");
+    let cut = many.find("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: gone").expect("the last one");
+    want.insert("many.yaml".into(), many[..cut].into());
+    want.remove("gone.yaml");
+    for (path, same) in [("sub/dir/new.yaml", "v2/sub/dir/new.yaml"), ("bin", "v2/bin"), ("README.md", "v2/README.md")]
+    {
+        want.insert(path.into(), folder.read(same).into());
+    }
+    for path in ["both.txt", "kustomization.yaml", "j.json"] {
+        want.insert(path.into(), folder.read(&format!("v2/{path}")).into());
+    }
+    let after = folder.files("here");
+    assert_eq!(after.keys().collect::<Vec<_>>(), want.keys().collect::<Vec<_>>());
+    for (path, bytes) in &want {
+        assert_eq!(String::from_utf8_lossy(&after[path]), String::from_utf8_lossy(bytes), "{path}");
+    }
+    assert!(!folder.path("here/run.sh").exists(), "what was deleted here stays deleted");
+}
+
+#[test]
+fn keep_dest_and_fail_settle_files_as_they_settle_fields() {
+    let folder = package();
+    let before = folder.files("here");
+    let err = folder.run(&upgrade(&["--in-place", "--on-conflict", "fail"])).failed(1);
+    assert!(err.starts_with("error: both.txt: the file"), "{err}");
+    assert!(err.contains("error: run.sh: the file, which holds no resources, was deleted in dest and changed in updated: it stays deleted"), "{err}");
+    assert_eq!(folder.files("here"), before);
+    folder.run(&upgrade(&["--in-place", "--on-conflict", "KeepDest"])).passed();
+    assert_eq!(folder.read("here/both.txt"), "mine\n");
+    assert_eq!(folder.read("here/README.md"), "v2\n");
+}
+
+#[test]
+fn a_dry_run_shows_the_diff_and_writes_nothing() {
+    let folder = package();
+    let before = folder.files("here");
+    let out = folder.run(&upgrade(&["--in-place", "--dry-run"])).passed();
+    assert!(out.contains("@@ -5,7 +5,7 @@ ConfigMap one data.x\n"), "{out}");
+    assert!(out.contains("--- /dev/null\n+++ b/sub/dir/new.yaml\n@@ -0,0 +1,15 @@ ConfigMap new\n"), "{out}");
+    assert!(out.contains("@@ -1,3 +1,3 @@ ConfigMap j data.x\n"), "{out}");
+    assert!(out.contains("-  name: gone\n-data:\n-  x: '1'\n--- /dev/null"), "{out}");
+    assert!(out.contains("conflict: (both.txt): the whole file\n"), "{out}");
+    assert!(out.contains("Binary files /dev/null and b/bin differ\n"), "{out}");
+    assert_eq!(folder.files("here"), before);
+    let out = folder.run(&upgrade(&["--stat", "--dry-run"])).passed();
+    assert!(out.contains(" many.yaml          |   9 +--------\n"), "{out}");
+    assert_eq!(folder.run(&upgrade(&["--exit-code", "-o", "name"])).code, Some(1));
+    let mut lines: Vec<String> = folder.run(&upgrade(&["-o", "name"])).passed().lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(
+        lines,
+        ["configmap/gone", "configmap/j", "configmap/new", "configmap/newer", "configmap/one", "configmap/whole"]
+    );
+}
+
+#[test]
+fn the_diff_can_be_applied_by_patch() {
+    if !crate::support::has("git") {
+        return;
+    }
+    let folder = package();
+    std::fs::remove_file(folder.path("v2/bin")).expect("removed");
+    let diff = folder.run(&upgrade(&["-o", "diff"])).passed();
+    let diff = &diff[..diff.find("conflict: ").expect("conflicts come last")];
+    folder.write("diff.patch", diff);
+    let copy = Folder::new();
+    for (path, bytes) in folder.files("here") {
+        copy.write(&path, bytes);
+    }
+    let patch = folder.path("diff.patch");
+    let run = std::process::Command::new("git").current_dir(&copy.0).arg("apply").arg(&patch).output().expect("git");
+    assert!(run.status.success(), "{run:?}\n{diff}");
+    folder.run(&upgrade(&["--in-place"])).passed();
+    assert_eq!(copy.files(""), folder.files("here"));
+}
+
+#[test]
+fn results_json_and_yaml_are_printed() {
+    let folder = package();
+    let out = folder.run(&upgrade(&["-o", "results"])).passed();
+    assert!(out.starts_with("results:\n- message: "), "{out}");
+    assert!(out.contains("krm-merge.dev/reason: conflict"), "{out}");
+    let json: serde_json::Value = serde_json::from_str(&folder.run(&upgrade(&["-o", "json"])).passed()).expect("JSON");
+    let names: Vec<&str> =
+        json["items"].as_array().expect("items").iter().filter_map(|i| i["metadata"]["name"].as_str()).collect();
+    assert_eq!((json["kind"].as_str(), names), (Some("List"), vec!["j", "one", "two", "new", "newer"]));
+    let yaml = folder.run(&upgrade(&[])).passed();
+    let parsed = krm_merge::yaml::Document::parse(yaml.as_str()).expect("YAML");
+    assert_eq!(parsed.roots().filter(|r| r.is_map()).count(), 5, "{yaml}");
+    let out = folder.run(&["two-way", "-p", "{}", "-d", "here/gone.yaml", "-o", "json"]).failed(2);
+    assert!(out.contains("--patch") && out.contains("must have `apiVersion`"), "{out}");
+}
+
+#[test]
+fn a_function_config_says_what_the_flags_say() {
+    let folder = package();
+    let config = |spec: &str| format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {spec}\n");
+    folder.write("keep.yaml", config("{mode: ThreeWay, onConflict: KeepDest}"));
+    folder.run(&upgrade(&["--config", "keep.yaml", "-i"])).passed();
+    assert_eq!(folder.read("here/both.txt"), "mine\n");
+    // Roles within the package, as under kpt.
+    folder.write("all/one.yaml", map("one", &[("x", "'1'")]));
+    folder.write("all/over/one.yaml", map("one", &[("x", "'9'")]));
+    folder.write("two.yaml", config("{mode: TwoWay, source: [{path: over/}]}"));
+    folder.run(&["two-way", "--config", "two.yaml", "-d", "all", "-i"]).passed();
+    assert_eq!(folder.read("all/one.yaml"), map("one", &[("x", "'9'")]));
+    for (args, want) in [
+        (["two-way", "--config", "keep.yaml", "-d", "all"], "keep.yaml: the mode must be `TwoWay`"),
+        (["two-way", "--config", "none.yaml", "-d", "all"], "none.yaml: No such file"),
+    ] {
+        let err = folder.run(&args).failed(2);
+        assert!(err.contains(want), "{err}");
+    }
+    folder.write("bad.yaml", config("{mode: TwoWay, sorce: []}"));
+    let err = folder.run(&["two-way", "--config", "bad.yaml", "-d", "all"]).failed(2);
+    assert!(err.starts_with("error: bad.yaml:3:22: ") && err.contains("sorce"), "{err}");
+}
+
+#[test]
+fn each_field_of_the_function_config_is_a_flag() {
+    let list = |items: &str| {
+        format!("apiVersion: example.com/v1\nkind: Rollout\nmetadata:\n  name: r\nspec:\n  steps: [{items}]\n")
+    };
+    let folder = Folder::with(&[("r.yaml", &list("{id: a, x: 1}"))]);
+    let run = |more: &[&str]| {
+        let patch = list("{id: b}");
+        let args: Vec<&str> = ["two-way", "-d", "r.yaml", "-p", &patch].iter().chain(more).copied().collect();
+        folder.run(&args).passed()
+    };
+    assert_eq!(run(&[]), list("{id: b}"));
+    let keys = "--merge-keys=apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=id";
+    assert_eq!(run(&[keys]), list("{id: a, x: 1}, {id: b}"));
+    assert_eq!(run(&[keys, "--new-elements=prepend"]), list("{id: b}, {id: a, x: 1}"));
+    let named = |items: &str| list(items).replace("id:", "name:");
+    let folder = Folder::with(&[("r.yaml", &named("{id: a, x: 1}"))]);
+    let patch = named("{id: b}");
+    let run = |more: &str| folder.run(&["two-way", "-d", "r.yaml", "-p", &patch, more]).passed();
+    assert_eq!(run("--infer-merge-keys"), named("{id: a, x: 1}, {id: b}"));
+    assert_eq!(run("--infer-merge-keys=false"), named("{id: b}"));
+}
+
+#[test]
+fn a_resource_that_lay_in_no_file_gets_one() {
+    let folder = Folder::with(&[("here/a.yaml", &map("a", &[]))]);
+    let source = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: n}\n";
+    assert_eq!(
+        folder.run(&["two-way", "-d", "here", "-p", source, "-i"]).passed().lines().next(),
+        Some("added n/configmap_b.yaml")
+    );
+    assert_eq!(folder.read("here/n/configmap_b.yaml"), source);
+    // Into a single file it goes behind what is there.
+    folder.run(&["two-way", "-d", "here/a.yaml", "-p", &map("c", &[("x", "y")]), "-i"]).passed();
+    assert_eq!(folder.read("here/a.yaml"), format!("{}---\n{}", map("a", &[]), map("c", &[("x", "y")])));
+}
+
+#[test]
+fn usage_and_input_that_are_bad_end_with_2() {
+    let folder =
+        Folder::with(&[("a.yaml", &map("a", &[])), ("bad.yaml", "a: [\n"), ("list.yaml", "- a\n"), ("latin", "\u{0}")]);
+    folder.write("latin", [b'a', b':', 0xe9]);
+    for (args, want) in [
+        (&["two-way"][..], "--dest"),
+        (&["five-way"], "unrecognized subcommand 'five-way'"),
+        (&["two-way", "-d", "none.yaml"], "none.yaml: No such file"),
+        (&["two-way", "-d", "a.yaml", "-s", "bad.yaml"], "bad.yaml:1:4: the text must be YAML"),
+        (&["two-way", "-d", "a.yaml", "-s", "list.yaml"], "list.yaml 1:1: a document must be a resource"),
+        (&["two-way", "-d", "a.yaml", "-s", "latin"], "latin: the text must be UTF-8"),
+        (&["two-way", "-d", ".", "-s", "a.yaml"], "bad.yaml:1:4: the text must be YAML"),
+        (&["three-way", "-d", "a.yaml", "--original", "a.yaml"], "--updated"),
+        (&["strategic", "-d", "a.yaml"], "`--patch` or `--source`"),
+        (&["two-way", "-d", "-", "-i", "-s", "a.yaml"], "--in-place"),
+    ] {
+        let err = folder.run(args).failed(2);
+        assert!(err.contains(want), "{args:?}\n{err}");
+        assert!(err.starts_with("error: "), "{err}");
+    }
+    assert!(folder.run(&["--help"]).passed().contains("Usage: kubectl krm-merge <COMMAND>"));
+    assert!(folder.run(&["--version"]).passed().contains(env!("CARGO_PKG_VERSION")));
+}

@@ -1,0 +1,265 @@
+//! `--in-place`: each file is old or new, whole, and all are written or none, whatever goes wrong.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::support::{Folder, PLUGIN, Ran, map};
+
+fn one(value: u8) -> String {
+    map("a", &[("x", &format!("'{value}'"))])
+}
+
+const UPGRADE: [&str; 8] = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place"];
+
+/// An upgrade of a file `a.yaml` and a file `b.yaml`.
+fn package() -> Folder {
+    let b = |value: u8| map("b", &[("x", &format!("'{value}'"))]);
+    Folder::with(&[
+        ("v1/a.yaml", &one(1)),
+        ("v1/sub/b.yaml", &b(1)),
+        ("v2/a.yaml", &one(2)),
+        ("v2/sub/b.yaml", &b(2)),
+        ("here/a.yaml", &one(1)),
+        ("here/sub/b.yaml", &b(1)),
+    ])
+}
+
+/// Runs, expecting an error that names a file and a folder in which nothing changed.
+fn refuses(folder: &Folder, args: &[&str], name: &str) -> String {
+    let before = folder.files("");
+    let err = folder.run(args).failed(2);
+    assert!(err.starts_with("error: ") && err.contains(name), "{err}");
+    assert_eq!(folder.files(""), before);
+    err
+}
+
+/// Whether this user is root, for whom no file is closed.
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0)
+}
+
+#[test]
+fn permissions_stay_and_no_other_file_is_touched() {
+    let folder = package();
+    folder.write("here/other.yaml", map("other", &[]));
+    fs::set_permissions(folder.path("here/a.yaml"), fs::Permissions::from_mode(0o640)).expect("set");
+    let old = |path: &str| fs::metadata(folder.path(path)).expect("metadata");
+    let other = old("here/other.yaml");
+    let ours = old("here/a.yaml");
+    folder.run(&UPGRADE).passed();
+    assert_eq!(old("here/a.yaml").permissions().mode(), ours.permissions().mode());
+    assert_ne!(old("here/a.yaml").ino(), ours.ino(), "a file is replaced, not written into");
+    assert_eq!((old("here/other.yaml").ino(), old("here/other.yaml").mtime_nsec()), (other.ino(), other.mtime_nsec()));
+    let a = old("here/a.yaml");
+    assert_eq!(folder.run(&UPGRADE).passed().lines().count(), 1);
+    assert_eq!((old("here/a.yaml").ino(), old("here/a.yaml").mtime_nsec()), (a.ino(), a.mtime_nsec()));
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_whole_files() {
+    const FILES: usize = 500;
+    const KILLS: u32 = 50;
+    let folder = Folder::new();
+    let text = |i: usize, value: u8| map(&format!("c{i}"), &[("x", &format!("'{value}'"))]);
+    for i in 0..FILES {
+        folder.write(&format!("v1/s{}/f{i}.yaml", i % 7), text(i, 1));
+        folder.write(&format!("v2/s{}/f{i}.yaml", i % 7), text(i, 2));
+    }
+    let (old, new) = (folder.files("v1"), folder.files("v2"));
+    let reset = || old.iter().for_each(|(path, bytes)| folder.write(&format!("here/{path}"), bytes));
+    reset();
+    let start = Instant::now();
+    folder.run(&UPGRADE).passed();
+    let whole = start.elapsed();
+    assert_eq!(folder.files("here"), new);
+    let (mut seed, mut cut_short, mut left_behind) = (u64::from(std::process::id()), 0, 0);
+    for _ in 0..KILLS {
+        reset();
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let wait = whole.mul_f64((seed >> 11) as f64 / (1u64 << 53) as f64);
+        let mut child = folder.command(&UPGRADE).stdout(Stdio::null()).spawn().expect("runs");
+        std::thread::sleep(wait);
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let mut changed = 0;
+        for (path, bytes) in folder.files("here") {
+            match (old.get(&path), new.get(&path)) {
+                (Some(old), Some(new)) => {
+                    assert!(bytes == *old || bytes == *new, "{path} is neither old nor new after {wait:?}");
+                    changed += usize::from(bytes == *new);
+                }
+                _ => left_behind += 1,
+            }
+        }
+        cut_short += usize::from(changed < FILES);
+        folder.run(&UPGRADE).passed();
+        assert_eq!(folder.files("here"), new, "the next run makes it whole and cleans up");
+    }
+    assert!(cut_short > 10, "{cut_short} of {KILLS} runs were cut short");
+    assert!(left_behind > 0, "no run was killed while it wrote");
+}
+
+#[test]
+fn a_run_leaves_the_temporary_files_of_one_that_is_still_at_work() {
+    let folder = package();
+    folder.write("here/.krm-merge-1-0.tmp", "");
+    let lock = fs::File::open(folder.path("here")).expect("a folder");
+    lock.lock().expect("locked");
+    let err = refuses(&folder, &UPGRADE, "a.yaml");
+    assert!(err.contains("another run is writing in this folder"), "{err}");
+    drop(lock);
+    folder.run(&UPGRADE).passed();
+    assert!(!folder.path("here/.krm-merge-1-0.tmp").exists());
+}
+
+#[test]
+fn a_read_only_file_stops_everything() {
+    let folder = package();
+    fs::set_permissions(folder.path("here/sub/b.yaml"), fs::Permissions::from_mode(0o444)).expect("set");
+    let err = refuses(&folder, &UPGRADE, "here/sub/b.yaml");
+    assert!(err.contains("read-only"), "{err}");
+}
+
+#[test]
+fn a_folder_that_it_may_not_enter_or_write_in_stops_everything() {
+    let folder = package();
+    let closed = folder.path("here/sub");
+    let run = |folder: &Folder| {
+        let mut command = if is_root() {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", PLUGIN]).args(UPGRADE);
+            command
+        } else {
+            folder.command(&UPGRADE)
+        };
+        command.current_dir(&folder.0).output().map(Ran::of)
+    };
+    // The build's own folder may be closed to other users.
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o755)).expect("set");
+    let probe = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", PLUGIN, "--version"])
+        .output();
+    if is_root() && !probe.is_ok_and(|p| p.status.success()) {
+        eprintln!("skipped: the plugin cannot be run as another user here");
+        return;
+    }
+    for mode in [0o600, 0o555] {
+        fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).expect("set");
+        let before = folder.files("");
+        let err = run(&folder).expect("runs").failed(2);
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("set");
+        assert!(err.contains("here/") && err.contains("ermission denied"), "{mode:o} {err}");
+        if is_root() {
+            assert_eq!(folder.files(""), before);
+        }
+        assert_eq!(folder.read("here/a.yaml"), one(1));
+    }
+}
+
+#[test]
+fn a_full_disk_stops_everything() {
+    let folder = package();
+    let big = map("b", &[("x", &"y".repeat(300_000))]);
+    folder.write("v2/sub/b.yaml", &big);
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k", "none"])
+        .arg(folder.path("here"))
+        .stderr(Stdio::null())
+        .status();
+    if !mounted.is_ok_and(|s| s.success()) {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    }
+    folder.write("here/a.yaml", one(1));
+    folder.write("here/sub/b.yaml", map("b", &[("x", "'1'")]));
+    let before = folder.files("here");
+    let ran = folder.run(&UPGRADE);
+    let after = folder.files("here");
+    let unmounted = Command::new("umount").arg(folder.path("here")).status();
+    assert!(unmounted.is_ok_and(|s| s.success()));
+    let err = ran.failed(2);
+    assert!(err.contains("here/sub/b.yaml") && err.contains("No space left"), "{err}");
+    assert_eq!(after, before);
+}
+
+#[test]
+fn bad_paths_stop_everything() {
+    let folder = package();
+    folder.write("here/new\nline.yaml", one(7));
+    assert!(refuses(&folder, &UPGRADE, "new\\nline.yaml").contains("line break"));
+
+    for path in ["../../out.yaml", "/tmp/out.yaml", "sub/../../out.yaml"] {
+        for annotation in ["config.kubernetes.io/path", "internal.config.kubernetes.io/path"] {
+            let folder = package();
+            let item = format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: out\n  annotations:\n    {annotation}: '{path}'\n"
+            );
+            folder.write("v2/out.yaml", &item);
+            assert!(refuses(&folder, &UPGRADE, "v2/out.yaml:1").contains(path));
+            let list = format!(
+                "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- {}",
+                item.trim_end().replace('\n', "\n  ")
+            );
+            folder.write("list.yaml", list);
+            refuses(&folder, &["two-way", "-s", "list.yaml", "-d", "here", "-i"], "list.yaml:4");
+        }
+    }
+}
+
+#[test]
+fn two_items_for_one_file_stop_everything() {
+    let item = |name: &str| {
+        format!(
+            "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}, annotations: {{internal.config.kubernetes.io/path: new.yaml, internal.config.kubernetes.io/index: '0'}}}}\n"
+        )
+    };
+    let list = format!("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n{}{}", item("x"), item("y"));
+    let folder = package();
+    folder.write("list.yaml", &list);
+    refuses(&folder, &["two-way", "-s", "list.yaml", "-d", "here", "-i"], "\"new.yaml\"");
+    // From two folders.
+    let folder = package();
+    folder.write("s1/new.yaml", map("x", &[]));
+    folder.write("s2/new.yaml", map("y", &[]));
+    refuses(&folder, &["two-way", "-s", "s1", "-s", "s2", "-d", "here", "-i"], "new.yaml: two items");
+    // A file of dest that holds no resources, and one that is no part of dest.
+    let folder = package();
+    folder.write("v2/new.yaml", map("new", &[]));
+    folder.write("here/new.yaml", "a: b\n");
+    refuses(&folder, &UPGRADE, "new.yaml");
+    folder.write("here/.krmignore", "new.yaml\n");
+    refuses(&folder, &UPGRADE, "new.yaml");
+}
+
+#[test]
+fn links_are_not_followed_out_of_the_folder() {
+    let folder = package();
+    folder.write("outside/a.yaml", one(1));
+    folder.write("v2/linked/new.yaml", map("new", &[]));
+    symlink(folder.path("outside"), folder.path("here/linked")).expect("a link");
+    refuses(&folder, &UPGRADE, "here/linked");
+    fs::remove_file(folder.path("v2/linked/new.yaml")).expect("removed");
+    symlink(folder.path("outside/a.yaml"), folder.path("here/file.yaml")).expect("a link");
+    symlink(folder.path("nowhere"), folder.path("here/dangling.yaml")).expect("a link");
+    folder.run(&UPGRADE).passed();
+    assert_eq!(folder.read("outside/a.yaml"), one(1), "what a link leads to is not the package's");
+    assert_eq!(folder.read("here/a.yaml"), one(2));
+    assert!(fs::symlink_metadata(folder.path("here/file.yaml")).expect("there").is_symlink());
+}
+
+#[test]
+fn links_that_lead_back_stop_everything() {
+    let folder = package();
+    symlink("..", folder.path("here/sub/up")).expect("a link");
+    refuses(&folder, &UPGRADE, "here/sub/up");
+    let folder = package();
+    symlink("y", folder.path("here/x")).expect("a link");
+    symlink("x", folder.path("here/y")).expect("a link");
+    refuses(&folder, &UPGRADE, "here/x");
+    let folder = package();
+    symlink("l2", folder.path("l1")).expect("a link");
+    symlink("l1", folder.path("l2")).expect("a link");
+    refuses(&folder, &["two-way", "-s", "v2/a.yaml", "-d", "l1", "-i"], "l1");
+}

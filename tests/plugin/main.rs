@@ -1,0 +1,6 @@
+//! The kubectl plugin as a user runs it: the built program, real files, the real git and kubectl.
+#![cfg(feature = "plugin")]
+
+mod folders;
+mod in_place;
+mod support;

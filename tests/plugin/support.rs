@@ -1,0 +1,129 @@
+//! A folder of its own for each test, and the plugin run in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub const PLUGIN: &str = env!("CARGO_BIN_EXE_kubectl-krm_merge");
+
+/// A folder that is removed with its end.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("krm-merge-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(&folder).expect("a folder");
+        Self(folder)
+    }
+
+    /// With these files.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let folder = Self::new();
+        for (path, text) in files {
+            folder.write(path, text);
+        }
+        folder
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.0.join(path)
+    }
+
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let file = self.path(path);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, text).expect("written");
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).expect(path)
+    }
+
+    /// All files below a folder, hidden ones and temporary ones included.
+    pub fn files(&self, path: &str) -> BTreeMap<String, Vec<u8>> {
+        fn walk(folder: &Path, prefix: &str, out: &mut BTreeMap<String, Vec<u8>>) {
+            for entry in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry")) {
+                let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+                if entry.file_type().expect("a type").is_dir() {
+                    walk(&entry.path(), &format!("{name}/"), out);
+                } else if entry.file_type().expect("a type").is_file() {
+                    out.insert(name, fs::read(entry.path()).expect("readable"));
+                }
+            }
+        }
+        let mut out = BTreeMap::new();
+        walk(&self.path(path), "", &mut out);
+        out
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(PLUGIN);
+        command.args(args).current_dir(&self.0).stdin(Stdio::null()).env_remove("NO_COLOR");
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().expect("the plugin runs"))
+    }
+
+    pub fn run_with(&self, stdin: &str, args: &[&str]) -> Ran {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the plugin runs");
+        child.stdin.take().expect("piped").write_all(stdin.as_bytes()).expect("written");
+        Ran::of(child.wait_with_output().expect("the plugin ends"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// Its stdout, after an end without a fault.
+    pub fn passed(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.stdout
+    }
+
+    /// Its stderr, after this exit code.
+    pub fn failed(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self.stderr
+    }
+}
+
+/// Whether a program is there; says so on stderr where it is not.
+pub fn has(program: &str) -> bool {
+    let there = Command::new(program).arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    if !there {
+        eprintln!("skipped: {program} is not on PATH");
+    }
+    there
+}
+
+/// A ConfigMap with one line of data for each pair.
+pub fn map(name: &str, data: &[(&str, &str)]) -> String {
+    let data: String = data.iter().map(|(k, v)| format!("  {k}: {v}\n")).collect();
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n{data}")
+}
