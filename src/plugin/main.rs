@@ -5,6 +5,7 @@ mod cli;
 mod diff;
 mod disk;
 mod edit;
+mod git;
 mod merge;
 mod output;
 mod progress;
@@ -67,6 +68,8 @@ fn try_main() -> Result<End> {
             run::run(&setting::of_source(Mode::Strategic, &source, &common)?, &common)
         }
         Command::ThreeWay { upgrade, common } => run::run(&setting::of_upgrade(&upgrade, &common)?, &common),
+        Command::GitInstall(args) => git::install(&args),
+        Command::GitDriver(args) => git::drive(&args),
         _ => Ok(End::Bad),
     }
 }

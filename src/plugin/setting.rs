@@ -55,7 +55,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
         source.source.iter().map(|s| ("--source", s)).chain(source.patch.iter().map(|p| ("--patch", p)))
     {
         let is_text = flag == "--patch" && (value.contains(['\n', '{']) || value.contains(": "));
-        sides.push(if is_text { Side::text(flag, value)? } else { Side::read(value)? });
+        sides.push(if is_text { Side::of_text(flag, value)?.not_empty()? } else { Side::read(value)? });
     }
     if let Some(target) = &source.target {
         if sides.is_empty() {

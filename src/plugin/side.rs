@@ -66,7 +66,7 @@ impl Side {
         if path == "-" {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes).context("stdin must be readable")?;
-            return Self::one(Root::Stdin, "stdin".into(), None, bytes);
+            return Self::one(Root::Stdin, "stdin".into(), None, bytes)?.not_empty();
         }
         let disk = Path::new(path);
         let found = fs::metadata(disk).with_context(|| shown(disk))?;
@@ -95,16 +95,13 @@ impl Side {
         Ok(side)
     }
 
-    /// A side of resources that stand on the command line.
-    pub fn text(name: &str, text: &str) -> Result<Self> {
+    /// A side of resources that stand in a text; there may be none.
+    pub fn of_text(name: &str, text: &str) -> Result<Self> {
         Self::one(Root::Text, name.to_owned(), None, text.as_bytes().to_vec())
     }
 
     fn one(root: Root, name: String, disk: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         let document = parse(&name, bytes)?;
-        if document.roots().all(|root| root.is_null()) && !matches!(root, Root::File(_)) {
-            bail!("{name}: there must be at least one resource");
-        }
         if let Some(other) = document.roots().find(|r| !r.is_map() && !r.is_null()) {
             bail!("{name} {}", other.error("a document must be a resource, which is a map"));
         }
@@ -153,6 +150,15 @@ impl Side {
                 (file, Resource { origin, path, relative_path: path, ..resource })
             })
             .collect()
+    }
+
+    /// The same, if it has a resource.
+    pub fn not_empty(self) -> Result<Self> {
+        if self.resources(Part::Role).is_empty() {
+            let name = self.files.first().map_or("", |held| &held.name);
+            bail!("{name}: there must be at least one resource");
+        }
+        Ok(self)
     }
 
     /// The file at a path.

@@ -2,5 +2,6 @@
 #![cfg(feature = "plugin")]
 
 mod folders;
+mod git;
 mod in_place;
 mod support;

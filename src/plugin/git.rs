@@ -1,0 +1,11 @@
+//! The merge driver for git, and its installation.
+//!
+//! git merges by line: changes to neighbouring lines are in conflict, and a list that both sides add to is too. The driver merges what is
+//! Kubernetes YAML by field and leaves any other file to git.
+
+mod driver;
+mod install;
+mod marks;
+
+pub use driver::drive;
+pub use install::install;

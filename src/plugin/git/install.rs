@@ -1,0 +1,101 @@
+//! `git-install`: tells git of the driver, and which files it is for.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::End;
+use crate::cli::GitInstall;
+use crate::walk::shown;
+
+/// The name of the driver in git's configuration.
+const DRIVER: &str = "krm-merge";
+
+/// Writes the configuration, and the attributes that are not there yet.
+///
+/// # Errors
+/// Not in a repository, or what git or the disk refuses.
+pub fn install(args: &GitInstall) -> Result<End> {
+    let scope = if args.global { "--global" } else { "--local" };
+    let attributes = if args.global { global_attributes()? } else { root()?.join(".gitattributes") };
+    let settings = [
+        ("name", "merge of Kubernetes resources by field".to_owned()),
+        (
+            "driver",
+            format!(
+                "{} git-driver %O %A %B %P --marker-size=%L --original-label=%S --ours-label=%X --theirs-label=%Y",
+                program()
+            ),
+        ),
+        // Markers in what only serves as the original of another merge would be no YAML.
+        ("recursive", "binary".to_owned()),
+    ];
+    let text = match fs::read_to_string(&attributes) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(e).with_context(|| shown(&attributes)),
+    };
+    let missing: Vec<String> = args
+        .pattern
+        .iter()
+        .map(|pattern| format!("{pattern} merge={DRIVER}"))
+        .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
+        .collect();
+    let mut out = io::stdout().lock();
+    for (key, value) in &settings {
+        if !args.dry_run {
+            git(&["config", scope, &format!("merge.{DRIVER}.{key}"), value])?;
+        }
+        writeln!(out, "git config {scope} merge.{DRIVER}.{key} '{value}'")?;
+    }
+    for line in &missing {
+        writeln!(out, "{}: {line}", shown(&attributes))?;
+    }
+    if !args.dry_run && !missing.is_empty() {
+        if let Some(folder) = attributes.parent() {
+            fs::create_dir_all(folder).with_context(|| shown(folder))?;
+        }
+        let open = !text.is_empty() && !text.ends_with('\n');
+        let text = format!("{text}{}{}\n", if open { "\n" } else { "" }, missing.join("\n"));
+        fs::write(&attributes, text).with_context(|| shown(&attributes))?;
+    }
+    Ok(End::Done)
+}
+
+/// How git shall call this program: by name if that finds it, else by its path.
+fn program() -> String {
+    const NAME: &str = "kubectl-krm_merge";
+    let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
+    let own = fs::canonicalize(&own).unwrap_or(own);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(NAME)).find(|file| file.is_file());
+    if found.and_then(|f| fs::canonicalize(f).ok()).is_some_and(|found| found == own) {
+        return NAME.to_owned();
+    }
+    format!("'{}'", own.to_string_lossy().replace('\'', "'\\''"))
+}
+
+fn root() -> Result<PathBuf> {
+    Ok(PathBuf::from(git(&["rev-parse", "--show-toplevel"])?))
+}
+
+fn global_attributes() -> Result<PathBuf> {
+    if let Ok(file) = git(&["config", "--global", "--type=path", "core.attributesFile"]) {
+        return Ok(PathBuf::from(file));
+    }
+    let folder = |name| std::env::var_os(name).filter(|v: &std::ffi::OsString| !v.is_empty());
+    let config = folder("XDG_CONFIG_HOME").map(PathBuf::from);
+    let config = config.or_else(|| folder("HOME").map(|home| Path::new(&home).join(".config")));
+    Ok(config.context("`HOME` must be set")?.join("git").join("attributes"))
+}
+
+fn git(args: &[&str]) -> Result<String> {
+    let output = Command::new("git").args(args).output().context("git must be on PATH")?;
+    if !output.status.success() {
+        bail!("git {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
+}

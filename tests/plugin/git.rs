@@ -1,0 +1,238 @@
+//! The merge driver under the real git: merges and rebases in repositories that the test makes.
+
+use std::process::Command;
+
+use crate::support::{Folder, PLUGIN, Ran, has};
+
+const WEB: &str = "\
+# Copyright someone
+
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 1
+  template:
+    spec:
+      containers:
+      - name: app
+        image: web:1
+        env:
+        - name: A
+          value: a
+";
+
+struct Repository(Folder);
+
+impl Repository {
+    /// A repository with the driver installed, and this file in its first commit.
+    fn new(path: &str, text: &str) -> Self {
+        let repository = Self(Folder::new());
+        repository.git(&["init", "-q", "-b", "main", "."]);
+        let installed = repository.0.run(&["git-install"]).passed();
+        assert!(installed.contains("git config --local merge.krm-merge.driver"), "{installed}");
+        repository.0.write(path, text);
+        repository.commit("first");
+        repository
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.args(args).current_dir(&self.0.0).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "a").env(format!("GIT_{who}_EMAIL"), "a@example.com");
+        }
+        command
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        Ran::of(self.command(args).output().expect("git")).passed()
+    }
+
+    fn fails(&self, args: &[&str]) -> Ran {
+        let ran = Ran::of(self.command(args).output().expect("git"));
+        assert_ne!(ran.code, Some(0), "{ran:?}");
+        ran
+    }
+
+    fn commit(&self, message: &str) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", message]);
+    }
+
+    /// Two branches from the first commit: `topic` with their text, and `main`, which is checked out, with ours.
+    fn branch(&self, path: &str, ours: &str, theirs: &str) {
+        self.git(&["checkout", "-q", "-b", "topic"]);
+        self.0.write(path, theirs);
+        self.commit("theirs");
+        self.git(&["checkout", "-q", "main"]);
+        self.0.write(path, ours);
+        self.commit("ours");
+    }
+}
+
+#[test]
+fn neighbouring_changes_merge_and_rebase() {
+    if !has("git") {
+        return;
+    }
+    // Both add to one list, and change neighbouring lines: git alone has conflicts in both.
+    let ours = WEB.replace("replicas: 1", "replicas: 3 # ours") + "        - name: B\n          value: b\n";
+    let theirs = WEB.replace("spec:\n  replicas", "spec:\n  paused: true\n  replicas")
+        + "        - name: C\n          value: c\n";
+    // A new field without a sibling before it goes behind dest's.
+    let want = ours.clone() + "        - name: C\n          value: c\n  paused: true\n";
+    let repository = Repository::new("a b/web.yaml", WEB);
+    repository.branch("a b/web.yaml", &ours, &theirs);
+    repository.git(&["merge", "-q", "topic"]);
+    assert_eq!(repository.0.read("a b/web.yaml"), want);
+    assert_eq!(repository.git(&["status", "--porcelain"]), "");
+
+    let repository = Repository::new("web.yaml", WEB);
+    repository.branch("web.yaml", &theirs, &ours);
+    repository.git(&["checkout", "-q", "topic"]);
+    repository.git(&["rebase", "-q", "main"]);
+    // Ours is, in a rebase, what is rebased on.
+    let want = theirs.replace("replicas: 1", "replicas: 3 # ours") + "        - name: B\n          value: b\n";
+    assert_eq!(repository.0.read("web.yaml"), want);
+}
+
+#[test]
+fn a_conflict_is_marked_around_the_lines_of_its_field() {
+    if !has("git") {
+        return;
+    }
+    let ours = WEB.replace("web:1", "web:ours").replace("replicas: 1", "replicas: 3");
+    let theirs = WEB.replace("web:1", "web:theirs") + "        - name: C\n          value: c\n";
+    let repository = Repository::new("web.yaml", WEB);
+    repository.branch("web.yaml", &ours, &theirs);
+    let ran = repository.fails(&["merge", "topic"]);
+    assert!(ran.stderr.contains("spec.template.spec.containers[name=app].image"), "{ran:?}");
+    let want = ours.replace(
+        "        image: web:ours\n",
+        "<<<<<<< HEAD\n        image: web:ours\n=======\n        image: web:theirs\n>>>>>>> topic\n",
+    ) + "        - name: C\n          value: c\n";
+    assert_eq!(repository.0.read("web.yaml"), want);
+    assert_eq!(repository.git(&["status", "--porcelain"]), "UU web.yaml\n");
+    repository.git(&["merge", "--abort"]);
+    assert_eq!(repository.0.read("web.yaml"), ours);
+
+    repository.git(&["checkout", "-q", "topic"]);
+    repository.fails(&["rebase", "main"]);
+    let text = repository.0.read("web.yaml");
+    assert!(text.contains("\n=======\n        image: web:theirs\n>>>>>>> "), "{text}");
+    assert!(text.contains("<<<<<<< HEAD\n        image: web:ours\n======="), "{text}");
+    repository.0.write(
+        "web.yaml",
+        want.replace("<<<<<<< HEAD\n        image: web:ours\n=======\n", "").replace(">>>>>>> topic\n", ""),
+    );
+    repository.git(&["add", "web.yaml"]);
+    repository.git(&["-c", "core.editor=true", "rebase", "--continue"]);
+    assert!(repository.0.read("web.yaml").contains("web:theirs"));
+}
+
+#[test]
+fn resources_of_a_file_come_go_and_are_in_conflict_whole() {
+    if !has("git") {
+        return;
+    }
+    let map = |name: &str, x: u8| crate::support::map(name, &[("x", &format!("'{x}'"))]);
+    let file = |all: &[String]| all.join("---\n");
+    let original = file(&[map("a", 1), map("b", 1), map("c", 1)]);
+    let ours = file(&[map("a", 1), map("c", 2), map("ours", 1)]);
+    let theirs = file(&[map("b", 2), map("c", 1), map("theirs", 1)]);
+    let repository = Repository::new("all.yaml", &original);
+    repository.branch("all.yaml", &ours, &theirs);
+    repository.fails(&["merge", "topic"]);
+    let want = file(&[map("c", 2), map("ours", 1), map("theirs", 1)])
+        + "<<<<<<< HEAD\n=======\n---\n"
+        + &map("b", 2)
+        + ">>>>>>> topic\n";
+    assert_eq!(repository.0.read("all.yaml"), want);
+}
+
+#[test]
+fn comments_and_layout_of_both_sides_stay_where_git_can_merge_the_lines() {
+    if !has("git") {
+        return;
+    }
+    let ours = WEB.replace("web:1", "web:ours");
+    let theirs =
+        WEB.replace("Copyright someone", "Copyright someone else").replace("  replicas: 1", "  replicas:    1");
+    let repository = Repository::new("web.yaml", WEB);
+    repository.branch("web.yaml", &ours, &theirs);
+    repository.git(&["merge", "-q", "topic"]);
+    assert_eq!(repository.0.read("web.yaml"), theirs.replace("web:1", "web:ours"));
+}
+
+#[test]
+fn what_is_no_kubernetes_goes_back_to_git() {
+    if !has("git") {
+        return;
+    }
+    for (original, ours, theirs, want) in [
+        (
+            "a: 1\nb: 1\nc: 1\nd: 1\n",
+            "a: 2\nb: 1\nc: 1\nd: 1\n",
+            "a: 1\nb: 1\nc: 1\nd: 2\n",
+            Some("a: 2\nb: 1\nc: 1\nd: 2\n"),
+        ),
+        ("{{ x }}\nb\nc\nd\n", "{{ y }}\nb\nc\nd\n", "{{ x }}\nb\nc\ne\n", Some("{{ y }}\nb\nc\ne\n")),
+        ("a: 1\n", "a: 2\n", "a: 3\n", None),
+    ] {
+        let repository = Repository::new("values.yaml", original);
+        repository.branch("values.yaml", ours, theirs);
+        match want {
+            Some(want) => {
+                repository.git(&["merge", "-q", "topic"]);
+                assert_eq!(repository.0.read("values.yaml"), want);
+            }
+            None => {
+                repository.fails(&["merge", "topic"]);
+                assert_eq!(repository.0.read("values.yaml"), "<<<<<<< HEAD\na: 2\n=======\na: 3\n>>>>>>> topic\n");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_both_sides_added_is_merged_without_an_original() {
+    if !has("git") {
+        return;
+    }
+    let repository = Repository::new("other.txt", "x\n");
+    let theirs = WEB.replace("  replicas: 1\n", "  replicas: 1\n  paused: true\n");
+    repository.branch("web.yaml", WEB, &theirs);
+    repository.git(&["merge", "-q", "topic"]);
+    assert_eq!(repository.0.read("web.yaml"), theirs);
+}
+
+#[test]
+fn installing_twice_changes_nothing_and_keeps_what_is_there() {
+    if !has("git") {
+        return;
+    }
+    let repository = Repository::new("x.txt", "x\n");
+    let attributes = "*.yaml merge=krm-merge\n*.yml merge=krm-merge\nKptfile merge=krm-merge\n";
+    assert_eq!(repository.0.read(".gitattributes"), attributes);
+    repository.0.write(".gitattributes", "*.png binary");
+    repository.0.run(&["git-install", "--dry-run"]).passed();
+    assert_eq!(repository.0.read(".gitattributes"), "*.png binary");
+    for _ in 0..2 {
+        repository.0.run(&["git-install"]).passed();
+        assert_eq!(repository.0.read(".gitattributes"), format!("*.png binary\n{attributes}"));
+    }
+    let driver = repository.git(&["config", "merge.krm-merge.driver"]);
+    assert!(driver.contains("git-driver %O %A %B %P"), "{driver}");
+    let elsewhere = Folder::new();
+    let ran = Ran::of(
+        Command::new(PLUGIN)
+            .arg("git-install")
+            .current_dir(&elsewhere.0)
+            .env("GIT_CEILING_DIRECTORIES", "/")
+            .output()
+            .expect("runs"),
+    );
+    assert!(ran.failed(2).contains("not a git repository"));
+}
