@@ -63,8 +63,18 @@ pub enum Command {
         /// For which shell; `kubectl` is the program `kubectl_complete-krm_merge`, by which kubectl itself completes `kubectl krm-merge`
         shell: Shell,
     },
-    /// Print the man page
-    Man,
+    /// Print the man page of the plugin, or of one of its commands
+    Man {
+        /// Of this command
+        command: Option<String>,
+    },
+    /// What may stand in the place of the last word, for kubectl
+    #[command(hide = true)]
+    Complete {
+        /// The words of the command line
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
 }
 
 /// Where sources come from.

@@ -114,8 +114,10 @@ fn header(hunk: &[DiffOp], starts: &[Vec<usize>; 2], documents: &[Option<Documen
     format!("@@ -{old} +{new} @@ {}", place.unwrap_or_default())
 }
 
+/// How long two lines are the same; less than the second one.
 fn common_prefix([a, b]: [&str; 2]) -> usize {
-    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
+    let common: usize = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+    common.min(b.len().saturating_sub(1))
 }
 
 /// Where each line begins, its indentation passed.

@@ -2,6 +2,7 @@
 
 mod carry;
 mod cli;
+mod complete;
 mod diff;
 mod disk;
 mod edit;
@@ -18,7 +19,7 @@ mod walk;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{CommandFactory, FromArgMatches};
 use krm_merge::config::Mode;
 
@@ -54,6 +55,10 @@ fn main() -> ExitCode {
 }
 
 fn try_main() -> Result<End> {
+    if program() == complete::COMPLETER {
+        let words: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+        return print(complete::candidates(&command(), &words).as_bytes());
+    }
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
         Err(e) => {
@@ -63,21 +68,48 @@ fn try_main() -> Result<End> {
         }
     };
     match Cli::from_arg_matches(&matches)?.command {
-        Command::TwoWay { source, common } => run::run(&setting::of_source(Mode::TwoWay, &source, &common)?, &common),
+        Command::TwoWay { source, common } => run::run(&common, || setting::of_source(Mode::TwoWay, &source, &common)),
         Command::Strategic { source, common } => {
-            run::run(&setting::of_source(Mode::Strategic, &source, &common)?, &common)
+            run::run(&common, || setting::of_source(Mode::Strategic, &source, &common))
         }
-        Command::ThreeWay { upgrade, common } => run::run(&setting::of_upgrade(&upgrade, &common)?, &common),
+        Command::ThreeWay { upgrade, common } => run::run(&common, || setting::of_upgrade(&upgrade, &common)),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
-        _ => Ok(End::Bad),
+        Command::Completion { shell } => print(&complete::script(shell, command())),
+        Command::Man { command: name } => print(&man(name.as_deref())?),
+        Command::Complete { words } => print(complete::candidates(&command(), &words).as_bytes()),
     }
 }
 
 /// The command line, under the name that the user knows it by.
 fn command() -> clap::Command {
-    let arg0 = std::env::args_os().next().unwrap_or_default();
-    let file = std::path::Path::new(&arg0).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let file = program();
     let name = if file.starts_with("kubectl") || file.is_empty() { "kubectl krm-merge".to_owned() } else { file };
     Cli::command().name("kubectl-krm_merge").bin_name(name)
+}
+
+/// The name that this program was called by.
+fn program() -> String {
+    let arg0 = std::env::args_os().next().unwrap_or_default();
+    std::path::Path::new(&arg0).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn man(name: Option<&str>) -> Result<Vec<u8>> {
+    let mut command = command();
+    command.build();
+    let page = match name {
+        None => command.display_name("kubectl-krm-merge"),
+        Some(name) => match command.find_subcommand(name).filter(|c| !c.is_hide_set()) {
+            Some(found) => found.clone().display_name(format!("kubectl-krm-merge-{name}")),
+            None => bail!("there must be a command of that name, not \"{name}\""),
+        },
+    };
+    let mut out = Vec::new();
+    clap_mangen::Man::new(page).render(&mut out)?;
+    Ok(out)
+}
+
+fn print(text: &[u8]) -> Result<End> {
+    io::stdout().lock().write_all(text)?;
+    Ok(End::Done)
 }

@@ -15,11 +15,13 @@ use crate::progress::Progress;
 use crate::setting::Setting;
 use crate::side::{Root, Side};
 
-/// Runs a merge.
+/// Runs a merge that is set up as the flags say.
 ///
 /// # Errors
 /// Bad input, and what cannot be written.
-pub fn run(setting: &Setting, common: &Common) -> Result<End> {
+pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
+    let progress = Progress::begin("reading");
+    let setting = setting()?;
     let from_stdin = |side: &Side| matches!(side.root, Root::Stdin);
     if common.dest == "-" && setting.given.iter().flat_map(|(_, sides)| sides).any(from_stdin) {
         bail!("only one side must be `-`, for stdin can be read once");
@@ -27,7 +29,6 @@ pub fn run(setting: &Setting, common: &Common) -> Result<End> {
     if common.dest == "-" && common.in_place {
         bail!("`--in-place` must not be given with `--dest -`");
     }
-    let progress = Progress::begin("reading");
     let config = setting.config()?;
     let dest = Side::read(&common.dest)?;
     if common.in_place && !common.dry_run {

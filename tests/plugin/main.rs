@@ -3,5 +3,6 @@
 
 mod folders;
 mod git;
+mod hosts;
 mod in_place;
 mod support;

@@ -1,0 +1,146 @@
+//! Completion: scripts for shells, and the candidates that kubectl asks `kubectl_complete-krm_merge` for.
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
+
+use crate::cli::Shell;
+
+/// The program that kubectl runs to complete `kubectl krm-merge`.
+pub const COMPLETER: &str = "kubectl_complete-krm_merge";
+
+/// What kubectl calls the program as, and what completes it.
+const PROGRAM: &str = "kubectl-krm_merge";
+
+/// No files, and files where the shell finds them. Source: cobra's ShellCompDirective.
+const NO_FILES: &str = ":4\n";
+const FILES: &str = ":0\n";
+
+/// What completes the command line in a shell.
+pub fn script(shell: Shell, mut command: Command) -> Vec<u8> {
+    let shell = match shell {
+        Shell::Bash => clap_complete::Shell::Bash,
+        Shell::Zsh => clap_complete::Shell::Zsh,
+        Shell::Fish => clap_complete::Shell::Fish,
+        Shell::Kubectl => {
+            let script = format!(
+                "#!/bin/sh\n# Put this on PATH as {COMPLETER} and make it executable: kubectl completes `kubectl krm-merge` with it.\nexec {PROGRAM} complete -- \"$@\"\n"
+            );
+            return script.into_bytes();
+        }
+    };
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut command, PROGRAM, &mut out);
+    out
+}
+
+/// What may stand in the place of the last of these words: a line each, with what it means, and a directive for the shell.
+pub fn candidates(command: &Command, words: &[String]) -> String {
+    let Some((current, before)) = words.split_last() else { return candidates(command, &[String::new()]) };
+    let named = before.iter().enumerate().find_map(|(i, word)| Some((i, command.find_subcommand(word)?)));
+    let Some((at, sub)) = named else {
+        let subcommands = command.get_subcommands().filter(|c| !c.is_hide_set());
+        let mut all: Vec<(String, String)> =
+            subcommands.map(|c| (c.get_name().to_owned(), line_of(c.get_about()))).collect();
+        if current.starts_with('-') {
+            all = flags(command, &[]);
+            all.push(("--version".to_owned(), "Print version".to_owned()));
+        }
+        return lines(all, current) + NO_FILES;
+    };
+    let before = &before[at + 1..];
+    let takes_value = |arg: &&Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
+    if let Some(arg) = before.last().and_then(|word| flag(sub, word)).filter(takes_value) {
+        return values(arg, "", current);
+    }
+    if let Some((name, value)) = current.split_once('=')
+        && let Some(arg) = flag(sub, name)
+    {
+        return values(arg, &format!("{name}="), value);
+    }
+    if current.starts_with('-') {
+        return lines(flags(sub, before), current) + NO_FILES;
+    }
+    match sub.get_positionals().next() {
+        Some(arg) => values(arg, "", current),
+        None => lines(flags(sub, before), current) + FILES,
+    }
+}
+
+/// The option that a word names.
+fn flag<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
+    let short = word.strip_prefix('-').filter(|w| w.chars().count() == 1).and_then(|w| w.chars().next());
+    let long = word.strip_prefix("--");
+    command
+        .get_opts()
+        .find(|arg| (long.is_some() && arg.get_long() == long) || (short.is_some() && arg.get_short() == short))
+}
+
+/// The options that are not there yet, or may be given again.
+fn flags(command: &Command, before: &[String]) -> Vec<(String, String)> {
+    let is_open = |arg: &&Arg| {
+        let again = matches!(arg.get_action(), clap::ArgAction::Append);
+        again
+            || !before
+                .iter()
+                .any(|word| flag(command, word.split('=').next().unwrap_or(word)).is_some_and(|a| a == *arg))
+    };
+    let named = command
+        .get_arguments()
+        .filter(is_open)
+        .filter_map(|arg| Some((format!("--{}", arg.get_long()?), line_of(arg.get_help()))));
+    named.chain([("--help".to_owned(), "Print help".to_owned())]).collect()
+}
+
+fn values(arg: &Arg, prefix: &str, current: &str) -> String {
+    let possible = arg.get_possible_values();
+    if possible.is_empty() {
+        return FILES.to_owned();
+    }
+    let all = possible.iter().filter(|v| !v.is_hide_set());
+    let all = all.map(|v| (format!("{prefix}{}", v.get_name()), line_of(v.get_help()))).collect();
+    lines(all, &format!("{prefix}{current}")) + NO_FILES
+}
+
+fn lines(all: Vec<(String, String)>, current: &str) -> String {
+    let fitting = all.into_iter().filter(|(name, _)| name.starts_with(current));
+    fitting
+        .map(|(name, help)| if help.is_empty() { format!("{name}\n") } else { format!("{name}\t{help}\n") })
+        .collect()
+}
+
+/// The first line of a help text.
+fn line_of(help: Option<&StyledStr>) -> String {
+    let text = help.map(ToString::to_string).unwrap_or_default();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::CommandFactory;
+
+    fn of(words: &[&str]) -> Vec<String> {
+        let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
+        candidates(&Cli::command(), &words)
+            .lines()
+            .map(|line| line.split('\t').next().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn what_fits_is_offered() {
+        assert_eq!(of(&["t"]), ["two-way", "three-way", ":4"]);
+        assert_eq!(of(&["three-way", "--on"]), ["--on-conflict", ":4"]);
+        assert_eq!(of(&["three-way", "--on-conflict", ""]), ["take-updated", "keep-dest", "fail", ":4"]);
+        assert_eq!(of(&["three-way", "--on-conflict=k"]), ["--on-conflict=keep-dest", ":4"]);
+        assert_eq!(of(&["three-way", "-o", "d"]), ["diff", ":4"]);
+        assert_eq!(of(&["three-way", "--dest", "x"]), [":0"]);
+        assert_eq!(of(&["completion", ""]), ["bash", "zsh", "fish", "kubectl", ":4"]);
+        assert_eq!(of(&["--v"]), ["--version", ":4"]);
+        assert!(!of(&["three-way", "--dest", "x", "--"]).contains(&"--dest".to_owned()));
+        assert!(of(&["two-way", "--source", "x", "--"]).contains(&"--source".to_owned()), "it may be given again");
+        assert_eq!(of(&[]), of(&[""]));
+        assert!(!of(&[""]).contains(&"complete".to_owned()));
+    }
+}
