@@ -101,7 +101,7 @@ pub struct Upgrade {
     /// The new state of upstream
     #[arg(long, value_name = "PATH", required_unless_present = "config")]
     pub updated: Option<String>,
-    /// Who wins where dest and updated both changed something; each case is reported
+    /// Who wins where dest and updated both changed something; each case is reported [default: take-updated]
     #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
     pub on_conflict: Option<OnConflict>,
 }
@@ -148,7 +148,7 @@ pub struct Common {
 /// Who wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnConflict {
-    /// Updated's value is taken [default]
+    /// Updated's value is taken
     #[value(alias = "TakeUpdated")]
     TakeUpdated,
     /// Dest's value stays
