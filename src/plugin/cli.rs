@@ -15,6 +15,9 @@ Put an overlay over the resources of a folder, and apply the result:
 Patch every Deployment of a folder:
   kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment --dest . --in-place
 
+See what `kubectl apply` would change in a cluster, and what it would overwrite:
+  kubectl krm-merge live -f my-package
+
 Let git merge Kubernetes files by field, in this repository:
   kubectl krm-merge git-install
 
@@ -54,6 +57,8 @@ pub enum Command {
         #[command(flatten)]
         common: Common,
     },
+    /// Show what applying files would change in a cluster, and what someone changed there since; `--apply` sends it
+    Live(Live),
     /// Make git merge Kubernetes YAML by field: writes the configuration and the `.gitattributes` lines of this repository
     GitInstall(GitInstall),
     /// What git runs to merge a file: `git-driver %O %A %B %P`
@@ -193,6 +198,41 @@ pub enum Shell {
     Fish,
     /// The program `kubectl_complete-krm_merge` on PATH
     Kubectl,
+}
+
+/// What is merged into a cluster.
+#[derive(Debug, Args)]
+pub struct Live {
+    /// The resources: a file, a folder, or `-` for stdin; may be given several times
+    #[arg(long, short = 'f', value_name = "PATH", required = true)]
+    pub filename: Vec<String>,
+    /// The context of the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// The kubeconfig, not that of `KUBECONFIG` or ~/.kube/config
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The namespace of resources that say none
+    #[arg(long, short = 'n', value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// Who wins where the files and the cluster both changed something; each case is reported [default: take-updated, the files]
+    #[arg(long, value_enum, ignore_case = true)]
+    pub on_conflict: Option<OnConflict>,
+    /// Send what changes, after the server has checked all of it in a dry run
+    #[arg(long)]
+    pub apply: bool,
+    /// The name under which the cluster records who set the fields
+    #[arg(long, value_name = "NAME", default_value = "krm-merge")]
+    pub field_manager: String,
+    /// What is printed [default: diff; what was sent with --apply]
+    #[arg(long, short = 'o', value_enum)]
+    pub output: Option<Output>,
+    /// Exit with 1 where anything differs
+    #[arg(long)]
+    pub exit_code: bool,
+    /// How many seconds the cluster may take for an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
 }
 
 /// Where the merge driver is installed.

@@ -27,7 +27,8 @@ impl Paint {
         if std::io::stdout().is_terminal() && !refused && !is_dumb { Self::Colour } else { Self::Plain }
     }
 
-    fn line(self, code: &str, text: &str) -> String {
+    /// A line in a colour.
+    pub fn line(self, code: &str, text: &str) -> String {
         match self {
             Self::Colour => format!("\x1b[{code}m{text}\x1b[0m\n"),
             Self::Plain => format!("{text}\n"),
@@ -38,7 +39,8 @@ impl Paint {
 const BOLD: &str = "1";
 const RED: &str = "31";
 const GREEN: &str = "32";
-const YELLOW: &str = "33";
+/// The colour of what someone should look at.
+pub const YELLOW: &str = "33";
 const CYAN: &str = "36";
 
 /// How many lines around a change are shown.

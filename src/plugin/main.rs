@@ -7,6 +7,7 @@ mod diff;
 mod disk;
 mod edit;
 mod git;
+mod live;
 mod merge;
 mod output;
 mod progress;
@@ -73,6 +74,7 @@ fn try_main() -> Result<End> {
             run::run(&common, || setting::of_source(Mode::Strategic, &source, &common))
         }
         Command::ThreeWay { upgrade, common } => run::run(&common, || setting::of_upgrade(&upgrade, &common)),
+        Command::Live(args) => live::live(&args),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
         Command::Completion { shell } => print(&complete::script(shell, command())),

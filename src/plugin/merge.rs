@@ -10,6 +10,7 @@ use krm_merge::merge::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{self, Outcome, Severity};
 
+use crate::End;
 use crate::carry::carry;
 use crate::edit::{created, edited};
 use crate::side::{Part, Root, Side};
@@ -40,6 +41,13 @@ impl Merge {
     /// Whether any result is an error.
     pub fn has_failed(&self) -> bool {
         self.results.iter().any(|r| r.severity == Severity::Error)
+    }
+
+    /// How a run ends whose merge failed: conflicts that nobody settled are no bad input.
+    pub fn failure(&self) -> Option<End> {
+        let mut errors = self.results.iter().filter(|r| r.severity == Severity::Error).peekable();
+        errors.peek()?;
+        Some(if errors.all(is_conflict) { End::Differs } else { End::Bad })
     }
 }
 
@@ -123,8 +131,8 @@ fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<BTreeMap<String, Vec<&'m
     let mut by_file: BTreeMap<String, Vec<&Added>> = BTreeMap::new();
     for added in added {
         let path = match (&dest.root, &added.path) {
-            (Root::Folder(_), Some(path)) => path.strip_prefix("./").unwrap_or(path).to_owned(),
-            (Root::Folder(_), None) => default_path(added)?,
+            (Root::Folder(_) | Root::Cluster, Some(path)) => path.strip_prefix("./").unwrap_or(path).to_owned(),
+            (Root::Folder(_) | Root::Cluster, None) => default_path(added)?,
             // A file, or a stream, takes all that comes.
             _ => dest.files.first().map(|f| f.path.clone()).unwrap_or_default(),
         };

@@ -9,7 +9,7 @@ use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
 
 use crate::merge::{Change, Merge};
-use crate::side::{Side, list_of};
+use crate::side::{Root, Side, list_of};
 
 /// The files of dest that hold resources, as the merge leaves them.
 fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
@@ -26,7 +26,8 @@ fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
         }
     }
     let is_yaml = |change: &&Change| [".yaml", ".yml", ".json", "Kptfile"].iter().any(|end| change.path.ends_with(end));
-    let new = merge.changes.iter().filter(|c| c.old.is_none()).filter(is_yaml);
+    let is_cluster = matches!(dest.root, Root::Cluster);
+    let new = merge.changes.iter().filter(|c| c.old.is_none()).filter(|c| is_cluster || is_yaml(c));
     texts.extend(new.filter_map(|c| Some((c.path.as_str(), text(c.new.as_deref()?)))));
     texts.into_values().collect()
 }

@@ -9,7 +9,7 @@ use crate::End;
 use crate::cli::{Common, Output};
 use crate::diff::{self, Paint};
 use crate::disk::{self, Replacement};
-use crate::merge::{Merge, is_conflict, merge};
+use crate::merge::{Merge, merge};
 use crate::output;
 use crate::progress::Progress;
 use crate::setting::Setting;
@@ -43,14 +43,17 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     drop(progress);
     report(&merge.results)?;
     print(&dest, &merge, common)?;
-    Ok(end(&merge, common))
+    if let Some(end) = merge.failure() {
+        return Ok(end);
+    }
+    Ok(if common.exit_code && !merge.changes.is_empty() { End::Differs } else { End::Done })
 }
 
 fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
     match &dest.root {
         Root::Folder(tree) => tree.leftovers.clone(),
         Root::File(file) => file.parent().map(disk::leftovers_in).unwrap_or_default(),
-        Root::Stdin | Root::Text => Vec::new(),
+        Root::Stdin | Root::Text | Root::Cluster => Vec::new(),
     }
 }
 
@@ -58,7 +61,7 @@ fn write(dest: &Side, merge: &Merge) -> Result<()> {
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
         Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
-        Root::Stdin | Root::Text => return Ok(()),
+        Root::Stdin | Root::Text | Root::Cluster => return Ok(()),
     };
     let replacements = merge.changes.iter().map(|change| Replacement {
         file: file.cloned().unwrap_or_else(|| root.join(&change.path)),
@@ -70,7 +73,7 @@ fn write(dest: &Side, merge: &Merge) -> Result<()> {
 }
 
 /// Errors and warnings on stderr, one line each.
-fn report(results: &[Outcome]) -> Result<()> {
+pub fn report(results: &[Outcome]) -> Result<()> {
     let mut stderr = io::stderr().lock();
     for result in results.iter().filter(|r| r.severity != Severity::Info) {
         writeln!(stderr, "{}", result.line())?;
@@ -125,12 +128,4 @@ fn written(merge: &Merge) -> String {
         out.push_str(&format!("{}\n", info.line()));
     }
     out
-}
-
-fn end(merge: &Merge, common: &Common) -> End {
-    let mut errors = merge.results.iter().filter(|r| r.severity == Severity::Error);
-    if merge.has_failed() {
-        return if errors.all(is_conflict) { End::Differs } else { End::Bad };
-    }
-    if common.exit_code && !merge.changes.is_empty() { End::Differs } else { End::Done }
 }

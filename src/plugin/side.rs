@@ -24,6 +24,8 @@ pub enum Root {
     Stdin,
     /// The command line.
     Text,
+    /// A cluster, or what is merged with it: one file for each object.
+    Cluster,
 }
 
 /// A side of a merge.
@@ -138,7 +140,7 @@ impl Side {
 
     /// The resources of the side, each with the number of its file. Items of a package have their numbers in this order.
     pub fn resources(&self, part: Part) -> Vec<(usize, Resource<'_>)> {
-        let is_folder = matches!(self.root, Root::Folder(_));
+        let is_folder = matches!(self.root, Root::Folder(_) | Root::Cluster);
         let all = self.files.iter().enumerate().flat_map(|(file, held)| held.resources().map(move |r| (file, r)));
         all.enumerate()
             .map(|(i, (file, resource))| {
@@ -150,6 +152,17 @@ impl Side {
                 (file, Resource { origin, path, relative_path: path, ..resource })
             })
             .collect()
+    }
+
+    /// A side of objects of a cluster: path, name for messages, and text of each.
+    pub fn of_cluster(objects: impl IntoIterator<Item = (String, String, String)>) -> Result<Self> {
+        let file = |(path, name, text): (String, String, String)| {
+            let content = Content::Resources(Box::new(parse(&name, text.into_bytes())?));
+            Ok(Held { path, name, disk: None, content })
+        };
+        let mut files = objects.into_iter().map(file).collect::<Result<Vec<_>>>()?;
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Self { root: Root::Cluster, files })
     }
 
     /// The same, if it has a resource.

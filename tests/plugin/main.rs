@@ -5,4 +5,5 @@ mod folders;
 mod git;
 mod hosts;
 mod in_place;
+mod live;
 mod support;

@@ -1,0 +1,210 @@
+//! `live`: the three-way merge against a cluster, where original is what was applied last, updated the files, dest the live objects.
+//!
+//! kubectl apply sets what the files say and tells nobody what it overwrote. Here what someone changed in the cluster since is shown: it
+//! stays where the files still say what they said, and is a conflict where they do not. Nothing is sent without `--apply`.
+
+mod cluster;
+mod drift;
+mod object;
+mod openapi;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::config::{API_VERSION, Config, KIND, Role};
+use krm_merge::results::{self, Outcome};
+use krm_merge::schema::builtin;
+use krm_merge::splice::to_json;
+use krm_merge::yaml::Document;
+use serde_json::{Value, json};
+
+use crate::End;
+use crate::cli::{Live, OnConflict, Output};
+use crate::diff::{self, Paint};
+use crate::merge::{Merge, is_conflict, merge};
+use crate::output;
+use crate::progress::Progress;
+use crate::run::report;
+use crate::side::{Part, Side};
+use cluster::{Address, Cluster, Run, Send};
+use object::Object;
+
+/// A resource of the files, with what the cluster has of it.
+struct Local {
+    /// Where it is read from, for messages.
+    name: String,
+    /// What the files say.
+    updated: Object,
+    /// Where it lies in the cluster.
+    address: Address,
+    /// The live object, whole; `None` where there is none.
+    live: Option<Value>,
+    /// What was applied last.
+    original: Option<Object>,
+}
+
+/// Shows what would change, and with `--apply` sends it.
+///
+/// # Errors
+/// Files that cannot be read, and whatever the cluster does not answer; nothing is sent then.
+pub fn live(args: &Live) -> Result<End> {
+    let progress = Progress::begin("reading");
+    let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    progress.set("asking the cluster");
+    let (cluster, locals, rules) = runtime.block_on(read(args, &sides))?;
+    progress.set("merging");
+    let paint = Paint::of_stdout();
+    let (dest, merge, told) = merged(args, &locals, &rules, paint)?;
+    let sent = if args.apply && !merge.has_failed() {
+        progress.set("sending");
+        runtime.block_on(send(args, &cluster, &locals, &merge))
+    } else {
+        Ok(String::new())
+    };
+    drop(progress);
+    report(&merge.results)?;
+    let format = args.output.or((!args.apply).then_some(Output::Diff));
+    let text = match format {
+        None => String::new(),
+        Some(Output::Yaml | Output::Json) if merge.has_failed() => String::new(),
+        Some(Output::Yaml) => output::yaml(&dest, &merge),
+        Some(Output::Json) => output::json(&dest, &merge)?,
+        Some(Output::Name) => output::names(&merge)?,
+        Some(Output::Results) => output::results(&merge.results)?,
+        Some(Output::Diff) => diff::diff(&merge.changes, paint) + &told + &diff::conflicts(&merge.results, paint),
+    };
+    io::stdout().lock().write_all((text + &sent?).as_bytes())?;
+    if let Some(end) = merge.failure() {
+        return Ok(end);
+    }
+    Ok(if args.exit_code && !merge.changes.is_empty() { End::Differs } else { End::Done })
+}
+
+/// Reads what the cluster has of each resource of the files, and what it knows of their types.
+async fn read(args: &Live, sides: &[Side]) -> Result<(Cluster, Vec<Local>, Vec<Value>)> {
+    let mut cluster = Cluster::connect(args).await?;
+    let mut locals: Vec<Local> = Vec::new();
+    let mut rules: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+    for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
+        let name = resource.whereabouts();
+        if let Some(field) = resource.missing() {
+            bail!("{name}: the resource must have `{field}`");
+        }
+        let mut updated = Object::parse(&to_json(resource.node)).with_context(|| name.clone())?;
+        let address = cluster.address(&updated).await.with_context(|| name.clone())?;
+        updated.settle(&address);
+        if let Some(twice) = locals.iter().find(|l| l.address == address) {
+            bail!("{address} must be given once, not in {} and {name}", twice.name);
+        }
+        let live = cluster.get(&address).await.with_context(|| format!("{address} ({name})"))?;
+        let original = live.as_ref().and_then(object::last_applied).map(Object::parse).transpose();
+        let mut original = original.with_context(|| format!("{address}: the annotation `{}`", object::LAST_APPLIED))?;
+        if let Some(original) = &mut original {
+            original.settle(&address);
+        }
+        let of_type = (updated.api_version().to_owned(), updated.kind().to_owned());
+        if builtin::root(&of_type.0, &of_type.1).is_none() && !rules.contains_key(&of_type) {
+            let schema = cluster.schema(&of_type.0).await.with_context(|| format!("the types of {}", of_type.0))?;
+            let of_lists = schema.map(|s| openapi::rules(&s, &of_type.0, &of_type.1)).unwrap_or_default();
+            rules.insert(of_type, of_lists);
+        }
+        locals.push(Local { name, updated, address, live, original });
+    }
+    Ok((cluster, locals, rules.into_values().flatten().collect()))
+}
+
+/// The merge over all resources, on objects without what the server populates. What was applied by other means than `kubectl apply` has no
+/// original: what the files say is set in it, and nobody can tell who changed it.
+fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Result<(Side, Merge, String)> {
+    let is_upgrade = |l: &&Local| l.live.is_none() || l.original.is_some();
+    let side = |pick: &dyn Fn(&Local) -> Option<Object>, of: &dyn Fn(&&Local) -> bool| {
+        let files = locals.iter().filter(|l| of(l)).filter_map(|l| {
+            let name = if pick(l)? == l.updated { l.name.clone() } else { l.address.to_string() };
+            Some((l.address.to_string(), name, pick(l)?.yaml()))
+        });
+        Side::of_cluster(files)
+    };
+    let dest = |l: &Local| l.live.clone().map(Object::live);
+    let updated = |l: &Local| Some(l.updated.clone());
+    let policy = match args.on_conflict {
+        None | Some(OnConflict::TakeUpdated) => "TakeUpdated",
+        Some(OnConflict::KeepDest) => "KeepDest",
+        Some(OnConflict::Fail) => "Fail",
+    };
+    let spec = json!({"mode": "ThreeWay", "onConflict": policy, "mergeKeys": rules});
+    let written = Document::parse(json!({"apiVersion": API_VERSION, "kind": KIND, "spec": spec}).to_string())?;
+    let read = |document| -> Result<Config<'_>> {
+        let root = Document::roots(document).next().context("a map")?;
+        Config::read(root).map_err(|e| anyhow!("the types of the cluster: {e}"))
+    };
+    let config = read(&written)?;
+    let mut drifts = Vec::new();
+    for local in locals.iter().filter(is_upgrade) {
+        let (Some(original), Some(live)) = (&local.original, &local.live) else { continue };
+        let found = drift::drifts(&original.yaml(), &Object::live(live.clone()).yaml(), &config.types)?;
+        drifts.push((local.address.to_string(), found));
+    }
+    let given = [
+        (Role::Original, vec![side(&|l| l.original.clone(), &is_upgrade)?]),
+        (Role::Updated, vec![side(&updated, &is_upgrade)?]),
+    ];
+    let mut merged = merge(&side(&dest, &is_upgrade)?, &given, config)?;
+    let others = |l: &&Local| !is_upgrade(l);
+    if locals.iter().any(|l| others(&l)) {
+        let spec = json!({"mode": "TwoWay", "mergeKeys": rules});
+        let written = Document::parse(json!({"apiVersion": API_VERSION, "kind": KIND, "spec": spec}).to_string())?;
+        let given = [(Role::Source, vec![side(&updated, &others)?])];
+        let more = merge(&side(&dest, &others)?, &given, read(&written)?)?;
+        merged.changes.extend(more.changes);
+        merged.results.extend(more.results);
+        for local in locals.iter().filter(others) {
+            let message = "it was not applied by `kubectl apply`, so nobody can tell what changed in it since";
+            merged.results.push(Outcome::new(results::Severity::Warning, format!("{}: {message}", local.address)));
+        }
+    }
+    merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
+    let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();
+    let told = drifts.iter().map(|(address, found)| drift::shown(address, found, &conflicts, paint)).collect();
+    if merged.has_failed() {
+        merged.changes.clear();
+    }
+    merged.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    results::sort(&mut merged.results);
+    Ok((side(&dest, &|_| true)?, merged, told))
+}
+
+/// Sends what changes: all of it first as a dry run, which the server checks and does not keep.
+async fn send(args: &Live, cluster: &Cluster, locals: &[Local], merge: &Merge) -> Result<String> {
+    let mut all = Vec::new();
+    for change in &merge.changes {
+        let local = locals.iter().find(|l| l.address.to_string() == change.path);
+        let (Some(local), Some(new)) = (local, &change.new) else { continue };
+        let text = Document::parse(std::str::from_utf8(new)?.to_owned())?;
+        let root = text.roots().next().context("a resource must be a map")?;
+        let merged: Value = serde_json::from_str(&to_json(root))?;
+        let send = match &local.live {
+            None => Send::Create(local.updated.with_last_applied(merged)),
+            Some(live) => Send::Patch(object::patch(live, &local.updated, &merged)),
+        };
+        all.push((local, send));
+    }
+    for (local, send) in &all {
+        cluster
+            .send(&local.address, send, Run::Dry, &args.field_manager)
+            .await
+            .with_context(|| format!("{}: the server does not take it, and nothing was sent", local.address))?;
+    }
+    let mut sent = String::new();
+    for (local, send) in &all {
+        let result = cluster.send(&local.address, send, Run::Real, &args.field_manager).await;
+        if let Err(e) = result {
+            let before = if sent.is_empty() { "nothing".to_owned() } else { sent.trim_end().replace('\n', ", ") };
+            return Err(e).with_context(|| format!("{}: sent before it: {before}", local.address));
+        }
+        let did = if matches!(send, Send::Create(_)) { "created" } else { "configured" };
+        sent.push_str(&format!("{} {did}\n", local.address));
+    }
+    Ok(sent)
+}

@@ -1,0 +1,137 @@
+//! What changed in a cluster since something was applied: fields that were applied and that have another value now.
+//!
+//! What the server or a controller set in fields that nobody applied is no drift; nor is a default that the server put into an element of
+//! a list.
+
+use anyhow::{Result, anyhow};
+use krm_merge::change::{Change, Expects, Wants};
+use krm_merge::diff::diff;
+use krm_merge::path::FieldPath;
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::results::Outcome;
+use krm_merge::schema::Types;
+use krm_merge::splice::to_json;
+use krm_merge::yaml::{Document, NodeRef};
+use serde_json::Value;
+
+use crate::diff::{Paint, YELLOW};
+
+/// A field that changed in the cluster.
+#[derive(Debug, PartialEq)]
+pub struct Drift {
+    /// Where, by key.
+    pub place: String,
+    /// What was applied.
+    pub original: Value,
+    /// What is there; `None` for nothing.
+    pub live: Option<Value>,
+}
+
+/// The fields of a live object that differ from what was applied.
+///
+/// # Errors
+/// Objects that cannot be compared.
+pub fn drifts(original: &str, live: &str, types: &Types) -> Result<Vec<Drift>> {
+    let documents = [Document::parse(original)?, Document::parse(live)?];
+    let [Some(original), Some(live)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(Vec::new()) };
+    let Some(identity) = Resource::read(live, Origin::Item(0)).identity else { return Ok(Vec::new()) };
+    let cursor = types.root(identity.api_version, identity.kind);
+    let found = diff(Some(original), live, None, cursor).map_err(|e| anyhow!("{e}"))?;
+    let mut drifts = Vec::new();
+    if let Some(change) = &found.change {
+        collect(change, &mut FieldPath::default(), &mut drifts)?;
+    }
+    Ok(drifts)
+}
+
+fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drift>) -> Result<()> {
+    let Expects::Exactly(Some(original)) = change.expects else { return Ok(()) };
+    let live = match &change.wants {
+        Wants::Same => return Ok(()),
+        Wants::Inside(inside) => {
+            for child in &inside.children {
+                path.push(child.id.step(&inside.by), None);
+                collect(&child.change, path, out)?;
+                path.pop();
+            }
+            return Ok(());
+        }
+        Wants::Nothing => None,
+        Wants::Value(node) => Some(value(*node)?),
+    };
+    let original = value(original)?;
+    if !covers(live.as_ref().unwrap_or(&Value::Null), &original) {
+        out.push(Drift { place: path.keyed(), original, live });
+    }
+    Ok(())
+}
+
+fn value(node: NodeRef<'_>) -> Result<Value> {
+    Ok(serde_json::from_str(&to_json(node))?)
+}
+
+/// Whether a live value has all that was applied: more fields in a map are defaults of the server.
+fn covers(live: &Value, applied: &Value) -> bool {
+    match (live, applied) {
+        (Value::Object(live), Value::Object(applied)) => {
+            applied.iter().all(|(name, value)| covers(live.get(name).unwrap_or(&Value::Null), value))
+        }
+        (Value::Array(live), Value::Array(applied)) => {
+            live.len() == applied.len() && live.iter().zip(applied).all(|(live, applied)| covers(live, applied))
+        }
+        _ => live == applied,
+    }
+}
+
+/// Whether a conflict is about nothing but defaults that the server added to what was applied.
+pub fn is_default_only(conflict: &Outcome) -> bool {
+    let original =
+        conflict.tags.get("krm-merge.dev/original").and_then(|json| serde_json::from_str::<Value>(json).ok());
+    let live = conflict.field.as_ref().and_then(|f| f.current_value.as_ref());
+    match (live.and_then(|v| serde_json::to_value(v).ok()), original) {
+        (Some(live), Some(original)) => live != original && covers(&live, &original),
+        _ => false,
+    }
+}
+
+/// The drift of a resource, one block a field. What is in conflict is shown there, and not here once more.
+pub fn shown(address: &str, drifts: &[Drift], conflicts: &[&Outcome], paint: Paint) -> String {
+    let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
+    let places: Vec<&str> = of_resource.filter_map(|c| Some(c.told.as_ref()?.place.as_str())).collect();
+    let lies_in = |place: &str, other: &str| {
+        place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let is_told = |drift: &Drift| places.iter().any(|p| lies_in(&drift.place, p) || lies_in(p, &drift.place));
+    let block = |drift: &Drift| {
+        let live = drift.live.as_ref().map_or_else(|| "(none)".to_owned(), Value::to_string);
+        let head = paint.line(YELLOW, &format!("changed in the cluster: {address}: {}", drift.place));
+        format!("{head}  original: {}\n  live:     {live}\n", drift.original)
+    };
+    drifts.iter().filter(|drift| !is_told(drift)).map(block).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_merge::schema::{Dialect, Inference};
+
+    #[test]
+    fn what_was_applied_and_is_otherwise_now_is_drift() {
+        let applied = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3, paused: true, template: {spec: {containers: [{name: app, image: a}], tolerations: [{key: x}]}}}\n";
+        let live = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, labels: {x: y}}\nspec: {replicas: 5, revisionHistoryLimit: 10, template: {spec: {containers: [{name: app, image: b, imagePullPolicy: Always}, {name: injected}], tolerations: [{key: x, operator: Equal}]}}}\n";
+        let types = Types::new([], Inference::On, Dialect::Server);
+        let found = drifts(applied, live, &types).expect("compared");
+        let found: Vec<(&str, String)> = found
+            .iter()
+            .map(|d| (d.place.as_str(), format!("{} {}", d.original, d.live.clone().unwrap_or_default())))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("spec.replicas", "3 5".to_owned()),
+                ("spec.template.spec.containers[name=app].image", "\"a\" \"b\"".to_owned()),
+                ("spec.paused", "true null".to_owned()),
+            ]
+        );
+    }
+}

@@ -1,0 +1,409 @@
+//! `live` over real HTTP, against a server on loopback that the test starts.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Ran};
+
+/// What the server answers.
+#[derive(Clone)]
+enum Answer {
+    Json(u16, Value),
+    /// Bytes as they are, and then the end.
+    Raw(&'static str),
+    Late(Duration),
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+struct Asked {
+    line: String,
+    kind: String,
+    body: String,
+}
+
+struct Server {
+    port: u16,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+type Answers = BTreeMap<String, Answer>;
+
+impl Server {
+    /// Answers by method and path, without the query; anything else with 404. It lives as long as the test.
+    fn new(answers: Answers) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let (log, answers) = (asked.clone(), Arc::new(answers));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (log, answers) = (log.clone(), answers.clone());
+                std::thread::spawn(move || serve(stream, &answers, &log));
+            }
+        });
+        Self { port, asked }
+    }
+
+    fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().expect("no panic").clone()
+    }
+
+    /// What came that is no question.
+    fn sent(&self) -> Vec<(String, Value)> {
+        let all = self.asked().into_iter().filter(|a| !a.line.starts_with("GET "));
+        all.map(|a| (a.line, serde_json::from_str(&a.body).unwrap_or_default())).collect()
+    }
+}
+
+fn serve(stream: TcpStream, answers: &Answers, log: &Mutex<Vec<Asked>>) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let mut stream = stream;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim_end().trim_end_matches(" HTTP/1.1").to_owned();
+        let (mut length, mut kind) = (0, String::new());
+        loop {
+            let mut header = String::new();
+            reader.read_line(&mut header).ok()?;
+            let Some((name, value)) = header.trim_end().split_once(':') else { break };
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.trim().parse().ok()?,
+                "content-type" => kind = value.trim().to_owned(),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        log.lock().ok()?.push(Asked { line: line.clone(), kind, body: String::from_utf8(body).ok()? });
+        let dry = line.contains("dryRun=All");
+        let path = line.split('?').next()?.to_owned();
+        let answer = answers.get(&format!("{path} dry")).filter(|_| dry).or_else(|| answers.get(&path)).cloned();
+        let (status, body) = match answer {
+            Some(Answer::Raw(text)) => {
+                stream.write_all(text.as_bytes()).ok()?;
+                return None;
+            }
+            Some(Answer::Late(wait)) => {
+                std::thread::sleep(wait);
+                (200, json!({}))
+            }
+            Some(Answer::Json(status, body)) => (status, body),
+            None => (404, status(404, "not found")),
+        };
+        let body = body.to_string();
+        let head =
+            format!("HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+        stream.write_all((head + &body).as_bytes()).ok()?;
+    }
+}
+
+fn status(code: u16, message: &str) -> Value {
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": "X", "code": code})
+}
+
+fn types(kinds: &[(&str, &str, bool)]) -> Answer {
+    let of = |(kind, name, namespaced): &(&str, &str, bool)| json!({"name": name, "singularName": "", "namespaced": namespaced, "kind": kind, "verbs": ["get"]});
+    let all: Vec<Value> = kinds.iter().map(of).collect();
+    Answer::Json(200, json!({"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "v1", "resources": all}))
+}
+
+fn deployment(replicas: u8, image: &str) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": replicas, "template": {"spec": {"containers": [{"name": "app", "image": image, "ports": [{"containerPort": 80}]}]}}}})
+}
+
+/// As the server gives it back: with defaults, a sidecar that a webhook put in, and what the server populates.
+fn live(applied: &Value, replicas: u8, image: &str) -> Value {
+    let mut live = deployment(replicas, image);
+    live["metadata"] = json!({
+        "name": "web", "namespace": "prod", "uid": "u", "resourceVersion": "41", "generation": 7, "creationTimestamp": "2026-01-01T00:00:00Z",
+        "managedFields": [{"manager": "kubectl"}],
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": applied.to_string(), "deployment.kubernetes.io/revision": "3"},
+    });
+    live["spec"]["revisionHistoryLimit"] = json!(10);
+    let containers = live["spec"]["template"]["spec"]["containers"].as_array_mut().expect("a list");
+    containers[0]["imagePullPolicy"] = json!("IfNotPresent");
+    containers[0]["ports"][0]["protocol"] = json!("TCP");
+    containers.push(json!({"name": "sidecar", "image": "sidecar"}));
+    live["status"] = json!({"replicas": replicas});
+    live
+}
+
+const WEB: &str = "/apis/apps/v1/namespaces/prod/deployments/web";
+
+/// A cluster with a Deployment that was applied with 3 replicas and image `web:1`.
+fn cluster(live_replicas: u8, live_image: &str) -> Answers {
+    let applied = deployment(3, "web:1");
+    BTreeMap::from([
+        ("GET /apis/apps/v1".to_owned(), types(&[("Deployment", "deployments", true)])),
+        ("GET /api/v1".to_owned(), types(&[("ConfigMap", "configmaps", true), ("Namespace", "namespaces", false)])),
+        (format!("GET {WEB}"), Answer::Json(200, live(&applied, live_replicas, live_image))),
+        (format!("PATCH {WEB}"), Answer::Json(200, json!({}))),
+        ("POST /api/v1/namespaces/prod/configmaps".to_owned(), Answer::Json(201, json!({}))),
+    ])
+}
+
+fn folder(server: &Server, files: &[(&str, &str)]) -> Folder {
+    let folder = Folder::with(files);
+    let context = |name: &str, namespace: &str, port: u16| {
+        (
+            json!({"name": name, "context": {"cluster": name, "user": "u", "namespace": namespace}}),
+            json!({"name": name, "cluster": {"server": format!("http://127.0.0.1:{port}")}}),
+        )
+    };
+    let (here, of_here) = context("here", "prod", server.port);
+    let (closed, of_closed) = context("closed", "prod", 1);
+    let kubeconfig = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "here",
+        "contexts": [here, closed], "clusters": [of_here, of_closed], "users": [{"name": "u", "user": {"token": "t"}}],
+    });
+    folder.write("kubeconfig", kubeconfig.to_string());
+    folder
+}
+
+fn run(folder: &Folder, args: &[&str]) -> Ran {
+    let mut command = folder.command(&["live"]);
+    command.args(args).env("KUBECONFIG", folder.path("kubeconfig"));
+    Ran::of(command.output().expect("the plugin runs"))
+}
+
+#[test]
+fn what_would_change_and_what_someone_changed_is_shown_and_nothing_is_sent() {
+    // Someone scaled to 5; the files still say 3, and have a new image and a new ConfigMap.
+    let server = Server::new(cluster(5, "web:1"));
+    let folder = folder(
+        &server,
+        &[
+            ("all/web.yaml", &format!("# the shop\n{}", deployment(3, "web:2"))),
+            ("all/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: y}\n"),
+        ],
+    );
+    let out = run(&folder, &["-f", "all"]).passed();
+    assert!(out.contains("--- a/prod/deployment.apps/web\n+++ b/prod/deployment.apps/web\n"), "{out}");
+    assert!(out.contains("@@ Deployment prod/web spec.template.spec.containers[name=app].image\n"), "{out}");
+    assert!(
+        out.contains("\n-      - image: web:1\n+      - image: web:2\n")
+            || out.contains("-        image: web:1\n+        image: web:2\n"),
+        "{out}"
+    );
+    assert!(out.contains("--- /dev/null\n+++ b/prod/configmap/m\n"), "{out}");
+    assert!(
+        out.contains("changed in the cluster: prod/deployment.apps/web: spec.replicas\n  original: 3\n  live:     5\n"),
+        "{out}"
+    );
+    for populated in [
+        "uid",
+        "resourceVersion",
+        "managedFields",
+        "status",
+        "generation",
+        "creationTimestamp",
+        "last-applied",
+        "imagePullPolicy\n+",
+    ] {
+        assert!(!out.contains(populated), "{populated}\n{out}");
+    }
+    assert!(!out.contains("conflict"), "{out}");
+    assert_eq!(server.sent().len(), 0);
+    assert_eq!(run(&folder, &["-f", "all", "--exit-code"]).code, Some(1));
+    assert_eq!(run(&folder, &["-f", "all", "-o", "name"]).passed(), "configmap/m\ndeployment.apps/web\n");
+}
+
+#[test]
+fn what_both_changed_is_a_conflict() {
+    let server = Server::new(cluster(5, "web:hotfix"));
+    let folder = folder(&server, &[("web.yaml", &deployment(4, "web:2").to_string())]);
+    let ran = run(&folder, &["-f", "web.yaml"]);
+    assert!(ran.stdout.contains("conflict: Deployment prod/web (prod/deployment.apps/web): spec.replicas\n  original: 3\n  dest:     5\n  updated:  4\n  taken:    updated's was taken\n"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("containers[name=app].image\n  original: \"web:1\"\n  dest:     \"web:hotfix\"\n"),
+        "{ran:?}"
+    );
+    assert!(!ran.stdout.contains("changed in the cluster"), "it is told once\n{ran:?}");
+    let err = run(&folder, &["-f", "web.yaml", "--on-conflict", "fail", "--apply"]).failed(1);
+    assert!(err.contains("spec.replicas"), "{err}");
+    assert_eq!(server.sent().len(), 0);
+    let out = run(&folder, &["-f", "web.yaml", "--on-conflict", "keep-dest"]).passed();
+    assert!(!out.contains("+++"), "{out}");
+}
+
+#[test]
+fn apply_sends_a_dry_run_of_all_and_then_what_changes() {
+    let server = Server::new(cluster(5, "web:1"));
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: y}\n";
+    let mut updated = deployment(3, "web:2");
+    updated["spec"]["paused"] = json!(true);
+    let folder = folder(&server, &[("all.yaml", &format!("{map}---\n{updated}\n"))]);
+    let out = run(&folder, &["-f", "all.yaml", "--apply", "--field-manager", "me"]).passed();
+    assert_eq!(out, "prod/configmap/m created\nprod/deployment.apps/web configured\n");
+    let sent = server.sent();
+    let lines: Vec<&str> = sent.iter().map(|s| s.0.as_str()).collect();
+    let post = "POST /api/v1/namespaces/prod/configmaps?";
+    assert_eq!(
+        lines,
+        [
+            format!("{post}&dryRun=All&fieldManager=me"),
+            format!("PATCH {WEB}?&dryRun=All&fieldManager=me"),
+            format!("{post}&fieldManager=me"),
+            format!("PATCH {WEB}?&fieldManager=me"),
+        ]
+    );
+    let kinds: Vec<String> =
+        server.asked().into_iter().filter(|a| a.line.starts_with("PATCH")).map(|a| a.kind).collect();
+    assert_eq!(kinds, ["application/merge-patch+json"; 2]);
+    let patch = &sent[3].1;
+    assert_eq!(patch["metadata"]["resourceVersion"], "41", "it holds for the state that was read");
+    assert_eq!(patch["spec"]["paused"], true);
+    assert_eq!(patch["spec"].get("replicas"), None, "what someone scaled stays");
+    let containers = patch["spec"]["template"]["spec"]["containers"].as_array().expect("a list");
+    assert_eq!(
+        (containers.len(), &containers[0]["image"], &containers[1]["name"]),
+        (2, &json!("web:2"), &json!("sidecar"))
+    );
+    let applied = |value: &Value| {
+        let text = value["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"]
+            .as_str()
+            .expect("applied");
+        serde_json::from_str::<Value>(text).expect("JSON")
+    };
+    updated["metadata"]["namespace"] = json!("prod");
+    assert_eq!(applied(patch), updated);
+    assert_eq!(applied(&sent[2].1)["data"], json!({"x": "y"}));
+    assert_eq!(sent[2].1["data"], json!({"x": "y"}));
+    // What is there already is not sent.
+    let server = Server::new(cluster(5, "web:1"));
+    let folder = self::folder(&server, &[("web.yaml", &deployment(3, "web:1").to_string())]);
+    assert_eq!(run(&folder, &["-f", "web.yaml", "--apply"]).passed(), "");
+    assert_eq!(server.sent().len(), 0);
+}
+
+#[test]
+fn a_conflict_of_writers_and_a_refusal_of_the_dry_run_send_nothing_more() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: y}\n";
+    let both = format!("{map}---\n{}\n", deployment(3, "web:2"));
+    let mut answers = cluster(3, "web:1");
+    answers.insert(format!("PATCH {WEB} dry"), Answer::Json(422, status(422, "replicas: not allowed")));
+    let server = Server::new(answers);
+    let err = run(&folder(&server, &[("all.yaml", &both)]), &["-f", "all.yaml", "--apply"]).failed(2);
+    assert!(
+        err.contains("prod/deployment.apps/web")
+            && err.contains("replicas: not allowed")
+            && err.contains("nothing was sent"),
+        "{err}"
+    );
+    assert!(server.sent().iter().all(|s| s.0.contains("dryRun=All")), "{:?}", server.sent());
+
+    let mut answers = cluster(3, "web:1");
+    answers.insert(format!("PATCH {WEB}"), Answer::Json(409, status(409, "the object has been modified")));
+    answers.insert(format!("PATCH {WEB} dry"), Answer::Json(200, json!({})));
+    let server = Server::new(answers);
+    let err = run(&folder(&server, &[("all.yaml", &both)]), &["-f", "all.yaml", "--apply"]).failed(2);
+    assert!(err.contains("run this again") && err.contains("409"), "{err}");
+    assert!(err.contains("sent before it: prod/configmap/m created"), "{err}");
+}
+
+#[test]
+fn bad_answers_are_errors_that_name_the_resource() {
+    let web = deployment(3, "web:2").to_string();
+    let get = format!("GET {WEB}");
+    for (answer, wants) in [
+        (Answer::Json(401, status(401, "Unauthorized")), &["401", "does not know who is asking"][..]),
+        (Answer::Json(403, status(403, "forbidden")), &["403", "does not allow it"]),
+        (Answer::Json(500, status(500, "etcd is gone")), &["500", "etcd is gone"]),
+        (Answer::Late(Duration::from_secs(5)), &["within 1 seconds"]),
+        (Answer::Raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"kind\":"), &["cannot be asked"]),
+        (Answer::Raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"kind\": "), &["must be JSON"]),
+        (Answer::Raw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnull"), &["an object"]),
+        (Answer::Raw("SSH-2.0-x\r\n"), &["cannot be asked"]),
+        (Answer::Raw("HTTP/1.1 502 Bad\r\nContent-Length: 6\r\n\r\n<html>"), &["502", "<html>"]),
+    ] {
+        let mut answers = cluster(3, "web:1");
+        answers.insert(get.clone(), answer);
+        let server = Server::new(answers);
+        let err =
+            run(&folder(&server, &[("web.yaml", &web)]), &["-f", "web.yaml", "--timeout", "1", "--apply"]).failed(2);
+        assert!(err.starts_with("error: prod/deployment.apps/web (web.yaml:1): "), "{err}");
+        for want in wants {
+            assert!(err.contains(want), "{want}\n{err}");
+        }
+        assert_eq!(server.sent().len(), 0);
+    }
+}
+
+#[test]
+fn types_contexts_and_namespaces_are_the_cluster_s_and_the_kubeconfig_s() {
+    let server = Server::new(cluster(3, "web:1"));
+    let thing = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\n";
+    let folder = folder(
+        &server,
+        &[
+            ("thing.yaml", thing),
+            ("other.yaml", "apiVersion: apps/v1\nkind: Other\nmetadata: {name: t}\n"),
+            ("map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n"),
+            ("ns.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, namespace: x}\n"),
+        ],
+    );
+    assert!(run(&folder, &["-f", "thing.yaml"]).failed(2).contains("the cluster must know `example.com/v1`"));
+    assert!(run(&folder, &["-f", "other.yaml"]).failed(2).contains("the kind `Other` of `apps/v1`"));
+    assert!(run(&folder, &["-f", "map.yaml", "-n", "dev"]).passed().contains("+++ b/dev/configmap/m\n"));
+    let out = run(&folder, &["-f", "ns.yaml"]).passed();
+    assert!(out.contains("+++ b/namespace/n\n") && !out.contains("+  namespace"), "{out}");
+    assert!(run(&folder, &["-f", "map.yaml", "--context", "none"]).failed(2).contains("none"));
+    let err = run(&folder, &["-f", "map.yaml", "--context", "closed"]).failed(2);
+    assert!(err.contains("map.yaml:1") && err.contains("cannot be asked"), "{err}");
+    let err = run(&folder, &["-f", "map.yaml", "-f", "map.yaml"]).failed(2);
+    assert!(err.contains("prod/configmap/m must be given once"), "{err}");
+    assert!(run(&folder, &["-f", "map.yaml", "--kubeconfig", "none"]).failed(2).contains("none"));
+    let kubeconfig = folder.path("kubeconfig");
+    let mut command = folder.command(&["live", "-f", "map.yaml", "--kubeconfig"]);
+    assert!(
+        Ran::of(command.arg(kubeconfig).env("KUBECONFIG", "/nowhere").output().expect("runs"))
+            .passed()
+            .contains("configmap/m")
+    );
+}
+
+#[test]
+fn lists_of_custom_resources_merge_by_the_keys_that_the_cluster_knows() {
+    let thing = |items: Value| json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t", "namespace": "prod"}, "spec": {"parts": items}});
+    let mut live = thing(json!([{"id": "a", "x": 1}, {"id": "mine", "x": 1}]));
+    live["metadata"]["resourceVersion"] = json!("1");
+    live["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/last-applied-configuration": thing(json!([{"id": "a", "x": 1}])).to_string()});
+    let updated = thing(json!([{"id": "a", "x": 2}]));
+    let mut answers = cluster(3, "web:1");
+    answers.insert("GET /apis/example.com/v1".into(), types(&[("Thing", "things", true)]));
+    answers.insert("GET /apis/example.com/v1/namespaces/prod/things/t".into(), Answer::Json(200, live));
+    let without = Server::new(answers.clone());
+    let schema = json!({"components": {"schemas": {"t": {
+        "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Thing"}],
+        "properties": {"spec": {"properties": {"parts": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["id"], "items": {"type": "object"}}}}},
+    }}}});
+    answers.insert("GET /openapi/v3/apis/example.com/v1".into(), Answer::Json(200, schema));
+    let with = Server::new(answers);
+    let out = run(&folder(&with, &[("t.yaml", &updated.to_string())]), &["-f", "t.yaml", "-o", "json"]).passed();
+    let parts = |out: &str| serde_json::from_str::<Value>(out).expect("JSON")["spec"]["parts"].clone();
+    assert_eq!(parts(&out), json!([{"id": "a", "x": 2}, {"id": "mine", "x": 1}]));
+    let out = run(&folder(&without, &[("t.yaml", &updated.to_string())]), &["-f", "t.yaml", "-o", "json"]).passed();
+    assert_eq!(parts(&out), json!([{"id": "a", "x": 2}]), "nothing is known of the list");
+}
+
+#[test]
+fn what_was_not_applied_by_kubectl_is_set_and_told() {
+    let mut answers = cluster(3, "web:1");
+    let mut live = live(&json!({}), 5, "web:1");
+    live["metadata"].as_object_mut().expect("a map").remove("annotations");
+    answers.insert(format!("GET {WEB}"), Answer::Json(200, live));
+    let server = Server::new(answers);
+    let ran = run(&folder(&server, &[("web.yaml", &deployment(3, "web:1").to_string())]), &["-f", "web.yaml"]);
+    assert!(ran.stderr.contains("warning: prod/deployment.apps/web: it was not applied by `kubectl apply`"), "{ran:?}");
+    assert!(ran.stdout.contains("-  replicas: 5\n+  replicas: 3\n") && !ran.stdout.contains("conflict"), "{ran:?}");
+}
