@@ -103,7 +103,7 @@ impl<'a> Lowering<'a> {
             match directive(patch)? {
                 Some(Directive::Delete) => Wants::Nothing,
                 Some(Directive::Replace) => self.map(patch, dest, cursor, Others::Go)?,
-                None if cursor.is_replaced() => self.map(patch, dest, cursor, Others::Go)?,
+                Some(Directive::Merge) | None if cursor.is_replaced() => self.map(patch, dest, cursor, Others::Go)?,
                 Some(Directive::Merge) | None => self.map(patch, dest, cursor, others)?,
             }
         } else if patch.is_list() {
