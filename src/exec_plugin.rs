@@ -11,7 +11,7 @@ use crate::function::{Item, Merged, Output, Verdict, merge_items};
 use crate::resource::{Origin, Resource};
 use crate::results::{self, Outcome};
 use crate::splice;
-use crate::yaml::{Document, Error, extent};
+use crate::yaml::{Document, Error, extent, next_line};
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
 ///
@@ -66,8 +66,13 @@ fn write(doc: &Document<'_>, extents: &[Range<usize>], merged: Merged) -> String
             Item::Goes => None,
         };
         out.push_str(&text[written..range.start]);
-        out.extend(edits.map(|edits| splice::apply(text, range.clone(), edits)));
         written = range.end;
+        match edits {
+            Some(edits) => out.push_str(&splice::apply(text, range.clone(), edits)),
+            // Three dots end a document, so they go with it unless they now end the one before.
+            None if is_ended(&out) && text[written..].starts_with("...") => written = next_line(text, written),
+            None => {}
+        }
     }
     out.push_str(&text[written..]);
     for added in merged.added {
@@ -78,6 +83,12 @@ fn write(doc: &Document<'_>, extents: &[Range<usize>], merged: Merged) -> String
         out.push_str(&added.text);
     }
     out
+}
+
+/// Whether no document is open at the end of a text.
+fn is_ended(text: &str) -> bool {
+    let mut lines = text.lines().rev().map(str::trim_start).filter(|l| !l.is_empty() && !l.starts_with('#'));
+    lines.next().is_none_or(|l| l.starts_with("..."))
 }
 
 #[cfg(test)]

@@ -107,8 +107,15 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
     while start > 0 && !is(start, "---") && !is(above(start), "...") {
         start = above(start);
     }
-    while start > 0 && is(start, "---") && text[above(start)..].starts_with('%') {
-        start = above(start);
+    let mut line = if is(start, "---") { start } else { 0 };
+    while line > 0 {
+        line = above(line);
+        match text[line..line_end(text, line)].trim_start().chars().next() {
+            Some('%') => start = line,
+            // Comments may stand between directives, and between them and the mark.
+            Some('#') | None => {}
+            Some(_) => break,
+        }
     }
     let mut end = next_line(text, root.end());
     while end < text.len() && !is(end, "---") && !is(end, "...") {
