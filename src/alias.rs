@@ -19,6 +19,10 @@ pub fn in_the_way<'a>(dest: NodeRef<'a>, merged: &Merged<'a>) -> Vec<NodeRef<'a>
         let is_changed = |c: &Changed<'a>| match c {
             Changed::Gone(node) => node.holds(target) || target.holds(*node),
             Changed::Within(node) => target.holds(*node),
+            Changed::Moved(node) => {
+                let may_mean_another = || node.holds(alias) && node.document().has_anchors_in(*node);
+                node.holds(target) || target.holds(*node) || may_mean_another()
+            }
         };
         if changed.iter().any(is_changed) {
             found.push(alias);
@@ -30,8 +34,10 @@ pub fn in_the_way<'a>(dest: NodeRef<'a>, merged: &Merged<'a>) -> Vec<NodeRef<'a>
 enum Changed<'a> {
     /// The node is removed or replaced.
     Gone(NodeRef<'a>),
-    /// Children of the node come, go or move.
+    /// Children of the node come or go.
     Within(NodeRef<'a>),
+    /// Children of the node change places, and an alias may come to stand before its anchor, or behind another one of that name.
+    Moved(NodeRef<'a>),
 }
 
 fn collect_changed<'a>(node: NodeRef<'a>, plan: &Plan<'a>, out: &mut Vec<Changed<'a>>) {
@@ -44,6 +50,11 @@ fn collect_changed<'a>(node: NodeRef<'a>, plan: &Plan<'a>, out: &mut Vec<Changed
             let written: Vec<_> = node.written().collect();
             if slots.iter().any(|s| matches!(s, Slot::New(_) | Slot::Dest { plan: Plan::Remove, .. })) {
                 out.push(Changed::Within(node.resolve()));
+            }
+            let places =
+                slots.iter().filter_map(|s| if let Slot::Dest { index, .. } = s { Some(*index) } else { None });
+            if !places.is_sorted() {
+                out.push(Changed::Moved(node.resolve()));
             }
             for slot in slots {
                 if let Slot::Dest { index, plan, .. } = slot {

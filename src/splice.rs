@@ -83,6 +83,23 @@ fn news<'s, 'a>(slots: &'s [Slot<'a>]) -> impl Iterator<Item = &'s New<'a>> {
     })
 }
 
+/// Whether a node ends with a block scalar to which the blank lines below it belong (`|+`).
+fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
+    let mut last = node;
+    while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
+        last = child;
+    }
+    let is_block_scalar = matches!(last.style(), Style::Literal | Style::Folded);
+    is_block_scalar && last.text().lines().next().is_some_and(|l| l.contains('+'))
+}
+
+/// What stands between two children, without the blank lines that the first one would take for its own.
+fn between(gap: &str, keeps: bool) -> &str {
+    let blank = |line: &&str| keeps && line.trim().is_empty();
+    let skipped: usize = gap.split_inclusive('\n').take_while(blank).map(str::len).sum();
+    &gap[skipped..]
+}
+
 impl<'d> Splicer<'d> {
     fn finish(mut self) -> Vec<Edit> {
         // Insertions at one place stay in the order in which they were made, and before a removal that begins there.
@@ -286,20 +303,16 @@ impl<'d> Splicer<'d> {
     /// Behind what is removed with a child. Blank lines below it go, too, where the sibling above ends with a block scalar that would take
     /// them for its own (`|+`).
     fn below_removed(&self, above: NodeRef<'_>, place: &Place) -> usize {
-        let mut last = above;
-        while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
-            last = child;
+        let bottom = place.bottom(self.doc);
+        if keeps_blank_lines(above) { self.below_blank_lines(bottom) } else { bottom }
+    }
+
+    /// Behind the blank lines that begin at a line.
+    fn below_blank_lines(&self, mut line: usize) -> usize {
+        while line < self.text().len() && self.text()[line..line_end(self.text(), line)].trim().is_empty() {
+            line = next_line(self.text(), line);
         }
-        let is_block_scalar = matches!(last.style(), Style::Literal | Style::Folded);
-        let keeps = is_block_scalar && last.text().lines().next().is_some_and(|l| l.contains('+'));
-        let mut bottom = place.bottom(self.doc);
-        while keeps
-            && bottom < self.text().len()
-            && self.text()[bottom..line_end(self.text(), bottom)].trim().is_empty()
-        {
-            bottom = next_line(self.text(), bottom);
-        }
-        bottom
+        line
     }
 
     /// Whether an offset lies in one of these children, their own comments included.
@@ -336,33 +349,44 @@ impl<'d> Splicer<'d> {
         slots: &[Slot<'_>],
     ) {
         let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
+        // Blank lines below a block scalar that keeps them (`|+`) are part of it, and go where it goes.
+        let end = |i: usize| {
+            let bottom = places[i].bottom(self.doc);
+            if keeps_blank_lines(values[i]) { self.below_blank_lines(bottom) } else { bottom }
+        };
+        let gap = |i: usize| places.get(i + 1).map(|next| &self.text()[end(i)..next.top(self.doc).max(end(i))]);
         let mut text = String::new();
         let mut position = 0;
+        let mut keeps = false;
         for slot in slots {
-            let piece = match slot {
+            let (piece, value) = match slot {
                 Slot::Dest { plan: Plan::Remove, .. } => continue,
                 Slot::Dest { index, plan, comments } => {
                     let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
                     inner.child(host, &places[*index], values[*index], plan, *comments);
                     let edits = inner.finish();
-                    apply(self.text(), top(&places[*index])..places[*index].bottom(self.doc), &edits)
+                    (apply(self.text(), top(&places[*index])..end(*index), &edits), values[*index])
                 }
-                Slot::New(new) => self.layout.new_child(new, column).join("\n").trim_start().to_owned(),
+                Slot::New(new) => (self.layout.new_child(new, column).join("\n").trim_start().to_owned(), new.value),
             };
             if position > 0 {
-                if let Some(next) = places.get(position) {
-                    text.push_str(&self.text()[places[position - 1].bottom(self.doc)..next.top(self.doc)]);
-                }
+                text.push_str(between(gap(position - 1).unwrap_or_default(), keeps));
                 text.push_str(&" ".repeat(column));
             }
             text.push_str(&piece);
             if !piece.ends_with(['\n', '\r']) {
                 text.push('\n');
             }
+            keeps = keeps_blank_lines(value);
             position += 1;
         }
-        if let (Some(first), Some(last)) = (places.first(), places.last()) {
-            self.edit(top(first)..last.bottom(self.doc), text);
+        // Comments that stood between children of which there are fewer now.
+        for gap in (position.saturating_sub(1)..places.len()).filter_map(gap).filter(|g| g.contains('#')) {
+            text.push_str(between(gap, keeps));
+        }
+        if let (Some(first), Some(last)) = (places.first(), places.len().checked_sub(1)) {
+            let bottom = if keeps { self.below_blank_lines(end(last)) } else { end(last) };
+            self.edit(top(first)..bottom, text);
         }
     }
 
@@ -378,10 +402,22 @@ impl<'d> Splicer<'d> {
         }
         if !order.is_sorted() || !slots.iter().any(is_kept) {
             let inner = if bracketed { node.start() + 1..node.end() - 1 } else { node.start()..node.end() };
-            let comma = if self.layout.flow == Flow::TightJson { "," } else { ", " };
+            let has_comments = self.doc.comments_in(inner.clone()).next().is_some();
+            if has_comments && slots.iter().any(is_kept) {
+                let text = self.flow_lines(inner.clone(), slots, &places, &values);
+                return self.edit(inner, text);
+            }
             let children: Vec<String> =
                 slots.iter().filter_map(|slot| self.flow_piece(slot, &places, &values)).collect();
-            self.edit(inner, children.join(comma));
+            let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| s.trim().is_empty() && s.contains('\n'));
+            let (open, close) = match (places.first(), places.last()) {
+                (Some(first), Some(last)) => {
+                    (gap(inner.start..first.lead.max(inner.start)), gap(last.end.min(inner.end)..inner.end))
+                }
+                _ => (None, None),
+            };
+            let text = children.join(&self.comma(node, &places));
+            self.edit(inner, [open.unwrap_or_default(), &text, close.unwrap_or_default()].concat());
         } else {
             self.flow_slots(&places, &values, slots, &self.comma(node, &places));
         }
@@ -401,6 +437,41 @@ impl<'d> Splicer<'d> {
             }
             Slot::New(new) => Some(self.layout.flow_child(new)),
         }
+    }
+
+    /// The children of a flow map or list in a new order, each on a line of its own with its comments.
+    fn flow_lines(&self, inner: Range<usize>, slots: &[Slot<'_>], places: &[Place], values: &[NodeRef<'d>]) -> String {
+        // The comment behind a child may stand behind its comma.
+        let behind = |i: usize| {
+            let rest = &self.text()[places[i].end..inner.end];
+            let comma = rest.find(',').filter(|at| rest[..*at].trim().is_empty()).map(|at| places[i].end + at + 1);
+            self.doc.comment_behind(places[i].end).or_else(|| self.doc.comment_behind(comma?))
+        };
+        let comments = |range: Range<usize>| self.doc.comments_in(range).map(|(start, end)| &self.text()[start..end]);
+        let start = |i: usize| if i == 0 { inner.start } else { behind(i - 1).map_or(places[i - 1].end, |c| c.1) };
+        let blanks = |at: usize| {
+            let line = &self.text()[line_start(self.text(), at)..at];
+            line.trim().is_empty().then_some(line)
+        };
+        let indent = places.iter().find_map(|p| blanks(p.lead)).unwrap_or("  ");
+        let kept: Vec<&Slot<'_>> =
+            slots.iter().filter(|s| !matches!(s, Slot::Dest { plan: Plan::Remove, .. })).collect();
+        let mut lines = vec![String::new()];
+        for (n, slot) in kept.iter().enumerate() {
+            let Some(piece) = self.flow_piece(slot, places, values) else { continue };
+            let mut line = format!("{indent}{piece}{}", if n + 1 < kept.len() { "," } else { "" });
+            if let Slot::Dest { index, .. } = slot {
+                lines.extend(comments(start(*index)..places[*index].lead).map(|c| format!("{indent}{c}")));
+                if let Some((start, end)) = behind(*index) {
+                    line.push(' ');
+                    line.push_str(&self.text()[start..end]);
+                }
+            }
+            lines.push(line);
+        }
+        lines.extend(comments(start(places.len())..inner.end).map(|c| format!("{indent}{c}")));
+        lines.push(blanks(inner.end).unwrap_or_default().to_owned());
+        lines.join("\n")
     }
 
     /// What the user puts between two children of this map or list.
