@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::change::{By, Change, Child, ChildId, Inside, Notes, Others, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::{ElementKey, FieldPath};
-use crate::schema::{Cursor, ListKind, Unkeyed, element_key, key_text, list_kind, patch_key};
+use crate::schema::{Cursor, ListKind, Unkeyed, element_key, key_text, list_kind, only_fit};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 
 /// The directive that says how a map, or as an element of a list the list, is patched.
@@ -37,6 +37,15 @@ impl Reader {
         name == PATCH
             || self == Self::Kubectl
                 && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER))
+    }
+}
+
+impl Reader {
+    /// Whether a field is meant as a directive and is none: it would arrive as data.
+    fn misspells(self, name: &str) -> bool {
+        let spelled = name.to_ascii_lowercase();
+        let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
+        self == Self::Kubectl && !self.is_directive(name) && begins.iter().any(|b| spelled.starts_with(b))
     }
 }
 
@@ -113,8 +122,10 @@ impl<'a> Lowering<'a> {
         } else {
             Wants::Value(patch)
         };
-        match on_list.order.or(on_list.deleted).filter(|_| !patch.is_list() && !patch.is_null()) {
-            Some(at) => Err(at.error(format!("`{}` must be a list, for a directive speaks of it as one", self.path))),
+        // Values may be deleted from a list that goes; an order of it says that it is there.
+        let spoken_of = if patch.is_null() { on_list.order } else { on_list.order.or(on_list.deleted) };
+        match spoken_of.filter(|_| !patch.is_list()) {
+            Some(at) => Err(at.error(self.must_be_list())),
             None => Ok(Change::patch(wants, None)),
         }
     }
@@ -137,6 +148,11 @@ impl<'a> Lowering<'a> {
             if self.reader.is_directive(name) {
                 continue;
             }
+            if self.reader.misspells(name) {
+                return Err(key.error(format!(
+                    "a directive must be `{PATCH}`, `{RETAIN_KEYS}`, `{ORDER}…` or `{DELETE_FROM}…`, not \"{name}\""
+                )));
+            }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
             let id = ChildId::Field(name);
             let in_dest = dest.and_then(|d| d.get(name));
@@ -148,12 +164,13 @@ impl<'a> Lowering<'a> {
         }
         // Directives about lists that the patch itself does not have.
         for (name, on_list) in on_lists {
-            let Some(list) = dest.and_then(|d| d.get(name)).filter(|d| d.is_list() && others == Others::Stay) else {
-                continue;
-            };
+            let Some(list) = dest.and_then(|d| d.get(name)).filter(|_| others == Others::Stay) else { continue };
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
-            let wants = self.arranged(list, on_list, cursor.field(name))?;
+            if let Some(at) = on_list.order.filter(|_| !list.is_list() && !list.is_null()) {
+                return Err(at.error(self.must_be_list()));
+            }
+            let wants = if list.is_list() { self.arranged(list, on_list, cursor.field(name))? } else { Wants::Same };
             self.path.pop();
             children.push(Child { id, node: None, change: Change::patch(wants, None) });
         }
@@ -208,6 +225,8 @@ impl<'a> Lowering<'a> {
             }
         }
         inside.others = Others::Go;
+        // A directive alone retains no list.
+        inside.children.retain(|c| c.node.is_some() || matches!(c.id, ChildId::Field(name) if names.contains(name)));
         let known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
         // In the order of the patch, so that one patch gives one change.
         for name in patch.get(RETAIN_KEYS).into_iter().flat_map(NodeRef::elements).map(NodeRef::string) {
@@ -297,13 +316,17 @@ impl<'a> Lowering<'a> {
         let mut seen: HashMap<_, usize> = HashMap::new();
         let (dest_keys, dest_elements): (Vec<_>, Vec<NodeRef<'a>>) =
             dest.into_iter().flat_map(NodeRef::elements).filter_map(|e| Some((element_key(e, &keys)?, e))).unzip();
-        let mut in_dest: HashMap<_, NodeRef<'a>> = HashMap::new();
+        let mut in_dest: HashMap<ElementKey<'a>, NodeRef<'a>> = HashMap::new();
+        let mut by_first: HashMap<&str, Vec<&ElementKey<'a>>> = HashMap::new();
         for (key, element) in dest_keys.iter().zip(dest_elements) {
             in_dest.entry(key.clone()).or_insert(element);
+            by_first.entry(&*key.0[0]).or_default().push(key);
         }
         let by = By::Keys(keys.clone());
         for element in patch.elements() {
-            let Some(key) = patch_key(element, &keys, &dest_keys) else { continue };
+            let Some(key) = element_key(element, &keys) else { continue };
+            let alike = by_first.get(&*key.0[0]).filter(|_| !in_dest.contains_key(&key));
+            let key = alike.and_then(|alike| only_fit(element, &keys, &key, alike)).unwrap_or(key);
             let id = ChildId::Key(key.clone());
             self.path.push(id.step(&by), None);
             let found = in_dest.get(&key).copied();
@@ -371,6 +394,7 @@ impl<'a> Lowering<'a> {
             }
         }
         let mut ids = Vec::new();
+        let mut expanded = HashSet::new();
         for element in order.elements() {
             let id = match by {
                 By::Keys(keys) => element_key(element, keys).map(ChildId::Key),
@@ -385,14 +409,22 @@ impl<'a> Lowering<'a> {
                 };
                 return Err(element.error(format!("an element of the `$setElementOrder` of `{}` {what}", self.path)));
             };
-            let fits = |other: &&ChildId<'a>| match (by, &id, other) {
-                (By::Keys(keys), ChildId::Key(a), ChildId::Key(b)) => {
-                    let given = |i: usize| element.get(keys[i]).and_then(key_text).is_some();
-                    (0..keys.len()).all(|i| a.0[i] == b.0[i] || !given(i))
-                }
-                (_, id, other) => id == *other,
+            let given = match by {
+                By::Keys(keys) => keys.iter().map(|key| element.get(key).and_then(key_text).is_some()).collect(),
+                _ => Vec::new(),
             };
-            ids.extend(known.get(&short(&id)).into_iter().flatten().filter(fits).cloned());
+            if given.iter().all(|given| *given) {
+                ids.extend(listed.get(&id).cloned());
+                continue;
+            }
+            let fits = |other: &&ChildId<'a>| match (&id, other) {
+                (ChildId::Key(a), ChildId::Key(b)) => (0..given.len()).all(|i| a.0[i] == b.0[i] || !given[i]),
+                _ => false,
+            };
+            let fitting = known.get(&short(&id)).into_iter().flatten().filter(fits).cloned();
+            if expanded.insert((id.clone(), given.clone())) {
+                ids.extend(fitting);
+            }
         }
         let rank: HashMap<&ChildId<'a>, usize> = ids.iter().enumerate().rev().map(|(i, id)| (id, i)).collect();
         let mut last = 0;
@@ -493,7 +525,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn unkeyed(&self, at: NodeRef<'a>, unkeyed: &Unkeyed, side: &str) -> Error {
-        at.error(format!("`{}` must merge by its key, but in {side} {}", self.path, unkeyed.reason))
+        at.error(format!("`{}` must be a list that can be merged, but in {side} {}", self.path, unkeyed.reason))
+    }
+
+    fn must_be_list(&self) -> String {
+        format!("`{}` must be a list, for a directive speaks of it as one", self.path)
     }
 }
 
@@ -527,20 +563,71 @@ fn must_be_list(key: NodeRef<'_>, value: NodeRef<'_>) -> Result<(), Error> {
 fn follow<'a>(first: &mut Change<'a>, second: Change<'a>) {
     first.notes.behind = second.notes.behind.or(first.notes.behind);
     match (&mut first.wants, second.wants) {
-        (Wants::Inside(a), Wants::Inside(b)) if b.others == Others::Stay && a.like.is_map() == b.like.is_map() => {
-            for child in b.children {
-                match a.children.iter_mut().find(|c| c.id == child.id) {
-                    Some(known) => follow(&mut known.change, child.change),
-                    None => a.children.push(child),
-                }
-            }
+        (_, Wants::Same) => {}
+        (Wants::Inside(a), Wants::Inside(b)) if is_alike(a, &b) => follow_inside(a, b),
+        (Wants::Value(list), Wants::Inside(b)) if list.is_list() && matches!(b.by, By::Value) => {
+            let children = list.elements().filter_map(|e| Some((ChildId::Value(e.scalar()?), e)));
+            let children = children.map(|(id, e)| Child {
+                id,
+                node: Some((None, e)),
+                change: Change::patch(Wants::Value(e), None),
+            });
+            let mut a = Inside { others: Others::Go, ..Inside::of(*list, By::Value, children.collect()) };
+            follow_inside(&mut a, b);
+            first.wants = Wants::Inside(a);
         }
-        // What the first one removed or replaced, the second one sets anew.
-        (Wants::Nothing | Wants::Value(_), Wants::Inside(mut b)) => {
-            b.others = Others::Go;
+        (Wants::Nothing | Wants::Value(_) | Wants::Inside(_), Wants::Inside(mut b)) => {
+            from_nothing(&mut b);
             first.wants = Wants::Inside(b);
         }
-        (wants, second) => *wants = second,
+        (_, second) => first.wants = second,
+    }
+}
+
+/// Whether two looks are into the same kind of map or list.
+fn is_alike(a: &Inside<'_>, b: &Inside<'_>) -> bool {
+    a.like.is_map() == b.like.is_map() && std::mem::discriminant(&a.by) == std::mem::discriminant(&b.by)
+}
+
+fn follow_inside<'a>(first: &mut Inside<'a>, second: Inside<'a>) {
+    if !second.order.is_empty() {
+        first.order = second.order;
+    }
+    match second.others {
+        Others::Go => {
+            first.others = Others::Go;
+            // What the second one neither sets nor retains is gone, whatever the first one did.
+            first.children.retain(|child| second.children.iter().any(|c| c.id == child.id));
+        }
+        Others::Once if first.others == Others::Stay => first.others = Others::Once,
+        Others::Once | Others::Stay => {}
+    }
+    let mut known: HashMap<ChildId<'a>, usize> =
+        first.children.iter().enumerate().map(|(i, child)| (child.id.clone(), i)).collect();
+    for child in second.children {
+        match known.get(&child.id) {
+            Some(&at) => {
+                let known = &mut first.children[at];
+                known.node = known.node.or(child.node);
+                follow(&mut known.change, child.change);
+            }
+            None => {
+                known.insert(child.id.clone(), first.children.len());
+                first.children.push(child);
+            }
+        }
+    }
+}
+
+/// Asks a look for what it makes of nothing: nothing that dest has stays below it.
+fn from_nothing(inside: &mut Inside<'_>) {
+    inside.others = Others::Go;
+    for child in &mut inside.children {
+        match &mut child.change.wants {
+            Wants::Inside(below) => from_nothing(below),
+            wants @ Wants::Same => *wants = Wants::Nothing,
+            Wants::Nothing | Wants::Value(_) => {}
+        }
     }
 }
 

@@ -335,21 +335,19 @@ pub fn element_key<'a>(element: NodeRef<'a>, keys: &[&str]) -> Option<ElementKey
     (!values.is_empty()).then_some(ElementKey(values))
 }
 
-/// The merge keys of an element of a patch, given those of dest's elements: one that names a single element of dest by the first key, and
-/// leaves the others out, means that one.
-pub fn patch_key<'a>(element: NodeRef<'a>, keys: &[&str], dest: &[ElementKey<'a>]) -> Option<ElementKey<'a>> {
-    let key = element_key(element, keys)?;
-    let is_short = keys[1..].iter().any(|k| element.get(k).is_none());
-    if !is_short || dest.contains(&key) {
-        return Some(key);
-    }
-    let mut fitting = dest.iter().filter(|d| {
-        let given = |i: usize| i == 0 || element.get(keys[i]).is_some();
-        (0..keys.len()).all(|i| !given(i) || d.0[i] == key.0[i])
-    });
+/// The element of dest that an element of a patch means which leaves some of its merge keys out: the only one that fits the others.
+/// `key` are the patch's own keys with their defaults, `alike` those of dest's elements that have its first one.
+pub fn only_fit<'a>(
+    element: NodeRef<'a>,
+    keys: &[&str],
+    key: &ElementKey<'a>,
+    alike: &[&ElementKey<'a>],
+) -> Option<ElementKey<'a>> {
+    let given: Vec<bool> = keys.iter().map(|k| element.get(k).and_then(key_text).is_some()).collect();
+    let mut fitting = alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.0[i] == key.0[i]));
     match (fitting.next(), fitting.next()) {
-        (Some(only), None) => Some(only.clone()),
-        _ => Some(key),
+        (Some(only), None) if given.contains(&false) => Some((*only).clone()),
+        _ => None,
     }
 }
 

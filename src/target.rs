@@ -1,7 +1,8 @@
 //! Which items a patch is for, when it is not the one that it names: the `target` of a source.
 //!
-//! It selects as kustomize's `patches[].target` does, so that a target can be carried over as it stands: everything that is given must
-//! fit, and a pattern must fit the whole value. Source: kustomize's `types.Selector` and `SelectorRegex`.
+//! It selects as kustomize's `patches[].target` does: everything that is given must fit, and a pattern must fit the whole value. Only an
+//! empty pattern is another one: there it says nothing, here it fits what is empty, as the core group is. Source: kustomize's
+//! `types.Selector` and `SelectorRegex`.
 
 mod selector;
 

@@ -12,12 +12,14 @@ pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<
     let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {
         return Vec::new();
     };
+    // In v1beta1 one schema is for all versions.
+    let of_all = definition.at(&["spec", "validation", "openAPIV3Schema"]);
     let versions = definition.at(&["spec", "versions"]).into_iter().flat_map(NodeRef::elements);
     let served = versions.filter(|v| v.get("served").is_none_or(|s| s.string() != "false"));
     served
         .filter_map(|version| {
             let name = version.get("name").and_then(NodeRef::as_str)?;
-            let schema = version.at(&["schema", "openAPIV3Schema"])?;
+            let schema = version.at(&["schema", "openAPIV3Schema"]).or(of_all)?;
             Some(((format!("{group}/{name}"), kind.to_owned()), Schema::structural(schema)))
         })
         .collect()

@@ -73,19 +73,22 @@ impl<'t> Schema<'t> {
 
     /// The schema of a field. Lists are passed through: what is known of a list's field is known of its elements'.
     pub(super) fn field(self, name: &str) -> Option<Self> {
-        let mut here = self.resolved();
-        while let Some(items) = here.node.get("items") {
-            here = Self { node: items, ..here }.resolved();
+        let mut here = self;
+        for _ in 0..DEEP {
+            let Some(items) = here.said("items") else { break };
+            here = Self { node: items, ..here };
         }
-        let properties = here.node.get("properties").and_then(|p| p.get(name));
-        let node = properties.or_else(|| here.node.get("additionalProperties").filter(|s| s.is_map()))?;
-        Some(Self { node, ..here })
+        let parts = here.parts();
+        let own = parts.iter().find_map(|part| part.get("properties")?.get(name));
+        let any = || parts.iter().find_map(|part| part.get("additionalProperties").filter(|s| s.is_map()));
+        Some(Self { node: own.or_else(any)?, ..here })
     }
 
     /// How the list merges that the schema is of; `None` where it isn't of one. A list of which nothing more is said is replaced.
     pub(super) fn list(self, dialect: Dialect) -> Option<ListKind<&'t str>> {
         let text = |key| self.said(key).and_then(NodeRef::as_str);
-        let is_list = text("type") == Some("array") || self.said("items").is_some();
+        let list_type = text("x-kubernetes-list-type");
+        let is_list = text("type") == Some("array") || list_type.is_some() || self.said("items").is_some();
         let map_keys: Vec<&'t str> = {
             let keys = self.said("x-kubernetes-list-map-keys");
             keys.into_iter().flat_map(NodeRef::elements).map(NodeRef::string).collect()
@@ -98,7 +101,7 @@ impl<'t> Schema<'t> {
                 None => None,
             };
         }
-        let kind = match text("x-kubernetes-list-type").filter(|_| dialect == Dialect::Server) {
+        let kind = match list_type.filter(|_| dialect == Dialect::Server) {
             Some("map") if !map_keys.is_empty() => ListKind::Map(map_keys),
             Some("set") => ListKind::Set,
             _ => ListKind::Atomic,
@@ -116,28 +119,30 @@ impl<'t> Schema<'t> {
         self.said("x-kubernetes-patch-strategy").is_some_and(|s| s.string() == "replace")
     }
 
-    /// What is said beside a `$ref`, or where it leads.
+    /// What the first of its parts says that says anything.
     fn said(self, key: &str) -> Option<NodeRef<'t>> {
-        self.node.get(key).or_else(|| self.resolved().node.get(key))
+        // Most schemas are their own only part.
+        self.node.get(key).or_else(|| self.parts().iter().find_map(|part| part.get(key)))
     }
 
-    /// The schema that a `$ref` leads to, alone or as the only part of an `allOf`, as OpenAPI v3 has it beside an extension.
-    fn resolved(self) -> Self {
-        // More steps than this are a circle.
-        const STEPS: usize = 16;
-        let mut here = self;
-        for _ in 0..STEPS {
-            let of_all = here.node.get("allOf").and_then(|all| all.elements().next());
-            let Some(reference) = here.node.get("$ref").or_else(|| of_all?.get("$ref")) else { break };
-            let name = reference.string().rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
-            match here.models.and_then(|models| models.by_name.get(name.as_str())) {
-                Some(node) => here.node = *node,
-                None => break,
-            }
+    /// The schema itself, what its `$ref` leads to, and all parts of its `allOf`, as OpenAPI v3 has one beside an extension.
+    fn parts(self) -> Vec<NodeRef<'t>> {
+        let mut parts = vec![self.node];
+        let mut next = 0;
+        while let Some(part) = parts.get(next).copied().filter(|_| parts.len() < DEEP) {
+            next += 1;
+            let name = part.get("$ref").map(|reference| reference.string().rsplit('/').next().unwrap_or_default());
+            let name = name.map(|name| name.replace("~1", "/").replace("~0", "~"));
+            let found = self.models.zip(name).and_then(|(models, name)| models.by_name.get(name.as_str()).copied());
+            let all = part.get("allOf").into_iter().flat_map(NodeRef::elements);
+            parts.extend(found.into_iter().chain(all));
         }
-        here
+        parts
     }
 }
+
+/// How many steps a schema may take to say what it is; more are a circle.
+const DEEP: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -167,10 +172,13 @@ definitions:
       plain: {type: array, items: {type: object}}
       whole: {$ref: "#/definitions/example.Node", x-kubernetes-patch-strategy: replace}
       composed: {allOf: [{$ref: "#/definitions/example.Node"}], description: as v3 has it}
+      extended: {allOf: [{properties: {a: {type: array}}}, {$ref: "#/definitions/example.Node"}], properties: {b: {type: array, x-kubernetes-patch-strategy: merge}}}
+      endless: {$ref: "#/definitions/example.Endless"}
       circle: {$ref: "#/definitions/example.Circle"}
       lost: {$ref: "#/definitions/nowhere"}
       byName: {type: object, additionalProperties: {$ref: "#/definitions/example.Node"}}
   example.Circle: {$ref: "#/definitions/example.Circle"}
+  example.Endless: {items: {$ref: "#/definitions/example.Endless"}}
 "##;
 
     fn kind(path: &str) -> String {
@@ -193,6 +201,10 @@ definitions:
             ("children", "name"),
             ("children.children.children", "name"),
             ("composed.children", "name"),
+            ("extended.children", "name"),
+            ("extended.a", "Atomic"),
+            ("extended.b", "Set"),
+            ("endless.a", "Atomic"),
             ("byName.any.children", "name"),
             ("ports", "port+protocol"),
             ("tags", "Set"),

@@ -64,7 +64,7 @@ impl Selector {
 
 fn requirement(words: &mut Words<'_>) -> Result<Requirement, String> {
     let key = |word: Option<&str>| match word {
-        Some(word) if !word.starts_with(is_mark) => Ok(word.to_owned()),
+        Some(word) if is_key(word) => Ok(word.to_owned()),
         Some(word) => Err(format!("a key must stand where \"{word}\" does")),
         None => Err("a key must be given".to_owned()),
     };
@@ -78,8 +78,8 @@ fn requirement(words: &mut Words<'_>) -> Result<Requirement, String> {
     };
     words.next();
     let want = match operator {
-        "=" | "==" => Want::In(vec![value(words)]),
-        "!=" => Want::NotIn(vec![value(words)]),
+        "=" | "==" => Want::In(vec![value(words)?]),
+        "!=" => Want::NotIn(vec![value(words)?]),
         "in" => Want::In(values(words)?),
         "notin" => Want::NotIn(values(words)?),
         ">" => Want::Above(number(words)?),
@@ -90,18 +90,34 @@ fn requirement(words: &mut Words<'_>) -> Result<Requirement, String> {
 }
 
 /// A value, which may be empty.
-fn value(words: &mut Words<'_>) -> String {
-    match words.clone().next().filter(|word| !word.starts_with(is_mark)) {
-        Some(word) => {
-            words.next();
-            word.to_owned()
+fn value(words: &mut Words<'_>) -> Result<String, String> {
+    let Some(word) = words.clone().next().filter(|word| !word.starts_with(is_mark)) else { return Ok(String::new()) };
+    words.next();
+    if is_name(word) { Ok(word.to_owned()) } else { Err(format!("\"{word}\" must be a value of a label")) }
+}
+
+/// Whether a word may be the key of a label: a name, behind a domain and a slash or without one.
+fn is_key(word: &str) -> bool {
+    match word.split_once('/') {
+        Some((domain, name)) => {
+            let is_label = |l: &str| is_name(l) && !l.contains(|c: char| c.is_ascii_uppercase() || c == '_');
+            is_name(name) && domain.len() <= 253 && domain.split('.').all(is_label)
         }
-        None => String::new(),
+        None => is_name(word),
     }
 }
 
+/// Whether a word may be the value of a label, or the name of a key: at most 63 of `A-Za-z0-9-_.`, and neither first nor last a mark.
+fn is_name(word: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric();
+    word.len() <= 63
+        && word.starts_with(is_letter)
+        && word.ends_with(is_letter)
+        && word.chars().all(|c| is_letter(c) || matches!(c, '-' | '_' | '.'))
+}
+
 fn number(words: &mut Words<'_>) -> Result<i64, String> {
-    let value = value(words);
+    let value = value(words)?;
     value.parse().map_err(|_| format!("\"{value}\" must be an integer"))
 }
 
@@ -111,7 +127,7 @@ fn values(words: &mut Words<'_>) -> Result<Vec<String>, String> {
     }
     let mut values = Vec::new();
     loop {
-        values.push(value(words));
+        values.push(value(words)?);
         match words.next() {
             Some(",") => {}
             Some(")") => return Ok(values),
@@ -191,8 +207,27 @@ mod tests {
 
     #[test]
     fn what_is_no_selector_is_refused() {
-        for selector in ["", "=web", "app=web,", "app in web", "app in (web", "app ~ web", "app web", "n>x", "!", "(a)"]
-        {
+        let long = "x".repeat(64);
+        for selector in [
+            long.as_str(),
+            "e=\"\"",
+            "app notin ('web')",
+            "app=*",
+            "-app",
+            "n>+4",
+            "x.io/y/z=q",
+            "X.io/y",
+            "",
+            "=web",
+            "app=web,",
+            "app in web",
+            "app in (web",
+            "app ~ web",
+            "app web",
+            "n>x",
+            "!",
+            "(a)",
+        ] {
             assert!(Selector::parse(selector).is_err(), "{selector}");
         }
     }

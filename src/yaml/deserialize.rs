@@ -163,13 +163,27 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
         }
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        // A struct could be read from a list, by place; nobody means that.
+        if self.0.is_list() {
+            Err(Failure::new("must be a map, not a list".into()))
+        } else {
+            self.deserialize_any(visitor)
+        }
+    }
+
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
         visitor.visit_unit()
     }
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf
-        unit unit_struct seq tuple tuple_struct map struct identifier
+        unit unit_struct seq tuple tuple_struct map identifier
     }
 }
 
