@@ -346,13 +346,23 @@ impl<'a> Walk<'a> {
             let plan = match self.put(child, inside)? {
                 Some(new) if new.value.is(value) => new.trim,
                 Some(new) => Plan::Put(Box::new(new)),
-                None if key.is_some_and(|k| identity.contains(&k.string())) => Plan::Keep,
+                None if key.is_some_and(|k| identity.contains(&k.string())) && !value.is_null() => Plan::Keep,
                 None => Plan::Remove,
             };
             slots.push(Slot::dest(index, plan));
         }
         for child in children {
             slots.extend(self.put(child, inside)?.map(Slot::New));
+        }
+        let comes: Vec<_> = inside.like.written().collect();
+        let comes = slots.iter().filter_map(|slot| match slot {
+            Slot::Dest { plan: Plan::Remove, .. } => None,
+            Slot::Dest { plan: Plan::Put(new), index, .. } => Some((comes[*index].0?.string(), new.value)),
+            Slot::Dest { index, .. } => Some((comes[*index].0?.string(), comes[*index].1)),
+            Slot::New(new) => Some((new.key?.string(), new.value)),
+        });
+        if let Some(notice) = crowded(inside.members, comes) {
+            self.warn(notice, None, Some(inside.like));
         }
         let whole = slots.iter().all(|s| matches!(s, Slot::Dest { plan: Plan::Keep, .. }));
         Ok(if whole { Plan::Keep } else { Plan::Inside(slots) })
@@ -446,7 +456,9 @@ impl<'a> Walk<'a> {
         if unchanged && inside.order.is_empty() {
             return Ok(Plan::Keep);
         }
-        if let Some(notice) = crowded(inside.members, &old, &plans, &new) {
+        if inside.members != Members::Any
+            && let Some(notice) = crowded(inside.members, fields_after(map, &old, &plans, &new))
+        {
             self.warn(notice, Some(dest), Some(inside.like));
         }
         let slots = if inside.order.is_empty() {
@@ -598,26 +610,35 @@ fn elements_as_ordered<'a>(
     slots
 }
 
-/// Which members of a union would stand side by side.
-fn crowded<'a>(
-    members: Members,
-    old: &Children<'a>,
-    plans: &Planned<'a>,
-    new: &[(&ChildId<'a>, New<'a>)],
-) -> Option<Notice> {
+/// The fields of a map as they will be, those among them that `<<` brings in.
+fn fields_after<'p, 'a>(
+    map: NodeRef<'a>,
+    old: &'p Children<'a>,
+    plans: &'p Planned<'a>,
+    new: &'p [(&ChildId<'a>, New<'a>)],
+) -> impl Iterator<Item = (&'a str, NodeRef<'a>)> + use<'p, 'a> {
+    let stays = old.written.iter().zip(plans).filter_map(|((key, value), plan)| match plan {
+        Some((Plan::Remove, _)) => None,
+        Some((Plan::Put(new), _)) => Some((key.filter(|k| !k.is_merge_key())?.string(), new.value)),
+        _ => Some((key.filter(|k| !k.is_merge_key())?.string(), *value)),
+    });
+    let comes = new.iter().filter_map(|(_, new)| Some((new.key?.string(), new.value)));
+    let is_own = |name: &str| old.written.iter().any(|(key, _)| key.is_some_and(|k| k.string() == name));
+    let merged = map.fields().map(|(key, value)| (key.string(), value));
+    let merged: Vec<_> =
+        if map.document().has_merge_keys() { merged.filter(|(n, _)| !is_own(n)).collect() } else { Vec::new() };
+    stays.chain(comes).chain(merged)
+}
+
+/// Which members of a union stand side by side.
+fn crowded<'a>(members: Members, fields: impl Iterator<Item = (&'a str, NodeRef<'a>)>) -> Option<Notice> {
     let beside = match members {
         Members::Any => return None,
         Members::OneBeside(key) => key,
         Members::NamedByType => "type",
     };
-    let stays = old.written.iter().zip(plans).filter_map(|((key, value), plan)| match plan {
-        Some((Plan::Remove, _)) => None,
-        Some((Plan::Put(new), _)) => Some(((*key)?.string(), new.value)),
-        _ => Some(((*key)?.string(), *value)),
-    });
-    let comes = new.iter().filter_map(|(_, new)| Some((new.key?.string(), new.value)));
     let (key, mut set): (Vec<_>, Vec<_>) =
-        stays.chain(comes).filter(|(_, value)| !value.is_null()).partition(|(name, _)| *name == beside);
+        fields.filter(|(_, value)| !value.is_null()).partition(|(name, _)| *name == beside);
     let mut names: Vec<String> = Vec::new();
     if members == Members::NamedByType {
         let named = key.first()?.1.as_str()?;

@@ -24,6 +24,26 @@ fn find<'c, 'a>(inside: &'c mut Inside<'a>, name: &'static str) -> Option<&'c mu
     inside.children.iter_mut().find(|c| c.id == ChildId::Field(name)).map(|c| &mut c.change)
 }
 
+/// The field that a change of a resource which stays must not take away or make something else: `metadata`, and the annotations where
+/// the host's are among them.
+pub fn broken(change: &Change<'_>, dest: NodeRef<'_>) -> Option<&'static str> {
+    fn is_map(wants: &Wants<'_>) -> bool {
+        matches!(wants, Wants::Inside(inside) if inside.like.is_map())
+    }
+    fn field<'c, 'a>(wants: &'c Wants<'a>, name: &'static str) -> Option<&'c Wants<'a>> {
+        let Wants::Inside(inside) = wants else { return None };
+        inside.children.iter().find(|c| c.id == ChildId::Field(name)).map(|c| &c.change.wants)
+    }
+    let metadata = field(&change.wants, "metadata").filter(|wants| !matches!(wants, Wants::Same))?;
+    if !is_map(metadata) {
+        return Some("metadata");
+    }
+    let annotations = field(metadata, "annotations").filter(|wants| !matches!(wants, Wants::Same | Wants::Nothing))?;
+    let of_dest = dest.at(&["metadata", "annotations"]);
+    let has_some = of_dest.is_some_and(|a| a.fields().any(|(key, _)| is_transport(key.string())));
+    (has_some && !is_map(annotations)).then_some("metadata.annotations")
+}
+
 /// Takes the host's annotations out of what a source asks, so that dest's stay as they are.
 pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<NodeRef<'a>>) {
     let Wants::Inside(root) = &mut change.wants else { return };

@@ -216,7 +216,7 @@ fn errors_of_directives_name_the_place() {
         ("containers:\n- name: app\n  $patch: [x]\n", "8:13: `$patch` must be"),
         (
             "containers:\n- image: app:2\n",
-            "7:3: `spec.containers` must merge by its key, but in the patch element [0] has no merge key `name`",
+            "7:3: `spec.containers` must be a list that can be merged, but in the patch element [0] has no merge key `name`",
         ),
         ("containers:\n- $patch: delete\n", "but in the patch element [0] has no merge key `name`"),
         ("containers: [app]\n", "element [0] has no merge key `name`"),
@@ -261,6 +261,12 @@ fn errors_of_directives_name_the_place() {
             "`spec.containers[name=app].args[=a]` must stand in the `$setElementOrder`",
         ),
         ("a: 1\na: 2\n", "7:3: the key `a` must stand once in a map"),
+        ("containers: null\n$setElementOrder/containers: []\n", "`spec.containers` must be a list, for a directive"),
+        (
+            "$setElementorder/containers: []\n",
+            "6:3: a directive must be `$patch`, `$retainKeys`, `$setElementOrder/…` or `$deleteFromPrimitiveList/…`, not \"$setElementorder/containers\"",
+        ),
+        ("$retainkeys: []\n", "not \"$retainkeys\""),
     ] {
         says(&strategic(spec), &["error: Pod web: `spec.source[0].yaml` ", want]);
     }
@@ -269,7 +275,10 @@ fn errors_of_directives_name_the_place() {
 #[test]
 fn a_keyed_list_of_dest_without_a_key_is_an_error_in_strategic() {
     let stdin = strategic("containers:\n- name: app\n").replacen("  - name: app", "  - image: x", 1);
-    says(&stdin, &["`spec.containers` must merge by its key, but in dest element [0] has no merge key `name`"]);
+    says(
+        &stdin,
+        &["`spec.containers` must be a list that can be merged, but in dest element [0] has no merge key `name`"],
+    );
 }
 
 #[test]
@@ -302,6 +311,7 @@ fn errors_of_a_target() {
         &target("{kind: Deployment, name: web-.*}"),
         &["`spec.source[0].target` must select at least one item, and none fits `kind: Deployment`, `name: web-.*`"],
     );
+    says(&target("[]"), &["`spec.source[0].target` must be a map, not a list"]);
     says(&target("{}"), &["`spec.source[0].target` must have at least one field"]);
     says(&target("{kinds: Pod}"), &["`spec.source[0].target` must not have the field \"kinds\"; allowed: `group`"]);
     says(&target("{name: 'web-['}"), &["`spec.source[0].target.name` must be a regular expression, not \"web-[\""]);
@@ -315,6 +325,48 @@ fn errors_of_a_target() {
         &resource_list(&items(POD), three_way),
         &["`spec.original[0].target` must not be given: only a source has a target"],
     );
+}
+
+/// A source that comes to an item which is gone must not leave a piece of text in its place.
+#[test]
+fn an_item_that_one_source_deletes_takes_no_other() {
+    let run = |indent: &str, first: &str, second: &str| {
+        let list = support::indent(&items(POD), indent.len());
+        resource_list(&list, &format!("mode: Strategic\nsource:\n{first}{second}"))
+    };
+    let by_name = |patch: &str| side("source", &format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n{patch}"));
+    let by_name = |patch: &str| by_name(patch).replace("source:\n", "");
+    let by_target = |patch: &str| format!("- target: {{kind: Pod}}\n  yaml: '{patch}'\n");
+    let refused = "error: Pod web: a source must have an item to be merged into, and one before it deleted this one";
+    says(&run("", &by_name("$patch: delete\n"), &by_name("spec: {hostname: x}\n")), &[refused]);
+    says(&run("  ", &by_target("$patch: delete"), &by_name("spec: {hostname: x}\n")), &[refused]);
+    for indent in ["", "  "] {
+        let output = passes(&run(indent, &by_target("$patch: delete"), &by_target("aé: 1")));
+        assert_eq!(support::items_of(&output.stdout), "[]\n", "what a target selects is what is there");
+    }
+}
+
+#[test]
+fn metadata_must_stay_for_it_says_where_an_item_lies() {
+    for (mode, metadata, field) in [
+        ("Strategic", "{name: web, $patch: delete}", "metadata"),
+        ("TwoWay", "{name: web, $patch: delete}", "metadata"),
+        ("Strategic", "{name: web, annotations: x}", "metadata.annotations"),
+        ("TwoWay", "{name: web, annotations: [x]}", "metadata.annotations"),
+    ] {
+        let dest = POD.replace("name: web", "name: web\n  annotations: {config.kubernetes.io/path: pod.yaml}");
+        let patch = format!("apiVersion: v1\nkind: Pod\nmetadata: {metadata}\n");
+        let stdin = resource_list(&items(&dest), &format!("mode: {mode}\n{}", side("source", &patch)));
+        says(&stdin, &[&format!("`{field}` must stay a map, for it says what the resource is and where it lies")]);
+    }
+}
+
+#[test]
+fn an_order_of_what_is_no_list_in_dest_is_an_error() {
+    let stdin = strategic("$setElementOrder/containers: [{name: app}]\n");
+    let list = "containers:\n    - name: app\n      image: app:1\n      args: [run]\n";
+    assert!(stdin.contains(list));
+    says(&stdin.replace(list, "containers: {a: b}\n"), &["`spec.containers` must be a list, for a directive"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::diff::diff;
 use crate::merge::{Plan, Policy, merge};
 use crate::patch::{Reader, lower};
 use crate::resource::{IDENTITY, INDEX, Identity, Origin, PATH, Resource};
-use crate::results::Outcome;
+use crate::results::{Outcome, Severity};
 use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
@@ -289,7 +289,17 @@ impl<'c> Run<'c> {
         for source in sources {
             // Only a resource that is hit more than once is parsed again.
             let text = match (fate, item) {
-                (Fate::Gone, _) | (Fate::Unchanged | Fate::Unmarked(_) | Fate::Edited(_), None) => {
+                // What a target selects is what is there when its turn comes.
+                (Fate::Gone, Some(_)) if source.target.is_some() => {
+                    fate = Fate::Gone;
+                    continue;
+                }
+                (Fate::Gone, Some(item)) => {
+                    let message = "a source must have an item to be merged into, and one before it deleted this one";
+                    self.results.push(Outcome::new(Severity::Error, message).about(item));
+                    return Ok(Fate::Gone);
+                }
+                (Fate::Gone | Fate::Unchanged | Fate::Unmarked(_) | Fate::Edited(_), None) => {
                     fate = self.added(source)?;
                     continue;
                 }
@@ -337,7 +347,7 @@ impl<'c> Run<'c> {
                 let lowered = lower(source.node, Some(dest), self.cursor(about), self.reader);
                 let mut lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
                 warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, side)));
-                if source.target.is_some() {
+                if source.target.is_some() && transport::broken(&lowered.change, dest).is_none() {
                     lowered.change.keep_fields(&IDENTITY);
                 }
                 lowered.change
@@ -349,6 +359,14 @@ impl<'c> Run<'c> {
                 found.change.unwrap_or_else(|| transport::no_change(dest))
             }
         };
+        if let Some(field) = transport::broken(&change, dest) {
+            let message = format!("`{field}` must stay a map, for it says what the resource is and where it lies");
+            let from = match ask {
+                Ask::Source(source) | Ask::Upgrade { updated: source, .. } => source,
+                Ask::Nothing => about,
+            };
+            return Err(unreadable_source(from, &from.node.error(message)));
+        }
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(dest));
             transport::take_off_role(&mut change, dest);
