@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{passes, results};
+use support::{items_of, passes, resource_list, results};
 
 /// A ResourceList in the order in which kpt writes it, functionConfig last.
 fn list(items: &str, config: &str) -> String {
@@ -302,4 +302,16 @@ fn an_item_whose_commented_elements_move_is_no_longer_known_by_its_id() {
     assert_eq!(ids_left(with, "  - {name: b, $patch: delete}\n"), 2, "the last one goes");
     assert_eq!(ids_left(with, "  - {name: b, $patch: delete}\n  - {name: c}\n"), 0, "`c` comes to the place of `b`");
     assert_eq!(ids_left(with, "  - {name: c}\n  - {name: a, image: x}\n"), 2, "all keep their places");
+}
+
+#[test]
+fn an_item_that_goes_into_another_one_goes_whatever_it_is_marked_with() {
+    let item = |x: u8| {
+        format!(
+            "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n    annotations:\n      config.kubernetes.io/merge-source: dest\n  data: {{x: '{x}'}}\n"
+        )
+    };
+    let output = passes(&resource_list(&(item(1) + &item(2)), "mode: TwoWay\n"));
+    let want = "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n  data: {x: '2'}\n";
+    assert_eq!(items_of(&output.stdout), want);
 }

@@ -129,3 +129,85 @@ pub fn created(added: &[&Added], source: Option<&Held>) -> String {
     });
     copy.map_or_else(|| joined(added), |document| document.source().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::side::Content;
+    use krm_merge::resource::Origin;
+
+    fn held(path: &str, text: &str) -> Held {
+        let document = Document::parse(text.to_owned()).expect("valid");
+        Held { path: path.into(), name: path.into(), disk: None, content: Content::Resources(Box::new(document)) }
+    }
+
+    /// The text without the documents of these numbers, and with one that is new.
+    fn without(text: &str, gone: &[usize], new: Option<&str>) -> Option<String> {
+        let held = held("x.yaml", text);
+        let roots: Vec<NodeRef<'_>> = held.document().expect("resources").roots().filter(|r| !r.is_null()).collect();
+        let items: Vec<(NodeRef<'_>, Item)> = roots
+            .iter()
+            .enumerate()
+            .map(|(i, r)| (*r, if gone.contains(&i) { Item::Goes } else { Item::Stays }))
+            .collect();
+        let items: Vec<(NodeRef<'_>, &Item)> = items.iter().map(|(r, i)| (*r, i)).collect();
+        let added: Vec<Added> = new
+            .map(|text| Added { path: None, origin: Origin::Field(String::new()), text: text.to_owned() })
+            .into_iter()
+            .collect();
+        edited(&held, &items, &added.iter().collect::<Vec<_>>()).expect("edited")
+    }
+
+    #[test]
+    fn a_document_goes_and_what_is_the_file_s_stays() {
+        let two = "# licence\n\n# one\na: 1\n# of one\n\n---\n# two\nb: 2\n";
+        for (text, gone, want) in [
+            (two, &[0][..], Some("# licence\n\n---\n# two\nb: 2\n")),
+            (two, &[1], Some("# licence\n\n# one\na: 1\n# of one\n\n")),
+            (two, &[0, 1], None),
+            ("a: 1\n---\nb: 2\n", &[0], Some("b: 2\n")),
+            ("# one\na: 1\n---\nb: 2\n", &[0], Some("b: 2\n")),
+            ("a: 1\n--- # two\nb: 2\n", &[0], Some("--- # two\nb: 2\n")),
+            ("# licence\n---\na: 1\n---\nb: 2\n", &[0], Some("# licence\n---\nb: 2\n")),
+            ("a: 1\n...\n---\nb: 2\n", &[0], Some("b: 2\n")),
+            ("---\na: 1\n---\nb: 2\n---\nc: 3\n", &[1], Some("---\na: 1\n---\nc: 3\n")),
+            ("\u{feff}a: 1\r\n---\r\nb: 2\r\n", &[0], Some("\u{feff}b: 2\r\n")),
+            ("a: 1\n---\n{b: 2}", &[1], Some("a: 1\n")),
+            ("{a: 1}\n---\nb: 2", &[0], Some("b: 2")),
+        ] {
+            let left = without(text, gone, None);
+            assert_eq!(left.as_deref(), want, "{text}");
+            let count = left.map_or(0, |t| Document::parse(t).expect("valid").roots().filter(|r| !r.is_null()).count());
+            assert_eq!(count, Document::parse(text).expect("valid").roots().count() - gone.len());
+        }
+    }
+
+    #[test]
+    fn a_new_document_goes_behind_the_others() {
+        assert_eq!(without("a: 1\n", &[], Some("n: 1\n")).as_deref(), Some("a: 1\n---\nn: 1\n"));
+        assert_eq!(without("a: 1", &[], Some("n: 1\n")).as_deref(), Some("a: 1\n---\nn: 1\n"));
+        assert_eq!(without("a: 1\r\n", &[], Some("n: 1\n")).as_deref(), Some("a: 1\r\n---\r\nn: 1\r\n"));
+        assert_eq!(without("a: 1\n---\nb: 1\n", &[0], Some("n: 1\n")).as_deref(), Some("b: 1\n---\nn: 1\n"));
+        assert_eq!(without("a: 1\n", &[0], Some("n: 1\n")).as_deref(), Some("n: 1\n"));
+    }
+
+    #[test]
+    fn a_list_loses_and_gets_elements() {
+        let text = "apiVersion: v1\nkind: List\nitems:\n- a: 1\n# two\n- b: 2\n";
+        let held = held("x.yaml", text);
+        let root = held.document().expect("resources").roots().next().expect("a root");
+        let elements: Vec<NodeRef<'_>> = list_of(root).expect("a list").elements().collect();
+        let items = [(elements[0], &Item::Goes), (elements[1], &Item::Stays)];
+        let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
+        let out = edited(&held, &items, &[&added]).expect("edited");
+        assert_eq!(out.as_deref(), Some("apiVersion: v1\nkind: List\nitems:\n# two\n- b: 2\n- n: 1\n"));
+    }
+
+    #[test]
+    fn a_json_file_takes_no_second_resource() {
+        let held = held("x.json", "{\"a\": 1}\n");
+        let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
+        let error = edited(&held, &[], &[&added]).expect_err("refused");
+        assert!(error.to_string().starts_with("x.json: "), "{error}");
+    }
+}
