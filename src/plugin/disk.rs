@@ -5,7 +5,7 @@
 //! run that is killed leaves whole files and, at worst, temporary ones, which the next run removes; a lock on their folder says whether
 //! another run still needs them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -72,11 +72,12 @@ pub fn write(root: &Path, replacements: &[Replacement]) -> Result<()> {
         check(root, replacement).with_context(|| shown(&replacement.file))?;
     }
     let mut run = Run::default();
+    let mut staged = Vec::new();
     for replacement in replacements {
-        run.stage(replacement).with_context(|| shown(&replacement.file))?;
+        staged.push(run.stage(replacement).with_context(|| shown(&replacement.file))?);
     }
-    for replacement in replacements {
-        if let Err(e) = run.commit(replacement) {
+    for (replacement, temporary) in replacements.iter().zip(staged) {
+        if let Err(e) = run.commit(replacement, temporary.as_deref()) {
             run.undo();
             return Err(e).with_context(|| shown(&replacement.file));
         }
@@ -124,14 +125,15 @@ fn check(root: &Path, replacement: &Replacement) -> Result<()> {
 /// What a run has done so far.
 #[derive(Default)]
 struct Run<'r> {
-    locks: Vec<(PathBuf, Option<File>)>,
+    locks: HashMap<PathBuf, Option<File>>,
     folders: Vec<PathBuf>,
     temporary: Vec<PathBuf>,
     committed: Vec<&'r Replacement>,
 }
 
 impl<'r> Run<'r> {
-    fn stage(&mut self, replacement: &'r Replacement) -> Result<()> {
+    /// Writes what a file shall hold beside it; `None` where the file goes.
+    fn stage(&mut self, replacement: &'r Replacement) -> Result<Option<PathBuf>> {
         let Some(folder) = replacement.file.parent() else { bail!("it must be a file") };
         let missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.exists()).collect();
         for folder in missing.into_iter().rev() {
@@ -140,22 +142,20 @@ impl<'r> Run<'r> {
                 self.folders.push(folder.to_owned());
             }
         }
-        if !self.locks.iter().any(|(locked, _)| locked == folder) {
+        if !self.locks.contains_key(folder) {
             let Some(lock) = lock(folder) else { bail!("another run is writing in this folder") };
-            self.locks.push((folder.to_owned(), lock));
+            self.locks.insert(folder.to_owned(), lock);
         }
-        let Some(new) = &replacement.new else { return Ok(()) };
+        let Some(new) = &replacement.new else { return Ok(None) };
         let temporary = folder.join(format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), self.temporary.len()));
         self.temporary.push(temporary.clone());
-        put(&temporary, new, replacement)
+        put(&temporary, new, replacement)?;
+        Ok(Some(temporary))
     }
 
-    fn commit(&mut self, replacement: &'r Replacement) -> Result<()> {
-        match replacement.new {
-            Some(_) => {
-                let done = self.committed.iter().filter(|r| r.new.is_some()).count();
-                fs::rename(&self.temporary[done], &replacement.file)?;
-            }
+    fn commit(&mut self, replacement: &'r Replacement, temporary: Option<&Path>) -> Result<()> {
+        match temporary {
+            Some(temporary) => fs::rename(temporary, &replacement.file)?,
             None => fs::remove_file(&replacement.file)?,
         }
         self.committed.push(replacement);
@@ -183,7 +183,7 @@ impl<'r> Run<'r> {
 
     /// Makes the new names last, and removes folders in which nothing is left.
     fn done(&mut self) {
-        for (folder, _) in &self.locks {
+        for folder in self.locks.keys() {
             if let Ok(folder) = File::open(folder) {
                 let _ = folder.sync_all();
             }
@@ -301,11 +301,9 @@ mod tests {
             replacement(root.join("gone"), Some("old"), None),
         ];
         let mut run = Run::default();
-        for replacement in &all {
-            run.stage(replacement).expect("staged");
-        }
-        for replacement in &all {
-            run.commit(replacement).expect("committed");
+        let staged: Vec<_> = all.iter().map(|replacement| run.stage(replacement).expect("staged")).collect();
+        for (replacement, temporary) in all.iter().zip(staged) {
+            run.commit(replacement, temporary.as_deref()).expect("committed");
         }
         assert_eq!(names(&root), ["a", "sub"]);
         run.undo();

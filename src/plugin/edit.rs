@@ -1,5 +1,6 @@
 //! The text of a file after a merge: its documents edited, removed and added, and every other byte as it was.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use anyhow::{Result, bail};
@@ -23,8 +24,10 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
             edits.extend(of_item.iter().cloned());
         }
     }
-    let gone = |node: NodeRef<'_>| items.iter().any(|(n, item)| n.is(node) && **item == Item::Goes);
-    let has_gone = items.iter().any(|(_, item)| **item == Item::Goes);
+    let going = items.iter().filter(|(_, item)| **item == Item::Goes);
+    let going: HashSet<usize> = going.map(|(node, _)| node.start()).collect();
+    let gone = |node: NodeRef<'_>| going.contains(&node.start());
+    let has_gone = !going.is_empty();
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
     let new = || documents.iter().flat_map(Document::roots).map(|value| New { key: None, value, trim: Plan::Keep });
     let list = document.roots().find_map(|root| Some((root, list_of(root)?)));

@@ -30,7 +30,8 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         bail!("`--in-place` must not be given with `--dest -`");
     }
     let config = setting.config()?;
-    let dest = Side::read(&common.dest)?;
+    let mut dest = Side::read(&common.dest)?;
+    setting.given.iter().flat_map(|(_, sides)| sides).for_each(|side| dest.leave_out(side));
     if common.in_place && !common.dry_run {
         disk::clean(&leftovers(&dest))?;
     }

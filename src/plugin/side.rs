@@ -174,6 +174,20 @@ impl Side {
         Ok(self)
     }
 
+    /// Leaves out what lies in the folder or file of another side: a package may hold the releases that it is upgraded by.
+    pub fn leave_out(&mut self, other: &Self) {
+        let other = match &other.root {
+            Root::Folder(tree) => &tree.root,
+            Root::File(file) => file,
+            Root::Stdin | Root::Text | Root::Cluster => return,
+        };
+        if let Root::Folder(tree) = &self.root
+            && *other != tree.root
+        {
+            self.files.retain(|held| held.disk.as_ref().is_none_or(|disk| !disk.starts_with(other)));
+        }
+    }
+
     /// The file at a path.
     pub fn at(&self, path: &str) -> Option<&Held> {
         self.files.binary_search_by(|h| h.path.as_str().cmp(path)).ok().map(|i| &self.files[i])

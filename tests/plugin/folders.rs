@@ -116,6 +116,30 @@ fn a_folder_is_upgraded_file_by_file() {
 }
 
 #[test]
+fn a_package_may_hold_the_releases_that_it_is_upgraded_by() {
+    let folder = package();
+    for version in ["v1", "v2"] {
+        for (path, bytes) in folder.files(version) {
+            folder.write(&format!("here/upstream/{version}/{path}"), bytes);
+        }
+    }
+    let upstream = folder.files("here/upstream");
+    let here = ["three-way", "--original", "here/upstream/v1", "--updated", "here/upstream/v2", "-d", "here", "-i"];
+    folder.run(&here).passed();
+    assert_eq!(folder.files("here/upstream"), upstream);
+    let inside: Vec<String> = folder.files("here").into_keys().filter(|path| !path.starts_with("upstream/")).collect();
+    let beside = package();
+    beside.run(&upgrade(&["-i"])).passed();
+    assert_eq!(inside, beside.files("here").into_keys().collect::<Vec<_>>());
+    assert_eq!(folder.read("here/many.yaml"), beside.read("here/many.yaml"));
+    // A source that lies in dest, too.
+    folder.write("all/a.yaml", map("a", &[("x", "'1'")]));
+    folder.write("all/over/a.yaml", map("a", &[("x", "'2'")]));
+    folder.run(&["two-way", "-s", "all/over", "-d", "all", "-i"]).passed();
+    assert_eq!(folder.read("all/a.yaml"), map("a", &[("x", "'2'")]));
+}
+
+#[test]
 fn keep_dest_and_fail_settle_files_as_they_settle_fields() {
     let folder = package();
     let before = folder.files("here");
