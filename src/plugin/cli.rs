@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
 Upgrade a package with local edits from upstream's v1 to its v2:
-  kubectl krm-merge three-way --original upstream/v1 --updated upstream/v2 --dest my-package -o diff
-  kubectl krm-merge three-way --original upstream/v1 --updated upstream/v2 --dest my-package --in-place
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
 
 Put an overlay over the resources of a folder, and apply the result:
   kubectl krm-merge two-way --source overlay/prod --dest base | kubectl apply -f -
@@ -21,8 +21,10 @@ See what `kubectl apply` would change in a cluster, and what it would overwrite:
 Let git merge Kubernetes files by field, in this repository:
   kubectl krm-merge git-install
 
-Exit codes: 0 done; 1 conflicts under `--on-conflict fail`, or differences with `--exit-code`; 2 bad usage or input, and nothing is
-written.";
+Where both sides changed something, `--on-conflict` says who wins; each case is reported.
+
+Exit codes: 0 done; 1 conflicts under `--on-conflict fail`, or differences with `--exit-code`;
+2 bad usage or input, and nothing is written.";
 
 /// Merge Kubernetes resources in files, folders, git and a cluster, and leave every other byte as it was.
 #[derive(Debug, Parser)]

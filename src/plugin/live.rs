@@ -64,8 +64,8 @@ pub fn live(args: &Live) -> Result<End> {
         Ok(String::new())
     };
     drop(progress);
-    report(&merge.results)?;
     let format = args.output.or((!args.apply).then_some(Output::Diff));
+    report(&merge.results, format)?;
     let text = match format {
         None => String::new(),
         Some(Output::Yaml | Output::Json) if merge.has_failed() => String::new(),

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
             // There is no one left to tell when stderr is closed.
-            let _ = writeln!(io::stderr(), "error: {e:#}");
+            let _ = writeln!(io::stderr(), "error: {}", told(&e));
             End::Bad
         }
     };
@@ -53,6 +53,15 @@ fn main() -> ExitCode {
         End::Differs => ExitCode::from(1),
         End::Bad => ExitCode::from(2),
     }
+}
+
+/// An error with its causes; some libraries say the cause in the error already.
+fn told(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        said if said.contains(&cause) => told,
+        said => format!("{said}: {cause}"),
+    })
 }
 
 fn try_main() -> Result<End> {

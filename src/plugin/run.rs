@@ -9,7 +9,7 @@ use crate::End;
 use crate::cli::{Common, Output};
 use crate::diff::{self, Paint};
 use crate::disk::{self, Replacement};
-use crate::merge::{Merge, merge};
+use crate::merge::{Merge, is_conflict, merge};
 use crate::output;
 use crate::progress::Progress;
 use crate::setting::Setting;
@@ -42,7 +42,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         write(&dest, &merge)?;
     }
     drop(progress);
-    report(&merge.results)?;
+    report(&merge.results, format(common))?;
     print(&dest, &merge, common)?;
     if let Some(end) = merge.failure() {
         return Ok(end);
@@ -73,10 +73,20 @@ fn write(dest: &Side, merge: &Merge) -> Result<()> {
     disk::write(&root, &replacements.collect::<Vec<_>>()).context("nothing is written")
 }
 
-/// Errors and warnings on stderr, one line each.
-pub fn report(results: &[Outcome]) -> Result<()> {
+/// What is printed, where nothing else is asked for.
+pub fn format(common: &Common) -> Option<Output> {
+    common.output.or(match (common.stat || common.dry_run, common.in_place) {
+        (true, _) => Some(Output::Diff),
+        (false, true) => None,
+        (false, false) => Some(Output::Yaml),
+    })
+}
+
+/// Errors and warnings on stderr, one line each. Conflicts that were settled are in the diff, where one is printed.
+pub fn report(results: &[Outcome], format: Option<Output>) -> Result<()> {
     let mut stderr = io::stderr().lock();
-    for result in results.iter().filter(|r| r.severity != Severity::Info) {
+    let in_diff = |r: &Outcome| format == Some(Output::Diff) && r.severity == Severity::Warning && is_conflict(r);
+    for result in results.iter().filter(|r| r.severity != Severity::Info && !in_diff(r)) {
         writeln!(stderr, "{}", result.line())?;
         if let Some(excerpt) = &result.excerpt {
             writeln!(stderr, "{excerpt}")?;
@@ -87,12 +97,7 @@ pub fn report(results: &[Outcome]) -> Result<()> {
 
 fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
     let paint = Paint::of_stdout();
-    let format = common.output.or(match (common.stat || common.dry_run, common.in_place) {
-        (true, _) => Some(Output::Diff),
-        (false, true) => None,
-        (false, false) => Some(Output::Yaml),
-    });
-    let text = match format {
+    let text = match format(common) {
         None => written(merge),
         // What failed has no merged resources.
         Some(Output::Yaml | Output::Json) if merge.has_failed() => String::new(),

@@ -77,7 +77,7 @@ fn there_is_a_man_page_for_the_plugin_and_for_each_command() {
         page.contains(".TH kubectl-krm-merge 1") && page.contains("kubectl\\-krm\\-merge\\-three\\-way(1)"),
         "{page}"
     );
-    assert!(page.contains("upstream/v2"), "the examples are in it");
+    assert!(page.contains("\\-\\-updated v2"), "the examples are in it");
     let page = folder.run(&["man", "three-way"]).passed();
     assert!(page.contains(".TH kubectl-krm-merge-three-way 1") && page.contains("\\-\\-on\\-conflict"), "{page}");
     assert!(folder.run(&["man", "five-way"]).failed(2).contains("five-way"));
