@@ -6,4 +6,5 @@ mod git;
 mod hosts;
 mod in_place;
 mod live;
+mod strategic;
 mod support;
