@@ -82,7 +82,7 @@ pub fn write(root: &Path, replacements: &[Replacement]) -> Result<()> {
             return Err(e).with_context(|| shown(&replacement.file));
         }
     }
-    run.done();
+    run.done(root);
     Ok(())
 }
 
@@ -182,16 +182,19 @@ impl<'r> Run<'r> {
     }
 
     /// Makes the new names last, and removes folders in which nothing is left.
-    fn done(&mut self) {
+    fn done(&mut self, root: &Path) {
         for folder in self.locks.keys() {
             if let Ok(folder) = File::open(folder) {
                 let _ = folder.sync_all();
             }
         }
         let gone = self.committed.iter().filter(|r| r.new.is_none());
-        for folder in gone.filter_map(|r| r.file.parent()) {
+        for file in gone.map(|r| &r.file) {
+            let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && *folder != root);
             // A folder that holds something stays: this only removes empty ones.
-            let _ = fs::remove_dir(folder);
+            for folder in folders {
+                let _ = fs::remove_dir(folder);
+            }
         }
         self.temporary.clear();
         self.folders.clear();

@@ -7,6 +7,7 @@ mod cluster;
 mod drift;
 mod object;
 mod openapi;
+mod secret;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -73,7 +74,9 @@ pub fn live(args: &Live) -> Result<End> {
         Some(Output::Json) => output::json(&dest, &merge)?,
         Some(Output::Name) => output::names(&merge)?,
         Some(Output::Results) => output::results(&merge.results)?,
-        Some(Output::Diff) => diff::diff(&merge.changes, paint) + &told + &diff::conflicts(&merge.results, paint),
+        Some(Output::Diff) => {
+            diff::diff(&secret::masked(&merge.changes), paint) + &told + &diff::conflicts(&merge.results, paint)
+        }
     };
     io::stdout().lock().write_all((text + &sent?).as_bytes())?;
     if let Some(end) = merge.failure() {
@@ -128,11 +131,8 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     };
     let dest = |l: &Local| l.live.clone().map(Object::live);
     let updated = |l: &Local| Some(l.updated.clone());
-    let policy = match args.on_conflict {
-        None | Some(OnConflict::TakeUpdated) => "TakeUpdated",
-        Some(OnConflict::KeepDest) => "KeepDest",
-        Some(OnConflict::Fail) => "Fail",
-    };
+    // Whether a conflict is one is seen only below, so what fails is decided there.
+    let policy = if args.on_conflict == Some(OnConflict::KeepDest) { "KeepDest" } else { "TakeUpdated" };
     let spec = json!({"mode": "ThreeWay", "onConflict": policy, "mergeKeys": rules});
     let written = Document::parse(json!({"apiVersion": API_VERSION, "kind": KIND, "spec": spec}).to_string())?;
     let read = |document| -> Result<Config<'_>> {
@@ -143,7 +143,8 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {
         let (Some(original), Some(live)) = (&local.original, &local.live) else { continue };
-        let found = drift::drifts(&original.yaml(), &Object::live(live.clone()).yaml(), &config.types)?;
+        let mut found = drift::drifts(&original.yaml(), &Object::live(live.clone()).yaml(), &config.types)?;
+        secret::mask_drift(local.updated.kind(), &mut found);
         drifts.push((local.address.to_string(), found));
     }
     let given = [
@@ -164,7 +165,13 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
             merged.results.push(Outcome::new(results::Severity::Warning, format!("{}: {message}", local.address)));
         }
     }
-    merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
+    if policy != "KeepDest" {
+        merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
+    }
+    if args.on_conflict == Some(OnConflict::Fail) {
+        merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(leave_open);
+    }
+    merged.results.iter_mut().for_each(secret::mask_result);
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();
     let told = drifts.iter().map(|(address, found)| drift::shown(address, found, &conflicts, paint)).collect();
     if merged.has_failed() {
@@ -173,6 +180,16 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     merged.changes.sort_by(|a, b| a.path.cmp(&b.path));
     results::sort(&mut merged.results);
     Ok((side(&dest, &|_| true)?, merged, told))
+}
+
+/// Makes an error of a conflict that was settled.
+fn leave_open(conflict: &mut Outcome) {
+    conflict.severity = results::Severity::Error;
+    if let Some(told) = &mut conflict.told {
+        let message = conflict.message.strip_suffix(told.settled).unwrap_or(&conflict.message);
+        told.settled = "someone must decide";
+        conflict.message = format!("{message}{}", told.settled);
+    }
 }
 
 /// Sends what changes: all of it first as a dry run, which the server checks and does not keep.

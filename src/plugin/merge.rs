@@ -82,7 +82,9 @@ pub fn merge(dest: &Side, given: &[(Role, Vec<Side>)], config: Config<'_>) -> Re
         return Ok(merge);
     }
     merge.changes = carried.changes;
-    let mut added = place(dest, &merged.added)?;
+    let (mut added, left_out) = place(dest, &merged.added)?;
+    merge.results.extend(left_out);
+    results::sort(&mut merge.results);
     let mut of_file: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for ((item, owner), node) in merged.items.iter().zip(owners).zip(nodes) {
         of_file.entry(owner).or_default().push((node, item));
@@ -123,12 +125,16 @@ fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s
     all.flat_map(|side| &side.files).find(|held| held.name == *name)
 }
 
-/// The new resources by the file that each goes to.
+/// New resources by the file that each goes to.
+type Placed<'m> = BTreeMap<String, Vec<&'m Added>>;
+
+/// The file that each new resource goes to, and which ones `.krmignore` leaves out of dest.
 ///
 /// # Errors
-/// Two of different origin for one file, a path outside of dest, or one that `.krmignore` leaves out.
-fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<BTreeMap<String, Vec<&'m Added>>> {
-    let mut by_file: BTreeMap<String, Vec<&Added>> = BTreeMap::new();
+/// Two of different origin for one file, or a path outside of dest.
+fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<(Placed<'m>, Vec<Outcome>)> {
+    let mut by_file = Placed::new();
+    let mut left_out = Vec::new();
     for added in added {
         let path = match (&dest.root, &added.path) {
             (Root::Folder(_) | Root::Cluster, Some(path)) => path.strip_prefix("./").unwrap_or(path).to_owned(),
@@ -139,6 +145,16 @@ fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<BTreeMap<String, Vec<&'m
         if path.split('/').any(|part| part.is_empty() && dest.is_folder() || part == "..") {
             bail!("{}: a new resource must lie in dest, not at {path:?}", added.origin);
         }
+        if let Root::Folder(tree) = &dest.root
+            && tree.ignores(&path)
+        {
+            let message = format!("{path}: new in {}, and not added, for `.krmignore` leaves it out", added.origin);
+            left_out.push(Outcome::new(Severity::Warning, message));
+            continue;
+        }
+        if dest.is_folder() && dest.at(&path).is_some_and(|held| held.document().is_none()) {
+            bail!("{path}: a resource of {} is new, but this file of dest holds no resources", added.origin);
+        }
         let here = by_file.entry(path.clone()).or_default();
         if let Some(other) =
             here.first().filter(|o| dest.is_folder() && o.origin.to_string() != added.origin.to_string())
@@ -146,16 +162,8 @@ fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<BTreeMap<String, Vec<&'m
             bail!("{path}: two items must not be for one file, but {} and {} both are", other.origin, added.origin);
         }
         here.push(added);
-        if let Root::Folder(tree) = &dest.root {
-            if tree.ignores(&path) {
-                bail!("{path}: a resource of {} is new, but `.krmignore` leaves its file out of dest", added.origin);
-            }
-            if dest.at(&path).is_some_and(|held| held.document().is_none()) {
-                bail!("{path}: a resource of {} is new, but this file of dest holds no resources", added.origin);
-            }
-        }
     }
-    Ok(by_file)
+    Ok((by_file, left_out))
 }
 
 /// Where a resource goes that lay in no file: `namespace/kind_name.yaml`, as kpt has it.

@@ -407,3 +407,49 @@ fn what_was_not_applied_by_kubectl_is_set_and_told() {
     assert!(ran.stderr.contains("warning: prod/deployment.apps/web: it was not applied by `kubectl apply`"), "{ran:?}");
     assert!(ran.stdout.contains("-  replicas: 5\n+  replicas: 3\n") && !ran.stdout.contains("conflict"), "{ran:?}");
 }
+
+#[test]
+fn secrets_are_not_shown() {
+    let secret = |password: &str| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "prod"}, "data": {"same": "c2FtZQ==", "password": password}});
+    let mut answers = cluster(3, "web:1");
+    let mut live = secret("bGl2ZQ==");
+    live["data"]["same"] = json!("b3RoZXI=");
+    live["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/last-applied-configuration": secret("b2xk").to_string()});
+    answers.insert("GET /api/v1".into(), types(&[("Secret", "secrets", true)]));
+    answers.insert("GET /api/v1/namespaces/prod/secrets/s".into(), Answer::Json(200, live));
+    let server = Server::new(answers);
+    let folder = folder(&server, &[("s.yaml", &secret("bmV3").to_string())]);
+    for format in ["diff", "results"] {
+        let ran = run(&folder, &["-f", "s.yaml", "-o", format]);
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(all.contains("data.password"), "{ran:?}");
+        for value in ["bGl2ZQ", "b2xk", "bmV3", "c2FtZQ", "b3RoZXI"] {
+            assert!(!all.contains(value), "{value}\n{ran:?}");
+        }
+    }
+    let out = run(&folder, &["-f", "s.yaml"]).passed();
+    assert!(out.contains("-  password: '*** (before)'\n+  password: '*** (after)'\n"), "{out}");
+    assert!(out.contains("changed in the cluster: prod/secret/s: data.same\n  original: \"***\"\n"), "{out}");
+}
+
+#[test]
+fn a_default_that_the_server_added_is_no_conflict() {
+    let thing = |parts: Value| json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t", "namespace": "prod"}, "spec": {"parts": parts}});
+    let applied = thing(json!([{"x": 1}])).to_string();
+    let run_with = |live_parts: Value| {
+        let mut live = thing(live_parts);
+        live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": applied});
+        let answers = BTreeMap::from([
+            ("GET /apis/example.com/v1".to_owned(), types(&[("Thing", "things", true)])),
+            ("GET /apis/example.com/v1/namespaces/prod/things/t".to_owned(), Answer::Json(200, live)),
+        ]);
+        let server = Server::new(answers);
+        let folder = folder(&server, &[("t.yaml", &thing(json!([{"x": 2}])).to_string())]);
+        run(&folder, &["-f", "t.yaml", "--on-conflict", "fail"])
+    };
+    let ran = run_with(json!([{"x": 1, "mode": "default"}]));
+    assert!(ran.code == Some(0) && ran.stdout.contains("+  - x: 2\n"), "{ran:?}");
+    let err = run_with(json!([{"x": 7}])).failed(1);
+    assert!(err.contains("`spec.parts` was changed in dest") && err.contains("someone must decide"), "{err}");
+}
