@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::End;
 use crate::cli::{Live, OnConflict, Output};
 use crate::diff::{self, Paint};
-use crate::merge::{Merge, is_conflict, merge};
+use crate::merge::{Merge, is_conflict, leave_open, merge};
 use crate::output;
 use crate::progress::Progress;
 use crate::run::report;
@@ -180,16 +180,6 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     merged.changes.sort_by(|a, b| a.path.cmp(&b.path));
     results::sort(&mut merged.results);
     Ok((side(&dest, &|_| true)?, merged, told))
-}
-
-/// Makes an error of a conflict that was settled.
-fn leave_open(conflict: &mut Outcome) {
-    conflict.severity = results::Severity::Error;
-    if let Some(told) = &mut conflict.told {
-        let message = conflict.message.strip_suffix(told.settled).unwrap_or(&conflict.message);
-        told.settled = "someone must decide";
-        conflict.message = format!("{message}{}", told.settled);
-    }
 }
 
 /// Sends what changes: all of it first as a dry run, which the server checks and does not keep.

@@ -56,6 +56,16 @@ pub fn is_conflict(result: &Outcome) -> bool {
     result.tags.get("krm-merge.dev/reason").is_some_and(|reason| reason == "conflict")
 }
 
+/// Makes an error of a conflict that was settled.
+pub fn leave_open(conflict: &mut Outcome) {
+    conflict.severity = Severity::Error;
+    if let Some(told) = &mut conflict.told {
+        let message = conflict.message.strip_suffix(told.settled).unwrap_or(&conflict.message);
+        told.settled = "someone must decide";
+        conflict.message = format!("{message}{}", told.settled);
+    }
+}
+
 /// Merges into dest what the other sides say. On an error among the results there are no changes.
 ///
 /// # Errors

@@ -108,7 +108,11 @@ fn a_conflict_is_marked_around_the_lines_of_its_field() {
     let repository = Repository::new("web.yaml", WEB);
     repository.branch("web.yaml", &ours, &theirs);
     let ran = repository.fails(&["merge", "topic"]);
-    assert!(ran.stderr.contains("spec.template.spec.containers[name=app].image"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("error: Deployment web: `spec.template.spec.containers[name=app].image` was changed"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("someone must decide"), "{ran:?}");
     let want = ours.replace(
         "        image: web:ours\n",
         "<<<<<<< HEAD\n        image: web:ours\n=======\n        image: web:theirs\n>>>>>>> topic\n",
@@ -130,6 +134,30 @@ fn a_conflict_is_marked_around_the_lines_of_its_field() {
     repository.git(&["add", "web.yaml"]);
     repository.git(&["-c", "core.editor=true", "rebase", "--continue"]);
     assert!(repository.0.read("web.yaml").contains("web:theirs"));
+}
+
+/// Two branches that merged each other have two originals, which git merges first, by the driver as well.
+#[test]
+fn branches_that_crossed_merge() {
+    if !has("git") {
+        return;
+    }
+    let map = |[a, b, c]: [u8; 3]| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: '{a}'\n  b: '{b}'\n  c: '{c}'\n")
+    };
+    let repository = Repository::new("c.yaml", &map([1, 1, 1]));
+    repository.branch("c.yaml", &map([2, 1, 1]), &map([1, 2, 1]));
+    repository.git(&["branch", "ours"]);
+    repository.git(&["merge", "-q", "topic", "-m", "one"]);
+    repository.git(&["checkout", "-q", "topic"]);
+    repository.git(&["merge", "-q", "ours", "-m", "other"]);
+    for (branch, values) in [("topic", [2, 2, 5]), ("main", [3, 2, 1])] {
+        repository.git(&["checkout", "-q", branch]);
+        repository.0.write("c.yaml", map(values));
+        repository.commit(branch);
+    }
+    repository.git(&["merge", "-q", "topic", "-m", "last"]);
+    assert_eq!(repository.0.read("c.yaml"), map([3, 2, 5]));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! and layout as well.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -17,7 +18,7 @@ use krm_merge::yaml::{Document, NodeRef, extent, same};
 use super::marks::Marks;
 use crate::End;
 use crate::cli::GitDriver;
-use crate::merge::{is_conflict, merge};
+use crate::merge::{is_conflict, leave_open, merge};
 use crate::side::{Side, list_of, parse};
 use crate::walk::shown;
 
@@ -37,7 +38,7 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     ) else {
         return by_line(args);
     };
-    let (Some((kept, conflicts)), Some((taken, _))) = (kept, taken) else { return by_line(args) };
+    let (Some((kept, mut conflicts)), Some((taken, _))) = (kept, taken) else { return by_line(args) };
     let write = |text: &str| fs::write(&args.ours, text).with_context(|| shown(&args.ours));
     if conflicts.is_empty() {
         let lines = git_merge_file(args, &["-p"])?;
@@ -45,8 +46,9 @@ pub fn drive(args: &GitDriver) -> Result<End> {
         write(text.as_deref().unwrap_or(&kept))?;
         return Ok(End::Done);
     }
-    for conflict in &conflicts {
-        eprintln!("{}", conflict.line());
+    for conflict in &mut conflicts {
+        leave_open(conflict);
+        writeln!(io::stderr(), "{}", conflict.line())?;
     }
     let (our_label, their_label) = (label("ours", &args.ours_label), label("theirs", &args.theirs_label));
     let marks = Marks { size: args.marker_size, ours: our_label, theirs: their_label };

@@ -30,8 +30,6 @@ pub fn install(args: &GitInstall) -> Result<End> {
                 program()
             ),
         ),
-        // Markers in what only serves as the original of another merge would be no YAML.
-        ("recursive", "binary".to_owned()),
     ];
     let text = match fs::read_to_string(&attributes) {
         Ok(text) => text,
