@@ -555,8 +555,7 @@ fn must_be_list(key: NodeRef<'_>, value: NodeRef<'_>) -> Result<(), Error> {
     if value.is_list() {
         return Ok(());
     }
-    let text = value.text().lines().next().unwrap_or_default();
-    Err(value.error(format!("`{}` must be a list, not \"{text}\"", key.string())))
+    Err(value.error(format!("`{}` must be a list, not \"{}\"", key.string(), shown(value))))
 }
 
 /// Lets a second change of one node follow the first, so that applying the result is applying both in turn.
@@ -640,9 +639,12 @@ fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
         Some("merge") => Ok(Some(Directive::Merge)),
         Some("replace") => Ok(Some(Directive::Replace)),
         Some("delete") => Ok(Some(Directive::Delete)),
-        _ => Err(value.error(format!(
-            "`$patch` must be `merge`, `replace` or `delete`, not \"{}\"",
-            value.text().lines().next().unwrap_or_default()
-        ))),
+        _ => Err(value.error(format!("`$patch` must be `merge`, `replace` or `delete`, not \"{}\"", shown(value)))),
     }
+}
+
+/// A value for a message: what a scalar says, or how a map or list begins.
+fn shown(value: NodeRef<'_>) -> &str {
+    let text = if value.is_container() { value.text() } else { value.string() };
+    text.lines().next().unwrap_or_default()
 }

@@ -6,7 +6,7 @@
 use crate::merge::{New, Plan, Slot};
 use crate::yaml::{
     Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text, comments_above,
-    line_end, line_start, next_line, own_line_comment, quoted, quoted_json,
+    line_end, line_start, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
 };
 
 /// How a resource is laid out, read off its own text.
@@ -229,6 +229,10 @@ impl Layout {
         let key = key.resolve();
         match key.kind() {
             Kind::Scalar if key.is_absent() => "null".into(),
+            // A patch in JSON had to quote it.
+            Kind::Scalar if self.flow == Flow::Yaml && key.document().source().trim_start().starts_with('{') => {
+                plain_or_quoted(key.string())
+            }
             Kind::Scalar
                 if !matches!(key.style(), Style::Literal | Style::Folded) && !key.text().contains(['\n', '\r']) =>
             {
