@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::path::{ElementKey, FieldPath, Step};
-use crate::schema::{ListKind, Members};
+use crate::schema::{ListKind, Members, MergeKey};
 use crate::yaml::NodeRef;
 
 /// What the other side asks of one node.
@@ -187,7 +187,7 @@ pub enum By<'a> {
     /// A map: by field.
     Field,
     /// A list of maps: by the values of these keys.
-    Keys(Vec<&'a str>),
+    Keys(Vec<MergeKey<'a>>),
     /// A list of scalars: by value.
     Value,
     /// A list: by place. Only for a list that is replaced whole but whose elements cannot be taken as they stand.
@@ -196,7 +196,7 @@ pub enum By<'a> {
 
 impl<'a> By<'a> {
     /// The merge keys, where it is by these.
-    pub fn keys(&self) -> &[&'a str] {
+    pub fn keys(&self) -> &[MergeKey<'a>] {
         match self {
             Self::Keys(keys) => keys,
             _ => &[],
@@ -204,7 +204,7 @@ impl<'a> By<'a> {
     }
 
     /// The way that fits a kind of list.
-    pub fn list(kind: ListKind<&'a str>) -> Self {
+    pub fn list(kind: ListKind<MergeKey<'a>>) -> Self {
         match kind {
             ListKind::Atomic => Self::Index,
             ListKind::Set => Self::Value,
@@ -265,7 +265,7 @@ impl<'a> ChildId<'a> {
                 keys.iter()
                     .zip(&values.0)
                     .filter(|(_, v)| !v.is_empty())
-                    .map(|(k, v)| (Cow::Borrowed(*k), v.clone()))
+                    .map(|(k, v)| (Cow::Borrowed(k.name), v.clone()))
                     .collect(),
             ),
             (Self::Field(name), _) => Step::Field(Cow::Borrowed(name)),

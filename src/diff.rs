@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Notes, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::{ElementKey, FieldPath};
-use crate::schema::{Cursor, ListKind, Unkeyed, element_key, list_kind};
+use crate::schema::{Cursor, ListKind, MergeKey, Unkeyed, element_key, list_kind};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
 
 /// What happened upstream, and what the user should hear of.
@@ -251,7 +251,12 @@ impl<'a> Differ<'a> {
         Ok(sides.expecting(Wants::Inside(Inside { emptied, ..Inside::of(like, by, children) })))
     }
 
-    fn elements(&mut self, keys: Vec<&'a str>, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Vec<Child<'a>>, Error> {
+    fn elements(
+        &mut self,
+        keys: Vec<MergeKey<'a>>,
+        sides: Sides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Vec<Child<'a>>, Error> {
         let by_key = |side: Option<NodeRef<'a>>| -> ByKey<'a> {
             let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
             // Of several elements with one key, the first is meant.
@@ -309,8 +314,12 @@ type ByKey<'a> = HashMap<ElementKey<'a>, (usize, NodeRef<'a>)>;
 
 /// The original element of which both sides changed the merge key: upstream's new element has its name, and so has one that dest
 /// added, and neither side has it any more. The two are then one element in conflict, not two of one name.
-fn twin<'a>(element: NodeRef<'a>, keys: &[&str], [original, updated, dest]: [&ByKey<'a>; 3]) -> Option<NodeRef<'a>> {
-    if keys.contains(&"name") {
+fn twin<'a>(
+    element: NodeRef<'a>,
+    keys: &[MergeKey<'a>],
+    [original, updated, dest]: [&ByKey<'a>; 3],
+) -> Option<NodeRef<'a>> {
+    if keys.iter().any(|key| key.name == "name") {
         return None;
     }
     let name = element.get("name").and_then(NodeRef::as_str)?;
@@ -345,7 +354,7 @@ fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
 }
 
 /// Original and updated must have each key once: which of two elements became which cannot be known.
-fn unique(keys: &[&str], sides: Sides<'_>) -> Result<(), Unkeyed> {
+fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
     for (side, name) in [(sides.original, "original"), (sides.updated, "updated")] {
         let mut seen = HashSet::new();
         for (i, element) in side.into_iter().flat_map(NodeRef::elements).enumerate() {

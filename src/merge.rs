@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Others, Wants};
 use crate::path::FieldPath;
-use crate::schema::{Members, element_key};
+use crate::schema::{Members, MergeKey, element_key};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
 
 /// What becomes of one node of dest.
@@ -215,7 +215,12 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// `identity` are the merge keys by which the node is an element of its list.
-    fn node(&mut self, dest: Option<NodeRef<'a>>, change: &Change<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
+    fn node(
+        &mut self,
+        dest: Option<NodeRef<'a>>,
+        change: &Change<'a>,
+        identity: &[MergeKey<'a>],
+    ) -> Result<Plan<'a>, Error> {
         let updated = match &change.wants {
             Wants::Same => return Ok(Plan::Keep),
             Wants::Nothing => None,
@@ -296,7 +301,12 @@ impl<'a> Walk<'a> {
 
     /// The other side has a map or list that dest lacks: what is asked for of it is put. One that dest deleted is in conflict as a whole,
     /// where anything is to be put.
-    fn absent(&mut self, inside: &Inside<'a>, change: &Change<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
+    fn absent(
+        &mut self,
+        inside: &Inside<'a>,
+        change: &Change<'a>,
+        identity: &[MergeKey<'a>],
+    ) -> Result<Plan<'a>, Error> {
         if inside.emptied == Emptied::Goes {
             return Ok(Plan::Keep);
         }
@@ -334,19 +344,21 @@ impl<'a> Walk<'a> {
 
     /// A plan for the other side's map or list that leaves of it only what is asked for: without the directives and nulls of a patch,
     /// or down to what changed upstream. `identity` are the merge keys of the element that it is; they stay.
-    fn cut_down(&mut self, inside: &Inside<'a>, identity: &[&str]) -> Result<Plan<'a>, Error> {
+    fn cut_down(&mut self, inside: &Inside<'a>, identity: &[MergeKey<'a>]) -> Result<Plan<'a>, Error> {
         let mut children = inside.children.iter().peekable();
         let mut slots = Vec::new();
         for (index, (key, value)) in inside.like.written().enumerate() {
             let Some(child) = children.next_if(|c| c.node.is_some_and(|n| n.1.is(value))) else {
-                let is_identity = key.is_some_and(|k| identity.contains(&k.string()));
+                let is_identity = key.is_some_and(|k| identity.iter().any(|i| i.name == k.string()));
                 slots.push(Slot::dest(index, if is_identity { Plan::Keep } else { Plan::Remove }));
                 continue;
             };
             let plan = match self.put(child, inside)? {
                 Some(new) if new.value.is(value) => new.trim,
                 Some(new) => Plan::Put(Box::new(new)),
-                None if key.is_some_and(|k| identity.contains(&k.string())) && !value.is_null() => Plan::Keep,
+                None if key.is_some_and(|k| identity.iter().any(|i| i.name == k.string())) && !value.is_null() => {
+                    Plan::Keep
+                }
                 None => Plan::Remove,
             };
             slots.push(Slot::dest(index, plan));

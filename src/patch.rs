@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::change::{By, Change, Child, ChildId, Inside, Notes, Others, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::{ElementKey, FieldPath};
-use crate::schema::{Cursor, ListKind, Unkeyed, element_key, key_text, list_kind, only_fit};
+use crate::schema::{Cursor, ListKind, MergeKey, Unkeyed, element_key, key_text, list_kind, only_fit};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 
 /// The directive that says how a map, or as an element of a list the list, is patched.
@@ -309,7 +309,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         patch: NodeRef<'a>,
         dest: Option<NodeRef<'a>>,
-        keys: Vec<&'a str>,
+        keys: Vec<MergeKey<'a>>,
         cursor: Cursor<'a>,
     ) -> Result<Inside<'a>, Error> {
         let mut children: Vec<Child<'a>> = Vec::new();
@@ -403,14 +403,14 @@ impl<'a> Lowering<'a> {
             };
             let Some(id) = id else {
                 let what = match by {
-                    By::Keys(keys) => format!("must have the merge key `{}`", keys[0]),
+                    By::Keys(keys) => format!("must have the merge key `{}`", keys[0].name),
                     By::Value => "must be a scalar".into(),
                     By::Field | By::Index => "must belong to a list that merges by a key".into(),
                 };
                 return Err(element.error(format!("an element of the `$setElementOrder` of `{}` {what}", self.path)));
             };
             let given = match by {
-                By::Keys(keys) => keys.iter().map(|key| element.get(key).and_then(key_text).is_some()).collect(),
+                By::Keys(keys) => keys.iter().map(|key| element.get(key.name).and_then(key_text).is_some()).collect(),
                 _ => Vec::new(),
             };
             if given.iter().all(|given| *given) {

@@ -26,12 +26,29 @@ pub enum ListKind<K> {
     Map(Vec<K>),
 }
 
+/// A field by which the elements of a list are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MergeKey<'t> {
+    /// Its name.
+    pub name: &'t str,
+    /// What it is for an element that leaves it out; empty where nothing says so.
+    pub default: &'t str,
+}
+
+impl<'t> From<&'t str> for MergeKey<'t> {
+    /// With the API's default. Of the built-in types, only OpenAPI v3 documents say so: `protocol: TCP` in the ports of containers and
+    /// Services.
+    fn from(name: &'t str) -> Self {
+        Self { name, default: if name == "protocol" { "TCP" } else { "" } }
+    }
+}
+
 impl ListKind<String> {
-    fn borrowed(&self) -> ListKind<&str> {
+    fn borrowed(&self) -> ListKind<MergeKey<'_>> {
         match self {
             Self::Atomic => ListKind::Atomic,
             Self::Set => ListKind::Set,
-            Self::Map(keys) => ListKind::Map(keys.iter().map(String::as_str).collect()),
+            Self::Map(keys) => ListKind::Map(keys.iter().map(|key| key.as_str().into()).collect()),
         }
     }
 }
@@ -248,7 +265,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// What the user or a schema says of the list that lies here.
-    fn known(self) -> Option<ListKind<&'t str>> {
+    fn known(self) -> Option<ListKind<MergeKey<'t>>> {
         let by_rule = self.rules.and_then(|r| r.list.as_ref()).map(ListKind::borrowed);
         let by_schema = || self.openapi.and_then(|s| s.list(self.dialect_of_openapi));
         let by_definition = || self.definition.and_then(|s| s.list(Dialect::Server));
@@ -263,7 +280,7 @@ impl<'t> Cursor<'t> {
         Some(match merges {
             builtin::Merges::Atomic => ListKind::Atomic,
             builtin::Merges::Set => ListKind::Set,
-            builtin::Merges::Map(keys) => ListKind::Map(keys.to_vec()),
+            builtin::Merges::Map(keys) => ListKind::Map(keys.iter().map(|key| (*key).into()).collect()),
         })
     }
 }
@@ -282,13 +299,13 @@ pub struct Unkeyed {
 ///
 /// # Errors
 /// [`Unkeyed`] where a schema gives keys that an element lacks: the list is then atomic, and the user should hear of it.
-pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[Vec<NodeRef<'_>>]) -> Result<ListKind<&'t str>, Unkeyed> {
+pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[Vec<NodeRef<'_>>]) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
     let known = cursor.known();
     match &known {
         Some(ListKind::Map(keys)) => {
             for side in sides {
                 if let Some(i) = side.iter().position(|e| element_key(*e, keys).is_none()) {
-                    return Err(Unkeyed { reason: format!("element [{i}] has no merge key `{}`", keys[0]) });
+                    return Err(Unkeyed { reason: format!("element [{i}] has no merge key `{}`", keys[0].name) });
                 }
             }
         }
@@ -308,28 +325,28 @@ pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[Vec<NodeRef<'_>>]) -> Result<L
     })
 }
 
-fn infer(sides: &[Vec<NodeRef<'_>>]) -> ListKind<&'static str> {
+fn infer(sides: &[Vec<NodeRef<'_>>]) -> ListKind<MergeKey<'static>> {
     if sides.iter().all(Vec::is_empty) {
         return ListKind::Atomic;
     }
     let fits = |key: &&&'static str| {
         sides.iter().all(|side| {
             let mut seen = std::collections::HashSet::new();
-            side.iter().all(|e| element_key(*e, &[**key]).is_some_and(|k| seen.insert(k)))
+            side.iter().all(|e| element_key(*e, &[(**key).into()]).is_some_and(|k| seen.insert(k)))
         })
     };
-    ASSOCIATIVE_KEYS.iter().find(fits).map_or(ListKind::Atomic, |key| ListKind::Map(vec![*key]))
+    ASSOCIATIVE_KEYS.iter().find(fits).map_or(ListKind::Atomic, |key| ListKind::Map(vec![(*key).into()]))
 }
 
-/// The values of an element's merge keys; `None` where the element is no map or lacks the first key. A further key that is absent
-/// has the API's default for it.
-pub fn element_key<'a>(element: NodeRef<'a>, keys: &[&str]) -> Option<ElementKey<'a>> {
+/// The values of an element's merge keys, an absent one with its default; `None` where the element is no map, or lacks the first key and
+/// that has none.
+pub fn element_key<'a>(element: NodeRef<'a>, keys: &[MergeKey<'a>]) -> Option<ElementKey<'a>> {
     let mut values = Vec::with_capacity(keys.len());
     for (i, key) in keys.iter().enumerate() {
-        match element.get(key).and_then(key_text) {
+        match element.get(key.name).and_then(key_text) {
             Some(value) => values.push(value),
-            None if i == 0 => return None,
-            None => values.push(Cow::Borrowed(default_of(key))),
+            None if !element.is_map() || (i == 0 && key.default.is_empty()) => return None,
+            None => values.push(Cow::Borrowed(key.default)),
         }
     }
     (!values.is_empty()).then_some(ElementKey(values))
@@ -339,11 +356,11 @@ pub fn element_key<'a>(element: NodeRef<'a>, keys: &[&str]) -> Option<ElementKey
 /// `key` are the patch's own keys with their defaults, `alike` those of dest's elements that have its first one.
 pub fn only_fit<'a>(
     element: NodeRef<'a>,
-    keys: &[&str],
+    keys: &[MergeKey<'a>],
     key: &ElementKey<'a>,
     alike: &[&ElementKey<'a>],
 ) -> Option<ElementKey<'a>> {
-    let given: Vec<bool> = keys.iter().map(|k| element.get(k).and_then(key_text).is_some()).collect();
+    let given: Vec<bool> = keys.iter().map(|k| element.get(k.name).and_then(key_text).is_some()).collect();
     let mut fitting = alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.0[i] == key.0[i]));
     match (fitting.next(), fitting.next()) {
         (Some(only), None) if given.contains(&false) => Some((*only).clone()),
@@ -364,12 +381,6 @@ pub fn key_text(value: NodeRef<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The API's default for a merge key that an element leaves out. Only OpenAPI v3 documents say so: `protocol: TCP` in the ports of
-/// containers and Services.
-fn default_of(key: &str) -> &'static str {
-    if key == "protocol" { "TCP" } else { "" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,7 +391,7 @@ mod tests {
         let roots: Vec<Vec<NodeRef<'_>>> =
             docs.iter().map(|d| d.roots().next().expect("root").elements().collect()).collect();
         match list_kind(Cursor::unknown(inference), &roots) {
-            Ok(ListKind::Map(keys)) => keys.join("+"),
+            Ok(ListKind::Map(keys)) => keys.iter().map(|k| k.name).collect::<Vec<_>>().join("+"),
             other => format!("{other:?}"),
         }
     }
@@ -411,7 +422,7 @@ mod tests {
         let key = |text: &str| {
             let doc = Document::parse(text).expect("valid");
             let root = doc.roots().next().expect("root");
-            element_key(root, &["port", "protocol"]).map(|k| k.0.join("/"))
+            element_key(root, &["port".into(), "protocol".into()]).map(|k| k.0.join("/"))
         };
         assert_eq!(key("{port: 80}"), Some("80/TCP".into()));
         assert_eq!(key("{port: '80', protocol: TCP}"), Some("80/TCP".into()));
@@ -436,8 +447,11 @@ mod tests {
         let side = [doc.roots().next().expect("root").elements().collect::<Vec<_>>()];
         let a = types.root("v1", "K").field("spec").field("a");
         assert_eq!(list_kind(a, &side), Ok(ListKind::Atomic));
-        assert_eq!(list_kind(a.field("b"), &side), Ok(ListKind::Map(vec!["id"])));
-        assert_eq!(list_kind(types.root("v2", "K").field("spec").field("a"), &side), Ok(ListKind::Map(vec!["name"])));
+        assert_eq!(list_kind(a.field("b"), &side), Ok(ListKind::Map(vec!["id".into()])));
+        assert_eq!(
+            list_kind(types.root("v2", "K").field("spec").field("a"), &side),
+            Ok(ListKind::Map(vec!["name".into()]))
+        );
         let doc = Document::parse("[{name: a}]").expect("valid");
         assert!(list_kind(a.field("b"), &[doc.roots().next().expect("root").elements().collect()]).is_err());
     }

@@ -53,7 +53,7 @@ fn descend<'a>(node: NodeRef<'a>, cursor: Cursor<'_>, offset: usize, path: &mut 
     if let Some(element) = elements.get(i) {
         let step = match list_kind(cursor, std::slice::from_ref(&elements)) {
             Ok(ListKind::Map(keys)) => element_key(*element, &keys).map(|values| {
-                Step::Element(keys.iter().zip(values.0).map(|(k, v)| (Cow::Owned((*k).to_owned()), v)).collect())
+                Step::Element(keys.iter().zip(values.0).map(|(k, v)| (Cow::Owned(k.name.to_owned()), v)).collect())
             }),
             Ok(ListKind::Set) => Some(Step::Value(Cow::Borrowed(element.string()))),
             _ => None,

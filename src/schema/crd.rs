@@ -27,7 +27,7 @@ pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<
 
 #[cfg(test)]
 mod tests {
-    use crate::schema::{Dialect, Inference, ListKind, Types, list_kind};
+    use crate::schema::{Dialect, Inference, ListKind, MergeKey, Types, list_kind};
     use crate::yaml::Document;
 
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
@@ -52,6 +52,7 @@ spec:
                 items:
                   type: object
                   properties:
+                    port: {type: integer, default: 80}
                     hosts: {type: array, x-kubernetes-list-type: set, items: {type: string}}
                     routes: {type: array, items: {type: object}}
               pools:
@@ -81,15 +82,22 @@ spec:
         let side = [named.roots().next().expect("root").elements().collect::<Vec<_>>()];
         let spec = types.root("example.com/v1", "Gateway").field("spec");
         let kind = |cursor| list_kind(cursor, &side);
-        assert_eq!(kind(spec.field("servers")), Ok(ListKind::Map(vec!["host", "port"])));
+        assert_eq!(
+            kind(spec.field("servers")),
+            Ok(ListKind::Map(vec!["host".into(), MergeKey { name: "port", default: "80" }]))
+        );
         assert_eq!(kind(spec.field("servers").field("routes")), Ok(ListKind::Atomic), "a schema overrules inference");
-        assert_eq!(kind(spec.field("pools").field("blue").field("members")), Ok(ListKind::Map(vec!["id"])));
-        assert_eq!(kind(spec.field("free").field("l")), Ok(ListKind::Map(vec!["name"])), "nothing is known here");
+        assert_eq!(kind(spec.field("pools").field("blue").field("members")), Ok(ListKind::Map(vec!["id".into()])));
+        assert_eq!(
+            kind(spec.field("free").field("l")),
+            Ok(ListKind::Map(vec!["name".into()])),
+            "nothing is known here"
+        );
         let finalizers = spec.field("template").field("metadata").field("finalizers");
         let scalars = [Vec::new()];
         assert_eq!(list_kind(finalizers, &scalars), Ok(ListKind::Set), "an embedded resource has an ObjectMeta");
         assert_eq!(list_kind(spec.field("servers").field("hosts"), &scalars), Ok(ListKind::Set));
         let other = types.root("example.com/v1alpha1", "Gateway").field("spec").field("servers");
-        assert_eq!(kind(other), Ok(ListKind::Map(vec!["name"])), "a version that is not served says nothing");
+        assert_eq!(kind(other), Ok(ListKind::Map(vec!["name".into()])), "a version that is not served says nothing");
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{Dialect, ListKind, merge_keys};
+use super::{Dialect, ListKind, MergeKey, merge_keys};
 use crate::yaml::{Error, NodeRef};
 
 /// The models of an OpenAPI document, by name, and the types of resources among them.
@@ -85,7 +85,7 @@ impl<'t> Schema<'t> {
     }
 
     /// How the list merges that the schema is of; `None` where it isn't of one. A list of which nothing more is said is replaced.
-    pub(super) fn list(self, dialect: Dialect) -> Option<ListKind<&'t str>> {
+    pub(super) fn list(self, dialect: Dialect) -> Option<ListKind<MergeKey<'t>>> {
         let text = |key| self.said(key).and_then(NodeRef::as_str);
         let list_type = text("x-kubernetes-list-type");
         let is_list = text("type") == Some("array") || list_type.is_some() || self.said("items").is_some();
@@ -96,17 +96,26 @@ impl<'t> Schema<'t> {
         let strategy = text("x-kubernetes-patch-strategy").unwrap_or_default();
         if strategy.split(',').any(|s| s.trim() == "merge") {
             return match text("x-kubernetes-patch-merge-key") {
-                Some(key) => Some(ListKind::Map(merge_keys(&[key], &map_keys).to_vec())),
+                Some(key) => Some(self.keyed(merge_keys(&[key], &map_keys))),
                 None if is_list => Some(ListKind::Set),
                 None => None,
             };
         }
         let kind = match list_type.filter(|_| dialect == Dialect::Server) {
-            Some("map") if !map_keys.is_empty() => ListKind::Map(map_keys),
+            Some("map") if !map_keys.is_empty() => self.keyed(&map_keys),
             Some("set") => ListKind::Set,
             _ => ListKind::Atomic,
         };
         is_list.then_some(kind)
+    }
+
+    /// A list that merges by these keys, with the defaults that the schema of its elements has for them.
+    fn keyed(self, names: &[&'t str]) -> ListKind<MergeKey<'t>> {
+        let key = |name: &&'t str| match self.field(name).and_then(|field| field.said("default")) {
+            Some(default) => MergeKey { name, default: default.string() },
+            None => MergeKey::from(*name),
+        };
+        ListKind::Map(names.iter().map(key).collect())
     }
 
     /// Whether its value is a resource of its own, with the metadata of one.
@@ -188,7 +197,7 @@ definitions:
         let root = types.root("example.com/v1", "Node");
         let cursor = path.split('.').fold(root, |cursor, field| cursor.field(field));
         let kind = match list_kind(cursor, &[Vec::new()]) {
-            Ok(ListKind::Map(keys)) => keys.join("+"),
+            Ok(ListKind::Map(keys)) => keys.iter().map(|k| k.name).collect::<Vec<_>>().join("+"),
             Ok(kind) => format!("{kind:?}"),
             Err(unkeyed) => unkeyed.reason,
         };
