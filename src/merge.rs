@@ -33,7 +33,9 @@ impl Plan<'_> {
         let Self::Inside(slots) = self else { return false };
         let old: Vec<NodeRef<'_>> = dest.written().map(|child| child.1).collect();
         let is_moved = |(place, slot): (usize, &Slot<'_>)| {
-            place < old.len() && !matches!(slot, Slot::Dest { index, .. } if *index == place)
+            let stays =
+                matches!(slot, Slot::Dest { index, plan, .. } if *index == place && !matches!(plan, Plan::Put(_)));
+            place < old.len() && !stays
         };
         let mut stays = slots.iter().filter(|s| !matches!(s, Slot::Dest { plan: Plan::Remove, .. })).enumerate();
         let has_comments = || {

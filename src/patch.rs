@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::change::{By, Change, Child, ChildId, Inside, Notes, Others, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::{ElementKey, FieldPath};
-use crate::schema::{Cursor, ListKind, MergeKey, Unkeyed, element_key, key_text, list_kind, only_fit};
+use crate::schema::{Cursor, Fit, ListKind, MergeKey, Unkeyed, element_key, fit, key_text, list_kind};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 
 /// The directive that says how a map, or as an element of a list the list, is patched.
@@ -153,6 +153,10 @@ impl<'a> Lowering<'a> {
                     "a directive must be `{PATCH}`, `{RETAIN_KEYS}`, `{ORDER}…` or `{DELETE_FROM}…`, not \"{name}\""
                 )));
             }
+            if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
+                let notice = Notice::Ignored(format!("`{name}` is no directive, and is merged as a field"));
+                self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed: Some(value) });
+            }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
             let id = ChildId::Field(name);
             let in_dest = dest.and_then(|d| d.get(name));
@@ -164,7 +168,15 @@ impl<'a> Lowering<'a> {
         }
         // Directives about lists that the patch itself does not have.
         for (name, on_list) in on_lists {
-            let Some(list) = dest.and_then(|d| d.get(name)).filter(|_| others == Others::Stay) else { continue };
+            let found = dest.and_then(|d| d.get(name)).filter(|_| others == Others::Stay);
+            let Some(list) = found else {
+                if cursor.lacks_list(name) {
+                    let notice =
+                        Notice::Ignored(format!("a directive speaks of the list `{name}`, which there is none of"));
+                    self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed: Some(patch) });
+                }
+                continue;
+            };
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             if let Some(at) = on_list.order.filter(|_| !list.is_list() && !list.is_null()) {
@@ -326,7 +338,16 @@ impl<'a> Lowering<'a> {
         for element in patch.elements() {
             let Some(key) = element_key(element, &keys) else { continue };
             let alike = by_first.get(&*key.0[0]).filter(|_| !in_dest.contains_key(&key));
-            let key = alike.and_then(|alike| only_fit(element, &keys, &key, alike)).unwrap_or(key);
+            let key = match alike.map(|alike| fit(element, &keys, &key, alike)) {
+                Some(Fit::Only(key)) => key,
+                Some(Fit::Several(open)) if self.reader == Reader::Kubectl => {
+                    return Err(element.error(format!(
+                        "an element of `{}` must say its merge key `{open}`, for several of dest have the others",
+                        self.path
+                    )));
+                }
+                _ => key,
+            };
             let id = ChildId::Key(key.clone());
             self.path.push(id.step(&by), None);
             let found = in_dest.get(&key).copied();

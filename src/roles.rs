@@ -114,7 +114,9 @@ pub fn assign<'a>(
                         let field =
                             if doc.roots().len() > 1 { format!("{field}, document {}", i + 1) } else { field.clone() };
                         if !root.is_map() {
-                            return Err(error(format!("`{field}` must hold resources, which are maps")));
+                            let is_json_patch = root.elements().any(|e| e.get("op").is_some());
+                            let what = if is_json_patch { "; a JSON patch (RFC 6902) is none" } else { "" };
+                            return Err(error(format!("`{field}` must hold resources, which are maps{what}")));
                         }
                         members.push(Resource::read(root, Origin::Field(field)));
                     }
@@ -141,8 +143,13 @@ pub fn assign<'a>(
                         members.push(Resource { relative_path: Some(relative), ..item.clone() });
                     }
                     if !found {
+                        let of_host = if items.iter().flatten().any(|item| item.path.is_some()) {
+                            ""
+                        } else {
+                            ": the host says of no item where it lies, so use `yaml`"
+                        };
                         return Err(error(format!(
-                            "`{}` must select at least one item, but no item of the package lies in \"{path}\"",
+                            "`{}` must select at least one item, but no item of the package lies in \"{path}\"{of_host}",
                             side.field
                         )));
                     }
@@ -186,9 +193,13 @@ pub fn assign<'a>(
     }
     for resource in others.iter().flat_map(|(_, members)| members) {
         if let Some(field) = resource.missing().filter(|_| resource.target.is_none()) {
+            let or = if config.mode == Mode::ThreeWay { "" } else { ", or a `target` that says which items it is for" };
             return Err(Box::new(
-                Outcome::new(Severity::Error, format!("{} must have `{field}` to be merged", resource.whereabouts()))
-                    .about(resource),
+                Outcome::new(
+                    Severity::Error,
+                    format!("{} must have `{field}` to be merged{or}", resource.whereabouts()),
+                )
+                .about(resource),
             ));
         }
     }

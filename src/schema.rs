@@ -254,6 +254,16 @@ impl<'t> Cursor<'t> {
             && (self.here.is_some_and(replaces) || self.openapi.is_some_and(Schema::is_replaced))
     }
 
+    /// Whether a built-in type lies here that has no such list, and nobody else knows of one.
+    pub fn lacks_list(self, name: &str) -> bool {
+        let field = self.field(name);
+        self.below.is_some()
+            && field.here.is_none()
+            && field.rules.is_none()
+            && field.openapi.is_none()
+            && field.definition.is_none()
+    }
+
     /// Which fields of the map that lies here, or of a list's each element, may be set at once.
     pub fn members(self) -> Members {
         let Some(here) = self.here.filter(|f| f.strategy().retains_keys()) else { return Members::Any };
@@ -352,19 +362,37 @@ pub fn element_key<'a>(element: NodeRef<'a>, keys: &[MergeKey<'a>]) -> Option<El
     (!values.is_empty()).then_some(ElementKey(values))
 }
 
-/// The element of dest that an element of a patch means which leaves some of its merge keys out: the only one that fits the others.
-/// `key` are the patch's own keys with their defaults, `alike` those of dest's elements that have its first one.
-pub fn only_fit<'a>(
+/// Which elements of dest an element of a patch fits that leaves some of its merge keys out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fit<'a> {
+    /// Only the one with these keys.
+    Only(ElementKey<'a>),
+    /// Several, which differ in this key, and no default says which one is meant.
+    Several(&'a str),
+    /// None, or the element leaves nothing out that is open.
+    None,
+}
+
+/// Finds the elements of dest that an element of a patch fits. `key` are the patch's own keys with their defaults, `alike` those of dest's
+/// elements that have its first one.
+pub fn fit<'a>(
     element: NodeRef<'a>,
     keys: &[MergeKey<'a>],
     key: &ElementKey<'a>,
     alike: &[&ElementKey<'a>],
-) -> Option<ElementKey<'a>> {
+) -> Fit<'a> {
     let given: Vec<bool> = keys.iter().map(|k| element.get(k.name).and_then(key_text).is_some()).collect();
+    if !given.contains(&false) {
+        return Fit::None;
+    }
     let mut fitting = alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.0[i] == key.0[i]));
     match (fitting.next(), fitting.next()) {
-        (Some(only), None) if given.contains(&false) => Some((*only).clone()),
-        _ => None,
+        (Some(only), None) => Fit::Only((*only).clone()),
+        (Some(_), Some(_)) => {
+            let open = keys.iter().zip(&given).find(|(key, given)| !**given && key.default.is_empty());
+            open.map_or(Fit::None, |(key, _)| Fit::Several(key.name))
+        }
+        _ => Fit::None,
     }
 }
 

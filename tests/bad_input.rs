@@ -72,7 +72,7 @@ fn errors_of_the_spec() {
     says(&two_way("source: {path: x}\n"), &["`spec.source` must be a list, not a map"]);
     says(
         &two_way("source: [{path: nowhere}]\n"),
-        &["`spec.source[0].path` must select at least one item", "\"nowhere\""],
+        &["`spec.source[0].path` must select at least one item", "\"nowhere\": the host says of no item where it lies"],
     );
     says(&two_way("source: [{path: ../x}]\n"), &["must be a path within the package", "not \"../x\""]);
     says(&two_way("source: [{path: ./}]\n"), &["must name a file or a folder"]);
@@ -126,6 +126,10 @@ fn sources_that_cannot_be_merged() {
     says(&with(head), &["must have `metadata.name`"]);
     says(&with(&format!("{THING}---\n{head}")), &["`spec.source[0].yaml, document 2` must have `metadata.name`"]);
     says(&with("- a\n"), &["must hold resources, which are maps"]);
+    says(
+        &with("- {op: add, path: /spec/b, value: 1}\n"),
+        &["must hold resources, which are maps; a JSON patch (RFC 6902) is none"],
+    );
     says(&with("# nothing\n"), &["must hold at least one resource"]);
     says(&with("a: [\n"), &["`spec.source[0].yaml` 1:4: the text must be YAML"]);
     says(&with(&format!("{THING}  b: 2\n")), &["`spec.source[0].yaml` 7:3: the key `b` must stand once in a map"]);
@@ -291,13 +295,26 @@ fn a_patch_that_hits_nothing_is_an_error() {
             "Pod prod/web: a patch must hit an item, and no item is `v1 Pod prod/web`; `v1 Pod web` has another namespace",
         ],
     );
-    says(&patch(&POD.replace("name: web", "name: x\n  $patch: delete")), &["no item is `v1 Pod x`"]);
+    says(&patch(&POD.replace("name: web", "name: x")), &["no item is `v1 Pod x`; the only Pod is `v1 Pod web`"]);
     let two = format!("{}---\n{}", POD.replace("name: web", "name: x"), POD.replace("name: web", "name: y"));
     says(&patch(&two), &["no item is `v1 Pod x`", "no item is `v1 Pod y`"]);
     says(
         &resource_list(&items(POD), "mode: Strategic\n"),
         &[
             "`spec.source` must be given, or items must carry the annotation `config.kubernetes.io/merge-source: source`",
+        ],
+    );
+}
+
+/// What a further key would say cannot be guessed where several elements have the first one.
+#[test]
+fn an_element_that_fits_several_is_an_error() {
+    let dest = POD.replace("  tolerations:\n  - key: a\n", "  topologySpreadConstraints:\n  - {topologyKey: z, whenUnsatisfiable: DoNotSchedule}\n  - {topologyKey: z, whenUnsatisfiable: ScheduleAnyway}\n");
+    let patch = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  topologySpreadConstraints:\n  - {topologyKey: z, $patch: delete}\n";
+    says(
+        &resource_list(&items(&dest), &format!("mode: Strategic\n{}", side("source", patch))),
+        &[
+            "6:5: an element of `spec.topologySpreadConstraints` must say its merge key `whenUnsatisfiable`, for several of dest have the others",
         ],
     );
 }
@@ -309,7 +326,9 @@ fn errors_of_a_target() {
     };
     says(
         &target("{kind: Deployment, name: web-.*}"),
-        &["`spec.source[0].target` must select at least one item, and none fits `kind: Deployment`, `name: web-.*`"],
+        &[
+            "`spec.source[0].target` must select at least one item, and none fits `kind: Deployment`, `name: web-.*` (regular expressions",
+        ],
     );
     says(&target("[]"), &["`spec.source[0].target` must be a map, not a list"]);
     says(&target("{}"), &["`spec.source[0].target` must have at least one field"]);
@@ -400,6 +419,6 @@ fn on_an_error_the_items_go_out_as_they_came_with_the_reason_among_the_results()
     assert!(output.stdout.starts_with(&stdin));
     assert_eq!(
         results(&output.stdout),
-        [("error".into(), "`spec.source[0].yaml, document 2` must have `apiVersion` to be merged".into())]
+        [("error".into(), "`spec.source[0].yaml, document 2` must have `apiVersion` to be merged, or a `target` that says which items it is for".into())]
     );
 }

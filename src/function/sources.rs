@@ -80,7 +80,9 @@ pub(super) fn merge_sources(roles: &Roles<'_>, config: &Config<'_>, missing: Mis
     }
     run.results.extend(without_partner(&alone, &roles.dest, missing));
     run.results.extend(idle.into_iter().map(|(field, target)| {
-        let message = format!("`{field}` must select at least one item, and none fits {target}");
+        let message = format!(
+            "`{field}` must select at least one item, and none fits {target} (regular expressions for the whole value)"
+        );
         Outcome::new(Severity::Error, message)
     }));
     Ok(Sourced { merged: run.merged, results: run.results, hit })
@@ -125,14 +127,21 @@ impl<'r, 'a> Groups<'r, 'a> {
 /// That sources have no partner: one may have been meant for an item that has another namespace or version.
 fn without_partner(alone: &[&Resource<'_>], dest: &[Resource<'_>], missing: Missing) -> Vec<Outcome> {
     let dest = if alone.is_empty() { &[] } else { dest };
-    let known = dest.iter().filter_map(|d| d.identity);
-    let alike: HashMap<(&str, &str), Identity<'_>> = known.map(|i| ((i.kind, i.name), i)).collect();
+    let known = || dest.iter().filter_map(|d| d.identity);
+    let alike: HashMap<(&str, &str), Identity<'_>> = known().map(|i| ((i.kind, i.name), i)).collect();
+    let mut of_kind: HashMap<&str, Vec<Identity<'_>>> = HashMap::new();
+    for identity in known() {
+        of_kind.entry(identity.kind).or_default().push(identity);
+    }
     let told = alone.iter().filter_map(|source| {
         let identity = source.identity?;
         let hint = match alike.get(&(identity.kind, identity.name)) {
             Some(alike) if alike.api_version == identity.api_version => format!("; `{alike}` has another namespace"),
             Some(alike) => format!("; `{alike}` has another apiVersion"),
-            None => String::new(),
+            None => match of_kind.get(identity.kind).map(Vec::as_slice) {
+                Some([only]) if missing == Missing::Refuse => format!("; the only {} is `{only}`", identity.kind),
+                _ => String::new(),
+            },
         };
         let (severity, message) = match missing {
             Missing::Add => (Severity::Info, format!("added, for no item is `{identity}`{hint}")),

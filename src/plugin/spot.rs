@@ -38,7 +38,7 @@ pub fn spot(document: &Document<'_>, offset: usize, depth: Depth) -> String {
     format!("{} {namespace}{} {}", identity.kind, identity.name, path.keyed()).trim_end().to_owned()
 }
 
-fn descend<'a>(node: NodeRef<'a>, cursor: Cursor<'_>, offset: usize, path: &mut FieldPath<'a>) {
+fn descend<'a>(node: NodeRef<'a>, cursor: Cursor<'a>, offset: usize, path: &mut FieldPath<'a>) {
     let document = node.document();
     let places = Place::of_children(node);
     // In a flow map children share their line, so only the child itself says which one it is.
