@@ -3,6 +3,9 @@
 //! It knows no mode, no directive and no text, and it visits only what the change names. A conflict is data, not an error: the walk goes
 //! on, and the policy says which side is taken.
 
+mod order;
+mod union;
+
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
@@ -12,6 +15,8 @@ use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteCh
 use crate::path::FieldPath;
 use crate::schema::{Members, MergeKey, element_key};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
+use order::{behind_siblings, elements_as_ordered, elements_in_order, fields_in_order, list_over_list};
+use union::{crowded, fields_after};
 
 /// What becomes of one node of dest.
 #[derive(Clone, Debug)]
@@ -368,14 +373,9 @@ impl<'a> Walk<'a> {
         for child in children {
             slots.extend(self.put(child, inside)?.map(Slot::New));
         }
-        let comes: Vec<_> = inside.like.written().collect();
-        let comes = slots.iter().filter_map(|slot| match slot {
-            Slot::Dest { plan: Plan::Remove, .. } => None,
-            Slot::Dest { plan: Plan::Put(new), index, .. } => Some((comes[*index].0?.string(), new.value)),
-            Slot::Dest { index, .. } => Some((comes[*index].0?.string(), comes[*index].1)),
-            Slot::New(new) => Some((new.key?.string(), new.value)),
-        });
-        if let Some(notice) = crowded(inside.members, comes) {
+        if inside.members != Members::Any
+            && let Some(notice) = crowded(inside.members, union::fields_of(inside.like, &slots))
+        {
             self.warn(notice, None, Some(inside.like));
         }
         let whole = slots.iter().all(|s| matches!(s, Slot::Dest { plan: Plan::Keep, .. }));
@@ -540,135 +540,8 @@ fn merged_value<'a>(map: NodeRef<'a>, child: &Child<'a>) -> Option<(NodeRef<'a>,
     Some((merged, value?))
 }
 
+/// What becomes of each of dest's children; `None` of those that are not asked for.
 type Planned<'a> = Vec<Option<(Plan<'a>, Comments<'a>)>>;
-
-/// Each new field with the child of dest behind which it goes: the nearest sibling before it that dest has too.
-fn behind_siblings<'a>(like: NodeRef<'a>, old: &Children<'a>, new: Vec<New<'a>>) -> Vec<(Option<usize>, New<'a>)> {
-    let mut placed = Vec::with_capacity(new.len());
-    let mut new = new.into_iter().peekable();
-    let mut last = None;
-    for (key, _) in like.entries() {
-        match new.next_if(|n| n.key.is_some_and(|k| k.is(key))) {
-            Some(entry) => placed.push((last, entry)),
-            None if new.peek().is_none() => break,
-            None => last = old.find(&ChildId::Field(key.string())).0.or(last),
-        }
-    }
-    placed.extend(new.map(|entry| (None, entry)));
-    placed
-}
-
-/// Dest's fields in their order, with the new ones where they belong; those that belong nowhere come last.
-fn fields_in_order<'a>(plans: Planned<'a>, new: Vec<(Option<usize>, New<'a>)>) -> Vec<Slot<'a>> {
-    let mut slots = Vec::with_capacity(plans.len() + new.len());
-    let mut behind: HashMap<Option<usize>, Vec<New<'a>>> = HashMap::new();
-    for (after, entry) in new {
-        behind.entry(after).or_default().push(entry);
-    }
-    for (index, plan) in plans.into_iter().enumerate() {
-        slots.push(dest_slot(index, plan));
-        slots.extend(behind.remove(&Some(index)).into_iter().flatten().map(Slot::New));
-    }
-    slots.extend(behind.remove(&None).into_iter().flatten().map(Slot::New));
-    slots
-}
-
-/// Dest's elements in their order, and the new ones before or behind them.
-fn elements_in_order<'a>(plans: Planned<'a>, new: Vec<New<'a>>, place: NewElements) -> Vec<Slot<'a>> {
-    let old = plans.into_iter().enumerate().map(|(index, plan)| dest_slot(index, plan));
-    let new = new.into_iter().map(Slot::New);
-    match place {
-        NewElements::Append => old.chain(new).collect(),
-        NewElements::Prepend => new.chain(old).collect(),
-    }
-}
-
-/// The elements as an order wants them. Those that it does not name stand before the first one that it names and that follows them in
-/// dest. Source: `mergeSortedSlice` of apimachinery's strategic merge patch.
-fn elements_as_ordered<'a>(
-    plans: Planned<'a>,
-    old: &Children<'a>,
-    new: Vec<(&ChildId<'a>, New<'a>)>,
-    (by, order): (&By<'a>, &[ChildId<'a>]),
-) -> Vec<Slot<'a>> {
-    let rank: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().rev().map(|(rank, id)| (id, rank)).collect();
-    let mut named: Vec<(usize, Option<usize>, Slot<'a>)> = Vec::new();
-    let mut others = Vec::new();
-    for (index, plan) in plans.into_iter().enumerate() {
-        let rank = old.ids[index].as_ref().and_then(|id| rank.get(id));
-        let slot = dest_slot(index, plan);
-        match rank.filter(|_| !matches!(slot, Slot::Dest { plan: Plan::Remove, .. })) {
-            Some(rank) => named.push((*rank, Some(index), slot)),
-            None => others.push((index, slot)),
-        }
-    }
-    let (count, last) = (old.written.len(), order.len());
-    // Of maps, as many new ones as were deleted follow all that dest has: kubectl's take the room of the deleted in its own array.
-    let is_gone = |slot: &Slot<'a>| matches!(slot, Slot::Dest { plan: Plan::Remove, .. });
-    let room = if matches!(by, By::Keys(_)) { others.iter().filter(|(_, slot)| is_gone(slot)).count() } else { 0 };
-    named.extend(
-        new.into_iter()
-            .enumerate()
-            .map(|(i, (id, n))| (rank.get(id).copied().unwrap_or(last), (i < room).then_some(count), Slot::New(n))),
-    );
-    named.sort_by_key(|(rank, ..)| *rank);
-    let mut others = others.into_iter().peekable();
-    let mut slots = Vec::new();
-    for (_, place, slot) in named {
-        while let Some((_, other)) = others.next_if(|(index, _)| place.is_some_and(|place| *index < place)) {
-            slots.push(other);
-        }
-        slots.push(slot);
-    }
-    slots.extend(others.map(|(_, slot)| slot));
-    slots
-}
-
-/// The fields of a map as they will be, those among them that `<<` brings in.
-fn fields_after<'p, 'a>(
-    map: NodeRef<'a>,
-    old: &'p Children<'a>,
-    plans: &'p Planned<'a>,
-    new: &'p [(&ChildId<'a>, New<'a>)],
-) -> impl Iterator<Item = (&'a str, NodeRef<'a>)> + use<'p, 'a> {
-    let stays = old.written.iter().zip(plans).filter_map(|((key, value), plan)| match plan {
-        Some((Plan::Remove, _)) => None,
-        Some((Plan::Put(new), _)) => Some((key.filter(|k| !k.is_merge_key())?.string(), new.value)),
-        _ => Some((key.filter(|k| !k.is_merge_key())?.string(), *value)),
-    });
-    let comes = new.iter().filter_map(|(_, new)| Some((new.key?.string(), new.value)));
-    let is_own = |name: &str| old.written.iter().any(|(key, _)| key.is_some_and(|k| k.string() == name));
-    let merged = map.fields().map(|(key, value)| (key.string(), value));
-    let merged: Vec<_> =
-        if map.document().has_merge_keys() { merged.filter(|(n, _)| !is_own(n)).collect() } else { Vec::new() };
-    stays.chain(comes).chain(merged)
-}
-
-/// Which members of a union stand side by side.
-fn crowded<'a>(members: Members, fields: impl Iterator<Item = (&'a str, NodeRef<'a>)>) -> Option<Notice> {
-    let beside = match members {
-        Members::Any => return None,
-        Members::OneBeside(key) => key,
-        Members::NamedByType => "type",
-    };
-    let (key, mut set): (Vec<_>, Vec<_>) =
-        fields.filter(|(_, value)| !value.is_null()).partition(|(name, _)| *name == beside);
-    let mut names: Vec<String> = Vec::new();
-    if members == Members::NamedByType {
-        let named = key.first()?.1.as_str()?;
-        let mut rest = named.chars();
-        let field: String = rest.next().into_iter().flat_map(char::to_lowercase).chain(rest).collect();
-        set.retain(|(name, _)| *name != field);
-        names.push(format!("`type: {named}`"));
-    }
-    names.extend(set.iter().map(|(name, _)| format!("`{name}`")));
-    (names.len() > 1).then(|| Notice::Union(names.join(" and ")))
-}
-
-fn dest_slot<'a>(index: usize, plan: Option<(Plan<'a>, Comments<'a>)>) -> Slot<'a> {
-    let (plan, comments) = plan.unwrap_or((Plan::Keep, Comments::default()));
-    Slot::Dest { index, plan, comments }
-}
 
 /// Dest's children as they are written, with a look-up that is hashed where that pays.
 struct Children<'a> {
@@ -711,68 +584,4 @@ impl<'a> Children<'a> {
         let mut found = self.ids.iter().enumerate().filter(|(_, i)| i.as_ref() == Some(id)).map(|(i, _)| i);
         (found.next(), found.collect())
     }
-}
-
-/// A list for a list: elements that both have in one order stay to the byte, and only what lies between them is replaced.
-fn list_over_list<'a>(dest: NodeRef<'a>, updated: NodeRef<'a>) -> Plan<'a> {
-    let (old, new): (Vec<_>, Vec<_>) = (dest.elements().collect(), updated.elements().collect());
-    let put = |value: NodeRef<'a>| New { key: None, value, trim: Plan::Keep };
-    let mut slots: Vec<Slot<'a>> = Vec::new();
-    let (mut at, mut from) = (0, 0);
-    let mut anchors = common(&old, &new);
-    anchors.push((old.len(), new.len()));
-    for (i, j) in anchors {
-        // Elements that stand in the same gap take each other's places, as far as there are as many.
-        let mut replacing = new[from..j].iter();
-        for index in at..i {
-            let (plan, behind) = match replacing.next() {
-                Some(value) => {
-                    (Plan::Put(Box::new(put(*value))), comment_text(&Place::of_element(updated, *value), *value))
-                }
-                None => (Plan::Remove, None),
-            };
-            slots.push(Slot::Dest { index, plan, comments: Comments { above: None, behind } });
-        }
-        slots.extend(replacing.map(|value| Slot::New(put(*value))));
-        if i < old.len() {
-            slots.push(Slot::dest(i, Plan::Keep));
-        }
-        (at, from) = (i + 1, j + 1);
-    }
-    Plan::Inside(slots)
-}
-
-/// The longest common subsequence of two lists, as pairs of indices; of long lists only what they begin and end with.
-fn common(old: &[NodeRef<'_>], new: &[NodeRef<'_>]) -> Vec<(usize, usize)> {
-    let prefix = old.iter().zip(new).take_while(|(a, b)| same(**a, **b)).count();
-    let rest = old[prefix..].iter().rev().zip(new[prefix..].iter().rev());
-    let suffix = rest.take_while(|(a, b)| same(**a, **b)).count();
-    let (old_middle, new_middle) = (&old[prefix..old.len() - suffix], &new[prefix..new.len() - suffix]);
-    let mut pairs: Vec<(usize, usize)> = (0..prefix).map(|i| (i, i)).collect();
-    let (n, m) = (old_middle.len(), new_middle.len());
-    if n * m <= 4096 {
-        let mut length = vec![vec![0u16; m + 1]; n + 1];
-        for i in (0..n).rev() {
-            for j in (0..m).rev() {
-                length[i][j] = if same(old_middle[i], new_middle[j]) {
-                    length[i + 1][j + 1] + 1
-                } else {
-                    length[i + 1][j].max(length[i][j + 1])
-                };
-            }
-        }
-        let (mut i, mut j) = (0, 0);
-        while i < n && j < m {
-            if same(old_middle[i], new_middle[j]) {
-                pairs.push((prefix + i, prefix + j));
-                (i, j) = (i + 1, j + 1);
-            } else if length[i + 1][j] >= length[i][j + 1] {
-                i += 1;
-            } else {
-                j += 1;
-            }
-        }
-    }
-    pairs.extend((0..suffix).map(|k| (old.len() - suffix + k, new.len() - suffix + k)));
-    pairs
 }
