@@ -3,6 +3,9 @@
 //! Dest is asked only for what a patch alone cannot say: whether an unknown list merges (inference looks at all sides) and which element a
 //! patch means that names it by fewer keys than the list has.
 
+mod directive;
+mod follow;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::change::{By, Change, Child, ChildId, Inside, Notes, Others, Wants};
@@ -10,52 +13,10 @@ use crate::merge::{Notice, Warning};
 use crate::path::{ElementKey, FieldPath};
 use crate::schema::{Cursor, Fit, ListKind, MergeKey, Unkeyed, element_key, fit, key_text, list_kind};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
+use directive::{DELETE_FROM, Directive, ORDER, OnList, PATCH, RETAIN_KEYS, directive, must_be_list};
+use follow::follow;
 
-/// The directive that says how a map, or as an element of a list the list, is patched.
-const PATCH: &str = "$patch";
-/// The directive that names the fields of a map that stay.
-const RETAIN_KEYS: &str = "$retainKeys";
-/// What the name of the directive begins with that takes values out of a list of scalars; the field's name follows.
-const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
-/// What the name of the directive begins with that gives a list its order; the field's name follows.
-const ORDER: &str = "$setElementOrder/";
-
-/// As whom a patch is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// As kyaml reads a source: `$patch` is the only directive, and it speaks of a list where it stands alone in an element. Nulls in a list
-    /// that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
-    Kyaml,
-    /// As kubectl reads a strategic merge patch: all four directives count, and an element with `$patch: replace` speaks of its list whatever
-    /// else it holds. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
-    Kubectl,
-}
-
-impl Reader {
-    /// Whether a field is a directive and no data.
-    fn is_directive(self, name: &str) -> bool {
-        name == PATCH
-            || self == Self::Kubectl
-                && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER))
-    }
-}
-
-impl Reader {
-    /// Whether a field is meant as a directive and is none: it would arrive as data.
-    fn misspells(self, name: &str) -> bool {
-        let spelled = name.to_ascii_lowercase();
-        let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
-        self == Self::Kubectl && !self.is_directive(name) && begins.iter().any(|b| spelled.starts_with(b))
-    }
-}
-
-/// The values of `$patch`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Directive {
-    Merge,
-    Replace,
-    Delete,
-}
+pub use directive::Reader;
 
 /// What a patch asks of dest, and what the user should hear of.
 #[derive(Debug)]
@@ -82,15 +43,6 @@ pub fn lower<'a>(
     let mut lowering = Lowering { reader, path: FieldPath::default(), warnings: Vec::new() };
     let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
-}
-
-/// What a map's directives say of a list that is one of its fields.
-#[derive(Clone, Copy, Default)]
-struct OnList<'a> {
-    /// The values that leave it, as a list.
-    deleted: Option<NodeRef<'a>>,
-    /// Its order, as a list.
-    order: Option<NodeRef<'a>>,
 }
 
 struct Lowering<'a> {
@@ -141,7 +93,7 @@ impl<'a> Lowering<'a> {
             return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
         }
         let dest = dest.filter(|d| d.is_map());
-        let mut on_lists = self.on_lists(patch)?;
+        let mut on_lists = self.reader.on_lists(patch)?;
         let mut children = Vec::new();
         for (key, value) in patch.entries() {
             let name = key.string();
@@ -189,33 +141,6 @@ impl<'a> Lowering<'a> {
         let mut inside = Inside { others, members: cursor.members(), ..Inside::of(patch, By::Field, children) };
         self.retain(patch, &mut inside)?;
         Ok(Wants::Inside(inside))
-    }
-
-    /// What `$setElementOrder` and `$deleteFromPrimitiveList` in a map say, by field.
-    fn on_lists(&self, map: NodeRef<'a>) -> Result<Vec<(&'a str, OnList<'a>)>, Error> {
-        let mut found: Vec<(&'a str, OnList<'a>)> = Vec::new();
-        if self.reader == Reader::Kyaml {
-            return Ok(found);
-        }
-        for (key, value) in map.entries() {
-            let name = key.string();
-            let Some(field) = name.strip_prefix(ORDER).or_else(|| name.strip_prefix(DELETE_FROM)) else { continue };
-            must_be_list(key, value)?;
-            let at = found.iter().position(|(f, _)| *f == field).unwrap_or_else(|| {
-                found.push((field, OnList::default()));
-                found.len() - 1
-            });
-            let on_list = &mut found[at].1;
-            if name.starts_with(ORDER) {
-                on_list.order = Some(value);
-                continue;
-            }
-            if let Some(other) = value.elements().find(|e| e.is_container()) {
-                return Err(other.error(format!("`{name}` must hold scalars only")));
-            }
-            on_list.deleted = Some(value);
-        }
-        Ok(found)
     }
 
     /// Lets only those fields of dest stay that `$retainKeys` names.
@@ -267,7 +192,7 @@ impl<'a> Lowering<'a> {
             Some(Directive::Merge) | None => {}
         }
         let dest = dest.filter(|d| d.is_list());
-        let of_patch: Vec<NodeRef<'a>> = patch.elements().filter(|e| !self.speaks_of_list(*e)).collect();
+        let of_patch: Vec<NodeRef<'a>> = patch.elements().filter(|e| !self.reader.speaks_of_list(*e)).collect();
         let sides: Vec<Vec<NodeRef<'a>>> =
             [Some(of_patch.clone()), dest.map(|d| d.elements().collect())].into_iter().flatten().collect();
         let kind = match list_kind(cursor, &sides) {
@@ -468,12 +393,12 @@ impl<'a> Lowering<'a> {
     /// A list that replaces dest's: as it stands, unless a directive or a null that clears has to be taken out of it. `by` is the directive
     /// that says so; under `$patch: replace` any further directive in the list is ignored.
     fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>, by: Option<Directive>) -> Result<Wants<'a>, Error> {
-        if !self.must_be_cut(patch) {
+        if !self.reader.must_cut(patch) {
             return Ok(Wants::Value(patch));
         }
         let mut children = Vec::new();
         for element in patch.elements() {
-            if self.speaks_of_list(element) {
+            if self.reader.speaks_of_list(element) {
                 continue;
             }
             if element.is_map() && directive(element)? == Some(Directive::Delete) {
@@ -485,7 +410,7 @@ impl<'a> Lowering<'a> {
                     self.path
                 )));
             }
-            let mut change = if self.must_be_cut(element) {
+            let mut change = if self.reader.must_cut(element) {
                 self.node(element, OnList::default(), None, cursor, Others::Go)?
             } else {
                 Change::patch(Wants::Value(element), None)
@@ -496,35 +421,11 @@ impl<'a> Lowering<'a> {
         Ok(Wants::Inside(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }))
     }
 
-    /// Whether a list that is replaced cannot be taken as it stands.
-    fn must_be_cut(&self, node: NodeRef<'_>) -> bool {
-        fn any(node: NodeRef<'_>, reader: Reader) -> bool {
-            let cut = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
-                reader.is_directive(key.string()) || reader == Reader::Kubectl && value.is_null() || any(value, reader)
-            };
-            node.entries().any(cut) || node.elements().any(|e| any(e, reader))
-        }
-        let may = node.text().contains('$') || self.reader == Reader::Kubectl && node.has_nulls() || node.has_aliases();
-        may && any(node, self.reader)
-    }
-
-    /// Whether an element speaks of its list and is none of its values.
-    fn speaks_of_list(&self, element: NodeRef<'_>) -> bool {
-        let Some((_, said)) = element.entries().find(|(k, _)| k.string() == PATCH) else { return false };
-        let is_alone = element.entries().nth(1).is_none();
-        match self.reader {
-            // Source: kyaml's `determineSequenceNodePatchStrategy`.
-            Reader::Kyaml => is_alone,
-            // Source: apimachinery's `mergeSliceWithSpecialElements`.
-            Reader::Kubectl => said.string() == "replace" || said.string() == "merge" && is_alone,
-        }
-    }
-
     /// What the elements of a list say of the list itself.
     fn list_directive(&mut self, list: NodeRef<'a>) -> Result<Option<Directive>, Error> {
         let mut found = None;
         for element in list.elements().filter(|e| e.is_map()) {
-            if !self.speaks_of_list(element) {
+            if !self.reader.speaks_of_list(element) {
                 continue;
             }
             let said = directive(element)?;
@@ -570,102 +471,4 @@ fn short<'a>(id: &ChildId<'a>) -> ChildId<'a> {
         ChildId::Key(values) => ChildId::Key(ElementKey(values.0[..1].to_vec())),
         id => id.clone(),
     }
-}
-
-fn must_be_list(key: NodeRef<'_>, value: NodeRef<'_>) -> Result<(), Error> {
-    if value.is_list() {
-        return Ok(());
-    }
-    Err(value.error(format!("`{}` must be a list, not \"{}\"", key.string(), shown(value))))
-}
-
-/// Lets a second change of one node follow the first, so that applying the result is applying both in turn.
-fn follow<'a>(first: &mut Change<'a>, second: Change<'a>) {
-    first.notes.behind = second.notes.behind.or(first.notes.behind);
-    match (&mut first.wants, second.wants) {
-        (_, Wants::Same) => {}
-        (Wants::Inside(a), Wants::Inside(b)) if is_alike(a, &b) => follow_inside(a, b),
-        (Wants::Value(list), Wants::Inside(b)) if list.is_list() && matches!(b.by, By::Value) => {
-            let children = list.elements().filter_map(|e| Some((ChildId::Value(e.scalar()?), e)));
-            let children = children.map(|(id, e)| Child {
-                id,
-                node: Some((None, e)),
-                change: Change::patch(Wants::Value(e), None),
-            });
-            let mut a = Inside { others: Others::Go, ..Inside::of(*list, By::Value, children.collect()) };
-            follow_inside(&mut a, b);
-            first.wants = Wants::Inside(a);
-        }
-        (Wants::Nothing | Wants::Value(_) | Wants::Inside(_), Wants::Inside(mut b)) => {
-            from_nothing(&mut b);
-            first.wants = Wants::Inside(b);
-        }
-        (_, second) => first.wants = second,
-    }
-}
-
-/// Whether two looks are into the same kind of map or list.
-fn is_alike(a: &Inside<'_>, b: &Inside<'_>) -> bool {
-    a.like.is_map() == b.like.is_map() && std::mem::discriminant(&a.by) == std::mem::discriminant(&b.by)
-}
-
-fn follow_inside<'a>(first: &mut Inside<'a>, second: Inside<'a>) {
-    if !second.order.is_empty() {
-        first.order = second.order;
-    }
-    match second.others {
-        Others::Go => {
-            first.others = Others::Go;
-            // What the second one neither sets nor retains is gone, whatever the first one did.
-            first.children.retain(|child| second.children.iter().any(|c| c.id == child.id));
-        }
-        Others::Once if first.others == Others::Stay => first.others = Others::Once,
-        Others::Once | Others::Stay => {}
-    }
-    let mut known: HashMap<ChildId<'a>, usize> =
-        first.children.iter().enumerate().map(|(i, child)| (child.id.clone(), i)).collect();
-    for child in second.children {
-        match known.get(&child.id) {
-            Some(&at) => {
-                let known = &mut first.children[at];
-                known.node = known.node.or(child.node);
-                follow(&mut known.change, child.change);
-            }
-            None => {
-                known.insert(child.id.clone(), first.children.len());
-                first.children.push(child);
-            }
-        }
-    }
-}
-
-/// Asks a look for what it makes of nothing: nothing that dest has stays below it.
-fn from_nothing(inside: &mut Inside<'_>) {
-    inside.others = Others::Go;
-    for child in &mut inside.children {
-        match &mut child.change.wants {
-            Wants::Inside(below) => from_nothing(below),
-            wants @ Wants::Same => *wants = Wants::Nothing,
-            Wants::Nothing | Wants::Value(_) => {}
-        }
-    }
-}
-
-/// The `$patch` of a map.
-fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
-    let Some((_, value)) = map.entries().find(|(k, _)| k.string() == PATCH) else {
-        return Ok(None);
-    };
-    match value.as_str() {
-        Some("merge") => Ok(Some(Directive::Merge)),
-        Some("replace") => Ok(Some(Directive::Replace)),
-        Some("delete") => Ok(Some(Directive::Delete)),
-        _ => Err(value.error(format!("`$patch` must be `merge`, `replace` or `delete`, not \"{}\"", shown(value)))),
-    }
-}
-
-/// A value for a message: what a scalar says, or how a map or list begins.
-fn shown(value: NodeRef<'_>) -> &str {
-    let text = if value.is_container() { value.text() } else { value.string() };
-    text.lines().next().unwrap_or_default()
 }

@@ -1,0 +1,137 @@
+//! Directives: the words in which a patch says more than a map of values can.
+//!
+//! Which of them count, and what they speak of, is the whole difference between kyaml and kubectl as readers of a patch; what they
+//! ask for is the same.
+
+use crate::yaml::{Error, NodeRef};
+
+/// The directive that says how a map, or as an element of a list the list, is patched.
+pub(super) const PATCH: &str = "$patch";
+/// The directive that names the fields of a map that stay.
+pub(super) const RETAIN_KEYS: &str = "$retainKeys";
+/// What the name of the directive begins with that takes values out of a list of scalars; the field's name follows.
+pub(super) const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
+/// What the name of the directive begins with that gives a list its order; the field's name follows.
+pub(super) const ORDER: &str = "$setElementOrder/";
+
+/// As whom a patch is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// As kyaml reads a source: `$patch` is the only directive, and it speaks of a list where it stands alone in an element. Nulls in a list
+    /// that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
+    Kyaml,
+    /// As kubectl reads a strategic merge patch: all four directives count, and an element with `$patch: replace` speaks of its list whatever
+    /// else it holds. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
+    Kubectl,
+}
+
+impl Reader {
+    /// Whether a field is a directive and no data.
+    pub(super) fn is_directive(self, name: &str) -> bool {
+        name == PATCH
+            || self == Self::Kubectl
+                && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER))
+    }
+
+    /// Whether a field is meant as a directive and is none: it would arrive as data.
+    pub(super) fn misspells(self, name: &str) -> bool {
+        let spelled = name.to_ascii_lowercase();
+        let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
+        self == Self::Kubectl && !self.is_directive(name) && begins.iter().any(|b| spelled.starts_with(b))
+    }
+
+    /// What `$setElementOrder` and `$deleteFromPrimitiveList` in a map say, by field.
+    pub(super) fn on_lists<'a>(self, map: NodeRef<'a>) -> Result<Vec<(&'a str, OnList<'a>)>, Error> {
+        let mut found: Vec<(&'a str, OnList<'a>)> = Vec::new();
+        if self == Self::Kyaml {
+            return Ok(found);
+        }
+        for (key, value) in map.entries() {
+            let name = key.string();
+            let Some(field) = name.strip_prefix(ORDER).or_else(|| name.strip_prefix(DELETE_FROM)) else { continue };
+            must_be_list(key, value)?;
+            let at = found.iter().position(|(f, _)| *f == field).unwrap_or_else(|| {
+                found.push((field, OnList::default()));
+                found.len() - 1
+            });
+            let on_list = &mut found[at].1;
+            if name.starts_with(ORDER) {
+                on_list.order = Some(value);
+                continue;
+            }
+            if let Some(other) = value.elements().find(|e| e.is_container()) {
+                return Err(other.error(format!("`{name}` must hold scalars only")));
+            }
+            on_list.deleted = Some(value);
+        }
+        Ok(found)
+    }
+
+    /// Whether a list that is replaced cannot be taken as it stands.
+    pub(super) fn must_cut(self, node: NodeRef<'_>) -> bool {
+        fn any(node: NodeRef<'_>, reader: Reader) -> bool {
+            let cut = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
+                reader.is_directive(key.string()) || reader == Reader::Kubectl && value.is_null() || any(value, reader)
+            };
+            node.entries().any(cut) || node.elements().any(|e| any(e, reader))
+        }
+        let may = node.text().contains('$') || self == Self::Kubectl && node.has_nulls() || node.has_aliases();
+        may && any(node, self)
+    }
+
+    /// Whether an element speaks of its list and is none of its values.
+    pub(super) fn speaks_of_list(self, element: NodeRef<'_>) -> bool {
+        let Some((_, said)) = element.entries().find(|(k, _)| k.string() == PATCH) else { return false };
+        let is_alone = element.entries().nth(1).is_none();
+        match self {
+            // Source: kyaml's `determineSequenceNodePatchStrategy`.
+            Self::Kyaml => is_alone,
+            // Source: apimachinery's `mergeSliceWithSpecialElements`.
+            Self::Kubectl => said.string() == "replace" || said.string() == "merge" && is_alone,
+        }
+    }
+}
+
+/// What a map's directives say of a list that is one of its fields.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OnList<'a> {
+    /// The values that leave it, as a list.
+    pub deleted: Option<NodeRef<'a>>,
+    /// Its order, as a list.
+    pub order: Option<NodeRef<'a>>,
+}
+
+/// The values of `$patch`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Directive {
+    Merge,
+    Replace,
+    Delete,
+}
+
+/// The `$patch` of a map.
+pub(super) fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
+    let Some((_, value)) = map.entries().find(|(k, _)| k.string() == PATCH) else {
+        return Ok(None);
+    };
+    match value.as_str() {
+        Some("merge") => Ok(Some(Directive::Merge)),
+        Some("replace") => Ok(Some(Directive::Replace)),
+        Some("delete") => Ok(Some(Directive::Delete)),
+        _ => Err(value.error(format!("`$patch` must be `merge`, `replace` or `delete`, not \"{}\"", shown(value)))),
+    }
+}
+
+/// A value for a message: what a scalar says, or how a map or list begins.
+fn shown(value: NodeRef<'_>) -> &str {
+    let text = if value.is_container() { value.text() } else { value.string() };
+    text.lines().next().unwrap_or_default()
+}
+
+/// Checks that the value of a directive is a list.
+pub(super) fn must_be_list(key: NodeRef<'_>, value: NodeRef<'_>) -> Result<(), Error> {
+    if value.is_list() {
+        return Ok(());
+    }
+    Err(value.error(format!("`{}` must be a list, not \"{}\"", key.string(), shown(value))))
+}
