@@ -31,29 +31,43 @@ pub enum Plan<'a> {
     Inside(Vec<Slot<'a>>),
 }
 
-impl Plan<'_> {
-    /// Whether a list with comments in it, below the node that this is the plan for, has another element in a place that was filled:
-    /// who remembers comments by place puts them at the wrong element.
-    pub fn moves_comments(&self, dest: NodeRef<'_>) -> bool {
+impl<'a> Plan<'a> {
+    /// Whether a host that knows the old state, and puts comments back by place, would be misled below the node that this is the plan for:
+    /// another element stands in a place of a list with comments in it, or a map, a list or a scalar in the place of another kind.
+    pub fn misleads_by_place(&self, dest: NodeRef<'a>) -> bool {
         let Self::Inside(slots) = self else { return false };
-        let old: Vec<NodeRef<'_>> = dest.written().map(|child| child.1).collect();
-        let is_moved = |(place, slot): (usize, &Slot<'_>)| {
-            let stays =
-                matches!(slot, Slot::Dest { index, plan, .. } if *index == place && !matches!(plan, Plan::Put(_)));
-            place < old.len() && !stays
-        };
-        let mut stays = slots.iter().filter(|s| !matches!(s, Slot::Dest { plan: Plan::Remove, .. })).enumerate();
+        let old: Vec<NodeRef<'a>> = dest.written().map(|child| child.1).collect();
         let has_comments = || {
             let (doc, places) = (dest.document(), Place::of_children(dest));
             let lines = places.first().zip(places.last()).map(|(first, last)| first.top(doc)..last.bottom(doc));
             lines.is_some_and(|lines| doc.comments_in(lines).next().is_some())
         };
-        dest.is_list() && stays.any(is_moved) && has_comments()
-            || slots.iter().any(|slot| match slot {
-                Slot::Dest { index, plan, .. } => old.get(*index).is_some_and(|child| plan.moves_comments(*child)),
-                Slot::New(_) => false,
-            })
+        let stays = slots.iter().filter(|s| !matches!(s, Slot::Dest { plan: Plan::Remove, .. }));
+        let misleads = |(place, slot): (usize, &Slot<'a>)| match slot {
+            Slot::Dest { index, plan: plan @ (Plan::Keep | Plan::Inside(_)), .. }
+                if *index == place || !dest.is_list() =>
+            {
+                old.get(*index).is_some_and(|child| plan.misleads_by_place(*child))
+            }
+            Slot::Dest { index, plan: Plan::Put(new), .. } if !dest.is_list() => {
+                old.get(*index).is_some_and(|child| !alike(*child, new.value))
+            }
+            Slot::Dest { index, plan, .. } => {
+                let new = if let Plan::Put(new) = plan { new.value } else { old[*index] };
+                old.get(place).is_some_and(|child| has_comments() || !alike(*child, new))
+            }
+            Slot::New(new) => dest.is_list() && old.get(place).is_some_and(|c| has_comments() || !alike(*c, new.value)),
+        };
+        stays.enumerate().any(misleads)
     }
+}
+
+/// Whether two nodes are of one kind, and so is all that they have in the same places.
+fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    let (a, b) = (a.resolve(), b.resolve());
+    a.kind() == b.kind()
+        && a.elements().zip(b.elements()).all(|(a, b)| alike(a, b))
+        && a.entries().all(|(key, value)| b.get(key.string()).is_none_or(|other| alike(value, other)))
 }
 
 /// A place among the children of a map or list.

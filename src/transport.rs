@@ -126,8 +126,9 @@ pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
     take_off(change, dest, &[ROLE]);
 }
 
-/// What takes the annotations off by which kpt finds an item as it was, so that it does not put comments and the order of fields back:
-/// it does so by place, and in a list whose places are filled anew they would stand at the wrong elements. Source: measured on kpt.
+/// What takes the annotations off by which kpt finds an item as it was, so that it does not put comments and the order of fields back. It
+/// does so by place: in a list whose places are filled anew they would stand at the wrong elements, and where a value became one of
+/// another kind it gives up. Source: measured on kpt.
 pub fn take_off_ids<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
     take_off(change, dest, &["internal.config.kubernetes.io/id", "config.k8s.io/id"]);
 }

@@ -277,10 +277,10 @@ fn a_source_that_misses_its_item_by_a_namespace_is_told() {
     assert_eq!(results(&output), [("info".into(), message.into())]);
 }
 
-/// kpt puts comments back by the place of an element. An item in which they would land at the wrong one goes out without the marks by
-/// which kpt knows it again; its own text has them all.
+/// kpt puts comments back by place. An item in which they would land at the wrong one, or at a value of another kind, goes out without
+/// the marks by which kpt knows it again; its own text has them all.
 #[test]
-fn an_item_whose_commented_elements_move_is_no_longer_known_by_its_id() {
+fn an_item_that_would_mislead_kpt_is_no_longer_known_by_its_id() {
     let ids = "      internal.config.kubernetes.io/id: '1'\n      config.k8s.io/id: '1'\n";
     let item = |containers: &str| {
         format!(
@@ -302,6 +302,10 @@ fn an_item_whose_commented_elements_move_is_no_longer_known_by_its_id() {
     assert_eq!(ids_left(with, "  - {name: b, $patch: delete}\n"), 2, "the last one goes");
     assert_eq!(ids_left(with, "  - {name: b, $patch: delete}\n  - {name: c}\n"), 0, "`c` comes to the place of `b`");
     assert_eq!(ids_left(with, "  - {name: c}\n  - {name: a, image: x}\n"), 2, "all keep their places");
+    let args = "    - name: a\n      args: [x]\n";
+    assert_eq!(ids_left(args, "  - {name: a, args: [y]}\n"), 2, "a text for a text");
+    assert_eq!(ids_left(args, "  - {name: a, args: [{y: z}]}\n"), 0, "a map for a text");
+    assert_eq!(ids_left(args, "  - {name: a, args: y}\n"), 0, "a text for a list");
 }
 
 #[test]

@@ -421,3 +421,22 @@ fn whatever_fails_leaves_the_package_as_it_was_and_says_why_first() {
         }
     }
 }
+
+/// kpt puts comments back by place, and gives up where a value became one of another kind. Neither may reach the user.
+#[test]
+fn comments_stay_at_their_elements_and_a_value_may_become_another_kind() {
+    if !has("kpt") {
+        return;
+    }
+    let folder = scratch("places");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  # the old one\n  - name: old # deprecated\n    image: old:1 # pinned\n  - name: app\n    image: app:1\n    args: [run] # for now\n";
+    let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: patch\nspec:\n  mode: TwoWay\n  source:\n  - yaml: |\n      apiVersion: v1\n      kind: Pod\n      metadata:\n        name: web\n      spec:\n        containers:\n        - name: old\n          $patch: delete\n        - name: app\n          args: {first: run}\n";
+    write(&folder.join("package/pod.yaml"), pod);
+    write(&folder.join("merge.yaml"), config);
+    kpt(&folder, &["fn", "eval", "package", "--exec", BINARY, "--fn-config", "merge.yaml"]).passes();
+    let (head, _) = pod.split_once("  # the old one").expect("the list");
+    assert_eq!(
+        fs::read_to_string(folder.join("package/pod.yaml")).expect("there"),
+        format!("{head}  - name: app\n    image: app:1\n    args: {{first: run}} # for now\n")
+    );
+}

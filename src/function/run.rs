@@ -372,7 +372,7 @@ impl<'c> Run<'c> {
             transport::take_off_role(&mut change, dest);
         }
         let mut merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
-        if merged.plan.moves_comments(dest) {
+        if merged.plan.misleads_by_place(dest) {
             transport::take_off_ids(&mut change, dest);
             merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
         }
