@@ -35,9 +35,12 @@ impl Reader {
 
     /// Whether a field is meant as a directive and is none: it would arrive as data.
     pub(super) fn misspells(self, name: &str) -> bool {
-        let spelled = name.to_ascii_lowercase();
         let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
-        self == Self::Kubectl && !self.is_directive(name) && begins.iter().any(|b| spelled.starts_with(b))
+        let is_meant = |begin: &&str| name.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
+        self == Self::Kubectl
+            && name.starts_with('$')
+            && !self.is_directive(name)
+            && begins.iter().any(is_meant)
     }
 
     /// What `$setElementOrder` and `$deleteFromPrimitiveList` in a map say, by field.
