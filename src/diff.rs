@@ -92,7 +92,9 @@ impl<'a> Differ<'a> {
         let sides = Sides { original, updated: Some(updated), dest: value(sides.dest) };
         let alike = original.is_none_or(|o| o.resolve().kind() == updated.resolve().kind());
         match updated.resolve().kind() {
-            Kind::Map if alike && (original.is_some() || sides.dest.is_none_or(NodeRef::is_map)) => {
+            Kind::Map
+                if alike && !cursor.is_replaced() && (original.is_some() || sides.dest.is_none_or(NodeRef::is_map)) =>
+            {
                 self.map(updated, Emptied::Stays, sides, cursor)
             }
             Kind::List if alike => self.list(updated, Emptied::Stays, sides, cursor),
@@ -113,9 +115,9 @@ impl<'a> Differ<'a> {
             return Ok(sides.expecting(Wants::Nothing));
         };
         let change = match original.resolve().kind() {
-            Kind::Map => self.map(original, Emptied::Goes, sides, cursor)?,
+            Kind::Map if !cursor.is_replaced() => self.map(original, Emptied::Goes, sides, cursor)?,
             Kind::List => self.list(original, Emptied::Goes, sides, cursor)?,
-            Kind::Scalar | Kind::Alias => return Ok(sides.expecting(Wants::Nothing)),
+            Kind::Map | Kind::Scalar | Kind::Alias => return Ok(sides.expecting(Wants::Nothing)),
         };
         self.expecting_if_added(change, original, dest, cursor)
     }

@@ -247,11 +247,15 @@ impl<'t> Cursor<'t> {
         Self { rules, openapi, definition, here, below, metadata, ..self }
     }
 
-    /// Whether a patch replaces the map that lies here whole: the patch strategy `replace`, which only `kubectl patch` knows.
+    /// Whether the map that lies here is one value, replaced whole: an atomic one of a schema, or in a patch one of the patch strategy
+    /// `replace`, which only `kubectl patch` knows.
     pub fn is_replaced(self) -> bool {
         let replaces = |f: builtin::FieldRef| f.list().is_none() && f.strategy() == builtin::Strategy::Replace;
-        self.dialect == Dialect::Patch
-            && (self.here.is_some_and(replaces) || self.openapi.is_some_and(Schema::is_replaced))
+        let by_strategy = || self.here.is_some_and(replaces) || self.openapi.is_some_and(Schema::is_replaced);
+        let by_schema = self.openapi.filter(|_| self.dialect_of_openapi == Dialect::Server);
+        by_schema.is_some_and(Schema::is_atomic_map)
+            || self.definition.is_some_and(Schema::is_atomic_map)
+            || self.dialect == Dialect::Patch && by_strategy()
     }
 
     /// Whether a built-in type lies here that has no such list, and nobody else knows of one.

@@ -37,10 +37,7 @@ impl Reader {
     pub(super) fn misspells(self, name: &str) -> bool {
         let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
         let is_meant = |begin: &&str| name.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
-        self == Self::Kubectl
-            && name.starts_with('$')
-            && !self.is_directive(name)
-            && begins.iter().any(is_meant)
+        self == Self::Kubectl && name.starts_with('$') && !self.is_directive(name) && begins.iter().any(is_meant)
     }
 
     /// What `$setElementOrder` and `$deleteFromPrimitiveList` in a map say, by field.

@@ -123,6 +123,11 @@ impl<'t> Schema<'t> {
         self.said("x-kubernetes-embedded-resource").is_some_and(|v| v.string() == "true")
     }
 
+    /// Whether it is of a map that is one value.
+    pub(super) fn is_atomic_map(self) -> bool {
+        self.said("x-kubernetes-map-type").is_some_and(|t| t.string() == "atomic")
+    }
+
     /// Whether a patch replaces the map whole that it is of.
     pub(super) fn is_replaced(self) -> bool {
         self.said("x-kubernetes-patch-strategy").is_some_and(|s| s.string() == "replace")
@@ -179,6 +184,7 @@ definitions:
       tags: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}
       mapped: {type: array, items: {type: object}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id]}
       plain: {type: array, items: {type: object}}
+      atomic: {type: object, x-kubernetes-map-type: atomic, properties: {l: {type: array}}}
       whole: {$ref: "#/definitions/example.Node", x-kubernetes-patch-strategy: replace}
       composed: {allOf: [{$ref: "#/definitions/example.Node"}], description: as v3 has it}
       extended: {allOf: [{properties: {a: {type: array}}}, {$ref: "#/definitions/example.Node"}], properties: {b: {type: array, x-kubernetes-patch-strategy: merge}}}
@@ -222,6 +228,8 @@ definitions:
             ("circle.children", "Atomic"),
             ("lost.children", "Atomic"),
             ("whole", "replaced, Atomic"),
+            ("atomic", "replaced, Atomic"),
+            ("atomic.l", "Atomic"),
             ("whole.children", "name"),
         ] {
             assert_eq!(kind(path), want, "{path}");
