@@ -54,27 +54,9 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     Ok((write(&doc, &extents, merged), results))
 }
 
-/// The documents with what becomes of each; `extents` says where in the text it lies.
+/// The documents with what becomes of each, and the added ones behind them; `extents` says where in the text each lies.
 fn write(doc: &Document<'_>, extents: &[Range<usize>], merged: Merged) -> String {
-    let text = doc.source();
-    let mut out = String::with_capacity(text.len());
-    let mut written = 0;
-    for (item, range) in merged.items.iter().zip(extents) {
-        let edits = match item {
-            Item::Stays => continue,
-            Item::Edited(edits) => Some(edits),
-            Item::Goes => None,
-        };
-        out.push_str(&text[written..range.start]);
-        written = range.end;
-        match edits {
-            Some(edits) => out.push_str(&splice::apply(text, range.clone(), edits)),
-            // Three dots end a document, so they go with it unless they now end the one before.
-            None if is_ended(&out) && text[written..].starts_with("...") => written = next_line(text, written),
-            None => {}
-        }
-    }
-    out.push_str(&text[written..]);
+    let mut out = rewrite(doc.source(), extents.iter().cloned().zip(&merged.items));
     for added in merged.added {
         if !out.is_empty() {
             let end = if out.ends_with('\n') { "" } else { doc.line_break() };
@@ -85,8 +67,32 @@ fn write(doc: &Document<'_>, extents: &[Range<usize>], merged: Merged) -> String
     out
 }
 
+/// A text with what becomes of its documents. Each comes with where it lies: disjoint, and in the order of the text.
+pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut written = 0;
+    for (range, item) in documents {
+        let edits = match item {
+            Item::Stays => continue,
+            Item::Edited(edits) => Some(edits),
+            Item::Goes => None,
+        };
+        out.push_str(&text[written..range.start]);
+        written = range.end;
+        match edits {
+            Some(edits) => out.push_str(&splice::apply(text, range, edits)),
+            // Three dots end a document, so they go with it unless they now end the one before.
+            None if is_ended(&out) && text[written..].starts_with("...") => written = next_line(text, written),
+            None => {}
+        }
+    }
+    out.push_str(&text[written..]);
+    out
+}
+
 /// Whether no document is open at the end of a text.
 fn is_ended(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().rev().map(str::trim_start).filter(|l| !l.is_empty() && !l.starts_with('#'));
     lines.next().is_none_or(|l| l.starts_with("..."))
 }

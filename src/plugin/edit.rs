@@ -1,9 +1,10 @@
 //! The text of a file after a merge: its documents edited, removed and added, and every other byte as it was.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use anyhow::{Result, bail};
+use krm_merge::exec_plugin::rewrite;
 use krm_merge::function::{Added, Item};
 use krm_merge::merge::{New, Plan, Slot};
 use krm_merge::splice::{self, Edit};
@@ -18,47 +19,61 @@ use crate::side::{Held, list_of};
 /// A resource that would have to be added to a JSON file.
 pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Result<Option<String>> {
     let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
-    let mut edits: Vec<Edit> = Vec::new();
-    for (_, item) in items {
-        if let Item::Edited(of_item) = item {
-            edits.extend(of_item.iter().cloned());
-        }
-    }
     let going = items.iter().filter(|(_, item)| **item == Item::Goes);
     let going: HashSet<usize> = going.map(|(node, _)| node.start()).collect();
     let gone = |node: NodeRef<'_>| going.contains(&node.start());
-    let has_gone = !going.is_empty();
+    let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
+    if !going.is_empty() && roots.iter().all(|root| gone(*root)) {
+        return Ok((!added.is_empty()).then(|| joined(added)));
+    }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
     let new = || documents.iter().flat_map(Document::roots).map(|value| New { key: None, value, trim: Plan::Keep });
-    let list = document.roots().find_map(|root| Some((root, list_of(root)?)));
-    if let Some((root, list)) = list {
+    // What is new goes into the first list, where there is one.
+    let first = roots.iter().find_map(|root| list_of(*root));
+    let mut edits: HashMap<usize, Vec<Edit>> = HashMap::new();
+    for (node, item) in items {
+        if let (Item::Edited(of_item), Some(root)) = (item, root_of(&roots, *node)) {
+            edits.entry(root).or_default().extend(of_item.iter().cloned());
+        }
+    }
+    for (i, root) in roots.iter().enumerate() {
+        let Some(list) = list_of(*root) else { continue };
+        let takes_new = !added.is_empty() && first.is_some_and(|first| first.is(list));
+        if !takes_new && !list.elements().any(gone) {
+            continue;
+        }
         let slots = list.elements().enumerate().map(|(i, element)| match gone(element) {
             true => Slot::dest(i, Plan::Remove),
             false => Slot::dest(i, Plan::Keep),
         });
-        let slots: Vec<Slot<'_>> = slots.chain(new().map(Slot::New)).collect();
-        if has_gone || !added.is_empty() {
-            edits.extend(splice::edits(root, &at(root, list, slots)));
-        }
-    } else if has_gone {
-        let left = document.roots().any(|root| !root.is_null() && !gone(root));
-        if !left {
-            return Ok((!added.is_empty()).then(|| joined(added)));
-        }
-        edits.extend(
-            document.roots().filter(|r| gone(*r)).map(|root| Edit { range: removal(root), text: String::new() }),
-        );
+        let slots = slots.chain(new().filter(|_| takes_new).map(Slot::New)).collect();
+        edits.entry(i).or_default().extend(splice::edits(*root, &at(*root, list, slots)));
     }
-    edits.sort_by_key(|e| (e.range.start, e.range.end));
-    let source = document.source();
-    let mut text = splice::apply(source, 0..source.len(), &edits);
-    if list.is_none() && !added.is_empty() {
+    let fates: Vec<Item> = roots
+        .iter()
+        .enumerate()
+        .map(|(i, root)| match edits.remove(&i) {
+            _ if gone(*root) => Item::Goes,
+            None => Item::Stays,
+            Some(mut edits) => {
+                edits.sort_by_key(|e| (e.range.start, e.range.end));
+                Item::Edited(edits)
+            }
+        })
+        .collect();
+    let mut text = rewrite(document.source(), extents(&roots, &fates).into_iter().zip(&fates));
+    if first.is_none() && !added.is_empty() {
         if held.path.ends_with(".json") {
             bail!("{}: a JSON file must hold one resource, so another one cannot be added to it", held.name);
         }
         append(&mut text, added, document.line_break());
     }
     Ok(Some(text))
+}
+
+/// The number of the document that a resource is, or lies in.
+fn root_of(roots: &[NodeRef<'_>], node: NodeRef<'_>) -> Option<usize> {
+    roots.partition_point(|root| root.start() <= node.start()).checked_sub(1)
 }
 
 /// The plan that gives a list these children, and changes nothing else of the map that holds it.
@@ -71,34 +86,42 @@ fn at<'a>(root: NodeRef<'_>, list: NodeRef<'_>, slots: Vec<Slot<'a>>) -> Plan<'a
     Plan::Inside(fields.collect())
 }
 
-/// What goes with a document. The first one leaves what stands above it, set apart by a blank line, to the file.
-fn removal(root: NodeRef<'_>) -> Range<usize> {
+/// Where each document lies that is edited or goes. The first one that goes leaves what stands above it, set apart by a blank line, to
+/// the file; where nothing does, the mark of the first one that is left goes, too.
+fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = roots.iter().map(|root| extent(*root)).collect();
+    let leading = fates.iter().take_while(|fate| **fate == Item::Goes).count();
+    let (Some(root), Some(last)) = (roots.first(), leading.checked_sub(1)) else { return ranges };
     let document = root.document();
     let source = document.source();
-    let mut range = extent(root);
-    let text = &source[range.clone()];
-    let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    range.start += bom;
-    let has_mark = text[bom..].starts_with("---") || text[bom..].starts_with('%');
-    if source[range.end..].starts_with("...") {
-        range.end = next_line(source, range.end);
+    let bom = if source.starts_with('\u{feff}') { 3 } else { 0 };
+    let first = &mut ranges[0];
+    first.start = first.start.max(bom);
+    let text = &source[first.clone()];
+    if first.start > bom || text.starts_with("---") || text.starts_with('%') {
+        return ranges;
     }
-    if range.start == bom && !has_mark {
-        let top = match root.style() {
-            Style::Block => Place::of_children(root).first().map(|place| place.top(document)),
-            _ => None,
-        };
-        let top = top.unwrap_or(range.start).max(range.start);
-        if source[range.start..top].trim().is_empty() {
-            let next = next_line(source, range.end);
-            if source[range.end..next].trim_end() == "---" {
-                range.end = next;
-            }
-        } else {
-            range.start = top;
+    let top = match root.style() {
+        Style::Block => Place::of_children(*root).first().map(|place| place.top(document)),
+        _ => None,
+    };
+    let top = top.unwrap_or(first.start).max(first.start);
+    if !source[first.start..top].trim().is_empty() {
+        first.start = top;
+        return ranges;
+    }
+    let mut mark = ranges[last].end;
+    if source[mark..].starts_with("...") {
+        mark = next_line(source, mark);
+    }
+    let next = next_line(source, mark);
+    if source[mark..next].trim_end() == "---" {
+        ranges[last].end = next;
+        if let Some(left) = ranges.get_mut(leading) {
+            left.start = left.start.max(next);
         }
     }
-    range
+    ranges
 }
 
 fn next_line(text: &str, at: usize) -> usize {
@@ -177,6 +200,12 @@ mod tests {
             ("\u{feff}a: 1\r\n---\r\nb: 2\r\n", &[0], Some("\u{feff}b: 2\r\n")),
             ("a: 1\n---\n{b: 2}", &[1], Some("a: 1\n")),
             ("{a: 1}\n---\nb: 2", &[0], Some("b: 2")),
+            ("a: 1\n---\nb: 2\n---\nc: 3\n", &[0, 1], Some("c: 3\n")),
+            ("\u{feff}a: 1\n...\n---\nb: 2\n...\n---\nc: 3\n---\nd: 4\n", &[0, 1, 2], Some("\u{feff}d: 4\n")),
+            ("# licence\n\na: 1\n---\nb: 2\n---\nc: 3\n", &[0, 1], Some("# licence\n\n---\nc: 3\n")),
+            ("a: 1\n---\nb: 2\n---\nc: 3\n---\nd: 4\n", &[0, 2], Some("b: 2\n---\nd: 4\n")),
+            ("a: 1\n---\nb: 2\n...\nc: 3\n", &[1], Some("a: 1\n...\nc: 3\n")),
+            ("a: 1\n---\nb: 2\n...\n%YAML 1.2\n---\nc: 3\n", &[0, 1], Some("%YAML 1.2\n---\nc: 3\n")),
         ] {
             let left = without(text, gone, None);
             assert_eq!(left.as_deref(), want, "{text}");
@@ -204,6 +233,24 @@ mod tests {
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
         let out = edited(&held, &items, &[&added]).expect("edited");
         assert_eq!(out.as_deref(), Some("apiVersion: v1\nkind: List\nitems:\n# two\n- b: 2\n- n: 1\n"));
+    }
+
+    #[test]
+    fn every_list_of_a_file_and_what_stands_beside_it_loses_what_goes() {
+        let list = |names: &[&str]| {
+            let items: String = names.iter().map(|n| format!("- {n}: 1\n")).collect();
+            format!("apiVersion: v1\nkind: List\nitems:\n{items}")
+        };
+        let text = format!("x: 1\n---\n{}---\ny: 1\n---\n{}", list(&["a", "b"]), list(&["c", "d"]));
+        let held = held("x.yaml", &text);
+        let nodes: Vec<NodeRef<'_>> = held.document().expect("resources").roots().collect();
+        let (a, d) = (list_of(nodes[1]).expect("a list"), list_of(nodes[3]).expect("a list"));
+        let (a, d) = (a.elements().next().expect("a"), d.elements().nth(1).expect("d"));
+        let gone = [nodes[0], a, nodes[2], d].map(|node| (node, &Item::Goes));
+        let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
+        assert_eq!(edited(&held, &gone, &[]).expect("edited"), Some(format!("{}---\n{}", list(&["b"]), list(&["c"]))));
+        let out = edited(&held, &gone, &[&added]).expect("edited");
+        assert_eq!(out, Some(format!("{}---\n{}", list(&["b", "n"]), list(&["c"]))));
     }
 
     #[test]
