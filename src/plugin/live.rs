@@ -35,7 +35,9 @@ use object::Object;
 struct Local {
     /// Where it is read from, for messages.
     name: String,
-    /// What the files say.
+    /// What the files say, to the word.
+    applied: Object,
+    /// What that is in the cluster.
     updated: Object,
     /// Where it lies in the cluster.
     address: Address,
@@ -67,11 +69,12 @@ pub fn live(args: &Live) -> Result<End> {
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
     report(&merge.results, format)?;
+    let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new() };
     let text = match format {
         None => String::new(),
         Some(Output::Yaml | Output::Json) if merge.has_failed() => String::new(),
-        Some(Output::Yaml) => output::yaml(&dest, &merge),
-        Some(Output::Json) => output::json(&dest, &merge)?,
+        Some(Output::Yaml) => output::yaml(&dest, &shown),
+        Some(Output::Json) => output::json(&dest, &shown)?,
         Some(Output::Name) => output::names(&merge)?,
         Some(Output::Results) => output::results(&merge.results)?,
         Some(Output::Diff) => {
@@ -95,9 +98,10 @@ async fn read(args: &Live, sides: &[Side]) -> Result<(Cluster, Vec<Local>, Vec<V
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
         }
-        let mut updated = Object::parse(&to_json(resource.node)).with_context(|| name.clone())?;
-        let address = cluster.address(&updated).await.with_context(|| name.clone())?;
-        updated.settle(&address);
+        let mut applied = Object::parse(&to_json(resource.node)).with_context(|| name.clone())?;
+        let address = cluster.address(&applied).await.with_context(|| name.clone())?;
+        applied.settle(&address);
+        let updated = applied.stored();
         if let Some(twice) = locals.iter().find(|l| l.address == address) {
             bail!("{address} must be given once, not in {} and {name}", twice.name);
         }
@@ -113,7 +117,7 @@ async fn read(args: &Live, sides: &[Side]) -> Result<(Cluster, Vec<Local>, Vec<V
             let of_lists = schema.map(|s| openapi::rules(&s, &of_type.0, &of_type.1)).unwrap_or_default();
             rules.insert(of_type, of_lists);
         }
-        locals.push(Local { name, updated, address, live, original });
+        locals.push(Local { name, applied, updated, address, live, original });
     }
     Ok((cluster, locals, rules.into_values().flatten().collect()))
 }
@@ -122,6 +126,7 @@ async fn read(args: &Live, sides: &[Side]) -> Result<(Cluster, Vec<Local>, Vec<V
 /// original: what the files say is set in it, and nobody can tell who changed it.
 fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Result<(Side, Merge, String)> {
     let is_upgrade = |l: &&Local| l.live.is_none() || l.original.is_some();
+    let stored = |l: &Local| l.original.as_ref().map(Object::stored);
     let side = |pick: &dyn Fn(&Local) -> Option<Object>, of: &dyn Fn(&&Local) -> bool| {
         let files = locals.iter().filter(|l| of(l)).filter_map(|l| {
             let name = if pick(l)? == l.updated { l.name.clone() } else { l.address.to_string() };
@@ -129,7 +134,7 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
         });
         Side::of_cluster(files)
     };
-    let dest = |l: &Local| l.live.clone().map(Object::live);
+    let dest = |l: &Local| l.live.clone().map(|live| Object::live(live).stored());
     let updated = |l: &Local| Some(l.updated.clone());
     // Whether a conflict is one is seen only below, so what fails is decided there.
     let policy = if args.on_conflict == Some(OnConflict::KeepDest) { "KeepDest" } else { "TakeUpdated" };
@@ -142,15 +147,13 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     let config = read(&written)?;
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {
-        let (Some(original), Some(live)) = (&local.original, &local.live) else { continue };
-        let mut found = drift::drifts(&original.yaml(), &Object::live(live.clone()).yaml(), &config.types)?;
+        let (Some(original), Some(live)) = (stored(local), dest(local)) else { continue };
+        let mut found = drift::drifts(&original.yaml(), &live.yaml(), &config.types)?;
         secret::mask_drift(local.updated.kind(), &mut found);
         drifts.push((local.address.to_string(), found));
     }
-    let given = [
-        (Role::Original, vec![side(&|l| l.original.clone(), &is_upgrade)?]),
-        (Role::Updated, vec![side(&updated, &is_upgrade)?]),
-    ];
+    let given =
+        [(Role::Original, vec![side(&stored, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
     let mut merged = merge(&side(&dest, &is_upgrade)?, &given, config)?;
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
@@ -179,21 +182,33 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     }
     merged.changes.sort_by(|a, b| a.path.cmp(&b.path));
     results::sort(&mut merged.results);
-    Ok((side(&dest, &|_| true)?, merged, told))
+    let shown = |l: &Local| Some(Object::live(secret::hidden(dest(l)?.into_json())));
+    Ok((side(&shown, &|_| true)?, merged, told))
 }
 
 /// Sends what changes: all of it first as a dry run, which the server checks and does not keep.
 async fn send(args: &Live, cluster: &Cluster, locals: &[Local], merge: &Merge) -> Result<String> {
     let mut all = Vec::new();
-    for change in &merge.changes {
-        let local = locals.iter().find(|l| l.address.to_string() == change.path);
-        let (Some(local), Some(new)) = (local, &change.new) else { continue };
-        let text = Document::parse(std::str::from_utf8(new)?.to_owned())?;
-        let root = text.roots().next().context("a resource must be a map")?;
-        let merged: Value = serde_json::from_str(&to_json(root))?;
-        let send = match &local.live {
-            None => Send::Create(local.updated.with_last_applied(merged)),
-            Some(live) => Send::Patch(object::patch(live, &local.updated, &merged)),
+    for local in locals {
+        let change = merge.changes.iter().find(|c| c.path == local.address.to_string());
+        let merged: Option<Value> = match change.and_then(|c| c.new.as_deref()) {
+            Some(new) => {
+                let text = Document::parse(std::str::from_utf8(new)?.to_owned())?;
+                let root = text.roots().next().context("a resource must be a map")?;
+                Some(serde_json::from_str(&to_json(root))?)
+            }
+            None => None,
+        };
+        let send = match (&local.live, merged) {
+            (None, None) => continue,
+            (None, Some(merged)) => Send::Create(local.applied.with_last_applied(merged)),
+            (Some(live), Some(merged)) => Send::Patch(object::patch(live, &local.applied, &merged)),
+            // Where the fields agree already, the next run still has to know what was applied.
+            (Some(_), None) if local.original.as_ref() == Some(&local.applied) => continue,
+            (Some(live), None) => {
+                let same = Object::live(live.clone()).stored().into_json();
+                Send::Patch(object::patch(live, &local.applied, &same))
+            }
         };
         all.push((local, send));
     }

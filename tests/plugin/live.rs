@@ -414,16 +414,17 @@ fn secrets_are_not_shown() {
     let mut answers = cluster(3, "web:1");
     let mut live = secret("bGl2ZQ==");
     live["data"]["same"] = json!("b3RoZXI=");
+    live["metadata"]["resourceVersion"] = json!("1");
     live["metadata"]["annotations"] =
         json!({"kubectl.kubernetes.io/last-applied-configuration": secret("b2xk").to_string()});
     answers.insert("GET /api/v1".into(), types(&[("Secret", "secrets", true)]));
     answers.insert("GET /api/v1/namespaces/prod/secrets/s".into(), Answer::Json(200, live));
     let server = Server::new(answers);
     let folder = folder(&server, &[("s.yaml", &secret("bmV3").to_string())]);
-    for format in ["diff", "results"] {
+    for format in ["diff", "results", "yaml", "json"] {
         let ran = run(&folder, &["-f", "s.yaml", "-o", format]);
         let all = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(all.contains("data.password"), "{ran:?}");
+        assert!(all.contains("data.password") && all.contains("***"), "{ran:?}");
         for value in ["bGl2ZQ", "b2xk", "bmV3", "c2FtZQ", "b3RoZXI"] {
             assert!(!all.contains(value), "{value}\n{ran:?}");
         }
@@ -433,12 +434,121 @@ fn secrets_are_not_shown() {
     assert!(out.contains("changed in the cluster: prod/secret/s: data.same\n  original: \"***\"\n"), "{out}");
 }
 
+/// The cluster with this Secret, which the server keeps as `live`.
+fn with_secret(live: Value) -> Server {
+    let mut answers = cluster(3, "web:1");
+    answers.insert("GET /api/v1".into(), types(&[("Secret", "secrets", true)]));
+    answers.insert("GET /api/v1/namespaces/prod/secrets/s".into(), Answer::Json(200, live));
+    answers.insert("PATCH /api/v1/namespaces/prod/secrets/s".into(), Answer::Json(200, json!({})));
+    Server::new(answers)
+}
+
+fn secret(rest: Value) -> Value {
+    let mut secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "prod", "resourceVersion": "5"}});
+    rest.as_object().expect("a map").iter().for_each(|(name, value)| secret[name] = value.clone());
+    secret
+}
+
+#[test]
+fn no_form_of_a_secret_is_shown() {
+    let server = with_secret(secret(json!({"data": {"a": "bGl2ZQ=="}})));
+    for (rest, shown) in [
+        (json!({"data": "SECRET"}), true),
+        (json!({"data": ["SECRET"], "stringData": "SECRET"}), true),
+        (json!({"data": {"a": {"b": "SECRET"}}}), true),
+        (json!({"stringData": {"a": "SECRET", "b": 1234321}}), true),
+        (json!({"data": {"a": "bGl2ZQ=="}}), false),
+    ] {
+        let folder = folder(&server, &[("s.yaml", &secret(rest).to_string())]);
+        for format in ["diff", "results", "yaml", "json", "name"] {
+            let ran = run(&folder, &["-f", "s.yaml", "-o", format]);
+            let all = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(ran.code == Some(0) && (format != "diff" || shown == all.contains("***")), "{ran:?}");
+            for value in ["SECRET", "bGl2ZQ", "U0VDUkVU", "1234321"] {
+                assert!(!all.contains(value), "{value}\n{ran:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn string_data_that_is_stored_is_no_drift_and_no_change() {
+    let file = secret(json!({"stringData": {"a": "live"}}));
+    let mut live = secret(json!({"data": {"a": "bGl2ZQ=="}}));
+    let mut applied = file.clone();
+    applied["metadata"]["annotations"] = json!({});
+    applied["metadata"].as_object_mut().expect("a map").remove("resourceVersion");
+    live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": applied.to_string()});
+    let server = with_secret(live);
+    let same = folder(&server, &[("s.yaml", &file.to_string())]);
+    assert_eq!(run(&same, &["-f", "s.yaml", "--exit-code"]).passed(), "");
+    assert_eq!(run(&same, &["-f", "s.yaml", "--apply"]).passed(), "");
+    assert_eq!(server.sent().len(), 0);
+    let other = folder(&server, &[("s.yaml", &secret(json!({"stringData": {"a": "new"}})).to_string())]);
+    assert_eq!(run(&other, &["-f", "s.yaml", "--apply"]).passed(), "prod/secret/s configured\n");
+    let patch = &server.sent()[1].1;
+    assert_eq!((&patch["data"], patch.get("stringData")), (&json!({"a": "bmV3"}), None));
+}
+
+#[test]
+fn what_was_applied_is_noted_even_where_the_fields_agree() {
+    let web = deployment(3, "web:1");
+    let mut adopted = live(&web, 3, "web:1");
+    adopted["metadata"].as_object_mut().expect("a map").remove("annotations");
+    for live in [adopted, live(&deployment(2, "web:1"), 3, "web:1")] {
+        let mut answers = cluster(3, "web:1");
+        answers.insert(format!("GET {WEB}"), Answer::Json(200, live));
+        let server = Server::new(answers);
+        let folder = folder(&server, &[("web.yaml", &web.to_string())]);
+        assert!(!run(&folder, &["-f", "web.yaml"]).passed().contains("+++"));
+        assert_eq!(run(&folder, &["-f", "web.yaml", "--apply"]).passed(), "prod/deployment.apps/web configured\n");
+        let mut applied = web.clone();
+        applied["metadata"]["namespace"] = json!("prod");
+        let sent = server.sent();
+        let metadata = &sent[1].1["metadata"];
+        let noted = metadata["annotations"]["kubectl.kubernetes.io/last-applied-configuration"].as_str();
+        assert_eq!(serde_json::from_str::<Value>(noted.expect("noted")).expect("JSON"), applied);
+        assert_eq!((sent.len(), &metadata["resourceVersion"], sent[1].1.get("spec")), (2, &json!("41"), None));
+    }
+}
+
+#[test]
+fn an_answer_that_is_another_object_is_refused() {
+    let of = |field: &str, value: Value| {
+        let mut object = live(&deployment(3, "web:1"), 3, "web:1");
+        *object.pointer_mut(field).expect(field) = value;
+        object
+    };
+    for (answer, want) in [
+        (
+            json!({"apiVersion": "apps/v1", "kind": "DeploymentList", "items": []}),
+            "`kind` \"Deployment\", not \"DeploymentList\"",
+        ),
+        (status(200, "fine"), "`apiVersion` \"apps/v1\", not \"v1\""),
+        (of("/kind", json!("Other")), "not \"Other\""),
+        (of("/metadata/name", json!("api")), "`metadata.name` \"web\", not \"api\""),
+        (of("/metadata/namespace", json!("dev")), "`metadata.namespace` \"prod\", not \"dev\""),
+        (of("/metadata", Value::Null), "`metadata.name`"),
+        (of("/metadata/resourceVersion", json!("")), "`metadata.resourceVersion`"),
+        (of("/metadata/resourceVersion", Value::Null), "`metadata.resourceVersion`"),
+    ] {
+        let mut answers = cluster(3, "web:1");
+        answers.insert(format!("GET {WEB}"), Answer::Json(200, answer));
+        let server = Server::new(answers);
+        let web = deployment(3, "web:2").to_string();
+        let err = run(&folder(&server, &[("web.yaml", &web)]), &["-f", "web.yaml", "--apply"]).failed(2);
+        assert!(err.starts_with("error: prod/deployment.apps/web (web.yaml:1): ") && err.contains(want), "{err}");
+        assert_eq!(server.sent().len(), 0);
+    }
+}
+
 #[test]
 fn a_default_that_the_server_added_is_no_conflict() {
     let thing = |parts: Value| json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t", "namespace": "prod"}, "spec": {"parts": parts}});
     let applied = thing(json!([{"x": 1}])).to_string();
     let run_with = |live_parts: Value| {
         let mut live = thing(live_parts);
+        live["metadata"]["resourceVersion"] = json!("1");
         live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": applied});
         let answers = BTreeMap::from([
             ("GET /apis/example.com/v1".to_owned(), types(&[("Thing", "things", true)])),

@@ -157,7 +157,7 @@ impl Cluster {
         let request = address.url().get(&address.name, &GetParams::default())?;
         let text = found(self.within(self.client.request_text(request)).await)?;
         text.map(|text| match serde_json::from_str(&text) {
-            Ok(value @ Value::Object(_)) => Ok(value),
+            Ok(value @ Value::Object(_)) => checked(value, address),
             Ok(_) => bail!("the cluster must answer with an object"),
             Err(e) => Err(anyhow!("the answer of the cluster must be JSON: {e}")),
         })
@@ -210,6 +210,29 @@ impl Cluster {
             Err(_) => bail!("the cluster must answer within {} seconds (`--timeout`)", self.timeout.as_secs()),
         }
     }
+}
+
+/// An object, if it is the one that was asked for, and says of which state it is.
+fn checked(object: Value, address: &Address) -> Result<Value> {
+    let metadata = &object["metadata"];
+    let api_version = address.api_version();
+    let fields = [
+        ("apiVersion", &object["apiVersion"], Some(api_version.as_str())),
+        ("kind", &object["kind"], Some(address.kind.kind.as_str())),
+        ("metadata.name", &metadata["name"], Some(address.name.as_str())),
+        ("metadata.namespace", &metadata["namespace"], address.namespace.as_deref()),
+    ];
+    for (field, found, wanted) in fields {
+        if found.as_str() != wanted {
+            let wanted = wanted.map_or_else(|| format!("no `{field}`"), |w| format!("the `{field}` \"{w}\""));
+            let told: String = found.to_string().chars().take(100).collect();
+            bail!("the cluster must answer with the object that it was asked for, of {wanted}, not {told}");
+        }
+    }
+    if metadata["resourceVersion"].as_str().is_none_or(str::is_empty) {
+        bail!("the cluster must answer with an object that has `metadata.resourceVersion`");
+    }
+    Ok(object)
 }
 
 /// What the server said, in its words.

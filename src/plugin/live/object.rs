@@ -1,6 +1,7 @@
 //! Objects of a cluster as values: without what the server populates, and back into what it takes.
 
 use anyhow::{Result, bail};
+use k8s_openapi::ByteString;
 use serde_json::{Map, Value, json};
 
 use super::cluster::Address;
@@ -45,13 +46,40 @@ impl Object {
                     metadata.shift_remove(field);
                 }
                 let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
-                let removed = annotations.map(|a| (a.shift_remove(LAST_APPLIED).is_some(), a.is_empty()));
-                if removed == Some((true, true)) {
+                // kubectl notes `{}` where there are none.
+                let is_empty = annotations.is_some_and(|a| {
+                    a.shift_remove(LAST_APPLIED);
+                    a.is_empty()
+                });
+                if is_empty {
                     metadata.shift_remove("annotations");
                 }
             }
         }
         Self(value)
+    }
+
+    /// As the server keeps it: what a Secret has in `stringData` is in its `data`.
+    pub fn stored(&self) -> Self {
+        let mut object = self.clone();
+        if self.api_version() != "v1" || self.kind() != "Secret" {
+            return object;
+        }
+        let Some(Value::Object(texts)) = self.0.get("stringData") else { return object };
+        let texts: Option<Vec<_>> = texts.iter().map(|(name, text)| Some((name, text.as_str()?))).collect();
+        let Some(root) = object.0.as_object_mut() else { return object };
+        let data = root.entry("data").or_insert(Value::Null);
+        if data.is_null() {
+            *data = json!({});
+        }
+        // What is no text is the server's to refuse.
+        if let (Some(texts), Some(data)) = (texts, data.as_object_mut()) {
+            data.extend(
+                texts.into_iter().map(|(name, text)| (name.clone(), json!(ByteString(text.as_bytes().to_vec())))),
+            );
+            root.shift_remove("stringData");
+        }
+        object
     }
 
     /// The apiVersion.
@@ -89,6 +117,11 @@ impl Object {
         }
     }
 
+    /// As JSON.
+    pub fn into_json(self) -> Value {
+        self.0
+    }
+
     /// As YAML.
     pub fn yaml(&self) -> String {
         serde_yaml::to_string(&self.0).unwrap_or_default()
@@ -112,7 +145,7 @@ pub fn last_applied(live: &Value) -> Option<&str> {
 
 /// The JSON merge patch that makes the merged object of a live one, says what was applied, and holds only for the state that was read.
 pub fn patch(live: &Value, applied: &Object, merged: &Value) -> Value {
-    let Object(before) = Object::live(live.clone());
+    let Object(before) = Object::live(live.clone()).stored();
     let mut patch = difference(&before, merged).unwrap_or_else(|| json!({}));
     patch["metadata"]["annotations"][LAST_APPLIED] = applied.0.to_string().into();
     patch["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
@@ -148,6 +181,26 @@ mod tests {
         assert_eq!(Object::live(live).0, json!({"kind": "T", "metadata": {"name": "a"}}));
         let live = json!({"metadata": {"annotations": {LAST_APPLIED: "{}", "own": "x"}, "generation": 1}});
         assert_eq!(Object::live(live).0, json!({"metadata": {"annotations": {"own": "x"}}}));
+    }
+
+    #[test]
+    fn a_secret_is_compared_as_it_is_stored() {
+        let secret = |rest: Value| {
+            let mut object = json!({"apiVersion": "v1", "kind": "Secret"});
+            rest.as_object().expect("a map").iter().for_each(|(name, value)| object[name] = value.clone());
+            Object(object)
+        };
+        for (written, stored) in [
+            (
+                json!({"stringData": {"a": "new", "b": ""}, "data": {"a": "b2xk"}}),
+                json!({"data": {"a": "bmV3", "b": ""}}),
+            ),
+            (json!({"stringData": {"a": "é"}, "data": null}), json!({"data": {"a": "w6k="}})),
+            (json!({"stringData": {"a": 1}, "data": {}}), json!({"stringData": {"a": 1}, "data": {}})),
+            (json!({"data": {"a": "b2xk"}}), json!({"data": {"a": "b2xk"}})),
+        ] {
+            assert_eq!(secret(written).stored(), secret(stored));
+        }
     }
 
     #[test]

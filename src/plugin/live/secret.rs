@@ -1,7 +1,7 @@
 //! Secrets are not shown: what a diff of files may show, a diff of a cluster must not, as with `kubectl diff`.
 
 use krm_merge::results::Outcome;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::drift::Drift;
 use crate::merge::Change;
@@ -9,9 +9,32 @@ use crate::merge::Change;
 const FIELDS: [&str; 2] = ["data", "stringData"];
 const MASK: &str = "***";
 
+/// The same object without the values of a Secret.
+pub fn hidden(mut object: Value) -> Value {
+    if is_secret(&object) {
+        FIELDS.iter().for_each(|field| hide(Some(&mut object), field, &Value::Null, ""));
+    }
+    object
+}
+
+/// The same changes with nothing in the place of each value of a Secret.
+pub fn without_values(changes: &[Change]) -> Vec<Change> {
+    let mask = |bytes: &Vec<u8>| match read(bytes) {
+        value if is_secret(&value) => serde_yaml::to_string(&hidden(value)).unwrap_or_default().into_bytes(),
+        _ => bytes.clone(),
+    };
+    let both = |c: &Change| Change { old: c.old.as_ref().map(mask), new: c.new.as_ref().map(mask), ..c.clone() };
+    changes.iter().map(both).collect()
+}
+
+/// An object; one that cannot be read has nothing to show but that it is a Secret.
+fn read(bytes: &[u8]) -> Value {
+    serde_yaml::from_slice(bytes).unwrap_or_else(|_| json!({"apiVersion": "v1", "kind": "Secret", "data": MASK}))
+}
+
 /// The same changes for whoever reads them: of a Secret one sees which values differ, and none of them.
 pub fn masked(changes: &[Change]) -> Vec<Change> {
-    let read = |bytes: &Option<Vec<u8>>| bytes.as_deref().and_then(|b| serde_yaml::from_slice::<Value>(b).ok());
+    let read = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(read);
     let write = |value: Option<Value>| value.and_then(|v| serde_yaml::to_string(&v).ok()).map(String::into_bytes);
     let mask = |change: &Change| {
         let (mut old, mut new) = (read(&change.old), read(&change.new));
@@ -34,11 +57,16 @@ fn is_secret(value: &Value) -> bool {
 }
 
 /// Puts a mask in the place of each value; `mark` tells those that the other side has otherwise.
-fn hide(value: Option<&mut Value>, field: &str, other: &Value, mark: &str) {
-    let values = value.and_then(|v| v.get_mut(field)).and_then(Value::as_object_mut);
-    for (name, value) in values.into_iter().flatten() {
-        let differs = other.get(name).is_some_and(|other| other != value);
+fn hide(object: Option<&mut Value>, field: &str, other: &Value, mark: &str) {
+    let mask = |value: &mut Value, other: Option<&Value>| {
+        let differs = other.is_some_and(|other| !other.is_null() && *other != *value);
         *value = if differs { format!("{MASK} {mark}").into() } else { MASK.into() };
+    };
+    match object.and_then(|o| o.get_mut(field)) {
+        Some(Value::Object(values)) => values.iter_mut().for_each(|(name, value)| mask(value, other.get(name))),
+        Some(Value::Null) | None => {}
+        // The server would not take it, but it may be a value all the same.
+        Some(value) => mask(value, Some(other)),
     }
 }
 
