@@ -10,7 +10,7 @@ use krm_merge::merge::{New, Plan, Slot};
 use krm_merge::splice::{self, Edit};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, same};
 
-use crate::side::{Held, list_of};
+use crate::side::{Held, is_open_list, list_of};
 
 /// The text of a file of dest of whose resources, each with what becomes of it, and the ones that are added to it; `None` where nothing is
 /// left in it.
@@ -28,8 +28,10 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
     }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
     let new = || documents.iter().flat_map(Document::roots).map(|value| New { key: None, value, trim: Plan::Keep });
+    let written = Document::parse(elements(added))?;
+    let written = || written.roots().next().and_then(|root| root.entries().next());
     // What is new goes into the first list, where there is one.
-    let first = roots.iter().find_map(|root| list_of(*root));
+    let first = roots.iter().position(|root| list_of(*root).is_some() || is_open_list(*root));
     let mut edits: HashMap<usize, Vec<Edit>> = HashMap::new();
     for (node, item) in items {
         if let (Item::Edited(of_item), Some(root)) = (item, root_of(&roots, *node)) {
@@ -37,8 +39,13 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
         }
     }
     for (i, root) in roots.iter().enumerate() {
-        let Some(list) = list_of(*root) else { continue };
-        let takes_new = !added.is_empty() && first.is_some_and(|first| first.is(list));
+        let takes_new = !added.is_empty() && first == Some(i);
+        let Some(list) = list_of(*root) else {
+            if let Some((key, value)) = written().filter(|_| takes_new) {
+                edits.entry(i).or_default().extend(splice::edits(*root, &filled(*root, key, value)));
+            }
+            continue;
+        };
         if !takes_new && !list.elements().any(gone) {
             continue;
         }
@@ -86,6 +93,32 @@ fn at<'a>(root: NodeRef<'_>, list: NodeRef<'_>, slots: Vec<Slot<'a>>) -> Plan<'a
     Plan::Inside(fields.collect())
 }
 
+/// The plan that gives a list without `items` these.
+fn filled<'a>(root: NodeRef<'_>, key: NodeRef<'a>, value: NodeRef<'a>) -> Plan<'a> {
+    let new = |key| New { key, value, trim: Plan::Keep };
+    let mut slots: Vec<Slot<'a>> = Vec::new();
+    for (i, (own, _)) in root.entries().enumerate() {
+        let plan = if own.string() == "items" { Plan::Put(Box::new(new(None))) } else { Plan::Keep };
+        slots.push(Slot::dest(i, plan));
+    }
+    if root.get("items").is_none() {
+        slots.push(Slot::New(new(Some(key))));
+    }
+    Plan::Inside(slots)
+}
+
+/// New resources as the `items` of a list.
+fn elements(added: &[&Added]) -> String {
+    let mut out = String::from("items:\n");
+    for added in added {
+        for (i, line) in added.text.lines().enumerate() {
+            let indent = if i == 0 { "- " } else { "  " };
+            out.push_str(&format!("{}\n", if line.is_empty() { String::new() } else { format!("{indent}{line}") }));
+        }
+    }
+    out
+}
+
 /// Where each document lies that is edited or goes. The first one that goes leaves what stands above it, set apart by a blank line, to
 /// the file; where nothing does, the mark of the first one that is left goes, too.
 fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
@@ -128,7 +161,8 @@ fn next_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
 }
 
-fn append(text: &mut String, added: &[&Added], line_break: &str) {
+/// Puts new resources behind a text.
+pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
     let is_empty = text.trim().is_empty();
     if !is_empty && !text.ends_with(['\n', '\r']) {
         text.push_str(line_break);
@@ -233,6 +267,24 @@ mod tests {
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
         let out = edited(&held, &items, &[&added]).expect("edited");
         assert_eq!(out.as_deref(), Some("apiVersion: v1\nkind: List\nitems:\n# two\n- b: 2\n- n: 1\n"));
+    }
+
+    #[test]
+    fn an_empty_list_gets_elements() {
+        let added =
+            Added { path: None, origin: Origin::Field(String::new()), text: "# new\nn: |\n  x\n\n  y\n".into() };
+        for items in ["items: []\n", "items:\n", "items: # none\n", ""] {
+            let held = held("x.yaml", &format!("apiVersion: v1\nkind: List\n{items}"));
+            let out = edited(&held, &[], &[&added]).expect("edited").expect("left");
+            let document = Document::parse(out.clone()).expect("valid");
+            let list = list_of(document.roots().next().expect("a root")).expect("a list");
+            assert_eq!(
+                list.elements().map(|e| e.get("n").map(|n| n.string())).collect::<Vec<_>>(),
+                [Some("x\n\ny\n")],
+                "{out}"
+            );
+            assert!(out.starts_with("apiVersion: v1\nkind: List\nitems:"), "{out}");
+        }
     }
 
     #[test]

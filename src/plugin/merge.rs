@@ -9,11 +9,12 @@ use krm_merge::function::{Added, Item, merge_items};
 use krm_merge::merge::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{self, Outcome, Severity};
+use krm_merge::yaml::Document;
 
 use crate::End;
 use crate::carry::carry;
-use crate::edit::{created, edited};
-use crate::side::{Part, Root, Side};
+use crate::edit::{append, created, edited};
+use crate::side::{Held, Part, Root, Side};
 
 /// What a merge makes of dest.
 #[derive(Debug)]
@@ -92,7 +93,7 @@ pub fn merge(dest: &Side, given: &[(Role, Vec<Side>)], config: Config<'_>) -> Re
         return Ok(merge);
     }
     merge.changes = carried.changes;
-    let (mut added, left_out) = place(dest, &merged.added)?;
+    let (mut added, left_out) = place(dest, given, &merged.added)?;
     merge.results.extend(left_out);
     results::sort(&mut merge.results);
     let mut of_file: BTreeMap<usize, Vec<_>> = BTreeMap::new();
@@ -105,8 +106,17 @@ pub fn merge(dest: &Side, given: &[(Role, Vec<Side>)], config: Config<'_>) -> Re
         if added.is_empty() && items.iter().all(|(_, item)| **item == Item::Stays) {
             continue;
         }
-        let new = edited(held, &items, &added)?;
         let old = held.bytes()?;
+        let new = match held.document() {
+            Some(_) => edited(held, &items, &added)?,
+            None if is_original(held, given)? => Some(created(&added, origin_of(&added, given))),
+            None => {
+                let mut text = String::from_utf8(old.clone())?;
+                let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
+                append(&mut text, &added, line_break);
+                Some(text)
+            }
+        };
         if new.as_deref().map(str::as_bytes) != Some(&old) {
             merge.changes.push(Change {
                 path: held.path.clone(),
@@ -129,10 +139,25 @@ pub fn merge(dest: &Side, given: &[(Role, Vec<Side>)], config: Config<'_>) -> Re
 }
 
 /// The one file that new resources come from.
-fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s crate::side::Held> {
+fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s Held> {
     let Origin::File { name, .. } = &added.first()?.origin else { return None };
     let all = given.iter().flat_map(|(role, sides)| sides.iter().filter(|_| *role != Role::Original));
     all.flat_map(|side| &side.files).find(|held| held.name == *name)
+}
+
+/// Whether a file without resources is original's to the byte, so that updated's takes its place.
+fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
+    let original = given.iter().filter(|(role, _)| *role == Role::Original).flat_map(|(_, sides)| sides);
+    let Some(original) = original.filter(|side| side.is_folder()).find_map(|side| side.at(&held.path)) else {
+        return Ok(false);
+    };
+    Ok(original.document().is_none() && original.bytes()? == held.bytes()?)
+}
+
+/// Whether a file holds no document, but comments at most.
+fn is_empty(held: &Held) -> Result<bool> {
+    let Ok(text) = String::from_utf8(held.bytes()?) else { return Ok(false) };
+    Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
 }
 
 /// New resources by the file that each goes to.
@@ -142,7 +167,7 @@ type Placed<'m> = BTreeMap<String, Vec<&'m Added>>;
 ///
 /// # Errors
 /// Two of different origin for one file, or a path outside of dest.
-fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<(Placed<'m>, Vec<Outcome>)> {
+fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Result<(Placed<'m>, Vec<Outcome>)> {
     let mut by_file = Placed::new();
     let mut left_out = Vec::new();
     for added in added {
@@ -162,8 +187,12 @@ fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<(Placed<'m>, Vec<Outcome
             left_out.push(Outcome::new(Severity::Warning, message));
             continue;
         }
-        if dest.is_folder() && dest.at(&path).is_some_and(|held| held.document().is_none()) {
-            bail!("{path}: a resource of {} is new, but this file of dest holds no resources", added.origin);
+        if let Some(held) = dest.at(&path).filter(|held| dest.is_folder() && held.document().is_none())
+            && !is_original(held, given)?
+            && !is_empty(held)?
+        {
+            let here = "this file of dest holds something else, and is not original's";
+            bail!("{path}: a resource of {} is new, but {here}", added.origin);
         }
         let here = by_file.entry(path.clone()).or_default();
         if let Some(other) =
@@ -178,7 +207,7 @@ fn place<'m>(dest: &Side, added: &'m [Added]) -> Result<(Placed<'m>, Vec<Outcome
 
 /// Where a resource goes that lay in no file: `namespace/kind_name.yaml`, as kpt has it.
 fn default_path(added: &Added) -> Result<String> {
-    let document = krm_merge::yaml::Document::parse(added.text.as_str())?;
+    let document = Document::parse(added.text.as_str())?;
     let root = document.roots().next().context("a new resource must be a map")?;
     let resource = Resource::read(root, added.origin.clone());
     let identity = resource.identity.ok_or_else(|| anyhow!("{}: a new resource must have a name", added.origin))?;

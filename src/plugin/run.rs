@@ -21,7 +21,7 @@ use crate::side::{Root, Side};
 /// Bad input, and what cannot be written.
 pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
     let progress = Progress::begin("reading");
-    let setting = setting()?;
+    let mut setting = setting()?;
     let from_stdin = |side: &Side| matches!(side.root, Root::Stdin);
     if common.dest == "-" && setting.given.iter().flat_map(|(_, sides)| sides).any(from_stdin) {
         bail!("only one side must be `-`, for stdin can be read once");
@@ -29,9 +29,12 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     if common.dest == "-" && common.in_place {
         bail!("`--in-place` must not be given with `--dest -`");
     }
-    let config = setting.config()?;
+    setting.config()?;
     let mut dest = Side::read(&common.dest)?;
-    setting.given.iter().flat_map(|(_, sides)| sides).for_each(|side| dest.leave_out(side));
+    let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
+    places.for_each(|place| dest.leave_out(place));
+    setting.keep_apart(&dest);
+    let config = setting.config()?;
     if common.in_place && !common.dry_run {
         disk::clean(&leftovers(&dest))?;
     }

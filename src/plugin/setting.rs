@@ -25,6 +25,18 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// Leaves dest out of the sides that it lies in, and each side out of those of other roles.
+    pub fn keep_apart(&mut self, dest: &Side) {
+        let place = |role, side: &Side| side.place().map(|place| (role, place.to_owned()));
+        let all = self.given.iter().flat_map(|(role, sides)| sides.iter().filter_map(|side| place(Some(*role), side)));
+        let all: Vec<_> = all.chain(place(None, dest)).collect();
+        for (role, sides) in &mut self.given {
+            for (_, other) in all.iter().filter(|(of, _)| *of != Some(*role)) {
+                sides.iter_mut().for_each(|side| side.leave_out(other));
+            }
+        }
+    }
+
     /// The functionConfig as it is meant.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! One side of a merge: the resources and the other files of a file, a folder or stdin.
 //!
 //! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json` or `Kptfile` and one of its documents has an
-//! apiVersion, a kind and a name. Any other file is carried as it is. What is named on the command line itself must hold resources.
+//! apiVersion, a kind and a name, or is a List, which may be empty. Any other file is carried as it is. What is named on the command line itself must hold resources.
 
 use std::fs;
 use std::io::{self, Read};
@@ -174,15 +174,20 @@ impl Side {
         Ok(self)
     }
 
-    /// Leaves out what lies in the folder or file of another side: a package may hold the releases that it is upgraded by.
-    pub fn leave_out(&mut self, other: &Self) {
-        let other = match &other.root {
-            Root::Folder(tree) => &tree.root,
-            Root::File(file) => file,
-            Root::Stdin | Root::Text | Root::Cluster => return,
-        };
+    /// Its folder or file on disk.
+    pub fn place(&self) -> Option<&Path> {
+        match &self.root {
+            Root::Folder(tree) => Some(&tree.root),
+            Root::File(file) => Some(file),
+            Root::Stdin | Root::Text | Root::Cluster => None,
+        }
+    }
+
+    /// Leaves out another side that lies in its folder: a package may hold the releases that it is upgraded by, and lie in one.
+    pub fn leave_out(&mut self, other: &Path) {
         if let Root::Folder(tree) = &self.root
             && *other != tree.root
+            && other.starts_with(&tree.root)
         {
             self.files.retain(|held| held.disk.as_ref().is_none_or(|disk| !disk.starts_with(other)));
         }
@@ -239,10 +244,18 @@ pub fn list_of(root: NodeRef<'_>) -> Option<NodeRef<'_>> {
     root.get("items").filter(|items| is_list && items.is_list())
 }
 
+/// Whether a document is such a list with nothing where its items would stand.
+pub fn is_open_list(root: NodeRef<'_>) -> bool {
+    let is_list = matches!(root.get("kind").and_then(NodeRef::as_str), Some("List" | "ResourceList"))
+        && root.get("apiVersion").is_some()
+        && root.at(&["metadata", "name"]).is_none();
+    is_list && root.get("items").is_none_or(NodeRef::is_null)
+}
+
 /// The maps of a document that are resources: its roots, or the elements of a list.
 fn resource_nodes<'a>(document: &'a Document<'static>) -> Box<dyn Iterator<Item = NodeRef<'a>> + 'a> {
     let roots = document.roots().filter(|r| r.is_map());
-    Box::new(roots.flat_map(|root| match list_of(root) {
+    Box::new(roots.filter(|root| !is_open_list(*root)).flat_map(|root| match list_of(root) {
         Some(list) => list.elements().filter(|e| e.is_map()).collect(),
         None => vec![root],
     }))
@@ -254,7 +267,9 @@ fn may_hold_resources(path: &str) -> bool {
 }
 
 fn holds_resources(document: &Document<'static>) -> bool {
-    resource_nodes(document).any(|node| Resource::read(node, Origin::Field(String::new())).identity.is_some())
+    let has_list = document.roots().any(|root| list_of(root).is_some() || is_open_list(root));
+    has_list
+        || resource_nodes(document).any(|node| Resource::read(node, Origin::Field(String::new())).identity.is_some())
 }
 
 /// Parses a file.

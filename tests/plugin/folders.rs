@@ -276,6 +276,54 @@ fn a_resource_that_lay_in_no_file_gets_one() {
 }
 
 #[test]
+fn a_file_that_held_no_resources_gets_those_of_upstream() {
+    let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+    let named = format!("{kustomization}metadata:\n  name: k\nresources: []\n");
+    let list = "apiVersion: v1\nkind: List\nitems: []\n";
+    let folder = Folder::with(&[
+        ("v1/empty.yaml", "# nothing yet\n"),
+        ("v1/kustomization.yaml", kustomization),
+        ("v1/list.yaml", list),
+        ("v2/empty.yaml", &format!("# now\n{}", map("a", &[("x", "'1'")]))),
+        ("v2/kustomization.yaml", &named),
+        ("v2/list.yaml", &list.replace(" []", "\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l}}")),
+        ("v2/mine.yaml", &map("m", &[])),
+        ("here/empty.yaml", "# nothing yet\n"),
+        ("here/kustomization.yaml", kustomization),
+        ("here/list.yaml", list),
+        ("here/mine.yaml", "# nothing of mine\n"),
+    ]);
+    folder.run(&upgrade(&["-i"])).passed();
+    for path in ["empty.yaml", "kustomization.yaml"] {
+        assert_eq!(folder.read(&format!("here/{path}")), folder.read(&format!("v2/{path}")));
+    }
+    assert!(folder.read("here/list.yaml").contains("{name: l}"));
+    assert_eq!(folder.read("here/mine.yaml"), format!("# nothing of mine\n---\n{}", map("m", &[])));
+    folder.write("here/kustomization.yaml", format!("{kustomization}namePrefix: mine\n"));
+    let err = folder.run(&upgrade(&["-i"])).failed(2);
+    assert!(err.contains("kustomization.yaml: a resource of v2/kustomization.yaml is new, but this file"), "{err}");
+}
+
+#[test]
+fn what_lies_in_a_side_is_no_part_of_it() {
+    let (one, two) = (map("a", &[("x", "'1'")]), map("a", &[("x", "'2'")]));
+    let folder = Folder::with(&[("o/a.yaml", &one), ("u/a.yaml", &two), ("u/d/a.yaml", &one)]);
+    folder.run(&["three-way", "--original", "o", "--updated", "u", "--dest", "u/d", "-i"]).passed();
+    assert_eq!(folder.files("u/d").into_keys().collect::<Vec<_>>(), ["a.yaml"]);
+    assert_eq!(folder.read("u/d/a.yaml"), two);
+
+    let folder = Folder::with(&[("g/a.yaml", &two), ("g/base/a.yaml", &one)]);
+    folder.run(&["two-way", "--source", "g", "--dest", "g/base", "-i"]).passed();
+    assert_eq!(folder.files("g").into_keys().collect::<Vec<_>>(), ["a.yaml", "base/a.yaml"]);
+    assert_eq!(folder.read("g/base/a.yaml"), two);
+
+    let folder = Folder::with(&[("u/o/a.yaml", &one), ("u/a.yaml", &two), ("d/a.yaml", &one)]);
+    folder.run(&["three-way", "--original", "u/o", "--updated", "u", "--dest", "d", "-i"]).passed();
+    assert_eq!(folder.files("d").into_keys().collect::<Vec<_>>(), ["a.yaml"]);
+    assert_eq!(folder.read("d/a.yaml"), two);
+}
+
+#[test]
 fn usage_and_input_that_are_bad_end_with_2() {
     let folder =
         Folder::with(&[("a.yaml", &map("a", &[])), ("bad.yaml", "a: [\n"), ("list.yaml", "- a\n"), ("latin", "\u{0}")]);
