@@ -3,6 +3,7 @@
 //! git merges by line: changes to neighbouring lines are in conflict, and a list that both sides add to is too. The driver merges what is
 //! Kubernetes YAML by field and leaves any other file to git.
 
+mod comments;
 mod driver;
 mod install;
 mod marks;

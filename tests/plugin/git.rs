@@ -194,6 +194,99 @@ fn comments_and_layout_of_both_sides_stay_where_git_can_merge_the_lines() {
     assert_eq!(repository.0.read("web.yaml"), theirs.replace("web:1", "web:ours"));
 }
 
+/// A merge that goes through, and what it leaves.
+fn merges(original: &str, ours: &str, theirs: &str) -> String {
+    let repository = Repository::new("web.yaml", original);
+    repository.branch("web.yaml", ours, theirs);
+    repository.git(&["merge", "-q", "topic"]);
+    repository.0.read("web.yaml")
+}
+
+/// A merge that leaves conflicts, and the text with them.
+fn conflicts(original: &str, ours: &str, theirs: &str) -> String {
+    let repository = Repository::new("web.yaml", original);
+    repository.branch("web.yaml", ours, theirs);
+    repository.fails(&["merge", "topic"]);
+    repository.0.read("web.yaml")
+}
+
+#[test]
+fn the_order_that_they_gave_stays_where_git_can_merge_the_lines() {
+    if !has("git") {
+        return;
+    }
+    let env = |names: &[&str]| -> String { names.iter().map(|n| format!("        - name: {n}\n")).collect() };
+    let web = |image: &str, names: &[&str]| {
+        let head = WEB.split("        - name: A").next().expect("a head");
+        head.replace("web:1", image).replace("  replicas: 1\n", "  replicas: 1\n  paused: true\n") + &env(names)
+    };
+    let ours = web("web:1", &["A", "B", "C"]).replace("replicas: 1", "replicas: 2");
+    let out = merges(&web("web:1", &["A", "B", "C"]), &ours, &web("web:1", &["C", "A", "B"]));
+    assert_eq!(out, web("web:1", &["C", "A", "B"]).replace("replicas: 1", "replicas: 2"));
+    let map = |name: &str, x: u8| crate::support::map(name, &[("a", "'1'"), ("b", "'1'"), ("x", &format!("'{x}'"))]);
+    let file = |all: &[String]| all.join("---\n");
+    let out = merges(
+        &file(&[map("a", 1), map("b", 1), map("c", 1)]),
+        &file(&[map("a", 1), map("b", 1), map("c", 2)]),
+        &file(&[map("b", 1), map("a", 1), map("c", 1)]),
+    );
+    assert_eq!(out, file(&[map("b", 1), map("a", 1), map("c", 2)]));
+}
+
+#[test]
+fn a_comment_that_both_changed_is_a_conflict() {
+    if !has("git") {
+        return;
+    }
+    let with = |comment: &str| WEB.replace("replicas: 1", &format!("replicas: 1 # {comment}"));
+    let out = conflicts(&with("one"), &with("ours"), &with("theirs"));
+    let block = "<<<<<<< HEAD\n  replicas: 1 # ours\n=======\n  replicas: 1 # theirs\n>>>>>>> topic\n";
+    assert_eq!(out, WEB.replace("  replicas: 1\n", block));
+    // What both changed beside it is merged all the same.
+    let ours = with("ours").replace("web:1", "web:ours");
+    let theirs = with("theirs").replace("name: app\n", "name: app\n        tty: true\n");
+    let out = conflicts(&with("one"), &ours, &theirs);
+    assert!(out.contains(block) && out.contains("image: web:ours") && out.contains("tty: true"), "{out}");
+    assert_eq!(out.matches("<<<<<<<").count(), 1, "{out}");
+}
+
+#[test]
+fn comments_around_the_resources_are_taken_where_values_conflict() {
+    if !has("git") {
+        return;
+    }
+    let ours = WEB.replace("web:1", "web:ours");
+    let theirs = WEB.replace("web:1", "web:theirs").replace("someone", "someone else") + "# the end\n";
+    let out = conflicts(WEB, &ours, &theirs);
+    assert!(out.starts_with("# Copyright someone else\n\n") && out.ends_with("value: a\n# the end\n"), "{out}");
+    assert_eq!(out.matches("<<<<<<<").count(), 1, "{out}");
+}
+
+#[test]
+fn what_git_merges_by_line_is_no_conflict() {
+    if !has("git") {
+        return;
+    }
+    let script = |first: &str, last: &str| {
+        format!(
+            "{}  run.sh: |\n    echo {first}\n    a\n    b\n    c\n    echo {last}\n",
+            crate::support::map("s", &[("x", "y")])
+        )
+    };
+    assert_eq!(merges(&script("1", "1"), &script("2", "1"), &script("1", "2")), script("2", "2"));
+    let (bumped, renamed) = (WEB.replace("apps/v1", "apps/v2"), WEB.replace("name: web", "name: shop"));
+    let changed = WEB.replace("web:1", "web:2");
+    assert_eq!(merges(WEB, &changed, &bumped), bumped.replace("web:1", "web:2"));
+    assert_eq!(merges(WEB, &renamed, &changed), renamed.replace("web:1", "web:2"));
+    // Lines of two resources that are alike are none of a rename: ours has no more what theirs changed.
+    let map = |name: &str, y: u8| crate::support::map(name, &[("y", &format!("'{y}'")), ("z", "'1'"), ("x", "'1'")]);
+    let file = |all: &[String]| all.join("---\n");
+    let [both, one] = [file(&[map("a", 1), map("b", 1)]), map("b", 1)];
+    assert!(conflicts(&both, &one, &file(&[map("a", 2), map("b", 1)])).contains("<<<<<<<"));
+    // A line that both changed is one.
+    assert!(conflicts(&script("1", "1"), &script("2", "1"), &script("3", "1")).contains("<<<<<<<"));
+}
+
 #[test]
 fn what_is_no_kubernetes_goes_back_to_git() {
     if !has("git") {

@@ -13,7 +13,56 @@ pub struct Marks<'l> {
     pub theirs: &'l str,
 }
 
+/// What git could not merge by line.
+#[derive(Debug, Default, PartialEq)]
+pub struct Hunk<'t> {
+    /// Our lines.
+    pub ours: Vec<&'t str>,
+    /// Those that both sides come from.
+    pub original: Vec<&'t str>,
+    /// Their lines.
+    pub theirs: Vec<&'t str>,
+}
+
 impl Marks<'_> {
+    /// The conflicts of a text that git marked, with the original in them.
+    pub fn hunks<'t>(&self, text: &'t str) -> Vec<Hunk<'t>> {
+        let is = |line: &str, mark: &str| {
+            let rest = line.strip_prefix(mark.repeat(self.size).as_str());
+            rest.is_some_and(|rest| rest.trim_end().is_empty() || rest.starts_with(' '))
+        };
+        let mut hunks = Vec::new();
+        let mut open: Option<(Hunk<'t>, char)> = None;
+        for line in text.split_inclusive('\n') {
+            match &mut open {
+                None if is(line, "<") => open = Some((Hunk::default(), '<')),
+                None => {}
+                Some((_, part)) if *part == '<' && is(line, "|") => *part = '|',
+                Some((_, part)) if *part == '|' && is(line, "=") => *part = '=',
+                Some((hunk, '=')) if is(line, ">") => {
+                    hunks.push(std::mem::take(hunk));
+                    open = None;
+                }
+                Some((hunk, '<')) => hunk.ours.push(line),
+                Some((hunk, '|')) => hunk.original.push(line),
+                Some((hunk, _)) => hunk.theirs.push(line),
+            }
+        }
+        hunks
+    }
+
+    /// A text with marks around our lines of a hunk; `None` where they are not in it once, outside of marks.
+    pub fn around(&self, text: &str, hunk: &Hunk<'_>) -> Option<String> {
+        let ours = hunk.ours.concat();
+        let mut found = text.match_indices(&ours).filter(|(at, _)| *at == 0 || text[..*at].ends_with('\n'));
+        let (Some((at, _)), None) = (found.next(), found.next()) else { return None };
+        let count = |mark: &str| text[..at].lines().filter(|line| line.starts_with(&mark.repeat(self.size))).count();
+        if ours.is_empty() || count("<") != count(">") {
+            return None;
+        }
+        Some([&text[..at], &self.block(&ours, &hunk.theirs.concat()), &text[at + ours.len()..]].concat())
+    }
+
     /// One text of two that differ in conflicts alone: our lines and their lines of each, marked.
     pub fn text(&self, ours: &str, theirs: &str) -> String {
         let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(ours, theirs);
