@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use krm_merge::config::Role;
 use krm_merge::merge::OnConflict;
-use krm_merge::results::{File, Outcome, Told};
+use krm_merge::results::{File, Outcome, Severity, Told};
 
 use crate::merge::{Change, paths, severity};
 use crate::side::{Content, Held, Root, Side};
@@ -49,6 +49,10 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Re
         if here == new {
             continue;
         }
+        if here.is_none() && old.is_some() && is_unread(dest, path) {
+            carried.results.push(Outcome::new(Severity::Warning, unread(path)));
+            continue;
+        }
         let is_conflict = here != old;
         if is_conflict {
             carried.results.push(conflict(path, [&old, &new, &here].map(|b| b.as_ref().map(Vec::len)), policy));
@@ -61,6 +65,18 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Re
         carried.changes.push(Change { path: path.to_owned(), old: here, new, like });
     }
     Ok(carried)
+}
+
+/// Whether a file lies in dest on disk, and is no part of it all the same.
+pub fn is_unread(dest: &Side, path: &str) -> bool {
+    let Root::Folder(tree) = &dest.root else { return false };
+    dest.at(path).is_none() && tree.root.join(path).symlink_metadata().is_ok()
+}
+
+/// What is told of such a file.
+pub fn unread(path: &str) -> String {
+    let why = "a symbolic link is not followed, nor what `.krmignore` leaves out";
+    format!("{path}: changed in updated, and not merged, for dest's file was not read: {why}")
 }
 
 fn conflict(path: &str, [old, new, here]: [Option<usize>; 3], policy: OnConflict) -> Outcome {

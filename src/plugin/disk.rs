@@ -19,7 +19,9 @@ const SUFFIX: &str = ".tmp";
 
 /// Whether a file of this name is a temporary one of ours.
 pub fn is_leftover(name: &str) -> bool {
-    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+    let run = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    run.and_then(|run| run.split_once('-')).is_some_and(|(id, of)| is_number(id) && (is_number(of) || of == "old"))
 }
 
 /// What becomes of one file.
@@ -274,6 +276,22 @@ mod tests {
             .collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn only_our_own_names_are_leftovers() {
+        for name in [".krm-merge-12-0.tmp", ".krm-merge-1-34.tmp", ".krm-merge-12-old.tmp"] {
+            assert!(is_leftover(name), "{name}");
+        }
+        for name in [
+            ".krm-merge-notes.tmp",
+            ".krm-merge-12.tmp",
+            ".krm-merge-12-mine.tmp",
+            ".krm-merge--.tmp",
+            ".krm-merge-1-0.tmp.bak",
+        ] {
+            assert!(!is_leftover(name), "{name}");
+        }
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub fn live(args: &Live) -> Result<End> {
     };
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
-    report(&merge.results, format)?;
+    report(&merge.results, format);
     let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new() };
     let text = match format {
         None => String::new(),

@@ -12,7 +12,7 @@ use krm_merge::results::{self, Outcome, Severity};
 use krm_merge::yaml::Document;
 
 use crate::End;
-use crate::carry::carry;
+use crate::carry::{carry, is_unread, unread};
 use crate::edit::{append, created, edited};
 use crate::side::{Held, Part, Root, Side};
 
@@ -85,6 +85,11 @@ pub fn merge(dest: &Side, given: &[(Role, Vec<Side>)], config: Config<'_>) -> Re
         Ok((merged, results)) => (merged, results),
         Err(error) => (Default::default(), vec![*error]),
     };
+    for result in results.iter_mut().filter(|r| is_conflict(r) && r.field.is_none()) {
+        if let Some(path) = result.file.as_ref().map(|file| &file.path).filter(|path| is_unread(dest, path)) {
+            *result = Outcome::new(Severity::Warning, unread(path));
+        }
+    }
     let carried = carry(dest, given, policy.on_conflict)?;
     results.extend(carried.results);
     results::sort(&mut results);

@@ -45,7 +45,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         write(&dest, &merge)?;
     }
     drop(progress);
-    report(&merge.results, format(common))?;
+    report(&merge.results, format(common));
     print(&dest, &merge, common)?;
     if let Some(end) = merge.failure() {
         return Ok(end);
@@ -86,16 +86,16 @@ pub fn format(common: &Common) -> Option<Output> {
 }
 
 /// Errors and warnings on stderr, one line each. Conflicts that were settled are in the diff, where one is printed.
-pub fn report(results: &[Outcome], format: Option<Output>) -> Result<()> {
+pub fn report(results: &[Outcome], format: Option<Output>) {
     let mut stderr = io::stderr().lock();
     let in_diff = |r: &Outcome| format == Some(Output::Diff) && r.severity == Severity::Warning && is_conflict(r);
     for result in results.iter().filter(|r| r.severity != Severity::Info && !in_diff(r)) {
-        writeln!(stderr, "{}", result.line())?;
+        // What is told is in the exit code, too, for whoever has closed stderr.
+        let _ = writeln!(stderr, "{}", result.line());
         if let Some(excerpt) = &result.excerpt {
-            writeln!(stderr, "{excerpt}")?;
+            let _ = writeln!(stderr, "{excerpt}");
         }
     }
-    Ok(())
 }
 
 fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {

@@ -170,8 +170,14 @@ fn fields(flag: &str, text: &str) -> Result<Map<String, Value>> {
     ];
     let mut pairs: Vec<(String, String)> = Vec::new();
     for piece in text.split(',') {
+        if piece.trim().is_empty() {
+            bail!("`{flag}` must have something between its commas, not \"{text}\"");
+        }
         match (piece.split_once('='), pairs.last_mut()) {
             (Some((name, value)), _) if KNOWN.contains(&name.trim()) => {
+                if pairs.iter().any(|(known, _)| known == name.trim()) {
+                    bail!("`{flag}` must say `{}` once, not \"{text}\"", name.trim());
+                }
                 pairs.push((name.trim().to_owned(), value.to_owned()));
             }
             (_, Some((_, value))) => {
@@ -191,9 +197,11 @@ fn merge_keys(text: &str) -> Result<Value> {
         rule.insert("keys".into(), Value::Array(keys));
     }
     for name in ["set", "atomic"] {
-        if rule.get(name).is_some_and(|v| v == "true") {
-            rule.insert(name.into(), true.into());
-        }
+        match rule.get(name).and_then(Value::as_str) {
+            Some("true") => rule.insert(name.into(), true.into()),
+            Some(other) => bail!("`{name}` of `--merge-keys` must be `true` or left out, not \"{other}\""),
+            None => continue,
+        };
     }
     Ok(Value::Object(rule))
 }
@@ -210,6 +218,17 @@ mod tests {
             merge_keys("apiVersion=v1,kind=Service,path=spec.ports,keys=port,protocol").expect("a rule"),
             json!({"apiVersion": "v1", "kind": "Service", "path": "spec.ports", "keys": ["port", "protocol"]})
         );
-        assert!(fields("--target", "Deployment").is_err());
+        for (target, want) in [
+            ("Deployment", "must be fields"),
+            ("name=a,name=b", "must say `name` once"),
+            ("name=a,,kind=b", "between its commas"),
+            ("", "between its commas"),
+            ("name=a,", "between its commas"),
+        ] {
+            let error = fields("--target", target).expect_err(target).to_string();
+            assert!(error.contains(want), "{error}");
+        }
+        let error = merge_keys("apiVersion=v1,kind=A,path=b,set=false").expect_err("false").to_string();
+        assert_eq!(error, "`set` of `--merge-keys` must be `true` or left out, not \"false\"");
     }
 }

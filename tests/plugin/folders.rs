@@ -304,6 +304,60 @@ fn a_file_that_held_no_resources_gets_those_of_upstream() {
     assert!(err.contains("kustomization.yaml: a resource of v2/kustomization.yaml is new, but this file"), "{err}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_of_dest_that_is_not_read_is_not_told_to_be_deleted() {
+    let folder = Folder::new();
+    for (version, x) in [("v1", "'1'"), ("v2", "'2'"), ("here", "'1'")] {
+        for name in ["link", "left", "there"] {
+            folder.write(&format!("{version}/{name}.yaml"), map(name, &[("x", x)]));
+        }
+        folder.write(&format!("{version}/link.txt"), x);
+    }
+    folder.write("here/.krmignore", "left.yaml\n");
+    for name in ["link.yaml", "link.txt"] {
+        std::fs::rename(folder.path(&format!("here/{name}")), folder.path(name)).expect("moved");
+        std::os::unix::fs::symlink(folder.path(name), folder.path(&format!("here/{name}"))).expect("a link");
+    }
+    let ran = folder.run(&upgrade(&["-i"]));
+    assert!(ran.code == Some(0) && !ran.stderr.contains("deleted"), "{ran:?}");
+    for name in ["link.yaml", "left.yaml", "link.txt"] {
+        let want = format!("warning: {name}: changed in updated, and not merged, for dest's file was not read");
+        assert_eq!(ran.stderr.matches(&want).count(), 1, "{ran:?}");
+    }
+    assert_eq!(folder.read("here/there.yaml"), folder.read("v2/there.yaml"));
+    assert_eq!(
+        (folder.read("link.yaml"), folder.read("here/left.yaml")),
+        (map("link", &[("x", "'1'")]), map("left", &[("x", "'1'")]))
+    );
+}
+
+#[test]
+fn what_upstream_deletes_goes_wherever_it_stands_in_its_file() {
+    let [a, b, c] = ["a", "b", "c"].map(|name| map(name, &[("x", "'1'")]));
+    let list = |items: &[&str]| {
+        let items: String =
+            items.iter().map(|i| format!("- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: {i}}}}}\n")).collect();
+        format!("apiVersion: v1\nkind: List\nitems:\n{items}")
+    };
+    let folder = Folder::with(&[
+        ("v1/all.yaml", &format!("{a}---\n{b}---\n{c}")),
+        ("v2/all.yaml", &c),
+        ("v1/list.yaml", &format!("{}---\n{}---\n{}", list(&["d", "e"]), map("f", &[]), list(&["g", "h"]))),
+        ("v2/list.yaml", &format!("{}---\n{}", list(&["d"]), list(&["h"]))),
+    ]);
+    for (path, bytes) in folder.files("v1") {
+        folder.write(&format!("here/{path}"), bytes);
+    }
+    folder.run(&upgrade(&["-i"])).passed();
+    assert_eq!(folder.files("here"), folder.files("v2"));
+    // git's driver goes the same way.
+    let git = Folder::with(&[("o", &format!("{a}---\n{b}---\n{c}")), ("b", &c)]);
+    git.write("a", git.read("o").replace("name: c\n", "name: c\n  labels: {x: y}\n"));
+    git.run(&["git-driver", "o", "a", "b"]).passed();
+    assert_eq!(git.read("a"), c.replace("name: c\n", "name: c\n  labels: {x: y}\n"));
+}
+
 #[test]
 fn what_lies_in_a_side_is_no_part_of_it() {
     let (one, two) = (map("a", &[("x", "'1'")]), map("a", &[("x", "'2'")]));

@@ -329,6 +329,39 @@ fn a_file_that_both_sides_added_is_merged_without_an_original() {
     assert_eq!(repository.0.read("web.yaml"), theirs);
 }
 
+/// A driver that ends with 0 says that it merged.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_conflict_that_cannot_be_told_is_one() {
+    if !has("git") {
+        return;
+    }
+    let folder =
+        Folder::with(&[("o", WEB), ("a", &WEB.replace("web:1", "web:2")), ("b", &WEB.replace("web:1", "web:3"))]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let ran = folder.command(&["git-driver", "o", "a", "b"]).stderr(full).status().expect("runs");
+    assert_eq!(ran.code(), Some(1));
+    assert!(folder.read("a").contains("<<<<<<< ours\n        image: web:2\n=======\n"));
+}
+
+#[test]
+fn a_pattern_with_a_blank_and_the_size_of_markers_are_git_s() {
+    if !has("git") {
+        return;
+    }
+    let repository = Repository::new("a b/x.yaml", WEB);
+    for _ in 0..2 {
+        repository.0.run(&["git-install", "--pattern", "a b/*.cfg"]).passed();
+    }
+    assert_eq!(repository.0.read(".gitattributes").matches("\"a b/*.cfg\" merge=krm-merge\n").count(), 1);
+    let attribute = repository.git(&["check-attr", "merge", "a b/x.cfg"]);
+    assert_eq!(attribute, "a b/x.cfg: merge: krm-merge\n");
+    for size in ["0", "201", "99999999999"] {
+        let err = repository.0.run(&["git-driver", "a", "b", "c", "--marker-size", size]).failed(2);
+        assert!(err.contains("--marker-size"), "{err}");
+    }
+}
+
 #[test]
 fn installing_twice_changes_nothing_and_keeps_what_is_there() {
     if !has("git") {

@@ -543,6 +543,15 @@ fn an_answer_that_is_another_object_is_refused() {
 }
 
 #[test]
+fn files_of_kubeconfig_that_are_not_there_say_nothing() {
+    let server = Server::new(cluster(3, "web:1"));
+    let folder = folder(&server, &[("web.yaml", &deployment(3, "web:2").to_string())]);
+    let mut command = folder.command(&["live", "-f", "web.yaml"]);
+    let files = std::env::join_paths([folder.path("missing"), folder.path("kubeconfig")]).expect("paths");
+    assert!(Ran::of(command.env("KUBECONFIG", files).output().expect("runs")).passed().contains("web:2"));
+}
+
+#[test]
 fn a_default_that_the_server_added_is_no_conflict() {
     let thing = |parts: Value| json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t", "namespace": "prod"}, "spec": {"parts": parts}});
     let applied = thing(json!([{"x": 1}])).to_string();

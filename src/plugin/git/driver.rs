@@ -56,15 +56,15 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     }
     for conflict in &mut conflicts {
         leave_open(conflict);
-        writeln!(io::stderr(), "{}", conflict.line())?;
+        let _ = writeln!(io::stderr(), "{}", conflict.line());
     }
     let (our_label, their_label) = (label("ours", &args.ours_label), label("theirs", &args.theirs_label));
-    let marks = Marks { size: args.marker_size, ours: our_label, theirs: their_label };
+    let marks = Marks { size: usize::from(args.marker_size), ours: our_label, theirs: their_label };
     let mut text = marks.text(&kept, &taken);
     let hunks = if is_clean { Vec::new() } else { marks.hunks(&lines) };
     let lost = comments::lost(&hunks, &text);
     for hunk in &lost {
-        writeln!(io::stderr(), "error: {name}: a comment was changed on both sides: someone must decide")?;
+        let _ = writeln!(io::stderr(), "error: {name}: a comment was changed on both sides: someone must decide");
         match marks.around(&text, hunk) {
             Some(marked) => text = marked,
             None if conflicts.is_empty() => return by_line(args),

@@ -39,7 +39,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
     let missing: Vec<String> = args
         .pattern
         .iter()
-        .map(|pattern| format!("{pattern} merge={DRIVER}"))
+        .map(|pattern| format!("{} merge={DRIVER}", quoted(pattern)))
         .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
         .collect();
     let mut out = io::stdout().lock();
@@ -61,6 +61,21 @@ pub fn install(args: &GitInstall) -> Result<End> {
         fs::write(&attributes, text).with_context(|| shown(&attributes))?;
     }
     Ok(End::Done)
+}
+
+/// A pattern as `.gitattributes` takes it: one with blanks as a string of C.
+fn quoted(pattern: &str) -> String {
+    if !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return pattern.to_owned();
+    }
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_ascii_control() => format!("\\{:03o}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", pattern.chars().map(escaped).collect::<String>())
 }
 
 /// How git shall call this program: by name if that finds it, else by its path.

@@ -93,13 +93,21 @@ impl Cluster {
     /// A kubeconfig that cannot be read, or a context that is not in it.
     pub async fn connect(args: &Live) -> Result<Self> {
         let options = KubeConfigOptions { context: args.context.clone(), ..Default::default() };
-        let mut config = match &args.kubeconfig {
-            Some(file) => {
+        let of_environment = if args.kubeconfig.is_none() { of_environment()? } else { None };
+        let mut config = match (&args.kubeconfig, of_environment) {
+            (Some(file), _) => {
                 let kubeconfig = Kubeconfig::read_from(file).with_context(|| shown(file))?;
                 Config::from_custom_kubeconfig(kubeconfig, &options).await.with_context(|| shown(file))?
             }
-            None if args.context.is_some() => Config::from_kubeconfig(&options).await.context("the kubeconfig")?,
-            None => Config::infer().await.context("there must be a kubeconfig, or this must run in a cluster")?,
+            (None, Some(kubeconfig)) => {
+                Config::from_custom_kubeconfig(kubeconfig, &options).await.context("the kubeconfig")?
+            }
+            (None, None) if args.context.is_some() => {
+                Config::from_kubeconfig(&options).await.context("the kubeconfig")?
+            }
+            (None, None) => {
+                Config::infer().await.context("there must be a kubeconfig, or this must run in a cluster")?
+            }
         };
         let timeout = Duration::from_secs(args.timeout);
         config.connect_timeout = Some(timeout);
@@ -210,6 +218,20 @@ impl Cluster {
             Err(_) => bail!("the cluster must answer within {} seconds (`--timeout`)", self.timeout.as_secs()),
         }
     }
+}
+
+/// What the files of `KUBECONFIG` say together; as under kubectl, those that are not there say nothing. `None` where there is none.
+fn of_environment() -> Result<Option<Kubeconfig>> {
+    let files = std::env::var_os("KUBECONFIG").unwrap_or_default();
+    let mut all: Option<Kubeconfig> = None;
+    for file in std::env::split_paths(&files).filter(|file| !file.as_os_str().is_empty() && file.exists()) {
+        let one = Kubeconfig::read_from(&file).with_context(|| shown(&file))?;
+        all = Some(match all {
+            Some(before) => before.merge(one).with_context(|| shown(&file))?,
+            None => one,
+        });
+    }
+    Ok(all)
 }
 
 /// An object, if it is the one that was asked for, and says of which state it is.
