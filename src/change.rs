@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::path::{ElementKey, FieldPath, Step};
-use crate::schema::{ListKind, Members, MergeKey};
+use crate::schema::{ListKind, Members, MergeKey, element_key};
 use crate::yaml::NodeRef;
 
 /// What the other side asks of one node.
@@ -200,6 +200,15 @@ impl<'a> By<'a> {
         match self {
             Self::Keys(keys) => keys,
             _ => &[],
+        }
+    }
+
+    /// What tells an element of a list from the others, where it has what it takes.
+    pub fn id_of(&self, element: NodeRef<'a>) -> Option<ChildId<'a>> {
+        match self {
+            Self::Keys(keys) => element_key(element, keys).map(ChildId::Key),
+            Self::Value => element.scalar().map(ChildId::Value),
+            Self::Field | Self::Index => None,
         }
     }
 

@@ -6,6 +6,7 @@
 mod order;
 mod union;
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
@@ -13,7 +14,7 @@ use serde::Deserialize;
 
 use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Others, Wants};
 use crate::path::FieldPath;
-use crate::schema::{Members, MergeKey, element_key};
+use crate::schema::{Members, MergeKey};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
 use order::{behind_siblings, elements_as_ordered, elements_in_order, fields_in_order, list_over_list};
 use union::{crowded, fields_after};
@@ -37,11 +38,11 @@ impl<'a> Plan<'a> {
     pub fn misleads_by_place(&self, dest: NodeRef<'a>) -> bool {
         let Self::Inside(slots) = self else { return false };
         let old: Vec<NodeRef<'a>> = dest.written().map(|child| child.1).collect();
-        let has_comments = || {
+        let has_comments = LazyCell::new(|| {
             let (doc, places) = (dest.document(), Place::of_children(dest));
             let lines = places.first().zip(places.last()).map(|(first, last)| first.top(doc)..last.bottom(doc));
             lines.is_some_and(|lines| doc.comments_in(lines).next().is_some())
-        };
+        });
         let stays = slots.iter().filter(|s| !matches!(s, Slot::Dest { plan: Plan::Remove, .. }));
         let misleads = |(place, slot): (usize, &Slot<'a>)| match slot {
             Slot::Dest { index, plan: plan @ (Plan::Keep | Plan::Inside(_)), .. }
@@ -54,9 +55,9 @@ impl<'a> Plan<'a> {
             }
             Slot::Dest { index, plan, .. } => {
                 let new = if let Plan::Put(new) = plan { new.value } else { old[*index] };
-                old.get(place).is_some_and(|child| has_comments() || !alike(*child, new))
+                old.get(place).is_some_and(|child| *has_comments || !alike(*child, new))
             }
-            Slot::New(new) => dest.is_list() && old.get(place).is_some_and(|c| has_comments() || !alike(*c, new.value)),
+            Slot::New(new) => dest.is_list() && old.get(place).is_some_and(|c| *has_comments || !alike(*c, new.value)),
         };
         stays.enumerate().any(misleads)
     }
@@ -369,17 +370,15 @@ impl<'a> Walk<'a> {
         let mut children = inside.children.iter().peekable();
         let mut slots = Vec::new();
         for (index, (key, value)) in inside.like.written().enumerate() {
+            let is_identity = key.is_some_and(|k| identity.iter().any(|i| i.name == k.string()));
             let Some(child) = children.next_if(|c| c.node.is_some_and(|n| n.1.is(value))) else {
-                let is_identity = key.is_some_and(|k| identity.iter().any(|i| i.name == k.string()));
                 slots.push(Slot::dest(index, if is_identity { Plan::Keep } else { Plan::Remove }));
                 continue;
             };
             let plan = match self.put(child, inside)? {
                 Some(new) if new.value.is(value) => new.trim,
                 Some(new) => Plan::Put(Box::new(new)),
-                None if key.is_some_and(|k| identity.iter().any(|i| i.name == k.string())) && !value.is_null() => {
-                    Plan::Keep
-                }
+                None if is_identity && !value.is_null() => Plan::Keep,
                 None => Plan::Remove,
             };
             slots.push(Slot::dest(index, plan));
@@ -569,9 +568,8 @@ impl<'a> Children<'a> {
         let written: Vec<_> = container.written().collect();
         let id = |i: usize, key: Option<NodeRef<'a>>, value: NodeRef<'a>| match by {
             By::Field => key.filter(|k| !k.is_container() && !k.is_merge_key()).map(|k| ChildId::Field(k.string())),
-            By::Keys(keys) => element_key(value, keys).map(ChildId::Key),
-            By::Value => value.scalar().map(ChildId::Value),
             By::Index => Some(ChildId::Index(i)),
+            By::Keys(_) | By::Value => by.id_of(value),
         };
         let ids: Vec<Option<ChildId<'a>>> =
             written.iter().enumerate().map(|(i, (key, value))| id(i, *key, *value)).collect();

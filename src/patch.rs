@@ -146,15 +146,15 @@ impl<'a> Lowering<'a> {
     /// Lets only those fields of dest stay that `$retainKeys` names.
     fn retain(&self, patch: NodeRef<'a>, inside: &mut Inside<'a>) -> Result<(), Error> {
         let retained = patch.entries().find(|(k, _)| self.reader == Reader::Kubectl && k.string() == RETAIN_KEYS);
-        let Some((key, names)) = retained else { return Ok(()) };
-        must_be_list(key, names)?;
-        if let Some(other) = names.elements().find(|e| e.is_container()) {
+        let Some((key, list)) = retained else { return Ok(()) };
+        must_be_list(key, list)?;
+        if let Some(other) = list.elements().find(|e| e.is_container()) {
             return Err(other.error(format!("`{RETAIN_KEYS}` must hold names of fields only")));
         }
         if inside.others == Others::Go {
             return Ok(());
         }
-        let names: HashSet<&str> = names.elements().map(NodeRef::string).collect();
+        let names: HashSet<&str> = list.elements().map(NodeRef::string).collect();
         for (key, value) in patch.entries() {
             let name = key.string();
             if !names.contains(name) && !value.is_null() && !self.reader.is_directive(name) {
@@ -166,7 +166,7 @@ impl<'a> Lowering<'a> {
         inside.children.retain(|c| c.node.is_some() || matches!(c.id, ChildId::Field(name) if names.contains(name)));
         let known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
         // In the order of the patch, so that one patch gives one change.
-        for name in patch.get(RETAIN_KEYS).into_iter().flat_map(NodeRef::elements).map(NodeRef::string) {
+        for name in list.elements().map(NodeRef::string) {
             let id = ChildId::Field(name);
             if !known.contains(&id) {
                 inside.children.push(Child { id, node: None, change: Change::patch(Wants::Same, None) });
@@ -218,7 +218,7 @@ impl<'a> Lowering<'a> {
             ListKind::Map(keys) => self.keyed(patch, dest, keys, cursor)?,
         };
         self.delete_from(on_list.deleted, &mut inside)?;
-        let in_dest = dest.map(|d| ids(d, &inside.by)).unwrap_or_default();
+        let in_dest = dest.into_iter().flat_map(NodeRef::elements).filter_map(|e| inside.by.id_of(e)).collect();
         let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
         let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
         inside.order = self.ordered(on_list.order, &inside.by, in_patch, in_dest)?;
@@ -238,7 +238,12 @@ impl<'a> Lowering<'a> {
         };
         let mut inside = Inside::of(at, by, Vec::new());
         self.delete_from(on_list.deleted, &mut inside)?;
-        inside.order = self.ordered(on_list.order, &inside.by, Vec::new(), ids(dest, &inside.by))?;
+        inside.order = self.ordered(
+            on_list.order,
+            &inside.by,
+            Vec::new(),
+            elements.iter().filter_map(|e| inside.by.id_of(*e)).collect(),
+        )?;
         Ok(Wants::Inside(inside))
     }
 
@@ -342,12 +347,7 @@ impl<'a> Lowering<'a> {
         let mut ids = Vec::new();
         let mut expanded = HashSet::new();
         for element in order.elements() {
-            let id = match by {
-                By::Keys(keys) => element_key(element, keys).map(ChildId::Key),
-                By::Value => element.scalar().map(ChildId::Value),
-                By::Field | By::Index => None,
-            };
-            let Some(id) = id else {
+            let Some(id) = by.id_of(element) else {
                 let what = match by {
                     By::Keys(keys) => format!("must have the merge key `{}`", keys[0].name),
                     By::Value => "must be a scalar".into(),
@@ -453,16 +453,6 @@ impl<'a> Lowering<'a> {
     fn must_be_list(&self) -> String {
         format!("`{}` must be a list, for a directive speaks of it as one", self.path)
     }
-}
-
-/// The identities of the elements of a list.
-fn ids<'a>(list: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
-    let id = |element: NodeRef<'a>| match by {
-        By::Keys(keys) => element_key(element, keys).map(ChildId::Key),
-        By::Value => element.scalar().map(ChildId::Value),
-        By::Field | By::Index => None,
-    };
-    list.elements().filter_map(id).collect()
 }
 
 /// An identity by its first merge key alone.

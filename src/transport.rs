@@ -126,11 +126,20 @@ pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
     take_off(change, dest, &[ROLE]);
 }
 
+/// The annotations by which kpt finds an item as it was.
+const IDS: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
+
+/// Whether the host finds an item as it was, and puts back what it misses.
+pub fn has_ids(dest: NodeRef<'_>) -> bool {
+    let annotations = dest.at(&["metadata", "annotations"]);
+    annotations.is_some_and(|a| a.fields().any(|(key, _)| IDS.contains(&key.string())))
+}
+
 /// What takes the annotations off by which kpt finds an item as it was, so that it does not put comments and the order of fields back. It
 /// does so by place: in a list whose places are filled anew they would stand at the wrong elements, and where a value became one of
 /// another kind it gives up. Source: measured on kpt.
 pub fn take_off_ids<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
-    take_off(change, dest, &["internal.config.kubernetes.io/id", "config.k8s.io/id"]);
+    take_off(change, dest, &IDS);
 }
 
 /// What takes annotations off a dest item, and its `annotations` map if that holds nothing else. Added to what is asked already.

@@ -345,11 +345,8 @@ impl<'c> Run<'c> {
             Ask::Nothing => transport::no_change(dest),
             Ask::Source(source) => {
                 let lowered = lower(source.node, Some(dest), self.cursor(about), self.reader);
-                let mut lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
+                let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
                 warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, side)));
-                if source.target.is_some() && transport::broken(&lowered.change, dest).is_none() {
-                    lowered.change.keep_fields(&IDENTITY);
-                }
                 lowered.change
             }
             Ask::Upgrade { original, updated } => {
@@ -367,12 +364,15 @@ impl<'c> Run<'c> {
             };
             return Err(unreadable_source(from, &from.node.error(message)));
         }
+        if matches!(ask, Ask::Source(source) if source.target.is_some()) {
+            change.keep_fields(&IDENTITY);
+        }
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(dest));
             transport::take_off_role(&mut change, dest);
         }
         let mut merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
-        if merged.plan.misleads_by_place(dest) {
+        if transport::has_ids(dest) && merged.plan.misleads_by_place(dest) {
             transport::take_off_ids(&mut change, dest);
             merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
         }
