@@ -98,9 +98,9 @@ impl Place {
 /// document before it, to the `---` or `...` behind it.
 pub fn extent(root: NodeRef<'_>) -> Range<usize> {
     let text = root.document().source();
+    let said = |line: usize| text[line..line_end(text, line)].trim_start_matches('\u{feff}');
     let is = |line: usize, mark: &str| {
-        let line = text[line..line_end(text, line)].trim_start_matches('\u{feff}');
-        line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+        said(line).strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
     };
     let above = |line: usize| line_start(text, line_break_before(text, line));
     let mut start = line_start(text, root.full_start());
@@ -110,7 +110,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
     let mut line = if is(start, "---") { start } else { 0 };
     while line > 0 {
         line = above(line);
-        match text[line..line_end(text, line)].trim_start().chars().next() {
+        match said(line).trim_start().chars().next() {
             Some('%') => start = line,
             // Comments may stand between directives, and between them and the mark.
             Some('#') | None => {}
@@ -307,6 +307,7 @@ mod tests {
             extents("\u{feff}---\na: 1\n...\n%YAML 1.2\n---\n---a: 1"),
             ["\u{feff}---\na: 1\n", "%YAML 1.2\n---\n---a: 1"]
         );
+        assert_eq!(extents("\u{feff}%YAML 1.2\n---\na: 1\n"), ["\u{feff}%YAML 1.2\n---\na: 1\n"]);
     }
 
     #[test]
