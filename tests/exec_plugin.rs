@@ -1,5 +1,7 @@
 //! Laws of the call with a config file and YAML documents, over texts put together from pieces that are easily lost.
 
+mod support;
+
 use krm_merge::yaml::Document;
 use krm_merge::{Verdict, exec_plugin};
 use proptest::prelude::*;
@@ -36,7 +38,7 @@ fn roots(text: &str) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::tries(3000))]
 
     #[test]
     fn documents_are_kept_or_the_reason_is_given(picks in prop::collection::vec(0..PIECES.len(), 0..9), crlf in any::<bool>()) {

@@ -186,7 +186,7 @@ fn without_nulls(value: Value, everywhere: bool) -> Value {
 
 // The generated keys are single letters, so that of the associative keys only `name` comes into play.
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::tries(1500))]
 
     #[test]
     fn two_way_means_what_the_model_says_and_again_changes_nothing(

@@ -143,7 +143,7 @@ fn strategic(dest: &str, patch: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::tries(1500))]
 
     /// Where a patch is refused, nothing is changed; where it is taken, nothing of its own grammar arrives, and again changes nothing.
     #[test]

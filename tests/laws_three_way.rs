@@ -227,7 +227,7 @@ fn mixed(base: &Value, other: &Value, choice: &[bool], at: &mut usize) -> Value 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::tries(400))]
 
     #[test]
     fn the_laws_hold_for_generated_resources(

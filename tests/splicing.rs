@@ -3,6 +3,7 @@
 
 #[path = "support/render.rs"]
 mod render;
+mod support;
 
 use krm_merge::merge::{New, Plan, Slot};
 use krm_merge::splice::{apply, edits};
@@ -218,7 +219,7 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::tries(150))]
 
     #[test]
     fn generated_documents(root in prop::collection::btree_map("[a-f]", value(), 2..4), other in value(), style in prop::collection::vec(any::<u8>(), 1..30)) {

@@ -3,7 +3,17 @@
 
 use krm_merge::yaml::{Document, Kind, NodeRef};
 use krm_merge::{Output, Verdict, run};
+use proptest::test_runner::{Config, RngSeed};
 use serde_json::{Value, json};
+
+/// How often a law is tried: this often and from one seed, so that a commit passes or fails whoever runs it, or, with
+/// `KRM_MERGE_LAWS=N`, N times as often from a seed of its own.
+pub fn tries(cases: u32) -> Config {
+    let times = std::env::var("KRM_MERGE_LAWS").ok().map(|n| n.parse::<u32>().expect("`KRM_MERGE_LAWS` is a number"));
+    let rng_seed = if times.is_some() { RngSeed::Random } else { RngSeed::Fixed(0) };
+    let cases = cases.saturating_mul(times.unwrap_or(1));
+    Config { cases, max_global_rejects: cases.max(1024), failure_persistence: None, rng_seed, ..Config::default() }
+}
 
 /// Indents every line that is not blank.
 pub fn indent(text: &str, by: usize) -> String {
