@@ -176,6 +176,8 @@ pub struct Config<'a> {
     pub sides: Vec<(Role, Vec<Side<'a>>)>,
     /// Who wins, and where new elements go.
     pub policy: Policy,
+    /// What the user says of lists; `types` knows it, too.
+    pub merge_keys: Vec<ListRule>,
     /// What is known of types.
     pub types: Types<'a>,
 }
@@ -270,7 +272,7 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     if let Some(at) = spec_node.get("onConflict").filter(|_| spec.on_conflict.is_some() && mode != Mode::ThreeWay) {
         return Err(at.error("`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"));
     }
-    let rules = match spec_node.get("mergeKeys") {
+    let merge_keys = match spec_node.get("mergeKeys") {
         Some(at) => spec
             .merge_keys
             .unwrap_or_default()
@@ -285,11 +287,11 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         on_conflict: spec.on_conflict.unwrap_or_default(),
         new_elements: spec.new_elements.unwrap_or_default(),
     };
-    let mut types = Types::new(rules, inference(mode, spec.infer_merge_keys), dialect(mode));
+    let mut types = Types::new(merge_keys.iter().cloned(), inference(mode, spec.infer_merge_keys), dialect(mode));
     if let Some(at) = spec_node.get("openapi").filter(|_| spec.openapi.is_some()) {
         types = types.with_openapi(at)?;
     }
-    Ok(Config { mode, sides, policy, types })
+    Ok(Config { mode, sides, policy, merge_keys, types })
 }
 
 fn inference(mode: Mode, asked: Option<bool>) -> Inference {
@@ -508,7 +510,8 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let infer = pick("inferMergeKeys", get("inferMergeKeys"), &[("true", true), ("false", false)], &["true", "false"])?;
     let policy =
         Policy { on_conflict: on_conflict.unwrap_or_default(), new_elements: new_elements.unwrap_or_default() };
-    Ok(Config { mode, sides, policy, types: Types::new([], inference(mode, infer), dialect(mode)) })
+    let types = Types::new([], inference(mode, infer), dialect(mode));
+    Ok(Config { mode, sides, policy, merge_keys: Vec::new(), types })
 }
 
 /// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.
