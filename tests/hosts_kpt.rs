@@ -197,6 +197,11 @@ fn shop() -> BTreeMap<String, String> {
     )
 }
 
+/// An empty folder for a test; `None` where kpt is not on PATH, which is then said.
+fn with_kpt(test: &str) -> Option<PathBuf> {
+    has("kpt").then(|| scratch(test))
+}
+
 /// [`shop`] with the overlay merged.
 fn merged_shop() -> BTreeMap<String, String> {
     let mut merged = shop();
@@ -209,10 +214,7 @@ const OVERLAY: &str = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata
 
 #[test]
 fn eval_takes_a_config_file_and_words() {
-    if !has("kpt") {
-        return;
-    }
-    let folder = scratch("eval");
+    let Some(folder) = with_kpt("eval") else { return };
     write(&folder.join("merge.yaml"), OVERLAY);
     for (name, last) in
         [("file", &["--fn-config", "merge.yaml"][..]), ("words", &["--", "mode=two-way", "source=overlay"])]
@@ -225,10 +227,7 @@ fn eval_takes_a_config_file_and_words() {
 
 #[test]
 fn eval_with_a_selector_sends_and_loses_nothing_else() {
-    if !has("kpt") {
-        return;
-    }
-    let folder = scratch("selector");
+    let Some(folder) = with_kpt("selector") else { return };
     unpack(&shop(), &folder.join("shop"));
     let source = "source={apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {level: debug}}";
     let select = ["fn", "eval", "shop", "--exec", BINARY, "--match-kind", "ConfigMap", "--", "mode=two-way", source];
@@ -241,10 +240,7 @@ fn eval_with_a_selector_sends_and_loses_nothing_else() {
 
 #[test]
 fn render_runs_pipelines_with_config_files_maps_selectors_and_sub_packages() {
-    if !has("kpt") {
-        return;
-    }
-    let folder = scratch("render");
+    let Some(folder) = with_kpt("render") else { return };
     let source = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {LEVEL: \"yes\"}}";
     let of = |level: &str| source.replace("LEVEL", level);
     let mutators = format!(
@@ -273,10 +269,7 @@ fn render_runs_pipelines_with_config_files_maps_selectors_and_sub_packages() {
 /// kpt gives an item of a sub-package its path in there, but a path in the functionConfig is one of the package that the function runs on.
 #[test]
 fn an_upgrade_under_render_reads_releases_that_are_packages_themselves() {
-    if !has("kpt") {
-        return;
-    }
-    let folder = scratch("releases");
+    let Some(folder) = with_kpt("releases") else { return };
     let settings = |level: &str| {
         format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  level: {level}\n")
     };
@@ -309,10 +302,7 @@ fn an_upgrade_under_render_reads_releases_that_are_packages_themselves() {
 
 #[test]
 fn source_and_sink_carry_a_package_through_a_pipe() {
-    if !has("kpt") {
-        return;
-    }
-    let folder = scratch("pipe");
+    let Some(folder) = with_kpt("pipe") else { return };
     unpack(&shop(), &folder.join("shop"));
     write(&folder.join("merge.yaml"), OVERLAY);
     let list = kpt(&folder, &["fn", "source", "shop", "--fn-config", "merge.yaml"]).passes().stdout;
@@ -379,10 +369,7 @@ fn first_result(run: &Run) -> String {
 
 #[test]
 fn whatever_fails_leaves_the_package_as_it_was_and_says_why_first() {
-    if !has("kpt") {
-        return;
-    }
-    let folder = scratch("fails");
+    let Some(folder) = with_kpt("fails") else { return };
     let program = |name: &str, text: &str| {
         write(&folder.join(name), text);
         executable(&folder.join(name));
@@ -425,10 +412,7 @@ fn whatever_fails_leaves_the_package_as_it_was_and_says_why_first() {
 /// kpt puts comments back by place, and gives up where a value became one of another kind. Neither may reach the user.
 #[test]
 fn comments_stay_at_their_elements_and_a_value_may_become_another_kind() {
-    if !has("kpt") {
-        return;
-    }
-    let folder = scratch("places");
+    let Some(folder) = with_kpt("places") else { return };
     let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  # the old one\n  - name: old # deprecated\n    image: old:1 # pinned\n  - name: app\n    image: app:1\n    args: [run] # for now\n";
     let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: patch\nspec:\n  mode: TwoWay\n  source:\n  - yaml: |\n      apiVersion: v1\n      kind: Pod\n      metadata:\n        name: web\n      spec:\n        containers:\n        - name: old\n          $patch: delete\n        - name: app\n          args: {first: run}\n";
     write(&folder.join("package/pod.yaml"), pod);
