@@ -287,8 +287,12 @@ impl<'c> Run<'c> {
             None => Fate::Gone,
         };
         for source in sources {
-            // Only a resource that is hit more than once is parsed again.
+            // Only a resource that has changed before it is hit again is parsed again.
             let text = match (fate, item) {
+                (Fate::Unchanged, Some(item)) => {
+                    fate = self.merge_one(item, item.node, Ask::Source(source))?;
+                    continue;
+                }
                 // What a target selects is what is there when its turn comes.
                 (Fate::Gone, Some(_)) if source.target.is_some() => {
                     fate = Fate::Gone;
@@ -303,7 +307,6 @@ impl<'c> Run<'c> {
                     fate = self.added(source)?;
                     continue;
                 }
-                (Fate::Unchanged, Some(item)) => OwnText::of(item.node).edited(item.node, &[]),
                 (Fate::Unmarked(edits) | Fate::Edited(edits), Some(item)) => {
                     OwnText::of(item.node).edited(item.node, &edits)
                 }
