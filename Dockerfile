@@ -2,6 +2,8 @@
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag IMAGE .
 #
+# That needs BuildKit, which engines before 23 have to be asked for: `DOCKER_BUILDKIT=1 docker build --tag IMAGE .`
+#
 # Where the builder image cannot be pulled, the binary is built on this machine, and only the last stage is made:
 #
 #   image/build && docker build --target local --tag IMAGE .
