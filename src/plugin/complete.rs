@@ -16,21 +16,32 @@ const NO_FILES: &str = ":4\n";
 const FILES: &str = ":0\n";
 
 /// What completes the command line in a shell.
-pub fn script(shell: Shell, mut command: Command) -> Vec<u8> {
-    let shell = match shell {
+pub fn script(shell: Shell, command: &Command) -> String {
+    let generator = match shell {
         Shell::Bash => clap_complete::Shell::Bash,
         Shell::Zsh => clap_complete::Shell::Zsh,
         Shell::Fish => clap_complete::Shell::Fish,
         Shell::Kubectl => {
-            let script = format!(
+            return format!(
                 "#!/bin/sh\n# Put this on PATH as {COMPLETER} and make it executable: kubectl completes `kubectl krm-merge` with it.\nexec {PROGRAM} complete -- \"$@\"\n"
             );
-            return script.into_bytes();
         }
     };
     let mut out = Vec::new();
-    clap_complete::generate(shell, &mut command, PROGRAM, &mut out);
-    out
+    clap_complete::generate(generator, &mut shown(command), PROGRAM, &mut out);
+    let script = String::from_utf8_lossy(&out);
+    // clap_complete (4.6.11) spells a hyphen in the program's name in two ways in the script for bash, which then finds no subcommand.
+    script.replace(&PROGRAM.replace('-', "__subcmd__"), &PROGRAM.replace('-', "__"))
+}
+
+/// The command line without what is hidden: clap_complete offers that, too.
+fn shown(command: &Command) -> Command {
+    let subcommands = command.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
+    Command::new(PROGRAM)
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .args(command.get_arguments().cloned())
+        .subcommands(subcommands)
 }
 
 /// What may stand in the place of the last of these words: a line each, with what it means, and a directive for the shell.
@@ -50,18 +61,19 @@ pub fn candidates(command: &Command, words: &[String]) -> String {
     let before = &before[at + 1..];
     let takes_value = |arg: &&Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
     if let Some(arg) = before.last().and_then(|word| flag(sub, word)).filter(takes_value) {
-        return values(arg, "", current);
+        return values(arg, current);
     }
     if let Some((name, value)) = current.split_once('=')
         && let Some(arg) = flag(sub, name)
     {
-        return values(arg, &format!("{name}="), value);
+        // Without the flag: kubectl's scripts put it there again.
+        return values(arg, value);
     }
     if current.starts_with('-') {
         return lines(flags(sub, before), current) + NO_FILES;
     }
     match sub.get_positionals().next() {
-        Some(arg) => values(arg, "", current),
+        Some(arg) => values(arg, current),
         None => lines(flags(sub, before), current) + FILES,
     }
 }
@@ -91,14 +103,14 @@ fn flags(command: &Command, before: &[String]) -> Vec<(String, String)> {
     named.chain([("--help".to_owned(), "Print help".to_owned())]).collect()
 }
 
-fn values(arg: &Arg, prefix: &str, current: &str) -> String {
+fn values(arg: &Arg, current: &str) -> String {
     let possible = arg.get_possible_values();
     if possible.is_empty() {
         return FILES.to_owned();
     }
     let all = possible.iter().filter(|v| !v.is_hide_set());
-    let all = all.map(|v| (format!("{prefix}{}", v.get_name()), line_of(v.get_help()))).collect();
-    lines(all, &format!("{prefix}{current}")) + NO_FILES
+    let all = all.map(|v| (v.get_name().to_owned(), line_of(v.get_help()))).collect();
+    lines(all, current) + NO_FILES
 }
 
 fn lines(all: Vec<(String, String)>, current: &str) -> String {
@@ -133,7 +145,7 @@ mod tests {
         assert_eq!(of(&["t"]), ["two-way", "three-way", ":4"]);
         assert_eq!(of(&["three-way", "--on"]), ["--on-conflict", ":4"]);
         assert_eq!(of(&["three-way", "--on-conflict", ""]), ["take-updated", "keep-dest", "fail", ":4"]);
-        assert_eq!(of(&["three-way", "--on-conflict=k"]), ["--on-conflict=keep-dest", ":4"]);
+        assert_eq!(of(&["three-way", "--on-conflict=k"]), ["keep-dest", ":4"]);
         assert_eq!(of(&["three-way", "-o", "d"]), ["diff", ":4"]);
         assert_eq!(of(&["three-way", "--dest", "x"]), [":0"]);
         assert_eq!(of(&["completion", ""]), ["bash", "zsh", "fish", "kubectl", ":4"]);

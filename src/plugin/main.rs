@@ -86,7 +86,7 @@ fn try_main() -> Result<End> {
         Command::Live(args) => live::live(&args),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
-        Command::Completion { shell } => print(&complete::script(shell, command())),
+        Command::Completion { shell } => print(complete::script(shell, &command()).as_bytes()),
         Command::Man { command: name } => print(&man(name.as_deref())?),
         Command::Complete { words } => print(complete::candidates(&command(), &words).as_bytes()),
     }

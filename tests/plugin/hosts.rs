@@ -1,20 +1,17 @@
 //! The plugin under the real kubectl, beside the function under the real kpt, and what a package of it holds.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use crate::support::{Folder, PLUGIN, Ran, has, map};
 
-/// A folder with the plugin and its completer, to be put on PATH.
+/// A folder with the plugin, to be put on PATH.
 fn installed() -> (Folder, std::ffi::OsString) {
     let bin = Folder::new();
     symlink(PLUGIN, bin.path("kubectl-krm_merge")).expect("a link");
-    symlink(PLUGIN, bin.path("kubectl_complete-krm_merge")).expect("a link");
-    let path = std::env::join_paths(
-        [bin.0.clone()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
-    );
-    (bin, path.expect("a PATH"))
+    let path = bin.first_on_path();
+    (bin, path)
 }
 
 #[test]
@@ -46,27 +43,6 @@ fn kubectl_finds_the_plugin_and_passes_on_what_it_says() {
     }
     let listed = kubectl(&["plugin", "list"]).passed();
     assert!(listed.contains("kubectl-krm_merge"), "{listed}");
-    // kubectl's own completion asks the plugin's.
-    let completed = kubectl(&["__complete", "krm-merge", "three-way", "--on-conflict", ""]);
-    assert!(completed.stdout.starts_with("take-updated\t") && completed.stdout.contains("\n:4\n"), "{completed:?}");
-}
-
-#[test]
-fn the_completer_is_a_script_as_well() {
-    let (bin, path) = installed();
-    let script = bin.run(&["completion", "kubectl"]).passed();
-    std::fs::remove_file(bin.path("kubectl_complete-krm_merge")).expect("removed");
-    bin.write("kubectl_complete-krm_merge", script);
-    let file = bin.path("kubectl_complete-krm_merge");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("set");
-    let out = Command::new(&file).args(["two-way", "--new-elements", ""]).env("PATH", &path).output().expect("runs");
-    assert_eq!(Ran::of(out).passed(), "append\tBehind dest's\nprepend\tBefore dest's\n:4\n");
-    for (shell, word) in
-        [("bash", "complete -F"), ("zsh", "#compdef kubectl-krm_merge"), ("fish", "complete -c kubectl-krm_merge")]
-    {
-        let script = bin.run(&["completion", shell]).passed();
-        assert!(script.contains(word) && script.contains("three-way"), "{shell}");
-    }
 }
 
 #[test]

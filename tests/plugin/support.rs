@@ -1,6 +1,7 @@
 //! A folder of its own for each test, and the plugin run in it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,12 @@ impl Folder {
         let mut out = BTreeMap::new();
         walk(&self.path(path), "", &mut out);
         out
+    }
+
+    /// PATH with this folder before all others.
+    pub fn first_on_path(&self) -> OsString {
+        let rest = std::env::var_os("PATH").unwrap_or_default();
+        std::env::join_paths([self.0.clone()].into_iter().chain(std::env::split_paths(&rest))).expect("a PATH")
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
