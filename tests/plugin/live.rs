@@ -1,5 +1,7 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
+mod spelling;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

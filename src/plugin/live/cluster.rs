@@ -22,6 +22,7 @@ pub struct Cluster {
     namespace: String,
     timeout: Duration,
     types: HashMap<String, Vec<Served>>,
+    schemas: HashMap<String, Option<Value>>,
 }
 
 /// A type as the cluster serves it.
@@ -113,7 +114,7 @@ impl Cluster {
         config.connect_timeout = Some(timeout);
         let namespace = args.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let client = Client::try_from(config).context("the kubeconfig")?;
-        Ok(Self { client, namespace, timeout, types: HashMap::new() })
+        Ok(Self { client, namespace, timeout, types: HashMap::new(), schemas: HashMap::new() })
     }
 
     /// Where a resource lies, by what the cluster says of its type.
@@ -176,7 +177,15 @@ impl Cluster {
     ///
     /// # Errors
     /// Any other answer than a document or 404.
-    pub async fn schema(&self, api_version: &str) -> Result<Option<Value>> {
+    pub async fn schema(&mut self, api_version: &str) -> Result<Option<&Value>> {
+        if !self.schemas.contains_key(api_version) {
+            let schema = self.read_schema(api_version).await?;
+            self.schemas.insert(api_version.to_owned(), schema);
+        }
+        Ok(self.schemas.get(api_version).and_then(Option::as_ref))
+    }
+
+    async fn read_schema(&self, api_version: &str) -> Result<Option<Value>> {
         let (folder, name) = match api_version.rsplit_once('/') {
             Some((group, version)) => (format!("/openapi/v3/apis/{group}"), version),
             None => ("/openapi/v3/api".to_owned(), api_version),

@@ -1,0 +1,127 @@
+//! The resources of the files, each with its three states: what was applied last, what the files say, what the cluster has.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::config::{API_VERSION, Config, KIND};
+use krm_merge::schema::{Types, builtin};
+use krm_merge::splice::to_json;
+use krm_merge::yaml::Document;
+use serde_json::{Value, json};
+
+use super::cluster::{Address, Cluster};
+use super::object::{self, Object};
+use super::openapi::{self, Schema};
+use super::spelling::{Known, Like, spelled};
+use crate::side::{Part, Side};
+
+/// A resource of the files, with what the cluster has of it.
+#[derive(Debug)]
+pub struct Local {
+    /// Where it is read from, for messages.
+    pub name: String,
+    /// What the files say, to the word.
+    pub applied: Object,
+    /// What that is in the cluster.
+    pub updated: Object,
+    /// Where it lies in the cluster.
+    pub address: Address,
+    /// The live object, whole; `None` where there is none.
+    pub live: Option<Value>,
+    /// What was applied last, to the word.
+    pub noted: Option<Object>,
+    /// What that was in the cluster.
+    pub original: Option<Object>,
+}
+
+impl Local {
+    /// The live object without what the server populates.
+    pub fn dest(&self) -> Option<Object> {
+        self.live.clone().map(|live| Object::live(live).stored())
+    }
+
+    /// What was applied last and what the files say, as the live object has them.
+    fn spelled(&self, types: &Types<'_>, known: Known<'_>) -> Result<(Option<Object>, Object)> {
+        let Some(dest) = self.dest() else { return Ok((self.original.clone(), self.updated.clone())) };
+        let updated = spelled(&self.updated, &dest, Like::Live, types, known)?;
+        let original = self.original.as_ref().map(|original| {
+            let original = spelled(original, &dest, Like::Live, types, known)?;
+            spelled(&original, &updated, Like::Written, types, known)
+        });
+        Ok((original.transpose()?, updated))
+    }
+}
+
+/// Reads what the cluster has of each resource of the files, and how the lists of its own types merge, as `mergeKeys`.
+///
+/// # Errors
+/// Bad resources, and whatever the cluster does not answer.
+pub async fn read(cluster: &mut Cluster, sides: &[Side]) -> Result<(Vec<Local>, Vec<Value>)> {
+    let mut locals: Vec<Local> = Vec::new();
+    let mut rules: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+    for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
+        let name = resource.whereabouts();
+        if let Some(field) = resource.missing() {
+            bail!("{name}: the resource must have `{field}`");
+        }
+        let mut applied = Object::parse(&to_json(resource.node)).with_context(|| name.clone())?;
+        let address = cluster.address(&applied).await.with_context(|| name.clone())?;
+        applied.settle(&address);
+        let updated = applied.stored();
+        if let Some(twice) = locals.iter().find(|l| l.address == address) {
+            bail!("{address} must be given once, not in {} and {name}", twice.name);
+        }
+        let live = cluster.get(&address).await.with_context(|| format!("{address} ({name})"))?;
+        let noted = live.as_ref().and_then(object::last_applied).map(Object::parse).transpose();
+        let mut noted = noted.with_context(|| format!("{address}: the annotation `{}`", object::LAST_APPLIED))?;
+        if let Some(noted) = &mut noted {
+            noted.settle(&address);
+        }
+        let of_type = (updated.api_version().to_owned(), updated.kind().to_owned());
+        if builtin::root(&of_type.0, &of_type.1).is_none() && !rules.contains_key(&of_type) {
+            let schema = cluster.schema(&of_type.0).await.with_context(|| format!("the types of {}", of_type.0))?;
+            let of_lists = schema.map(|s| openapi::rules(s, &of_type.0, &of_type.1)).unwrap_or_default();
+            rules.insert(of_type, of_lists);
+        }
+        let original = noted.as_ref().map(Object::stored);
+        locals.push(Local { name, applied, updated, address, live, noted, original });
+    }
+    let rules: Vec<Value> = rules.into_values().flatten().collect();
+    spell(cluster, &mut locals, &rules).await?;
+    Ok((locals, rules))
+}
+
+/// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.
+async fn spell(cluster: &mut Cluster, locals: &mut [Local], rules: &[Value]) -> Result<()> {
+    let written = functionconfig(json!({"mode": "ThreeWay"}), rules)?;
+    let types = config(&written)?.types;
+    for local in locals.iter_mut() {
+        let (original, updated) = local.spelled(&types, Known::Open)?;
+        if original == local.original && updated == local.updated {
+            continue;
+        }
+        let (api_version, kind) = (updated.api_version(), updated.kind());
+        let schema = cluster.schema(api_version).await.with_context(|| format!("the types of {api_version}"))?;
+        let known = Known::said(schema.and_then(|schema| Schema::of_type(schema, api_version, kind)));
+        (local.original, local.updated) = local.spelled(&types, known)?;
+    }
+    Ok(())
+}
+
+/// The functionConfig of a merge with what the cluster says of its types.
+///
+/// # Errors
+/// None for what this module writes.
+pub fn functionconfig(mut spec: Value, rules: &[Value]) -> Result<Document<'static>> {
+    spec["mergeKeys"] = rules.into();
+    Ok(Document::parse(json!({"apiVersion": API_VERSION, "kind": KIND, "spec": spec}).to_string())?)
+}
+
+/// The same, read.
+///
+/// # Errors
+/// Merge keys that the function does not take.
+pub fn config<'d>(functionconfig: &'d Document<'_>) -> Result<Config<'d>> {
+    let root = Document::roots(functionconfig).next().context("a map")?;
+    Config::read(root).map_err(|e| anyhow!("the types of the cluster: {e}"))
+}

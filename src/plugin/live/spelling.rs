@@ -1,0 +1,225 @@
+//! Which values are one to the server, however they are written: what was applied is read as the live object has it.
+//!
+//! The server keeps values of its own types, not text: it writes a quantity in its shortest form, a time in UTC, base64 without line breaks,
+//! and leaves out what says nothing. Which field is of which type only the cluster knows of all its types, so its OpenAPI decides. To
+//! take the live object's word, rather than to write each value in one form, needs no knowledge of how the server writes.
+
+use anyhow::Result;
+use k8s_openapi::ByteString;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
+use krm_merge::schema::{Cursor, ListKind, Types, element_key, list_kind};
+use krm_merge::splice::to_json;
+use krm_merge::yaml::{Document, NodeRef};
+use serde_json::{Map, Value};
+
+use super::object::Object;
+use super::openapi::{Child, Form, Schema};
+use super::quantity::nanos;
+
+/// Numbers and flags of the built-in types that say the same as nothing where they are 0 or false, and that most servers leave out then. Not
+/// among them: what has another default, as `replicas`, or another meaning, as `automountServiceAccountToken` and `runAsUser`.
+const NOTHING_TO_SAY: [&str; 24] = [
+    "allowVolumeExpansion",
+    "deprecated",
+    "globalDefault",
+    "healthCheckNodePort",
+    "hostIPC",
+    "hostNetwork",
+    "hostPID",
+    "hostPort",
+    "immutable",
+    "initialDelaySeconds",
+    "insecureSkipTLSVerify",
+    "minReadySeconds",
+    "nodePort",
+    "optional",
+    "paused",
+    "preserveUnknownFields",
+    "privileged",
+    "publishNotReadyAddresses",
+    "readOnly",
+    "readOnlyRootFilesystem",
+    "stdin",
+    "stdinOnce",
+    "tty",
+    "unschedulable",
+];
+
+/// Fields of the built-in types of which an empty text is not the same as none: it asks for no class at all.
+const EMPTY_IS_A_VALUE: [&str; 2] = ["ingressClassName", "storageClassName"];
+
+/// Fields of the built-in types that, empty, ask the cluster to choose.
+const CHOSEN: [&str; 6] =
+    ["clusterIP", "healthCheckNodePort", "nodeName", "nodePort", "serviceAccountName", "volumeName"];
+
+/// What an object is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Like {
+    /// With what the cluster keeps: what the server leaves out goes.
+    Live,
+    /// With what someone wrote: all stays, for to leave a field out is to say something, too.
+    Written,
+}
+
+/// What is known of the type of a value.
+#[derive(Clone, Copy)]
+pub enum Known<'d> {
+    /// It may be of any type: whatever could be one value is.
+    Open,
+    /// What the cluster says.
+    Typed(Schema<'d>),
+    /// Nothing is said of it.
+    Unsaid,
+}
+
+impl<'d> Known<'d> {
+    /// Of a type, by what the cluster says, if it does.
+    pub fn said(schema: Option<Schema<'d>>) -> Self {
+        schema.map_or(Self::Unsaid, Self::Typed)
+    }
+
+    fn field(self, name: &str) -> Self {
+        match self {
+            Self::Typed(schema) => Self::said(schema.field(name)),
+            other => other,
+        }
+    }
+
+    fn element(self) -> Self {
+        match self {
+            Self::Typed(schema) => Self::said(schema.items()),
+            other => other,
+        }
+    }
+
+    fn is(self, form: Form) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Typed(schema) => schema.form() == form,
+            Self::Unsaid => false,
+        }
+    }
+
+    fn is_one(self, a: &Value, b: &Value) -> bool {
+        let both = |form: Form, same: bool| same && self.is(form);
+        a == b
+            || matches!((a, b), (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() && !(a.is_i64() && b.is_i64()))
+            || both(Form::Quantity, nanos(a).is_some_and(|n| nanos(b) == Some(n)))
+            || both(Form::Bytes, bytes(a).is_some_and(|x| bytes(b) == Some(x)))
+            || both(Form::Time, seconds(a).is_some_and(|t| seconds(b) == Some(t)))
+            || both(Form::MicroTime, micros(a).is_some_and(|t| micros(b) == Some(t)))
+    }
+
+    /// Whether the server keeps nothing of such a field.
+    fn says_nothing(self, name: &str, value: &Value) -> bool {
+        let schema = match self {
+            // A null asks that the field goes.
+            _ if value.is_null() => return true,
+            Self::Open => return is_empty(value),
+            Self::Typed(schema) if schema.is_builtin() => schema,
+            Self::Typed(_) | Self::Unsaid => return false,
+        };
+        let is_field = schema.child() == Child::Field;
+        is_empty(value)
+            && match value {
+                // Kept in protobuf, which cannot tell an empty one from none.
+                Value::Array(_) => true,
+                Value::Object(_) => schema.is_map(),
+                Value::String(_) => is_field && !EMPTY_IS_A_VALUE.contains(&name),
+                _ => is_field && NOTHING_TO_SAY.contains(&name),
+            }
+    }
+
+    fn lets_choose(self, name: &str, value: &Value) -> bool {
+        let is_builtin = match self {
+            Self::Open => true,
+            Self::Typed(schema) => schema.is_builtin() && schema.child() == Child::Field,
+            Self::Unsaid => false,
+        };
+        is_builtin && is_empty(value) && CHOSEN.contains(&name)
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+    }
+}
+
+/// What base64 stands for; the server reads over line breaks.
+fn bytes(value: &Value) -> Option<ByteString> {
+    serde_json::from_value(value.as_str()?.replace(['\r', '\n'], "").into()).ok()
+}
+
+fn seconds(value: &Value) -> Option<i64> {
+    value.as_str()?;
+    serde_json::from_value(value.clone()).ok().map(|Time(time)| time.as_second())
+}
+
+fn micros(value: &Value) -> Option<i64> {
+    value.as_str()?;
+    serde_json::from_value(value.clone()).ok().map(|MicroTime(time)| time.as_microsecond())
+}
+
+/// An object with the values of another one wherever the two are one to the server.
+///
+/// # Errors
+/// Objects that cannot be compared.
+pub fn spelled(object: &Object, other: &Object, like: Like, types: &Types<'_>, known: Known<'_>) -> Result<Object> {
+    let documents = [Document::parse(object.yaml())?, Document::parse(other.yaml())?];
+    let [Some(mine), Some(theirs)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(object.clone()) };
+    let cursor = types.root(other.api_version(), other.kind());
+    Ok(Object::live(node(mine, theirs, like, cursor, known)?))
+}
+
+fn node<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, like: Like, cursor: Cursor<'a>, known: Known<'_>) -> Result<Value> {
+    if mine.is_map() && other.is_map() {
+        let mut out = Map::new();
+        for (key, child) in mine.entries() {
+            let name = key.string();
+            let (cursor, known) = (cursor.field(name), known.field(name));
+            let partner = other.get(name).filter(|o| !o.is_null());
+            let written = value(child)?;
+            let goes = match partner {
+                None => known.says_nothing(name, &written),
+                Some(partner) => known.lets_choose(name, &written) && !is_empty(&value(partner)?),
+            };
+            if goes && like == Like::Live {
+                continue;
+            }
+            let kept = partner.map_or(Ok(written), |partner| node(child, partner, like, cursor, known))?;
+            out.insert(name.to_owned(), kept);
+        }
+        return Ok(Value::Object(out));
+    }
+    if mine.is_list() && other.is_list() {
+        let lists: [Vec<NodeRef<'a>>; 2] = [mine.elements().collect(), other.elements().collect()];
+        let keys = match list_kind(cursor, &lists) {
+            Ok(ListKind::Map(keys)) => keys,
+            _ => Vec::new(),
+        };
+        let is_as_long = lists[0].len() == lists[1].len();
+        let partner = |i: usize, element: NodeRef<'a>| match element_key(element, &keys) {
+            Some(key) if !keys.is_empty() => {
+                lists[1].iter().find(|o| element_key(**o, &keys).as_ref() == Some(&key)).copied()
+            }
+            _ => lists[1].get(i).copied().filter(|_| is_as_long),
+        };
+        let elements = lists[0].iter().enumerate().map(|(i, element)| match partner(i, *element) {
+            Some(partner) => node(*element, partner, like, cursor, known.element()),
+            None => value(*element),
+        });
+        return elements.collect::<Result<Vec<_>>>().map(Value::Array);
+    }
+    let (mine, other) = (value(mine)?, value(other)?);
+    Ok(if known.is_one(&mine, &other) { other } else { mine })
+}
+
+fn value(node: NodeRef<'_>) -> Result<Value> {
+    Ok(serde_json::from_str(&to_json(node))?)
+}
