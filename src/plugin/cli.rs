@@ -232,7 +232,7 @@ pub struct Live {
     /// Exit with 1 where anything differs
     #[arg(long)]
     pub exit_code: bool,
-    /// How many seconds the cluster may take for an answer
+    /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -19,6 +19,18 @@ enum Answer {
     /// Bytes as they are, and then the end.
     Raw(&'static str),
     Late(Duration),
+    /// These bytes first, each once, and then the rest.
+    First(Vec<&'static str>, Box<Answer>),
+}
+
+impl Answer {
+    /// What is answered after so many times.
+    fn after(self, before: usize) -> Self {
+        match self {
+            Self::First(first, rest) => first.get(before).map_or(*rest, |text| Self::Raw(text)),
+            other => other,
+        }
+    }
 }
 
 /// A request as it came.
@@ -85,10 +97,12 @@ fn serve(stream: TcpStream, answers: &Answers, log: &Mutex<Vec<Asked>>) -> Optio
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
+        let before = log.lock().ok()?.iter().filter(|a| a.line == line).count();
         log.lock().ok()?.push(Asked { line: line.clone(), kind, body: String::from_utf8(body).ok()? });
         let dry = line.contains("dryRun=All");
         let path = line.split('?').next()?.to_owned();
         let answer = answers.get(&format!("{path} dry")).filter(|_| dry).or_else(|| answers.get(&path)).cloned();
+        let answer = answer.map(|answer| answer.after(before));
         let (status, body) = match answer {
             Some(Answer::Raw(text)) => {
                 stream.write_all(text.as_bytes()).ok()?;
@@ -99,7 +113,7 @@ fn serve(stream: TcpStream, answers: &Answers, log: &Mutex<Vec<Asked>>) -> Optio
                 (200, json!({}))
             }
             Some(Answer::Json(status, body)) => (status, body),
-            None => (404, status(404, "not found")),
+            Some(Answer::First(..)) | None => (404, status(404, "not found")),
         };
         let body = body.to_string();
         let head =
@@ -337,6 +351,50 @@ fn bad_answers_are_errors_that_name_the_resource() {
             assert!(err.contains(want), "{want}\n{err}");
         }
         assert_eq!(server.sent().len(), 0);
+    }
+}
+
+#[test]
+fn a_busy_cluster_is_asked_again_when_it_says_and_not_for_ever() {
+    let web = deployment(3, "web:2").to_string();
+    let busy = |answers: &[&'static str], rest: Answer| {
+        let mut all = cluster(3, "web:1");
+        all.insert(format!("GET {WEB}"), Answer::First(answers.to_vec(), Box::new(rest)));
+        let server = Server::new(all);
+        let started = Instant::now();
+        let ran = run(&folder(&server, &[("web.yaml", &web)]), &["-f", "web.yaml", "--timeout", "8"]);
+        let asked = server.asked().iter().filter(|a| a.line == format!("GET {WEB}")).count();
+        (ran, asked, started.elapsed())
+    };
+    let fine = || Answer::Json(200, live(&deployment(3, "web:1"), 3, "web:1"));
+    let (ran, asked, took) = busy(
+        &[
+            "HTTP/1.1 429 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 503 Busy\r\nRetry-After: Fri, 01 Jan 2021 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n",
+        ],
+        fine(),
+    );
+    assert!(ran.passed().contains("web:2"));
+    assert!(asked == 4 && took >= Duration::from_secs(1), "{asked} {took:?}");
+
+    let slow_down = "HTTP/1.1 429 Busy\r\nRetry-After: 0\r\nContent-Length: 9\r\n\r\nslow down";
+    let (ran, asked, _) = busy(&[], Answer::Raw(slow_down));
+    let err = ran.failed(2);
+    assert!(err.contains("429 slow down (it was asked 5 times, and asks to wait 0 seconds"), "{err}");
+    assert_eq!(asked, 5);
+
+    let later = "HTTP/1.1 429 Busy\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n";
+    let (ran, asked, took) = busy(&[], Answer::Raw(later));
+    let err = ran.failed(2);
+    assert!(err.contains("asked once, and asks to wait 3600 seconds before the next time"), "{err}");
+    assert!(asked == 1 && took < Duration::from_secs(5), "{asked} {took:?}");
+
+    for gone in [
+        "HTTP/1.1 503 Gone\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 404 Gone\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
+    ] {
+        assert_eq!(busy(&[], Answer::Raw(gone)).1, 1, "{gone}");
     }
 }
 

@@ -2,19 +2,27 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, StatusCode};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
+use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::params::{GetParams, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Request, Resource};
 use kube::{Client, Config};
 use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::object::Object;
 use crate::cli::Live;
 use crate::walk::shown;
+
+/// How often a cluster is asked that is too busy to answer.
+const TRIES: u32 = 5;
 
 /// A connection, and what is known of the types so far.
 pub struct Cluster {
@@ -112,6 +120,8 @@ impl Cluster {
         };
         let timeout = Duration::from_secs(args.timeout);
         config.connect_timeout = Some(timeout);
+        // Asked again is below, where it is told.
+        config.default_retry = false;
         let namespace = args.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let client = Client::try_from(config).context("the kubeconfig")?;
         Ok(Self { client, namespace, timeout, types: HashMap::new(), schemas: HashMap::new() })
@@ -145,15 +155,12 @@ impl Cluster {
     }
 
     async fn served(&self, api_version: &str) -> Result<Vec<Served>> {
-        let listed = async {
-            match api_version.contains('/') {
-                true => self.client.list_api_group_resources(api_version).await,
-                false => self.client.list_core_api_resources(api_version).await,
-            }
-        };
-        let Some(list) = found(self.within(listed).await)? else {
+        let folder = if api_version.contains('/') { "/apis" } else { "/api" };
+        let Some(text) = found(self.ask(Request::new(folder).get(api_version, &GetParams::default())?).await)? else {
             bail!("the cluster must know `{api_version}`, but it does not");
         };
+        let list: APIResourceList =
+            serde_json::from_str(&text).context("what the cluster says of its types must be an APIResourceList")?;
         let of_type = list.resources.into_iter().filter(|r| !r.name.contains('/'));
         Ok(of_type.map(|r| Served { kind: r.kind, plural: r.name, namespaced: r.namespaced }).collect())
     }
@@ -164,7 +171,7 @@ impl Cluster {
     /// Any other answer than an object or 404.
     pub async fn get(&self, address: &Address) -> Result<Option<Value>> {
         let request = address.url().get(&address.name, &GetParams::default())?;
-        let text = found(self.within(self.client.request_text(request)).await)?;
+        let text = found(self.ask(request).await)?;
         text.map(|text| match serde_json::from_str(&text) {
             Ok(value @ Value::Object(_)) => checked(value, address),
             Ok(_) => bail!("the cluster must answer with an object"),
@@ -191,7 +198,7 @@ impl Cluster {
             None => ("/openapi/v3/api".to_owned(), api_version),
         };
         let request = Request::new(folder).get(name, &GetParams::default())?;
-        let text = found(self.within(self.client.request_text(request)).await)?;
+        let text = found(self.ask(request).await)?;
         text.map(|text| serde_json::from_str(&text).context("the answer of the cluster must be JSON")).transpose()
     }
 
@@ -211,7 +218,7 @@ impl Cluster {
                 address.url().patch(&address.name, &params, &Patch::Merge(patch))?
             }
         };
-        match self.within(self.client.request_text(request)).await {
+        match self.ask(request).await {
             Ok(_) => Ok(()),
             Err(e) if code(&e) == Some(409) => Err(e.context(
                 "it changed in the cluster since it was read; run this again to merge with what is there now",
@@ -220,13 +227,58 @@ impl Cluster {
         }
     }
 
-    /// An answer, if it comes in time.
-    async fn within<T>(&self, answer: impl Future<Output = kube::Result<T>>) -> Result<T> {
-        match tokio::time::timeout(self.timeout, answer).await {
-            Ok(answer) => answer.map_err(told),
-            Err(_) => bail!("the cluster must answer within {} seconds (`--timeout`)", self.timeout.as_secs()),
+    /// The answer, if it comes in time. A cluster that is too busy is asked again when it says, as kubectl does.
+    async fn ask(&self, request: http::Request<Vec<u8>>) -> Result<String> {
+        let deadline = Instant::now() + self.timeout;
+        let mut tries = 0;
+        loop {
+            let answer = timeout_at(deadline, self.answer(request.clone())).await;
+            let Ok(answer) = answer else {
+                bail!("the cluster must answer within {} seconds (`--timeout`)", self.timeout.as_secs());
+            };
+            tries += 1;
+            let mut refused = match answer? {
+                Ok(text) => return Ok(text),
+                Err(refused) => refused,
+            };
+            let Some(wait) = refused.wait else { return Err(refused.into()) };
+            let is_in_time = Instant::now().checked_add(wait).is_some_and(|then| then < deadline);
+            if tries == TRIES || !is_in_time {
+                refused.tries = tries;
+                return Err(refused.into());
+            }
+            sleep(wait).await;
         }
     }
+
+    async fn answer(&self, request: http::Request<Vec<u8>>) -> Result<Result<String, Refused>> {
+        let unasked = |e| Error::new(e).context("the cluster cannot be asked");
+        let answer = self.client.send(request.map(Body::from)).await.map_err(unasked)?;
+        let (head, body) = answer.into_parts();
+        let text = body.collect_bytes().await.map_err(unasked)?.to_vec();
+        if head.status.is_success() {
+            return Ok(Ok(String::from_utf8(text).context("the answer of the cluster must be UTF-8")?));
+        }
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let status = serde_json::from_str::<Value>(&text).ok();
+        let message = status.as_ref().and_then(|status| status["message"].as_str()).unwrap_or(text.trim());
+        let wait = wait(head.status, &head.headers);
+        Ok(Err(Refused { code: head.status.as_u16(), message: message.to_owned(), wait, tries: 1 }))
+    }
+}
+
+/// When to ask again. Source: client-go, which waits at 429 and at 5xx with a `Retry-After`.
+fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let is_busy = status == StatusCode::TOO_MANY_REQUESTS;
+    if !is_busy && !status.is_server_error() {
+        return None;
+    }
+    let Some(after) = headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()) else {
+        return is_busy.then_some(Duration::from_secs(1));
+    };
+    let until = |date: &str| Some(rfc2822::parse(date).ok()?.timestamp().as_second() - Timestamp::now().as_second());
+    let seconds = after.trim().parse().ok().or_else(|| u64::try_from(until(after)?.max(0)).ok());
+    Some(Duration::from_secs(seconds.unwrap_or(1)))
 }
 
 /// What the files of `KUBECONFIG` say together; as under kubectl, those that are not there say nothing. `None` where there is none.
@@ -271,6 +323,10 @@ fn checked(object: Value, address: &Address) -> Result<Value> {
 struct Refused {
     code: u16,
     message: String,
+    /// When it wants to be asked again.
+    wait: Option<Duration>,
+    /// How often it was asked.
+    tries: u32,
 }
 
 impl fmt::Display for Refused {
@@ -281,18 +337,16 @@ impl fmt::Display for Refused {
             _ => "the cluster answered: ",
         };
         let message: String = self.message.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect();
-        write!(f, "{hint}{} {message}", self.code)
+        write!(f, "{hint}{} {message}", self.code)?;
+        if let Some(wait) = self.wait {
+            let times = if self.tries == 1 { "once".to_owned() } else { format!("{} times", self.tries) };
+            write!(f, " (it was asked {times}, and asks to wait {} seconds before the next time)", wait.as_secs())?;
+        }
+        Ok(())
     }
 }
 
 impl std::error::Error for Refused {}
-
-fn told(error: kube::Error) -> Error {
-    match error {
-        kube::Error::Api(status) => Error::new(Refused { code: status.code, message: status.message.clone() }),
-        other => Error::new(other).context("the cluster cannot be asked"),
-    }
-}
 
 fn code(error: &Error) -> Option<u16> {
     error.downcast_ref::<Refused>().map(|r| r.code)
