@@ -26,6 +26,13 @@ Where both sides changed something, `--on-conflict` says who wins; each case is 
 Exit codes: 0 done; 1 conflicts under `--on-conflict fail`, or differences with `--exit-code`;
 2 bad usage or input, and nothing is written.";
 
+const LIVE: &str = "\
+What `--apply` promises: nothing is sent if the server refuses any of it in a dry run, and an object is set only as it was read. \
+What needs a Namespace or a CustomResourceDefinition that is new, too, no dry run can check; an info says so.
+
+A cluster has no transactions: objects are sent one by one, Namespaces and CustomResourceDefinitions first, webhooks last, the others \
+in the order of the files. Where one is refused after all, the run ends, and what was sent before stays and is told. Nothing is deleted.";
+
 /// Merge Kubernetes resources in files, folders, git and a cluster, and leave every other byte as it was.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, max_term_width = 120, disable_help_subcommand = true)]
@@ -60,6 +67,7 @@ pub enum Command {
         common: Common,
     },
     /// Show what applying files would change in a cluster, and what someone changed there since; `--apply` sends it
+    #[command(after_help = LIVE)]
     Live(Live),
     /// Make git merge Kubernetes YAML by field: writes the configuration and the `.gitattributes` lines of this repository
     GitInstall(GitInstall),
@@ -220,7 +228,7 @@ pub struct Live {
     /// Who wins where the files and the cluster both changed something; each case is reported [default: take-updated, the files]
     #[arg(long, value_enum, ignore_case = true)]
     pub on_conflict: Option<OnConflict>,
-    /// Send what changes, after the server has checked all of it in a dry run
+    /// Send what changes, after the server has checked it in a dry run
     #[arg(long)]
     pub apply: bool,
     /// The name under which the cluster records who set the fields

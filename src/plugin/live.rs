@@ -31,6 +31,7 @@ use crate::side::Side;
 use cluster::Cluster;
 use local::{Local, config, functionconfig, read};
 use object::Object;
+use send::{Sending, sending};
 
 /// Shows what would change, and with `--apply` sends it.
 ///
@@ -48,16 +49,23 @@ pub fn live(args: &Live) -> Result<End> {
     })?;
     progress.set("merging");
     let paint = Paint::of_stdout();
-    let (dest, merge, told) = merged(args, &locals, &rules, paint)?;
-    let sent = if args.apply && !merge.has_failed() {
-        progress.set("sending");
-        runtime.block_on(send::send(&cluster, &locals, &merge, &args.field_manager))
-    } else {
-        Ok(String::new())
-    };
+    let (dest, mut merge, told) = merged(args, &locals, &rules, paint)?;
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
+    let sending = if args.apply && !merge.has_failed() { Some(sending(&locals, &merge)?) } else { None };
+    let unchecked = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
     report(&merge.results, format);
+    for info in &unchecked {
+        let _ = writeln!(io::stderr(), "{}", info.line());
+    }
+    merge.results.extend(unchecked);
+    let sent = match sending {
+        Some(sending) => {
+            let _progress = Progress::begin("sending");
+            runtime.block_on(sending.send(&cluster, &args.field_manager))
+        }
+        None => Ok(String::new()),
+    };
     let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new() };
     let text = match format {
         None => String::new(),

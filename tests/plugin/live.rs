@@ -1,5 +1,6 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
+mod order;
 mod spelling;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,15 @@ impl Answer {
             other => other,
         }
     }
+}
+
+/// An answer as it goes over the wire.
+fn wire(status: u16, body: &Value) -> &'static str {
+    let body = body.to_string();
+    Box::leak(
+        format!("HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            .into_boxed_str(),
+    )
 }
 
 /// A request as it came.
@@ -369,30 +379,30 @@ fn a_busy_cluster_is_asked_again_when_it_says_and_not_for_ever() {
     let fine = || Answer::Json(200, live(&deployment(3, "web:1"), 3, "web:1"));
     let (ran, asked, took) = busy(
         &[
-            "HTTP/1.1 429 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n",
-            "HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
-            "HTTP/1.1 503 Busy\r\nRetry-After: Fri, 01 Jan 2021 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 429 Busy\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 503 Busy\r\nConnection: close\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 503 Busy\r\nConnection: close\r\nRetry-After: Fri, 01 Jan 2021 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n",
         ],
         fine(),
     );
     assert!(ran.passed().contains("web:2"));
     assert!(asked == 4 && took >= Duration::from_secs(1), "{asked} {took:?}");
 
-    let slow_down = "HTTP/1.1 429 Busy\r\nRetry-After: 0\r\nContent-Length: 9\r\n\r\nslow down";
+    let slow_down = "HTTP/1.1 429 Busy\r\nConnection: close\r\nRetry-After: 0\r\nContent-Length: 9\r\n\r\nslow down";
     let (ran, asked, _) = busy(&[], Answer::Raw(slow_down));
     let err = ran.failed(2);
     assert!(err.contains("429 slow down (it was asked 5 times, and asks to wait 0 seconds"), "{err}");
     assert_eq!(asked, 5);
 
-    let later = "HTTP/1.1 429 Busy\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n";
+    let later = "HTTP/1.1 429 Busy\r\nConnection: close\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n";
     let (ran, asked, took) = busy(&[], Answer::Raw(later));
     let err = ran.failed(2);
     assert!(err.contains("asked once, and asks to wait 3600 seconds before the next time"), "{err}");
     assert!(asked == 1 && took < Duration::from_secs(5), "{asked} {took:?}");
 
     for gone in [
-        "HTTP/1.1 503 Gone\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 404 Gone\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 503 Gone\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 404 Gone\r\nConnection: close\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
     ] {
         assert_eq!(busy(&[], Answer::Raw(gone)).1, 1, "{gone}");
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIResource, APIResourceList};
 use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
 use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -24,12 +24,16 @@ use crate::walk::shown;
 /// How often a cluster is asked that is too busy to answer.
 const TRIES: u32 = 5;
 
+/// How long to wait before a cluster is asked again for a type that it is about to serve.
+const POLL: Duration = Duration::from_millis(200);
+
 /// A connection, and what is known of the types so far.
 pub struct Cluster {
     client: Client,
     namespace: String,
     timeout: Duration,
     types: HashMap<String, Vec<Served>>,
+    announced: HashMap<String, Vec<Served>>,
     schemas: HashMap<String, Option<Value>>,
 }
 
@@ -39,6 +43,8 @@ struct Served {
     kind: String,
     plural: String,
     namespaced: bool,
+    /// The CustomResourceDefinition of the files that says so, where the cluster does not.
+    defined_by: Option<String>,
 }
 
 /// Where a resource lies.
@@ -46,15 +52,23 @@ struct Served {
 pub struct Address {
     /// Its namespace; `None` for a resource of the cluster.
     pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// The CustomResourceDefinition of the files that defines its type, where the cluster does not know it yet.
+    pub defined_by: Option<String>,
     kind: GroupVersionKind,
     plural: String,
-    name: String,
 }
 
 impl Address {
     /// The apiVersion.
     pub fn api_version(&self) -> String {
         self.kind.api_version()
+    }
+
+    /// Its group and kind.
+    pub fn group_kind(&self) -> (&str, &str) {
+        (&self.kind.group, &self.kind.kind)
     }
 
     fn url(&self) -> Request {
@@ -124,45 +138,86 @@ impl Cluster {
         config.default_retry = false;
         let namespace = args.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let client = Client::try_from(config).context("the kubeconfig")?;
-        Ok(Self { client, namespace, timeout, types: HashMap::new(), schemas: HashMap::new() })
+        Ok(Self {
+            client,
+            namespace,
+            timeout,
+            types: HashMap::new(),
+            announced: HashMap::new(),
+            schemas: HashMap::new(),
+        })
     }
 
-    /// Where a resource lies, by what the cluster says of its type.
+    /// Notes the types that a CustomResourceDefinition of the files defines. Source: CustomResourceDefinitionSpec of the API.
+    pub fn announce(&mut self, definition: &Object) {
+        let spec = definition.spec();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        for version in spec["versions"].as_array().into_iter().flatten().filter(|v| v["served"] == true) {
+            let of_version = format!("{}/{}", text(&spec["group"]), text(&version["name"]));
+            self.announced.entry(of_version).or_default().push(Served {
+                kind: text(&spec["names"]["kind"]),
+                plural: text(&spec["names"]["plural"]),
+                namespaced: spec["scope"] == "Namespaced",
+                defined_by: Some(definition.name().to_owned()),
+            });
+        }
+    }
+
+    /// Where a resource lies, by what the cluster says of its type, or else the files.
     ///
     /// # Errors
-    /// A type that the cluster does not have.
+    /// A type that neither has.
     pub async fn address(&mut self, object: &Object) -> Result<Address> {
         let api_version = object.api_version().to_owned();
-        let served = match self.types.get(&api_version) {
-            Some(served) => served.clone(),
-            None => {
-                let served = self.served(&api_version).await?;
-                self.types.insert(api_version.clone(), served.clone());
-                served
-            }
-        };
-        let Some(found) = served.iter().find(|s| s.kind == object.kind()) else {
-            bail!("the cluster must know the kind `{}` of `{api_version}`, but it does not", object.kind());
+        if !self.types.contains_key(&api_version) {
+            let served = self.served(&api_version).await?;
+            self.types.insert(api_version.clone(), served);
+        }
+        let all = || [&self.types, &self.announced].into_iter().filter_map(|types| types.get(&api_version)).flatten();
+        let Some(found) = all().find(|s| s.kind == object.kind()) else {
+            let what = match all().next() {
+                Some(_) => format!("the kind `{}` of `{api_version}`", object.kind()),
+                None => format!("`{api_version}`"),
+            };
+            bail!("the cluster must know {what}, but it does not");
         };
         let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
         let namespace = object.namespace().unwrap_or(&self.namespace).to_owned();
         Ok(Address {
             namespace: found.namespaced.then_some(namespace),
+            name: object.name().to_owned(),
+            defined_by: found.defined_by.clone(),
             kind: GroupVersionKind::gvk(group, version, object.kind()),
             plural: found.plural.clone(),
-            name: object.name().to_owned(),
         })
     }
 
+    /// The types of an apiVersion; none of one that the cluster does not have.
     async fn served(&self, api_version: &str) -> Result<Vec<Served>> {
         let folder = if api_version.contains('/') { "/apis" } else { "/api" };
-        let Some(text) = found(self.ask(Request::new(folder).get(api_version, &GetParams::default())?).await)? else {
-            bail!("the cluster must know `{api_version}`, but it does not");
-        };
+        let request = Request::new(folder).get(api_version, &GetParams::default())?;
+        let Some(text) = found(self.ask(request).await)? else { return Ok(Vec::new()) };
         let list: APIResourceList =
             serde_json::from_str(&text).context("what the cluster says of its types must be an APIResourceList")?;
         let of_type = list.resources.into_iter().filter(|r| !r.name.contains('/'));
-        Ok(of_type.map(|r| Served { kind: r.kind, plural: r.name, namespaced: r.namespaced }).collect())
+        let served =
+            |r: APIResource| Served { kind: r.kind, plural: r.name, namespaced: r.namespaced, defined_by: None };
+        Ok(of_type.map(served).collect())
+    }
+
+    /// Waits until the cluster knows the type of a resource, whose CustomResourceDefinition it was just sent.
+    ///
+    /// # Errors
+    /// A type that it does not know in time.
+    pub async fn until_served(&self, address: &Address) -> Result<()> {
+        let deadline = Instant::now() + self.timeout;
+        while !self.served(&address.api_version()).await?.iter().any(|s| s.kind == address.kind.kind) {
+            if Instant::now() >= deadline {
+                bail!("the cluster must know its type within {} seconds (`--timeout`)", self.timeout.as_secs());
+            }
+            sleep(POLL).await;
+        }
+        Ok(())
     }
 
     /// The live object; `None` where there is none.
@@ -205,7 +260,7 @@ impl Cluster {
     /// Sends a change.
     ///
     /// # Errors
-    /// What the server answers, and a conflict where the object changed since it was read.
+    /// What the server answers; [`is_conflict`] tells whether the object changed since it was read.
     pub async fn send(&self, address: &Address, send: &Send, run: Run, manager: &str) -> Result<()> {
         let dry_run = run == Run::Dry;
         let request = match send {
@@ -218,13 +273,7 @@ impl Cluster {
                 address.url().patch(&address.name, &params, &Patch::Merge(patch))?
             }
         };
-        match self.ask(request).await {
-            Ok(_) => Ok(()),
-            Err(e) if code(&e) == Some(409) => Err(e.context(
-                "it changed in the cluster since it was read; run this again to merge with what is there now",
-            )),
-            Err(e) => Err(e),
-        }
+        self.ask(request).await.map(drop)
     }
 
     /// The answer, if it comes in time. A cluster that is too busy is asked again when it says, as kubectl does.
@@ -347,6 +396,11 @@ impl fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
+
+/// Whether an object changed since it was read.
+pub fn is_conflict(error: &Error) -> bool {
+    code(error) == Some(409)
+}
 
 fn code(error: &Error) -> Option<u16> {
     error.downcast_ref::<Refused>().map(|r| r.code)

@@ -32,6 +32,8 @@ pub struct Local {
     pub noted: Option<Object>,
     /// What that was in the cluster.
     pub original: Option<Object>,
+    /// The new Namespace or CustomResourceDefinition of the files that must be in the cluster before it.
+    pub needs: Option<Address>,
 }
 
 impl Local {
@@ -57,14 +59,21 @@ impl Local {
 /// # Errors
 /// Bad resources, and whatever the cluster does not answer.
 pub async fn read(cluster: &mut Cluster, sides: &[Side]) -> Result<(Vec<Local>, Vec<Value>)> {
-    let mut locals: Vec<Local> = Vec::new();
-    let mut rules: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+    let mut given = Vec::new();
     for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
         let name = resource.whereabouts();
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
         }
-        let mut applied = Object::parse(&to_json(resource.node)).with_context(|| name.clone())?;
+        let applied = Object::parse(&to_json(resource.node)).with_context(|| name.clone())?;
+        if applied.kind() == DEFINITION.1 && applied.api_version().starts_with(DEFINITION.0) {
+            cluster.announce(&applied);
+        }
+        given.push((name, applied));
+    }
+    let mut locals: Vec<Local> = Vec::new();
+    let mut rules: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+    for (name, mut applied) in given {
         let address = cluster.address(&applied).await.with_context(|| name.clone())?;
         applied.settle(&address);
         let updated = applied.stored();
@@ -84,11 +93,31 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side]) -> Result<(Vec<Local>, 
             rules.insert(of_type, of_lists);
         }
         let original = noted.as_ref().map(Object::stored);
-        locals.push(Local { name, applied, updated, address, live, noted, original });
+        locals.push(Local { name, applied, updated, address, live, noted, original, needs: None });
     }
+    let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
+    locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
     let rules: Vec<Value> = rules.into_values().flatten().collect();
     spell(cluster, &mut locals, &rules).await?;
     Ok((locals, rules))
+}
+
+/// The group and kind of what defines a type.
+pub const DEFINITION: (&str, &str) = ("apiextensions.k8s.io", "CustomResourceDefinition");
+
+/// What must be created before a new object.
+fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
+    let find =
+        |group_kind, name: &str| locals.iter().find(|l| l.address.group_kind() == group_kind && l.address.name == name);
+    if let Some(definition) = local.address.defined_by.as_deref().and_then(|name| find(DEFINITION, name)) {
+        let Local { address, name, .. } = local;
+        if definition.live.is_some() {
+            bail!("{name}: the cluster must know `{}`; apply {} first", address.api_version(), definition.address);
+        }
+        return Ok(Some(definition.address.clone()));
+    }
+    let namespace = local.address.namespace.as_deref().and_then(|name| find(("", "Namespace"), name));
+    Ok(namespace.filter(|n| n.live.is_none() && local.live.is_none()).map(|n| n.address.clone()))
 }
 
 /// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.

@@ -92,6 +92,11 @@ impl Object {
         self.0["kind"].as_str().unwrap_or_default()
     }
 
+    /// What it asks for.
+    pub fn spec(&self) -> &Value {
+        &self.0["spec"]
+    }
+
     /// The name.
     pub fn name(&self) -> &str {
         self.0["metadata"]["name"].as_str().unwrap_or_default()

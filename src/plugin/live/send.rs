@@ -1,20 +1,27 @@
 //! What is sent to a cluster: the objects that change, all of them first in a dry run.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
+use krm_merge::results::{Outcome, Severity};
 use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
 use serde_json::Value;
 
-use super::cluster::{Cluster, Run, Send};
-use super::local::Local;
+use super::cluster::{Cluster, Run, Send, is_conflict};
+use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
 use crate::merge::Merge;
 
-/// Sends what changes: all of it first as a dry run, which the server checks and does not keep.
+/// How often an object is sent of which nothing but what the server populates changed since it was read.
+const TRIES: u32 = 5;
+
+/// What is to be sent, in the order in which it is.
+pub struct Sending<'l>(Vec<(&'l Local, Send)>);
+
+/// What is to be sent for the changes of a merge: what others need first, as kustomize has it, else in the order of the files.
 ///
 /// # Errors
-/// What the server does not take.
-pub async fn send(cluster: &Cluster, locals: &[Local], merge: &Merge, manager: &str) -> Result<String> {
+/// Objects that cannot be read.
+pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
     let mut all = Vec::new();
     for local in locals {
         let change = merge.changes.iter().find(|c| c.path == local.address.to_string());
@@ -39,21 +46,77 @@ pub async fn send(cluster: &Cluster, locals: &[Local], merge: &Merge, manager: &
         };
         all.push((local, send));
     }
-    for (local, send) in &all {
-        cluster
-            .send(&local.address, send, Run::Dry, manager)
-            .await
-            .with_context(|| format!("{}: the server does not take it, and nothing was sent", local.address))?;
+    all.sort_by_key(|(local, _)| rank(local));
+    Ok(Sending(all))
+}
+
+/// Namespaces and types come before what lies in them or is of them; webhooks last, so that they do not judge what they come with.
+fn rank(local: &Local) -> u8 {
+    match local.address.group_kind() {
+        ("", "Namespace") => 0,
+        kind if kind == DEFINITION => 1,
+        ("admissionregistration.k8s.io", _) => 3,
+        _ => 2,
     }
-    let mut sent = String::new();
-    for (local, send) in &all {
-        let result = cluster.send(&local.address, send, Run::Real, manager).await;
-        if let Err(e) = result {
-            let before = if sent.is_empty() { "nothing".to_owned() } else { sent.trim_end().replace('\n', ", ") };
-            return Err(e).with_context(|| format!("{}: sent before it: {before}", local.address));
+}
+
+impl Sending<'_> {
+    /// What the server cannot check beforehand, one info each.
+    pub fn unchecked(&self) -> Vec<Outcome> {
+        let info = |(local, _): &(&Local, Send)| {
+            let needs = local.needs.as_ref()?;
+            let why = format!("no dry run can check it, for {needs} is new, too");
+            Some(Outcome::new(Severity::Info, format!("{}: {why}", local.address)))
+        };
+        self.0.iter().filter_map(info).collect()
+    }
+
+    /// Sends all of it: first as a dry run, which the server checks and does not keep. Answers with what was done, a line each.
+    ///
+    /// # Errors
+    /// What the server does not take, with what was sent before it.
+    pub async fn send(mut self, cluster: &Cluster, manager: &str) -> Result<String> {
+        for (local, send) in self.0.iter_mut().filter(|(local, _)| local.needs.is_none()) {
+            one(cluster, local, send, Run::Dry, manager)
+                .await
+                .with_context(|| format!("{}: the server does not take it, and nothing was sent", local.address))?;
         }
-        let did = if matches!(send, Send::Create(_)) { "created" } else { "configured" };
-        sent.push_str(&format!("{} {did}\n", local.address));
+        let mut sent = String::new();
+        for (local, send) in &mut self.0 {
+            if let Err(e) = one(cluster, local, send, Run::Real, manager).await {
+                let before = if sent.is_empty() { "nothing".to_owned() } else { sent.trim_end().replace('\n', ", ") };
+                return Err(e).with_context(|| format!("{}: sent before it: {before}", local.address));
+            }
+            let did = if matches!(send, Send::Create(_)) { "created" } else { "configured" };
+            sent.push_str(&format!("{} {did}\n", local.address));
+        }
+        Ok(sent)
     }
-    Ok(sent)
+}
+
+/// Sends one object. A controller that only writes the status of it meanwhile is no reason not to.
+async fn one(cluster: &Cluster, local: &Local, send: &mut Send, run: Run, manager: &str) -> Result<()> {
+    if run == Run::Real && local.address.defined_by.is_some() {
+        cluster.until_served(&local.address).await?;
+    }
+    let mut tries = 0;
+    loop {
+        let error = match cluster.send(&local.address, send, run, manager).await {
+            Err(e) if is_conflict(&e) => e,
+            other => return other,
+        };
+        tries += 1;
+        let (Send::Patch(patch), true) = (&mut *send, tries < TRIES) else { return Err(changed(error)) };
+        let now = cluster.get(&local.address).await?;
+        let is_as_read = |now: &Value| {
+            object::last_applied(now) == local.live.as_ref().and_then(object::last_applied)
+                && Some(Object::live(now.clone()).stored()) == local.dest()
+        };
+        let Some(now) = now.filter(is_as_read) else { return Err(changed(error)) };
+        patch["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();
+    }
+}
+
+fn changed(error: Error) -> Error {
+    error.context("it changed in the cluster since it was read; run this again to merge with what is there now")
 }

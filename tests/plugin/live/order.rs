@@ -1,0 +1,171 @@
+//! What is sent in which order, and what of it is checked before.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Answers, Server, WEB, cluster, deployment, folder, live, run, status, types, wire};
+
+const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: new}\ndata: {x: y}\n";
+const SPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: new}\n";
+
+fn with_namespaces(answers: &mut Answers) {
+    let kinds = [("ConfigMap", "configmaps", true), ("Namespace", "namespaces", false)];
+    answers.insert("GET /api/v1".into(), types(&kinds));
+    answers.insert("POST /api/v1/namespaces".into(), Answer::Json(201, json!({})));
+    // As the server has it: nothing can be checked in a namespace that is not there.
+    let missing = status(404, "namespaces \"new\" not found");
+    answers.insert("POST /api/v1/namespaces/new/configmaps dry".into(), Answer::Json(404, missing));
+    answers.insert("POST /api/v1/namespaces/new/configmaps".into(), Answer::Json(201, json!({})));
+}
+
+fn lines(server: &Server) -> Vec<String> {
+    server.sent().into_iter().map(|s| s.0).collect()
+}
+
+#[test]
+fn a_new_namespace_comes_before_what_lies_in_it() {
+    let mut answers = cluster(3, "web:1");
+    with_namespaces(&mut answers);
+    let server = Server::new(answers.clone());
+    let all = format!("{}\n---\n{MAP}---\n{SPACE}", deployment(3, "web:2"));
+    let folder = folder(&server, &[("all.yaml", &all)]);
+    let ran = run(&folder, &["-f", "all.yaml", "--apply"]);
+    assert_eq!(ran.stderr, "info: new/configmap/m: no dry run can check it, for namespace/new is new, too\n");
+    assert_eq!(ran.passed(), "namespace/new created\nprod/deployment.apps/web configured\nnew/configmap/m created\n");
+    assert_eq!(
+        lines(&server),
+        [
+            "POST /api/v1/namespaces?&dryRun=All&fieldManager=krm-merge".to_owned(),
+            format!("PATCH {WEB}?&dryRun=All&fieldManager=krm-merge"),
+            "POST /api/v1/namespaces?&fieldManager=krm-merge".to_owned(),
+            format!("PATCH {WEB}?&fieldManager=krm-merge"),
+            "POST /api/v1/namespaces/new/configmaps?&fieldManager=krm-merge".to_owned(),
+        ]
+    );
+    // It is told where results are asked for, and not where nothing is sent.
+    let ran = run(&folder, &["-f", "all.yaml", "--apply", "-o", "results"]);
+    assert!(ran.stdout.contains("severity: info") && ran.stdout.contains("no dry run can check it"), "{ran:?}");
+    assert!(!format!("{:?}", run(&folder, &["-f", "all.yaml"])).contains("no dry run"));
+}
+
+#[test]
+fn a_namespace_that_is_there_is_no_reason_not_to_check() {
+    let mut answers = cluster(3, "web:1");
+    with_namespaces(&mut answers);
+    let mut space =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new", "resourceVersion": "1"}});
+    space["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}).to_string()});
+    answers.insert("GET /api/v1/namespaces/new".into(), Answer::Json(200, space));
+    let server = Server::new(answers);
+    let folder = folder(&server, &[("all.yaml", &format!("{MAP}---\n{SPACE}"))]);
+    let err = run(&folder, &["-f", "all.yaml", "--apply"]).failed(2);
+    assert!(err.contains("nothing was sent") && !err.contains("info:"), "{err}");
+    assert_eq!(lines(&server).len(), 1);
+}
+
+#[test]
+fn what_fails_after_the_dry_run_ends_the_run_and_says_what_was_sent() {
+    let mut answers = cluster(3, "web:1");
+    with_namespaces(&mut answers);
+    let refused = status(422, "ConfigMap \"m\" is invalid: data.x: too long");
+    answers.insert("POST /api/v1/namespaces/new/configmaps".into(), Answer::Json(422, refused));
+    let server = Server::new(answers);
+    let late = MAP.replace("name: m", "name: z");
+    let folder = folder(&server, &[("all.yaml", &format!("{MAP}---\n{late}---\n{SPACE}"))]);
+    let err = run(&folder, &["-f", "all.yaml", "--apply"]).failed(2);
+    assert!(err.contains("new/configmap/m: sent before it: namespace/new created: the cluster answered: 422"), "{err}");
+    assert_eq!(lines(&server).len(), 3, "nothing is sent after it");
+}
+
+fn definition() -> Value {
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.example.com"}, "spec": {
+        "group": "example.com", "scope": "Namespaced", "names": {"kind": "Thing", "plural": "things"},
+        "versions": [{"name": "v1", "served": true}, {"name": "v0", "served": false}],
+    }})
+}
+
+fn thing(version: &str) -> String {
+    json!({"apiVersion": format!("example.com/{version}"), "kind": "Thing", "metadata": {"name": "t"}}).to_string()
+}
+
+fn with_definitions() -> Answers {
+    let crds = types(&[("CustomResourceDefinition", "customresourcedefinitions", false)]);
+    Answers::from([
+        ("GET /apis/apiextensions.k8s.io/v1".to_owned(), crds),
+        ("POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions".to_owned(), Answer::Json(201, json!({}))),
+        ("POST /apis/example.com/v1/namespaces/prod/things".to_owned(), Answer::Json(201, json!({}))),
+    ])
+}
+
+#[test]
+fn a_new_type_comes_before_what_is_of_it_and_is_waited_for() {
+    let mut answers = with_definitions();
+    let served = types(&[("Thing", "things", true)]);
+    let unknown = wire(404, &status(404, "page not found"));
+    answers.insert("GET /apis/example.com/v1".into(), Answer::First(vec![unknown; 4], Box::new(served)));
+    let server = Server::new(answers.clone());
+    let files = [("all.yaml", format!("{}\n---\n{}\n", thing("v1"), definition()))];
+    let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let folder = folder(&server, &files);
+    let out = run(&folder, &["-f", "all.yaml"]).passed();
+    assert!(out.contains("+++ b/prod/thing.example.com/t\n"), "{out}");
+    assert_eq!(lines(&server).len(), 0);
+    let ran = run(&folder, &["-f", "all.yaml", "--apply"]);
+    let name = "customresourcedefinition.apiextensions.k8s.io/things.example.com";
+    assert_eq!(
+        ran.stderr,
+        format!("info: prod/thing.example.com/t: no dry run can check it, for {name} is new, too\n")
+    );
+    assert_eq!(ran.passed(), format!("{name} created\nprod/thing.example.com/t created\n"));
+    let last = server.asked().into_iter().rev().take(3).map(|a| a.line).collect::<Vec<_>>();
+    assert_eq!(last[1], "GET /apis/example.com/v1", "asked until it is there\n{last:?}");
+    // A type that never comes.
+    answers.remove("GET /apis/example.com/v1");
+    let server = Server::new(answers.clone());
+    let folder = self::folder(&server, &files);
+    let err = run(&folder, &["-f", "all.yaml", "--apply", "--timeout", "1"]).failed(2);
+    assert!(err.contains(&format!("sent before it: {name} created")) && err.contains("within 1 seconds"), "{err}");
+}
+
+#[test]
+fn a_type_that_a_definition_would_only_add_must_be_applied_first() {
+    let mut answers = with_definitions();
+    let mut there = definition();
+    there["metadata"]["resourceVersion"] = json!("1");
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.com";
+    answers.insert(format!("GET {path}"), Answer::Json(200, there));
+    let server = Server::new(answers);
+    let folder = folder(
+        &server,
+        &[("all.yaml", &format!("{}\n---\n{}\n", thing("v1"), definition())), ("old.yaml", &thing("v0"))],
+    );
+    let err = run(&folder, &["-f", "all.yaml", "--apply"]).failed(2);
+    assert!(err.contains("the cluster must know `example.com/v1`; apply customresourcedefinition"), "{err}");
+    let err = run(&folder, &["-f", "all.yaml", "-f", "old.yaml"]).failed(2);
+    assert!(err.contains("the cluster must know `example.com/v0`, but it does not"), "{err}");
+}
+
+#[test]
+fn a_status_that_is_written_meanwhile_is_no_conflict() {
+    let first = live(&deployment(3, "web:1"), 3, "web:1");
+    let sent = |now: Value| {
+        let mut answers = cluster(3, "web:1");
+        answers.insert(format!("GET {WEB}"), Answer::First(vec![wire(200, &first)], Box::new(Answer::Json(200, now))));
+        let stale = wire(409, &status(409, "the object has been modified"));
+        answers.insert(format!("PATCH {WEB}"), Answer::First(vec![stale], Box::new(Answer::Json(200, json!({})))));
+        let server = Server::new(answers);
+        let folder = folder(&server, &[("web.yaml", &deployment(3, "web:2").to_string())]);
+        let ran = run(&folder, &["-f", "web.yaml", "--apply"]);
+        let of: Vec<Value> = server.sent().iter().map(|s| s.1["metadata"]["resourceVersion"].clone()).collect();
+        (ran, of)
+    };
+    let mut now = first.clone();
+    now["metadata"]["resourceVersion"] = json!("42");
+    now["status"] = json!({"replicas": 2});
+    let (ran, of) = sent(now.clone());
+    assert_eq!((ran.passed().as_str(), of[1].as_str()), ("prod/deployment.apps/web configured\n", Some("42")));
+    now["spec"]["replicas"] = json!(9);
+    let (ran, of) = sent(now);
+    let err = ran.failed(2);
+    assert!(err.contains("it changed in the cluster since it was read; run this again"), "{err}");
+    assert_eq!(of.len(), 1);
+}
