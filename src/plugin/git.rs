@@ -3,10 +3,12 @@
 //! git merges by line: changes to neighbouring lines are in conflict, and a list that both sides add to is too. The driver merges what is
 //! Kubernetes YAML by field and leaves any other file to git.
 
+mod choices;
 mod comments;
 mod driver;
 mod install;
 mod marks;
+mod versions;
 
 pub use driver::drive;
 pub use install::install;

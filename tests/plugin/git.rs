@@ -173,10 +173,8 @@ fn resources_of_a_file_come_go_and_are_in_conflict_whole() {
     let repository = Repository::new("all.yaml", &original);
     repository.branch("all.yaml", &ours, &theirs);
     repository.fails(&["merge", "topic"]);
-    let want = file(&[map("c", 2), map("ours", 1), map("theirs", 1)])
-        + "<<<<<<< HEAD\n=======\n---\n"
-        + &map("b", 2)
-        + ">>>>>>> topic\n";
+    let block = format!("<<<<<<< HEAD\n=======\n---\n{}>>>>>>> topic\n", map("b", 2));
+    let want = file(&[map("c", 2), map("ours", 1)]) + &block + "---\n" + &map("theirs", 1);
     assert_eq!(repository.0.read("all.yaml"), want);
 }
 
@@ -389,4 +387,185 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
             .expect("runs"),
     );
     assert!(ran.failed(2).contains("not a git repository"));
+}
+
+/// The parts of a conflict.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Half {
+    Ours,
+    Theirs,
+}
+
+/// A text with conflicts after someone deleted the other half of each, and the lines between `|||||||` and `=======`.
+fn resolved(text: &str, half: Half) -> String {
+    let (mut out, mut at) = (String::new(), None);
+    for line in text.split_inclusive('\n') {
+        let is = |mark: &str| line.trim_end() == mark || line.starts_with(&format!("{mark} "));
+        match at {
+            None if is("<<<<<<<") => at = Some("ours"),
+            Some("ours") if is("|||||||") => at = Some("original"),
+            Some("ours" | "original") if is("=======") => at = Some("theirs"),
+            Some("theirs") if is(">>>>>>>") => at = None,
+            Some("ours") if half == Half::Theirs => {}
+            Some("theirs") if half == Half::Ours => {}
+            Some("original") => {}
+            _ => out.push_str(line),
+        }
+    }
+    assert_eq!(at, None, "{text}");
+    out
+}
+
+/// A container with these lines besides its name.
+fn container(name: &str, lines: &[&str]) -> String {
+    let lines: String = lines.iter().map(|l| format!("        {l}\n")).collect();
+    format!("      - name: {name}\n{lines}")
+}
+
+#[test]
+fn what_one_side_deleted_is_in_conflict_whole() {
+    if !has("git") {
+        return;
+    }
+    let whole = |image: &str| container("log", &["# ships the logs", &format!("image: log:{image}"), "tty: true"]);
+    let original = WEB.to_owned() + &whole("1");
+    let (gone, changed) = (WEB.replace("replicas: 1", "replicas: 2"), WEB.to_owned() + &whole("2"));
+    for (ours, theirs, left, right) in [(&gone, &changed, "", &*whole("2")), (&changed, &gone, &*whole("2"), "")] {
+        let merged = WEB.replace("replicas: 1", "replicas: 2");
+        let want = format!("{merged}<<<<<<< HEAD\n{left}=======\n{right}>>>>>>> topic\n");
+        assert_eq!(conflicts(&original, ours, theirs), want);
+        // In a rebase ours is what is rebased on.
+        let repository = Repository::new("web.yaml", &original);
+        repository.branch("web.yaml", theirs, ours);
+        repository.git(&["checkout", "-q", "topic"]);
+        repository.fails(&["rebase", "main"]);
+        let text = repository.0.read("web.yaml");
+        assert_eq!(resolved(&text, Half::Ours), merged.clone() + right, "{text}");
+        assert_eq!(resolved(&text, Half::Theirs), merged + left, "{text}");
+    }
+    // A map, in the middle of its siblings.
+    let with = |strategy: &str| WEB.replace("  template:\n", &format!("{strategy}  template:\n"));
+    let strategy =
+        |surge: u8| format!("  strategy:\n    rollingUpdate:\n      maxSurge: {surge}\n      maxUnavailable: 1\n");
+    let (original, changed) = (with(&strategy(1)), with(&strategy(2)));
+    let block = format!("<<<<<<< HEAD\n=======\n{}>>>>>>> topic\n", strategy(2));
+    assert_eq!(conflicts(&original, WEB, &changed), with(&block));
+    let block = format!("<<<<<<< HEAD\n{}=======\n>>>>>>> topic\n", strategy(2));
+    assert_eq!(conflicts(&original, &changed, WEB), with(&block));
+}
+
+/// Two elements that look alike, of which each side deleted one and changed the other: a diff by line would pair their lines.
+#[test]
+fn neighbouring_conflicts_are_decided_one_by_one() {
+    if !has("git") {
+        return;
+    }
+    let [a, b] = ["a", "b"].map(|name| move |x: u8| container(name, &["tty: true", &format!("image: log:{x}")]));
+    let ours = WEB.to_owned() + &a(2);
+    let out = conflicts(&(WEB.to_owned() + &a(1) + &b(1)), &ours, &(WEB.to_owned() + &b(2)));
+    let block = |left: &str, right: &str| format!("<<<<<<< HEAD\n{left}=======\n{right}>>>>>>> topic\n");
+    assert_eq!(out, WEB.to_owned() + &block(&a(2), "") + &block("", &b(2)));
+    let change = |x: u8, y: u8| WEB.replace("replicas: 1", &format!("replicas: {x}\n  minReadySeconds: {y}"));
+    let out = conflicts(&change(1, 1), &change(2, 2), &change(3, 3));
+    let want = block("  replicas: 2\n", "  replicas: 3\n") + &block("  minReadySeconds: 2\n", "  minReadySeconds: 3\n");
+    assert_eq!(out, WEB.replace("  replicas: 1\n", &want));
+}
+
+#[test]
+fn the_original_is_shown_where_the_user_asks_for_it() {
+    if !has("git") {
+        return;
+    }
+    let with = |image: &str| WEB.replace("web:1", image) + &container("log", &["image: log:1"]);
+    let ours = WEB.replace("web:1", "web:ours");
+    let theirs = with("web:theirs").replace("log:1", "log:2");
+    for style in ["diff3", "zdiff3"] {
+        let repository = Repository::new("web.yaml", &with("web:1"));
+        repository.branch("web.yaml", &ours, &theirs);
+        repository.git(&["config", "merge.conflictStyle", style]);
+        repository.git(&["checkout", "-q", "--detach"]);
+        repository.fails(&["merge", "topic"]);
+        let base = repository.git(&["merge-base", "HEAD", "topic"]);
+        let base = &base.trim()[..7];
+        let block = |[ours, original, theirs]: [&str; 3]| {
+            format!("<<<<<<< HEAD\n{ours}||||||| {base}\n{original}=======\n{theirs}>>>>>>> topic\n")
+        };
+        let image = ["ours", "1", "theirs"].map(|image| format!("        image: web:{image}\n"));
+        let log = ["log:1", "log:2"].map(|image| container("log", &[&format!("image: {image}")]));
+        let want = WEB.replace("        image: web:1\n", &block([&image[0], &image[1], &image[2]]))
+            + &block(["", &log[0], &log[1]]);
+        assert_eq!(repository.0.read("web.yaml"), want, "{style}");
+        // What is no Kubernetes is marked alike, by git itself.
+        repository.git(&["merge", "--abort"]);
+    }
+    let repository = Repository::new("values.yaml", "a: 1\n");
+    repository.branch("values.yaml", "a: 2\n", "a: 3\n");
+    repository.fails(&["-c", "merge.conflictStyle=diff3", "merge", "topic"]);
+    let text = repository.0.read("values.yaml");
+    assert!(text.starts_with("<<<<<<< HEAD\na: 2\n||||||| ") && text.contains("\na: 1\n=======\na: 3\n"), "{text}");
+}
+
+#[test]
+fn markers_are_as_long_as_the_attribute_says_and_labelled_as_git_labels_them() {
+    if !has("git") {
+        return;
+    }
+    let repository = Repository::new("web.yaml", WEB);
+    repository.branch("web.yaml", &WEB.replace("web:1", "web:2"), &WEB.replace("web:1", "web:3"));
+    let attributes = repository.0.read(".gitattributes");
+    repository.0.write(".gitattributes", attributes + "web.yaml conflict-marker-size=9\n");
+    repository.commit("longer markers");
+    repository.git(&["branch", "-m", "topic", "%a'b'"]);
+    repository.fails(&["-c", "merge.conflictStyle=diff3", "merge", "%a'b'"]);
+    let text = repository.0.read("web.yaml");
+    for mark in ["\n<<<<<<<<< HEAD\n", "\n||||||||| ", "\n=========\n", "\n>>>>>>>>> %a'b'\n"] {
+        assert!(text.contains(mark), "{mark}{text}");
+    }
+}
+
+/// A comment is no value, so the merge of the resources has no say in it: one that nobody sees any more is lost.
+#[test]
+fn no_comment_that_a_side_added_is_lost() {
+    if !has("git") {
+        return;
+    }
+    let block = |left: &str, right: &str| format!("<<<<<<< HEAD\n{left}=======\n{right}>>>>>>> topic\n");
+    let log = |comment: &str| container("log", &[&format!("image: log:1{comment}"), "tty: true"]);
+    let web = |replicas: &str| WEB.replace("replicas: 1", replicas);
+    // Both changed the comment, and a value in the same lines.
+    let out = conflicts(WEB, &web("replicas: 2 # ours"), &web("replicas: 3 # theirs"));
+    assert_eq!(out, WEB.replace("  replicas: 1\n", &block("  replicas: 2 # ours\n", "  replicas: 3 # theirs\n")));
+    let out = conflicts(
+        &web("replicas: 1 # one"),
+        &web("replicas: 1 # ours\n  paused: true"),
+        &web("replicas: 2 # theirs\n  minReadySeconds: 1"),
+    );
+    assert!(out.contains("# ours\n") && out.contains("# theirs\n") && out.contains("<<<<<<<"), "{out}");
+    // In what the other side deleted, whichever that is.
+    let original = WEB.to_owned() + &log("");
+    let commented = WEB.to_owned() + &log(" # new");
+    assert_eq!(conflicts(&original, WEB, &commented), WEB.to_owned() + &block("", &log(" # new")));
+    assert_eq!(conflicts(&original, &commented, WEB), WEB.to_owned() + &block(&log(" # new"), ""));
+    // In a list that has no keys, and that the other side changed.
+    let args = |args: &str| WEB.replace("        env:\n", &format!("        args:\n{args}        env:\n"));
+    let out = conflicts(&args("        - -a\n"), &args("        - -b\n"), &args("        # why\n        - -a # how\n"));
+    assert!(out.contains("# why") && out.contains("# how") && out.contains("- -b\n"), "{out}");
+    // Set apart by a blank line, in lines that git cannot merge.
+    let theirs = web("# -- scale --\n\n  replicas: 1\n  minReadySeconds: 3");
+    let out = merges(WEB, &web("replicas: 1\n  paused: true"), &theirs);
+    assert!(out.contains("spec:\n  # -- scale --\n\n  replicas: 1\n"), "{out}");
+    // In lines that git can merge, beside a conflict elsewhere.
+    let theirs = theirs.replace("web:1", "web:theirs");
+    let out = conflicts(WEB, &WEB.replace("web:1", "web:ours"), &theirs);
+    assert!(out.contains("spec:\n  # -- scale --\n\n  replicas: 1\n"), "{out}");
+    // In a resource that the other side deleted.
+    let map = |name: &str, comment: &str| crate::support::map(name, &[("x", &format!("'1'{comment}"))]);
+    let file = |all: &[String]| all.join("---\n");
+    let both = file(&[map("a", ""), map("b", "")]);
+    let out = conflicts(&both, &map("a", ""), &file(&[map("a", ""), map("b", " # new")]));
+    assert_eq!(resolved(&out, Half::Ours), map("a", ""));
+    assert_eq!(resolved(&out, Half::Theirs), file(&[map("a", ""), map("b", " # new")]));
+    let out = conflicts(&both, &file(&[map("a", ""), map("b", " # new")]), &map("a", ""));
+    assert_eq!(resolved(&out, Half::Ours), file(&[map("a", ""), map("b", " # new")]));
+    assert_eq!(resolved(&out, Half::Theirs), map("a", ""));
 }

@@ -1,26 +1,27 @@
 //! `git-driver %O %A %B %P`: merges theirs into ours, and says by its exit code whether a conflict is left.
 //!
-//! The merge is done once for each policy: what the two results make different is what is in conflict, so exactly these lines are
-//! marked. Where git's own merge by line is clean and means the same, its text is taken, for it has what both sides did to comments,
+//! The merge is done once for each side that someone may choose: what the results make different is what is marked. Where git's own merge by line is clean and means the same, its text is taken, for it has what both sides did to comments,
 //! layout and order as well; and where it is clean and the conflicts are in texts of several lines, or come of a resource that was renamed.
 
 use std::fs;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result};
-use krm_merge::config::{API_VERSION, Config, KIND, Role};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::Outcome;
-use krm_merge::yaml::{Document, NodeRef, extent, same};
+use krm_merge::yaml::{Document, NodeRef, same};
 
+use super::choices::{Choices, choices};
 use super::comments;
-use super::marks::Marks;
+use super::marks::{Marks, Style, Version};
+use super::versions::{Address, Versions, outermost};
 use crate::End;
 use crate::cli::GitDriver;
-use crate::merge::{is_conflict, leave_open, merge};
-use crate::side::{Side, list_of, parse};
+use crate::merge::leave_open;
+use crate::side::{list_of, parse};
 use crate::walk::shown;
 
 /// Merges; the result is in our file.
@@ -35,50 +36,118 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     let [Some(original), Some(theirs), Some(ours)] = sides else { return by_line(args) };
     let margins = comments::with_margins([&original, &theirs, &ours].map(|document| document.source()));
     let ours = kubernetes(&name, margins.as_bytes()).unwrap_or(ours);
-    let (Ok(kept), Ok(taken)) = (
-        merged(&name, [&original, &theirs, &ours], "KeepDest"),
-        merged(&name, [&original, &theirs, &ours], "TakeUpdated"),
-    ) else {
-        return by_line(args);
-    };
-    let (Some((kept, mut conflicts)), Some((taken, _))) = (kept, taken) else { return by_line(args) };
+    let versions = Versions::new([&original, &theirs, &ours]);
+    let Ok(Some(mut chosen)) = choices(&name, &versions, &[]) else { return by_line(args) };
     let write = |text: &str| fs::write(&args.ours, text).with_context(|| shown(&args.ours));
-    let by_git = git_merge_file(args, &["-p", "--diff3"])?;
+    let by_git = git_merge_file(args, &["-p"])?;
     let is_clean = by_git.status.success();
     let lines = String::from_utf8(by_git.stdout).unwrap_or_default();
-    let is_same = |text: &str| match conflicts.as_slice() {
-        [] => means(text, &kept) || same_set(text, &kept, Texts::Compared),
-        _ => settles(&name, text, &kept, &conflicts, [&original, &ours, &theirs]),
+    let is_same = |text: &str| match chosen.conflicts.as_slice() {
+        [] => means(text, &chosen.ours) || same_set(text, &chosen.ours, Texts::Compared),
+        conflicts => settles(&name, text, &chosen.ours, conflicts, [&original, &ours, &theirs]),
     };
     if is_clean && is_same(&lines) {
         write(&lines)?;
         return Ok(End::Done);
     }
-    for conflict in &mut conflicts {
+    let asked = with_comments(&name, &versions, &mut chosen)?;
+    let is_lost = |chosen: &Choices| Some(!lost(&name, &versions, chosen)?.is_empty());
+    if !is_clean && is_lost(&chosen).unwrap_or(true) {
+        return by_line(args);
+    }
+    for conflict in &mut chosen.conflicts {
         leave_open(conflict);
         let _ = writeln!(io::stderr(), "{}", conflict.line());
     }
-    let (our_label, their_label) = (label("ours", &args.ours_label), label("theirs", &args.theirs_label));
-    let marks = Marks { size: usize::from(args.marker_size), ours: our_label, theirs: their_label };
-    let mut text = marks.text(&kept, &taken);
-    let hunks = if is_clean { Vec::new() } else { marks.hunks(&lines) };
-    let lost = comments::lost(&hunks, &text);
-    for hunk in &lost {
-        let _ = writeln!(io::stderr(), "error: {name}: a comment was changed on both sides: someone must decide");
-        match marks.around(&text, hunk) {
-            Some(marked) => text = marked,
-            None if conflicts.is_empty() => return by_line(args),
-            None => {}
+    for Address { resource, path } in &asked {
+        let place = if path.is_empty() { String::new() } else { format!(" of `{path}`") };
+        let what = format!("a comment{place} was changed on one side, and it or what it is of on the other");
+        let _ = writeln!(io::stderr(), "error: {} {}: {what}: someone must decide", resource.kind, resource.name);
+    }
+    let marks = Marks {
+        size: usize::from(args.marker_size),
+        style: style(),
+        ours: label("ours", "%X", &args.ours_label),
+        original: label("original", "%S", &args.original_label),
+        theirs: label("theirs", "%Y", &args.theirs_label),
+    };
+    write(&marked(&name, &marks, &chosen))?;
+    let is_open = chosen.ours != chosen.theirs || !chosen.conflicts.is_empty();
+    Ok(if is_open { End::Differs } else { End::Done })
+}
+
+/// The text of a merge with its conflicts marked.
+fn marked(name: &str, marks: &Marks<'_>, chosen: &Choices) -> String {
+    let texts = [&chosen.ours, &chosen.original, &chosen.theirs];
+    let documents = texts.map(|text| kubernetes(name, text.as_bytes()));
+    let places = match &documents {
+        [Some(ours), Some(original), Some(theirs)] => lines(&Versions::new([ours, original, theirs]), &chosen.places),
+        _ => Default::default(),
+    };
+    let mut places = places.into_iter();
+    let [ours, original, theirs] = texts.map(|text| Version { text, places: places.next().unwrap_or_default() });
+    marks.text([&ours, &original, &theirs])
+}
+
+/// The lines of each place in each version, in their order; none of a place that shares its lines with others in any of them.
+fn lines(versions: &Versions<'_, 3>, places: &[Address]) -> [Vec<(Range<usize>, usize)>; 3] {
+    let resources = versions.resources();
+    let mut found: [Vec<(Range<usize>, usize)>; 3] = Default::default();
+    for (number, place) in places.iter().enumerate() {
+        let Some(spot) = resources.iter().find(|spot| spot.is(&place.resource)) else { continue };
+        let Some(spot) = spot.clone().in_block(&place.path) else { continue };
+        let lines = [0, 1, 2].map(|version| spot.lines(version));
+        let overlaps = |version: usize, lines: &Range<usize>| {
+            found[version].iter().any(|(other, _)| other.start < lines.end && lines.start < other.end)
+        };
+        if lines.iter().enumerate().any(|(version, lines)| lines.as_ref().is_some_and(|l| overlaps(version, l))) {
+            continue;
+        }
+        for (found, lines) in found.iter_mut().zip(lines) {
+            found.extend(lines.map(|lines| (lines, number)));
         }
     }
-    for deleted in conflicts.iter().filter_map(|c| deleted_here(c, &ours, &theirs)) {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&marks.block("", &deleted));
+    found.iter_mut().for_each(|lines| lines.sort_by_key(|(range, _)| range.start));
+    found
+}
+
+/// Puts comments that the merge would lose to choice, and carries those over that belong to nothing. Answers where it asks.
+fn with_comments(name: &str, versions: &Versions<'_, 3>, chosen: &mut Choices) -> Result<Vec<Address>> {
+    let missing = lost(name, versions, chosen).unwrap_or_default();
+    let asked: Vec<Address> = missing.iter().filter_map(|lost| comments::disputed(versions, *lost)).collect();
+    let asked = outermost(asked);
+    if !asked.is_empty()
+        && let Some(with_asked) = choices(name, versions, &asked)?
+    {
+        *chosen = with_asked;
     }
-    write(&text)?;
-    Ok(if conflicts.is_empty() && lost.is_empty() { End::Done } else { End::Differs })
+    let documents = [&chosen.ours, &chosen.theirs].map(|text| kubernetes(name, text.as_bytes()));
+    if let [Some(ours), Some(theirs)] = documents {
+        let missing = comments::lost(versions, [&ours, &theirs]);
+        if !missing.is_empty() {
+            let [with_ours, with_theirs] = comments::carried(versions, [&ours, &theirs], &missing);
+            if means(&with_ours, &chosen.ours) && means(&with_theirs, &chosen.theirs) {
+                (chosen.ours, chosen.theirs) = (with_ours, with_theirs);
+            }
+        }
+    }
+    Ok(asked)
+}
+
+/// The comments that a side added and that are in none of the texts; `None` where these cannot be read.
+fn lost(name: &str, versions: &Versions<'_, 3>, chosen: &Choices) -> Option<Vec<comments::Lost>> {
+    let [ours, theirs] = [&chosen.ours, &chosen.theirs].map(|text| kubernetes(name, text.as_bytes()));
+    Some(comments::lost(versions, [&ours?, &theirs?]))
+}
+
+/// How the user wants conflicts to be marked.
+fn style() -> Style {
+    let output = Command::new("git").args(["config", "--get", "merge.conflictStyle"]).output();
+    match output.as_ref().map(|output| output.stdout.trim_ascii()) {
+        Ok(b"diff3") => Style::Diff3,
+        Ok(b"zdiff3") => Style::Zdiff3,
+        _ => Style::Merge,
+    }
 }
 
 /// A text as Kubernetes resources; `None` where it is anything else. No document at all is the original of a file that both sides added.
@@ -87,27 +156,6 @@ fn kubernetes(name: &str, bytes: &[u8]) -> Option<Document<'static>> {
     let is_resource = |root| list_of(root).is_none() && Resource::read(root, Origin::Item(0)).identity.is_some();
     let is_all = document.roots().filter(|r| !r.is_null()).all(is_resource);
     is_all.then_some(document)
-}
-
-/// What the engine makes of original, theirs and ours under a policy, with the conflicts; `None` where it cannot merge them.
-type Merged = Option<(String, Vec<Outcome>)>;
-
-fn merged(name: &str, [original, theirs, ours]: [&Document<'static>; 3], policy: &str) -> Result<Merged> {
-    let config = format!("{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{mode: ThreeWay, onConflict: {policy}}}}}");
-    let config = Document::parse(config)?;
-    let config = Config::read(config.roots().next().context("a map")?)?;
-    let side = |document: &Document<'_>| Side::of_text(name, document.source());
-    let given = [(Role::Original, vec![side(original)?]), (Role::Updated, vec![side(theirs)?])];
-    let dest = side(ours)?;
-    let merge = merge(&dest, &given, config)?;
-    if merge.has_failed() {
-        return Ok(None);
-    }
-    let text = match merge.changes.into_iter().next() {
-        Some(change) => String::from_utf8(change.new.unwrap_or_default())?,
-        None => ours.source().to_owned(),
-    };
-    Ok(Some((text, merge.results.into_iter().filter(is_conflict).collect())))
 }
 
 /// Whether two texts hold the same resources, in one order.
@@ -204,25 +252,9 @@ fn resources<'d>(document: &'d Document<'_>) -> Vec<([&'d str; 4], String)> {
     document.roots().filter_map(read).collect()
 }
 
-/// Their text of a resource that we deleted and they changed.
-fn deleted_here(conflict: &Outcome, ours: &Document<'_>, theirs: &Document<'_>) -> Option<String> {
-    let about = conflict.resource_ref.as_ref()?;
-    let identity = [&*about.api_version, &*about.kind, &*about.namespace, &*about.name];
-    let is_it = |root: &NodeRef<'_>| {
-        let found = Resource::read(*root, Origin::Item(0)).identity;
-        found.is_some_and(|i| [i.api_version, i.kind, i.namespace, i.name] == identity)
-    };
-    if ours.roots().any(|root| is_it(&root)) {
-        return None;
-    }
-    let text = &theirs.source()[extent(theirs.roots().find(is_it)?)];
-    let mark = if text.starts_with("---") { "" } else { "---\n" };
-    Some(format!("{mark}{text}"))
-}
-
 /// A label of git's; one that this git does not know stays as it was written, `%X`.
-fn label<'l>(default: &'l str, given: &'l str) -> &'l str {
-    if given.starts_with('%') { default } else { given }
+fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> &'l str {
+    if given == unknown { default } else { given }
 }
 
 /// git's own merge, in place.
@@ -237,9 +269,9 @@ fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
         .arg("-q")
         .args(more)
         .arg(format!("--marker-size={}", args.marker_size))
-        .args(["-L", label("ours", &args.ours_label)])
-        .args(["-L", label("original", &args.original_label)])
-        .args(["-L", label("theirs", &args.theirs_label)])
+        .args(["-L", label("ours", "%X", &args.ours_label)])
+        .args(["-L", label("original", "%S", &args.original_label)])
+        .args(["-L", label("theirs", "%Y", &args.theirs_label)])
         .args([&args.ours, &args.original, &args.theirs])
         .output()
         .context("git must be on PATH")

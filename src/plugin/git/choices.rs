@@ -1,0 +1,178 @@
+//! The texts between which someone chooses: a merge with ours, with theirs, or with the original at the places in conflict.
+//!
+//! Each is a merge of the engine in which one side is made to agree at these places. So what is chosen is that side's whole, be it a field, an
+//! element or a resource, and it stands where the engine would put it; everything else is the same in all three.
+
+use anyhow::Result;
+use krm_merge::config::{API_VERSION, Config, KIND, Role};
+use krm_merge::merge::{Comments, New, Plan, Slot};
+use krm_merge::results::Outcome;
+use krm_merge::splice;
+use krm_merge::yaml::{Document, comment_text, comments_above, extent};
+
+use super::versions::{Address, Here, Spot, Versions, Wanted, outermost};
+use crate::merge::{is_conflict, merge};
+use crate::side::{Side, parse};
+
+/// The numbers of the versions that are merged.
+pub const ORIGINAL: usize = 0;
+/// Theirs.
+pub const THEIRS: usize = 1;
+/// Ours.
+pub const OURS: usize = 2;
+
+/// The texts between which someone chooses, and where they differ.
+pub struct Choices {
+    /// With ours at the places in conflict.
+    pub ours: String,
+    /// With theirs.
+    pub theirs: String,
+    /// With the original.
+    pub original: String,
+    /// The places.
+    pub places: Vec<Address>,
+    /// What the engine says of them.
+    pub conflicts: Vec<Outcome>,
+}
+
+/// Merges original, theirs and ours; `None` where the engine cannot. At the places `asked` one chooses although no values are in conflict.
+///
+/// # Errors
+/// What the engine cannot read.
+pub fn choices(name: &str, versions: &Versions<'_, 3>, asked: &[Address]) -> Result<Option<Choices>> {
+    let sources = versions.documents.map(Document::source);
+    let [original, theirs, ours] = sources;
+    // Who asks for nothing at a place leaves ours there.
+    let quiet = |places: &[Address]| with(versions, THEIRS, ORIGINAL, places);
+    let Some((kept, conflicts)) = merged(name, [original, &quiet(asked), ours], "KeepDest")? else { return Ok(None) };
+    let places = conflicts.iter().filter_map(|conflict| versions.address(conflict)).chain(asked.iter().cloned());
+    let places = outermost(places.collect());
+    // Where ours is as it was, theirs is taken whole.
+    let open = with(versions, ORIGINAL, OURS, &places);
+    let take = |theirs: &str| -> Result<Option<String>> {
+        let taken = merged(name, [&open, theirs, ours], "TakeUpdated").ok().flatten();
+        let taken =
+            taken.map_or_else(|| merged(name, [original, theirs, ours], "TakeUpdated"), |taken| Ok(Some(taken)));
+        Ok(taken?.map(|(text, _)| text))
+    };
+    let (Some(taken), Some(based)) = (take(theirs)?, take(&quiet(&places))?) else { return Ok(None) };
+    Ok(Some(Choices { ours: kept, theirs: taken, original: based, places, conflicts }))
+}
+
+/// What the engine makes of original, theirs and ours under a policy, with the conflicts; `None` where it cannot merge them.
+fn merged(name: &str, [original, theirs, ours]: [&str; 3], policy: &str) -> Result<Option<(String, Vec<Outcome>)>> {
+    let config = format!("{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{mode: ThreeWay, onConflict: {policy}}}}}");
+    let config = Document::parse(config)?;
+    let Some(config) = config.roots().next() else { return Ok(None) };
+    let config = Config::read(config)?;
+    let given =
+        [(Role::Original, vec![Side::of_text(name, original)?]), (Role::Updated, vec![Side::of_text(name, theirs)?])];
+    let dest = Side::of_text(name, ours)?;
+    let merge = merge(&dest, &given, config)?;
+    if merge.has_failed() {
+        return Ok(None);
+    }
+    let text = match merge.changes.into_iter().next() {
+        Some(change) => String::from_utf8(change.new.unwrap_or_default())?,
+        None => ours.to_owned(),
+    };
+    Ok(Some((text, merge.results.into_iter().filter(is_conflict).collect())))
+}
+
+/// The text of one version with what another one has at some places; as it is where that cannot be read any more.
+fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]) -> String {
+    let source = versions.documents[into].source();
+    let mut edits = Vec::new();
+    let mut added = String::new();
+    for spot in versions.resources() {
+        let own = places.iter().filter(|place| spot.is(&place.resource));
+        let paths: Vec<String> = own.map(|place| place.path.clone()).collect();
+        if paths.is_empty() {
+            continue;
+        }
+        let is_whole = paths.iter().any(String::is_empty);
+        match (spot.here[into], spot.here[from]) {
+            (Some(here), None) if is_whole => {
+                edits.push(splice::Edit { range: extent(here.value), text: String::new() });
+            }
+            (Some(here), _) if !is_whole => {
+                edits.extend(splice::edits(here.value, &set(&spot, into, from, &paths)));
+            }
+            (None, Some(other)) if is_whole => added.push_str(&document(&other)),
+            (None, Some(other)) => {
+                let new = New { key: None, value: other.value, trim: cut(&spot, from, &paths) };
+                added.push_str(&format!("---\n{}", splice::standalone(&new)));
+            }
+            _ => {}
+        }
+    }
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let mut text = splice::apply(source, 0..source.len(), &edits);
+    if !added.is_empty() && !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&added);
+    if parse("", text.clone().into_bytes()).is_ok() { text } else { source.to_owned() }
+}
+
+/// The whole document of a resource, with the mark that sets it apart.
+fn document(here: &Here<'_>) -> String {
+    let text = &here.value.document().source()[extent(here.value)];
+    let mark = if text.starts_with("---") { "" } else { "---\n" };
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{mark}{text}{end}")
+}
+
+/// The plan that sets what lies at some paths below a spot of one version to what another one has there.
+fn set<'a>(spot: &Spot<'a, 3>, into: usize, from: usize, paths: &[String]) -> Plan<'a> {
+    let Some(container) = spot.here[into] else { return Plan::Keep };
+    let count = container.value.entries().count() + container.value.elements().count();
+    let mut slots: Vec<Slot<'a>> = (0..count).map(|i| Slot::dest(i, Plan::Keep)).collect();
+    let mut new = Vec::new();
+    for child in spot.children() {
+        let put = |here: Here<'a>, trim| New { key: here.key, value: here.value, trim };
+        match (Wanted::of(&child.path.keyed(), paths), child.here[into], child.here[from]) {
+            (Wanted::Not, ..) | (_, None, None) => {}
+            (Wanted::Here, Some(here), None) => slots[here.index] = Slot::dest(here.index, Plan::Remove),
+            (Wanted::Here, Some(here), Some(other)) => {
+                let plan = Plan::Put(Box::new(New { key: None, ..put(other, Plan::Keep) }));
+                slots[here.index] = Slot::Dest { index: here.index, plan, comments: comments(&other) };
+            }
+            (Wanted::Here, None, Some(other)) => new.push(Slot::New(put(other, Plan::Keep))),
+            (Wanted::Below, Some(here), _) => {
+                slots[here.index] = Slot::dest(here.index, set(&child, into, from, paths));
+            }
+            (Wanted::Below, None, Some(other)) => new.push(Slot::New(put(other, cut(&child, from, paths)))),
+        }
+    }
+    slots.extend(new);
+    Plan::Inside(slots)
+}
+
+/// The plan that leaves of a spot what lies at some paths, and what makes it the resource or the element that it is.
+fn cut<'a>(spot: &Spot<'a, 3>, from: usize, paths: &[String]) -> Plan<'a> {
+    let mut slots = Vec::new();
+    for child in spot.children() {
+        let Some(here) = child.here[from] else { continue };
+        let path = child.path.keyed();
+        let is_key = here.key.is_some_and(|key| spot.keys.iter().any(|k| *k == key.string()));
+        let is_head = ["apiVersion", "kind", "metadata.namespace", "metadata.name"].contains(&&*path);
+        let plan = match Wanted::of(&path, paths) {
+            Wanted::Here => Plan::Keep,
+            Wanted::Below => cut(&child, from, paths),
+            Wanted::Not if is_key || is_head => Plan::Keep,
+            Wanted::Not if path == "metadata" => cut(&child, from, paths),
+            Wanted::Not => Plan::Remove,
+        };
+        slots.push((here.index, plan));
+    }
+    slots.sort_by_key(|(index, _)| *index);
+    Plan::Inside(slots.into_iter().map(|(index, plan)| Slot::dest(index, plan)).collect())
+}
+
+/// The comments that are a child's own.
+fn comments<'a>(here: &Here<'a>) -> Comments<'a> {
+    let Some(place) = here.place else { return Comments::default() };
+    let above = comments_above(&place, here.value.document());
+    Comments { above: Some(above), behind: Some(comment_text(&place, here.value).unwrap_or_default()) }
+}
