@@ -222,7 +222,7 @@ pub struct Live {
     /// The kubeconfig, not that of `KUBECONFIG` or ~/.kube/config
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// The namespace of resources that say none
+    /// The namespace of resources that say none; one that says another is an error
     #[arg(long, short = 'n', value_name = "NAME")]
     pub namespace: Option<String>,
     /// Who wins where the files and the cluster both changed something; each case is reported [default: take-updated, the files]

@@ -5,6 +5,8 @@
 
 mod cluster;
 mod drift;
+mod http;
+mod kubeconfig;
 mod local;
 mod object;
 mod openapi;
@@ -120,8 +122,21 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         for local in locals.iter().filter(others) {
-            let message = "it was not applied by `kubectl apply`, so nobody can tell what changed in it since";
-            merged.results.push(Outcome::new(Severity::Warning, format!("{}: {message}", local.address)));
+            let message = match local.live.as_ref().and_then(object::last_applied) {
+                None => "it was not applied by `kubectl apply`, so".to_owned(),
+                Some(_) => {
+                    format!("`{}` must hold what was applied to it, which it does not, so", object::LAST_APPLIED)
+                }
+            };
+            let message = format!("{}: {message} nobody can tell what changed in it since", local.address);
+            merged.results.push(Outcome::new(Severity::Warning, message));
+        }
+    }
+    for local in locals {
+        if let Some(since) = local.live.as_ref().and_then(|live| live["metadata"]["deletionTimestamp"].as_str()) {
+            let message =
+                format!("{}: it is being deleted since {since}, and what is set in it goes with it", local.address);
+            merged.results.push(Outcome::new(Severity::Warning, message));
         }
     }
     if policy != "KeepDest" {

@@ -1,6 +1,8 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
 mod order;
+#[cfg(unix)]
+mod refused;
 mod spelling;
 
 use std::collections::BTreeMap;
@@ -276,10 +278,10 @@ fn apply_sends_a_dry_run_of_all_and_then_what_changes() {
     assert_eq!(
         lines,
         [
-            format!("{post}&dryRun=All&fieldManager=me"),
-            format!("PATCH {WEB}?&dryRun=All&fieldManager=me"),
-            format!("{post}&fieldManager=me"),
-            format!("PATCH {WEB}?&fieldManager=me"),
+            format!("{post}&dryRun=All&fieldManager=me&fieldValidation=Strict"),
+            format!("PATCH {WEB}?&dryRun=All&fieldManager=me&fieldValidation=Strict"),
+            format!("{post}&fieldManager=me&fieldValidation=Strict"),
+            format!("PATCH {WEB}?&fieldManager=me&fieldValidation=Strict"),
         ]
     );
     let kinds: Vec<String> =

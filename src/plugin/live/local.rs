@@ -81,8 +81,9 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side]) -> Result<(Vec<Local>, 
             bail!("{address} must be given once, not in {} and {name}", twice.name);
         }
         let live = cluster.get(&address).await.with_context(|| format!("{address} ({name})"))?;
-        let noted = live.as_ref().and_then(object::last_applied).map(Object::parse).transpose();
-        let mut noted = noted.with_context(|| format!("{address}: the annotation `{}`", object::LAST_APPLIED))?;
+        let mut noted = live.as_ref().and_then(object::last_applied).and_then(|json| Object::parse(json).ok());
+        // A copy of another object has its annotation, too.
+        noted = noted.filter(|noted| (noted.kind(), noted.name()) == (applied.kind(), applied.name()));
         if let Some(noted) = &mut noted {
             noted.settle(&address);
         }

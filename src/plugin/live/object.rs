@@ -103,8 +103,15 @@ impl Object {
     }
 
     /// The namespace, where it says one.
-    pub fn namespace(&self) -> Option<&str> {
-        self.0["metadata"]["namespace"].as_str()
+    ///
+    /// # Errors
+    /// A value that is no text.
+    pub fn namespace(&self) -> Result<Option<&str>> {
+        match &self.0["metadata"]["namespace"] {
+            Value::Null => Ok(None),
+            Value::String(name) => Ok(Some(name.as_str()).filter(|name| !name.is_empty())),
+            other => bail!("`metadata.namespace` must be a text, not {other}"),
+        }
     }
 
     /// Says where it lies, as the live object does, so that the three states of it have one identity.
@@ -132,14 +139,26 @@ impl Object {
         serde_yaml::to_string(&self.0).unwrap_or_default()
     }
 
+    /// The same as a text.
+    fn note(&self) -> String {
+        self.0.to_string()
+    }
+
     /// An object to create, which says what was applied.
     pub fn with_last_applied(&self, mut object: Value) -> Value {
-        let annotations = &mut object["metadata"]["annotations"];
-        if !annotations.is_object() {
-            *annotations = json!({});
-        }
-        annotations[LAST_APPLIED] = self.0.to_string().into();
+        note(&mut object, self.note());
         object
+    }
+}
+
+/// Puts into an object, or a patch, what was applied. Annotations that are none are the server's to refuse.
+fn note(object: &mut Value, applied: String) {
+    let annotations = &mut object["metadata"]["annotations"];
+    if annotations.is_null() {
+        *annotations = json!({});
+    }
+    if let Some(annotations) = annotations.as_object_mut() {
+        annotations.insert(LAST_APPLIED.to_owned(), applied.into());
     }
 }
 
@@ -152,7 +171,7 @@ pub fn last_applied(live: &Value) -> Option<&str> {
 pub fn patch(live: &Value, applied: &Object, merged: &Value) -> Value {
     let Object(before) = Object::live(live.clone()).stored();
     let mut patch = difference(&before, merged).unwrap_or_else(|| json!({}));
-    patch["metadata"]["annotations"][LAST_APPLIED] = applied.0.to_string().into();
+    note(&mut patch, applied.note());
     patch["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
     patch
 }

@@ -34,11 +34,11 @@ fn a_new_namespace_comes_before_what_lies_in_it() {
     assert_eq!(
         lines(&server),
         [
-            "POST /api/v1/namespaces?&dryRun=All&fieldManager=krm-merge".to_owned(),
-            format!("PATCH {WEB}?&dryRun=All&fieldManager=krm-merge"),
-            "POST /api/v1/namespaces?&fieldManager=krm-merge".to_owned(),
-            format!("PATCH {WEB}?&fieldManager=krm-merge"),
-            "POST /api/v1/namespaces/new/configmaps?&fieldManager=krm-merge".to_owned(),
+            "POST /api/v1/namespaces?&dryRun=All&fieldManager=krm-merge&fieldValidation=Strict".to_owned(),
+            format!("PATCH {WEB}?&dryRun=All&fieldManager=krm-merge&fieldValidation=Strict"),
+            "POST /api/v1/namespaces?&fieldManager=krm-merge&fieldValidation=Strict".to_owned(),
+            format!("PATCH {WEB}?&fieldManager=krm-merge&fieldValidation=Strict"),
+            "POST /api/v1/namespaces/new/configmaps?&fieldManager=krm-merge&fieldValidation=Strict".to_owned(),
         ]
     );
     // It is told where results are asked for, and not where nothing is sent.

@@ -1,0 +1,165 @@
+//! Questions to a cluster over HTTP, and its answers in time.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result, bail};
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, Request, StatusCode};
+use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
+use kube::client::Body;
+use kube::{Client, Config};
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::kubeconfig::unknown_user;
+
+/// How often a cluster is asked that is too busy to answer.
+const TRIES: u32 = 5;
+
+/// A connection.
+pub struct Http {
+    client: Client,
+    /// How long an answer may take.
+    pub timeout: Duration,
+}
+
+impl Http {
+    /// A connection to a cluster.
+    ///
+    /// # Errors
+    /// A configuration that cannot be used.
+    pub fn new(mut config: Config, timeout: Duration) -> Result<Self> {
+        config.connect_timeout = Some(timeout);
+        // Asked again is below, where it is told.
+        config.default_retry = false;
+        Ok(Self { client: Client::try_from(config).map_err(told).context("the kubeconfig")?, timeout })
+    }
+
+    /// The answer, if it comes in time. A cluster that is too busy is asked again when it says, as kubectl does.
+    ///
+    /// # Errors
+    /// No answer, and a refusal, of which [`code`] tells the status.
+    pub async fn ask(&self, request: Request<Vec<u8>>) -> Result<String> {
+        let deadline = Instant::now() + self.timeout;
+        let mut tries = 0;
+        loop {
+            let answer = timeout_at(deadline, self.answer(request.clone())).await;
+            let Ok(answer) = answer else {
+                bail!("the cluster must answer within {} seconds (`--timeout`)", self.timeout.as_secs());
+            };
+            tries += 1;
+            let mut refused = match answer? {
+                Ok(text) => return Ok(text),
+                Err(refused) => refused,
+            };
+            let Some(wait) = refused.wait else { return Err(refused.into()) };
+            let is_in_time = Instant::now().checked_add(wait).is_some_and(|then| then < deadline);
+            if tries == TRIES || !is_in_time {
+                refused.tries = tries;
+                return Err(refused.into());
+            }
+            sleep(wait).await;
+        }
+    }
+
+    async fn answer(&self, request: Request<Vec<u8>>) -> Result<Result<String, Refused>> {
+        let answer = self.client.send(request.map(Body::from)).await.map_err(told)?;
+        let (head, body) = answer.into_parts();
+        let text = body.collect_bytes().await.map_err(told)?.to_vec();
+        if head.status.is_success() {
+            return Ok(Ok(String::from_utf8(text).context("the answer of the cluster must be UTF-8")?));
+        }
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let status = serde_json::from_str::<Value>(&text).ok();
+        let message = status.as_ref().and_then(|status| status["message"].as_str()).unwrap_or(text.trim());
+        let wait = wait(head.status, &head.headers);
+        let causes = status.iter().flat_map(|status| status["details"]["causes"].as_array()).flatten();
+        let fields = causes.filter_map(|cause| cause["field"].as_str().map(str::to_owned)).collect();
+        Ok(Err(Refused { fields, code: head.status.as_u16(), message: message.to_owned(), wait, tries: 1 }))
+    }
+}
+
+/// When to ask again. Source: client-go, which waits at 429 and at 5xx with a `Retry-After`.
+fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let is_busy = status == StatusCode::TOO_MANY_REQUESTS;
+    if !is_busy && !status.is_server_error() {
+        return None;
+    }
+    let Some(after) = headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()) else {
+        return is_busy.then_some(Duration::from_secs(1));
+    };
+    let until = |date: &str| Some(rfc2822::parse(date).ok()?.timestamp().as_second() - Timestamp::now().as_second());
+    let seconds = after.trim().parse().ok().or_else(|| u64::try_from(until(after)?.max(0)).ok());
+    Some(Duration::from_secs(seconds.unwrap_or(1)))
+}
+
+/// What the server said, in its words.
+#[derive(Debug)]
+struct Refused {
+    code: u16,
+    message: String,
+    /// The fields that it is about.
+    fields: Vec<String>,
+    /// When it wants to be asked again.
+    wait: Option<Duration>,
+    /// How often it was asked.
+    tries: u32,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hint = match self.code {
+            401 => "the cluster does not know who is asking: ",
+            403 => "the cluster does not allow it: ",
+            _ => "the cluster answered: ",
+        };
+        let message: String = self.message.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect();
+        write!(f, "{hint}{} {message}", self.code)?;
+        if let Some(wait) = self.wait {
+            let times = if self.tries == 1 { "once".to_owned() } else { format!("{} times", self.tries) };
+            write!(f, " (it was asked {times}, and asks to wait {} seconds before the next time)", wait.as_secs())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refused {}
+
+fn told(error: kube::Error) -> Error {
+    match error {
+        kube::Error::Auth(error) => unknown_user(&error),
+        other => Error::new(other).context("the cluster cannot be asked"),
+    }
+}
+
+/// A refusal without the server's words where these may repeat what it was sent.
+pub fn without_words(error: Error) -> Error {
+    match error.downcast::<Refused>() {
+        Ok(refused) if matches!(refused.code, 400 | 422 | 500) => {
+            let fields =
+                if refused.fields.is_empty() { String::new() } else { format!("{}: ", refused.fields.join(", ")) };
+            let message = format!("{fields}its words are not shown, for they may hold values of the Secret");
+            Refused { message, ..refused }.into()
+        }
+        Ok(refused) => refused.into(),
+        Err(error) => error,
+    }
+}
+
+/// The status of a refusal.
+pub fn code(error: &Error) -> Option<u16> {
+    error.downcast_ref::<Refused>().map(|r| r.code)
+}
+
+/// An answer; `None` for what is not there.
+///
+/// # Errors
+/// Any other refusal than 404.
+pub fn found<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(e) if code(&e) == Some(404) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
