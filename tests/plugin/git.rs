@@ -1,5 +1,7 @@
 //! The merge driver under the real git: merges and rebases in repositories that the test makes.
 
+mod laws;
+
 use std::process::Command;
 
 use crate::support::{Folder, PLUGIN, Ran, has};
@@ -376,7 +378,7 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
         assert_eq!(repository.0.read(".gitattributes"), format!("*.png binary\n{attributes}"));
     }
     let driver = repository.git(&["config", "merge.krm-merge.driver"]);
-    assert!(driver.contains("git-driver %O %A %B %P"), "{driver}");
+    assert!(driver.trim_end().ends_with(" -- %O %A %B %P"), "{driver}");
     let elsewhere = Folder::new();
     let ran = Ran::of(
         Command::new(PLUGIN)
@@ -520,6 +522,27 @@ fn markers_are_as_long_as_the_attribute_says_and_labelled_as_git_labels_them() {
     let text = repository.0.read("web.yaml");
     for mark in ["\n<<<<<<<<< HEAD\n", "\n||||||||| ", "\n=========\n", "\n>>>>>>>>> %a'b'\n"] {
         assert!(text.contains(mark), "{mark}{text}");
+    }
+}
+
+#[test]
+fn the_name_of_a_file_is_no_option() {
+    if !has("git") {
+        return;
+    }
+    for path in ["-x.yaml", "--help.yaml", "it's \"a\" $(b).yaml"] {
+        let repository = Repository::new(path, WEB);
+        repository.branch(path, &WEB.replace("web:1", "web:2"), &WEB.replace("replicas: 1", "replicas: 2"));
+        repository.git(&["merge", "-q", "topic"]);
+        assert_eq!(repository.0.read(path), WEB.replace("web:1", "web:2").replace("replicas: 1", "replicas: 2"));
+        repository.git(&["checkout", "-q", "-B", "topic"]);
+        repository.0.write(path, WEB.replace("web:1", "web:3"));
+        repository.commit("theirs");
+        repository.git(&["checkout", "-q", "main"]);
+        repository.0.write(path, WEB.replace("web:1", "web:4"));
+        repository.commit("ours");
+        repository.fails(&["merge", "topic"]);
+        assert!(repository.0.read(path).contains("<<<<<<< HEAD\n        image: web:4\n======="), "{path}");
     }
 }
 

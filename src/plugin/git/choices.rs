@@ -10,7 +10,7 @@ use krm_merge::results::Outcome;
 use krm_merge::splice;
 use krm_merge::yaml::{Document, comment_text, comments_above, extent};
 
-use super::versions::{Address, Here, Spot, Versions, Wanted, outermost};
+use super::versions::{Address, Here, Spot, Versions, Wanted, address, outermost};
 use crate::merge::{is_conflict, merge};
 use crate::side::{Side, parse};
 
@@ -45,7 +45,8 @@ pub fn choices(name: &str, versions: &Versions<'_, 3>, asked: &[Address]) -> Res
     // Who asks for nothing at a place leaves ours there.
     let quiet = |places: &[Address]| with(versions, THEIRS, ORIGINAL, places);
     let Some((kept, conflicts)) = merged(name, [original, &quiet(asked), ours], "KeepDest")? else { return Ok(None) };
-    let places = conflicts.iter().filter_map(|conflict| versions.address(conflict)).chain(asked.iter().cloned());
+    let resources = versions.resources();
+    let places = conflicts.iter().filter_map(|conflict| address(&resources, conflict)).chain(asked.iter().cloned());
     let places = outermost(places.collect());
     // Where ours is as it was, theirs is taken whole.
     let open = with(versions, ORIGINAL, OURS, &places);

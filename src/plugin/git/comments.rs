@@ -129,7 +129,8 @@ pub fn carried(versions: &Versions<'_, 3>, texts: [&Document<'static>; 2], lost:
         let source = all.documents[comment.version].source();
         let line = &source[comment.at..line_end(source, comment.at)];
         let next = &source[next_line(source, comment.at)..];
-        let is_apart = next.lines().next().is_some_and(|line| line.trim().is_empty());
+        let is_alone = source[line_start(source, comment.at)..comment.at].trim().is_empty();
+        let is_apart = is_alone && next.lines().next().is_some_and(|line| line.trim().is_empty());
         for (text, edits) in edits.iter_mut().enumerate() {
             let Some((spot, edge)) = anchor(&resources, comment, 3 + text) else { continue };
             let differs = || said_above(spot.here[ORIGINAL]) != said_above(spot.here[OURS]);
@@ -138,7 +139,10 @@ pub fn carried(versions: &Versions<'_, 3>, texts: [&Document<'static>; 2], lost:
             }
             let (Some(here), Some(lines)) = (spot.here[3 + text], spot.lines(3 + text)) else { continue };
             let document = texts[text];
-            let column = here.place.map_or(0, |place| place.column(document));
+            let column = here.place.map_or(0, |place| match place.is_inline(document) {
+                true => indentation(document.source(), place.lead),
+                false => place.column(document),
+            });
             let at = if edge == Edge::Above { lines.start } else { lines.end };
             let open = at > 0 && !document.source()[..at].ends_with('\n');
             let line_break = document.line_break();
@@ -172,7 +176,7 @@ enum Edge {
 /// The spot of a text beside which a comment of a side goes.
 fn anchor<'a>(resources: &[Spot<'a, 5>], lost: &Lost, text: usize) -> Option<(Spot<'a, 5>, Edge)> {
     let lineage = lineage(resources, lost.version, lost.at);
-    let is_there = |spot: &Spot<'a, 5>| spot.here[text].is_some();
+    let is_there = |spot: &Spot<'a, 5>| spot.here[text].is_some() && spot.lines(text).is_some();
     let start = |spot: &Spot<'a, 5>| spot.here[lost.version].and_then(|here| here.place).map(|place| place.lead);
     if let Some(own) = lineage.last().filter(|spot| is_own(spot, *lost) && is_there(spot)) {
         return Some((own.clone(), Edge::Above));
@@ -228,6 +232,11 @@ fn count<'d>(document: &'d Document<'static>) -> HashMap<&'d str, usize> {
         *counts.entry(comment).or_default() += 1;
     }
     counts
+}
+
+/// The blanks before the first word of the line of an offset.
+fn indentation(text: &str, at: usize) -> usize {
+    text[line_start(text, at)..].bytes().take_while(|b| *b == b' ').count()
 }
 
 fn line_end(text: &str, at: usize) -> usize {

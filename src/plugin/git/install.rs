@@ -26,7 +26,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
         (
             "driver",
             format!(
-                "{} git-driver %O %A %B %P --marker-size=%L --original-label=%S --ours-label=%X --theirs-label=%Y",
+                "{} git-driver --marker-size=%L --original-label=%S --ours-label=%X --theirs-label=%Y -- %O %A %B %P",
                 program()
             ),
         ),

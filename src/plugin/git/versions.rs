@@ -3,6 +3,7 @@
 //! Elements of lists are told apart by their keys, as the engine does it, for neither lines nor indices say which one is which.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use krm_merge::change::{By, ChildId};
@@ -97,41 +98,43 @@ impl<'d, const N: usize> Versions<'d, N> {
 
     /// The resources of all versions.
     pub fn resources(&self) -> Vec<Spot<'_, N>> {
-        let mut found: Vec<(Identity<'_>, Spot<'_, N>)> = Vec::new();
+        let mut found: Vec<Spot<'_, N>> = Vec::new();
+        let mut numbers: HashMap<Identity<'_>, usize> = HashMap::new();
         for (version, document) in self.documents.iter().enumerate() {
             for (index, root) in document.roots().enumerate() {
                 let resource = Resource::read(root, Origin::Item(0));
                 let Some(identity) = resource.package_identity() else { continue };
-                let at = found.iter().position(|(other, _)| *other == identity).unwrap_or_else(|| {
+                let at = *numbers.entry(identity).or_insert_with(|| {
                     let cursor = self.types.root(identity.api_version, identity.kind);
-                    let spot = Spot { here: [None; N], path: FieldPath::default(), keys: Vec::new(), cursor };
-                    found.push((identity, spot));
+                    found.push(Spot { here: [None; N], path: FieldPath::default(), keys: Vec::new(), cursor });
                     found.len() - 1
                 });
-                let here = &mut found[at].1.here[version];
+                let here = &mut found[at].here[version];
                 *here = here.or(Some(Here { index, key: None, value: root, place: None }));
             }
         }
-        found.into_iter().map(|(_, spot)| spot).collect()
+        found
     }
+}
 
-    /// Where a conflict is: at the nearest spot that can be told in all versions.
-    pub fn address(&self, conflict: &Outcome) -> Option<Address> {
-        let resource = conflict.resource_ref.clone()?;
-        let spot = self.resources().into_iter().find(|spot| spot.is(&resource))?;
-        // A conflict of the whole resource has no field, and its place is a list of what changed.
-        let path = match (&conflict.field, &conflict.told) {
-            (Some(_), Some(told)) => spot.nearest(&told.place).path.keyed(),
-            _ => String::new(),
-        };
-        Some(Address { resource, path })
-    }
+/// Where a conflict is: at the nearest spot that can be told in all versions.
+pub fn address<const N: usize>(resources: &[Spot<'_, N>], conflict: &Outcome) -> Option<Address> {
+    let resource = conflict.resource_ref.clone()?;
+    let spot = resources.iter().find(|spot| spot.is(&resource))?;
+    // A conflict of the whole resource has no field, and its place is a list of what changed.
+    let path = match (&conflict.field, &conflict.told) {
+        (Some(_), Some(told)) => spot.clone().nearest(&told.place).path.keyed(),
+        _ => String::new(),
+    };
+    Some(Address { resource, path })
 }
 
 impl<'a, const N: usize> Spot<'a, N> {
     /// Whether it is this resource, or lies in it.
     pub fn is(&self, resource: &ResourceRef) -> bool {
-        self.here.iter().flatten().any(|here| identity(here.value).as_ref() == Some(resource))
+        let wanted = [&*resource.api_version, &*resource.kind, &*resource.namespace, &*resource.name];
+        let is = |i: Identity<'_>| [i.api_version, i.kind, i.namespace, i.name] == wanted;
+        self.here.iter().flatten().any(|here| Resource::read(here.value, Origin::Item(0)).identity.is_some_and(is))
     }
 
     /// The children of all versions: in the order of the first one that has any, then what further ones have besides. None where not all of
@@ -199,8 +202,8 @@ impl<'a, const N: usize> Spot<'a, N> {
         let here = self.here[version]?;
         let document = here.value.document();
         let Some(place) = here.place else { return Some(extent(here.value)) };
-        let top = place.top(document);
-        Some(line_start(document.source(), top)..place.bottom(document))
+        let top = line_start(document.source(), place.top(document));
+        Some(top..place.bottom(document))
     }
 
     /// The spot at a path, if no version has it within brackets, where several children may share a line.
