@@ -8,10 +8,11 @@ use crate::yaml::{Kind, NodeRef};
 
 /// The aliases, and the values of `<<` entries, of a resource that have to be written out before its plan can be carried out.
 pub fn in_the_way<'a>(dest: NodeRef<'a>, merged: &Merged<'a>) -> Vec<NodeRef<'a>> {
-    if !dest.has_aliases() {
-        return Vec::new();
-    }
+    // What a `<<` entry brings in may be written there itself, without any alias.
     let mut found = merged.entered.clone();
+    if !dest.has_aliases() {
+        return found;
+    }
     let mut changed = Vec::new();
     collect_changed(dest, &merged.plan, &mut changed);
     for alias in dest.document().aliases_in(dest) {

@@ -434,7 +434,7 @@ impl<'a> Walk<'a> {
         for child in &inside.children {
             let (found, more) = old.find(&child.id);
             self.path.push(child.id.step(&inside.by), found);
-            if self.brought_in(map, child, found)? {
+            if self.brought_in(map, child, found, inside.others)? {
                 self.path.pop();
                 continue;
             }
@@ -529,12 +529,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether `<<` brings in a field that the map itself lacks just as it is asked for. Where it brings it in otherwise, the entry has
-    /// to be written out.
-    fn brought_in(&mut self, map: NodeRef<'a>, child: &Child<'a>, own: Option<usize>) -> Result<bool, Error> {
+    /// to be written out, as it has where the others go and the entry with them.
+    fn brought_in(
+        &mut self,
+        map: NodeRef<'a>,
+        child: &Child<'a>,
+        own: Option<usize>,
+        others: Others,
+    ) -> Result<bool, Error> {
         let Some((merged, value)) = merged_value(map, child).filter(|_| own.is_none()) else {
             return Ok(false);
         };
-        if matches!(self.node(Some(value), &child.change, &[])?, Plan::Keep) {
+        if matches!(self.node(Some(value), &child.change, &[])?, Plan::Keep) && others != Others::Go {
             return Ok(true);
         }
         self.entered.push(merged);
