@@ -260,6 +260,13 @@ fn comments_around_the_resources_are_taken_where_values_conflict() {
     let out = conflicts(WEB, &ours, &theirs);
     assert!(out.starts_with("# Copyright someone else\n\n") && out.ends_with("value: a\n# the end\n"), "{out}");
     assert_eq!(out.matches("<<<<<<<").count(), 1, "{out}");
+    // What they put above the first resource stays, whatever becomes of that.
+    let map = |name: &str, x: u8| crate::support::map(name, &[("x", &format!("'{x}'"))]);
+    let file = |all: &[String]| all.join("---\n");
+    let theirs = "# licence\n\n".to_owned() + &map("b", 1);
+    let out = conflicts(&file(&[map("a", 1), map("b", 1)]), &file(&[map("a", 2), map("b", 1)]), &theirs);
+    assert_eq!(resolved(&out, Half::Ours), "# licence\n\n".to_owned() + &file(&[map("a", 2), map("b", 1)]));
+    assert_eq!(resolved(&out, Half::Theirs), "# licence\n\n---\n".to_owned() + &map("b", 1));
 }
 
 #[test]
@@ -283,6 +290,11 @@ fn what_git_merges_by_line_is_no_conflict() {
     let file = |all: &[String]| all.join("---\n");
     let [both, one] = [file(&[map("a", 1), map("b", 1)]), map("b", 1)];
     assert!(conflicts(&both, &one, &file(&[map("a", 2), map("b", 1)])).contains("<<<<<<<"));
+    // Beside a conflict elsewhere the lines of a script are chosen one by one.
+    let beside = |x: &str, first: &str, last: &str| script(first, last).replace("x: y", &format!("x: {x}"));
+    let out = conflicts(&script("1", "1"), &beside("2", "2", "1"), &beside("3", "1", "2"));
+    let block = "\n    a\n    b\n    c\n<<<<<<< HEAD\n    echo 1\n=======\n    echo 2\n>>>>>>> topic\n";
+    assert!(out.ends_with(block), "{out}");
     // A line that both changed is one.
     assert!(conflicts(&script("1", "1"), &script("2", "1"), &script("3", "1")).contains("<<<<<<<"));
 }

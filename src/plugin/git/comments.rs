@@ -22,12 +22,14 @@ pub fn with_margins([original, theirs, ours]: [&str; 3]) -> String {
     format!("{}{body}{}", merged(top, their_top, our_top), merged(bottom, their_bottom, our_bottom))
 }
 
-/// The comment block at the top that a blank line or a mark sets apart, the resources, and the comments at the very end.
+/// The comment block at the top that a blank line or a mark sets apart, with that blank line, the resources, and the comments at the very end.
 fn split(text: &str) -> (&str, &str, &str) {
     let (mut at, mut top) = (0, 0);
     for line in text.split_inclusive('\n') {
         let content = line.trim_start_matches('\u{feff}').trim_end();
-        if content.is_empty() || content == "---" {
+        if content.is_empty() {
+            top = at + line.len();
+        } else if content == "---" {
             top = at;
         } else if !content.starts_with('#') {
             break;
@@ -254,7 +256,7 @@ mod tests {
     #[test]
     fn a_file_is_split_at_the_comments_around_its_resources() {
         for (text, want) in [
-            ("# a\n\n# of x\nx: 1\n", ("# a\n", "\n# of x\nx: 1\n", "")),
+            ("# a\n\n# of x\nx: 1\n", ("# a\n\n", "# of x\nx: 1\n", "")),
             ("# a\n---\nx: 1\n\n# end\n", ("# a\n", "---\nx: 1\n\n", "# end\n")),
             ("# of x\nx: |\n  # no comment\n", ("", "# of x\nx: |\n  # no comment\n", "")),
             ("# only", ("", "", "# only")),
@@ -262,6 +264,7 @@ mod tests {
         ] {
             assert_eq!(split(text), want);
         }
+        assert_eq!(with_margins(["x: 1\n", "# a\n\nx: 1\n", "x: 2\n"]), "# a\n\nx: 2\n");
         assert_eq!(with_margins(["# a\n\nx: 1\n", "# b\n\nx: 1\n# end\n", "# a\n\nx: 2\n"]), "# b\n\nx: 2\n# end\n");
         assert_eq!(with_margins(["# a\n\nx: 1\n", "# b\n\nx: 1\n", "# c\n\nx: 2\n"]), "# c\n\nx: 2\n");
     }

@@ -89,13 +89,14 @@ fn marked(name: &str, marks: &Marks<'_>, chosen: &Choices) -> String {
     marks.text([&ours, &original, &theirs])
 }
 
-/// The lines of each place in each version, in their order; none of a place that shares its lines with others in any of them.
+/// The lines of each place in each version, in their order; none of a place that shares its lines with others in any of them, nor of a text,
+/// whose lines are chosen one by one.
 fn lines(versions: &Versions<'_, 3>, places: &[Address]) -> [Vec<(Range<usize>, usize)>; 3] {
     let resources = versions.resources();
     let mut found: [Vec<(Range<usize>, usize)>; 3] = Default::default();
     for (number, place) in places.iter().enumerate() {
         let Some(spot) = resources.iter().find(|spot| spot.is(&place.resource)) else { continue };
-        let Some(spot) = spot.clone().in_block(&place.path) else { continue };
+        let Some(spot) = spot.clone().in_block(&place.path).filter(|spot| !spot.is_text()) else { continue };
         let lines = [0, 1, 2].map(|version| spot.lines(version));
         let overlaps = |version: usize, lines: &Range<usize>| {
             found[version].iter().any(|(other, _)| other.start < lines.end && lines.start < other.end)

@@ -206,6 +206,14 @@ impl<'a, const N: usize> Spot<'a, N> {
         Some(top..place.bottom(document))
     }
 
+    /// Whether it is a text in all versions, whose lines are one apart from the other.
+    pub fn is_text(&self) -> bool {
+        let header =
+            |here: &Option<Here<'a>>| here.filter(|h| h.value.style() == Style::Literal)?.value.text().lines().next();
+        let headers = self.here.each_ref().map(header);
+        headers.iter().all(|header| header.is_some() && *header == headers[0])
+    }
+
     /// The spot at a path, if no version has it within brackets, where several children may share a line.
     pub fn in_block(self, path: &str) -> Option<Self> {
         let mut spot = self;

@@ -313,7 +313,8 @@ proptest! {
         let original: File = specs.into_iter().enumerate().collect();
         let [ours, theirs] = [one, two].map(|other| changed(&original, &other, &mut one_in));
         let [original, ours, theirs] = [(&original, ""), (&ours, ", ours"), (&theirs, ", theirs")]
-            .map(|(file, word)| text(file, &style, word, &mut one_in));
+            .map(|(file, word)| text(file, &style, word, &mut one_in))
+            .map(|text| if choice[1].is_multiple_of(5) { text.replace('\n', "\r\n") } else { text });
         let style = ["merge", "diff3", "zdiff3"][choice[0] as usize % 3];
         check([&original, &ours, &theirs], style);
     }
