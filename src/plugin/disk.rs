@@ -214,16 +214,26 @@ impl Drop for Run<'_> {
     }
 }
 
-/// Writes a new file, synced, with the permissions and the owner of the one that it replaces.
+/// Writes a new file, synced, with the permissions and the owner of the one that it replaces. It has them before it has content, for what
+/// it replaces may be a Secret.
 fn put(file: &Path, bytes: &[u8], replacement: &Replacement) -> Result<()> {
-    let mut out = OpenOptions::new().write(true).create_new(true).open(file)?;
-    out.write_all(bytes)?;
-    if let Ok(old) = fs::metadata(&replacement.file) {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let mut out = if let Ok(old) = fs::metadata(&replacement.file) {
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let out = options.open(file)?;
         own(file, &old);
         out.set_permissions(old.permissions())?;
-    } else if let Some(like) = replacement.like.as_ref().and_then(|l| fs::metadata(l).ok()) {
-        make_executable(&out, &like)?;
-    }
+        out
+    } else {
+        let out = options.open(file)?;
+        if let Some(like) = replacement.like.as_ref().and_then(|l| fs::metadata(l).ok()) {
+            make_executable(&out, &like)?;
+        }
+        out
+    };
+    out.write_all(bytes)?;
     out.sync_all()?;
     Ok(())
 }
