@@ -1,7 +1,8 @@
 //! Files that hold no resources, in a three-way merge of folders: each is taken or kept whole.
 //!
 //! Changed upstream and not here: taken. Changed on both sides, and not to the same bytes: a conflict, which the policy settles as it
-//! settles those of resources. A file that dest deleted stays deleted.
+//! settles those of resources. A file that dest deleted stays deleted. One that holds resources, but none any
+//! more in updated, is an error: they would be deleted, and upstream's file would never come.
 
 use std::collections::BTreeMap;
 
@@ -36,8 +37,10 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Re
     }
     for path in paths([original, updated]) {
         let sides = [original, updated, dest].map(|s| s.at(path));
-        let holds_resources = sides.iter().flatten().any(|held| matches!(held.content, Content::Resources(_)));
-        if holds_resources || tree.ignores(path) {
+        let holds_resources = |held: &&Held| matches!(held.content, Content::Resources(_));
+        let held_resources = sides.iter().flatten().any(|held| holds_resources(&held));
+        let is_plain_now = sides[1].is_some_and(|held| !holds_resources(&held));
+        if (held_resources && !is_plain_now) || tree.ignores(path) {
             continue;
         }
         let bytes = |held: Option<&Held>| held.map(Held::bytes).transpose();
@@ -47,6 +50,10 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Re
         }
         let here = bytes(sides[2])?;
         if here == new {
+            continue;
+        }
+        if held_resources {
+            carried.results.push(plain_now(path));
             continue;
         }
         if here.is_none() && old.is_some() && is_unread(dest, path) {
@@ -65,6 +72,13 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Re
         carried.changes.push(Change { path: path.to_owned(), old: here, new, like });
     }
     Ok(carried)
+}
+
+/// That a file can be merged neither as resources nor as a file.
+fn plain_now(path: &str) -> Outcome {
+    let message = "the file must hold resources in updated, as on another side, but it holds none: write into dest's what it shall be from now on, and leave it out of the other sides";
+    let file = Some(File { path: path.to_owned(), index: None });
+    Outcome { file, ..Outcome::new(Severity::Error, message) }
 }
 
 /// Whether a file lies in dest on disk, and is no part of it all the same.

@@ -306,6 +306,22 @@ fn a_file_that_held_no_resources_gets_those_of_upstream() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_that_holds_no_resources_any_more_upstream_stops_everything() {
+    let one = map("a", &[("x", "'1'")]);
+    let (nameless, moved) = (one.replace("  name: a\n", "  labels: {}\n"), [("v2/b.yaml", one.as_str())]);
+    for (now, more) in [("x: y\n", &[][..]), (&nameless, &[]), ("x: y\n", &moved)] {
+        let folder = Folder::with(&[("v1/a.yaml", &one), ("v2/a.yaml", now), ("here/a.yaml", &one)]);
+        more.iter().for_each(|(path, text)| folder.write(path, text));
+        let err = folder.run(&upgrade(&["--in-place"])).failed(2);
+        assert!(err.contains("a.yaml") && err.contains("must hold resources in updated"), "{err}");
+        assert_eq!(folder.read("here/a.yaml"), one, "nothing is written");
+        folder.write("here/a.yaml", now);
+        folder.run(&upgrade(&["--in-place"])).passed();
+        assert_eq!(folder.read("here/a.yaml"), now, "whoever takes it by hand goes on");
+    }
+}
+
+#[test]
 fn a_file_of_dest_that_is_not_read_is_not_told_to_be_deleted() {
     let folder = Folder::new();
     for (version, x) in [("v1", "'1'"), ("v2", "'2'"), ("here", "'1'")] {
