@@ -37,9 +37,9 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Re
     }
     for path in paths([original, updated]) {
         let sides = [original, updated, dest].map(|s| s.at(path));
-        let holds_resources = |held: &&Held| matches!(held.content, Content::Resources(_));
-        let held_resources = sides.iter().flatten().any(|held| holds_resources(&held));
-        let is_plain_now = sides[1].is_some_and(|held| !holds_resources(&held));
+        let holds_resources = |held: &Held| matches!(held.content, Content::Resources(_));
+        let held_resources = sides.into_iter().flatten().any(holds_resources);
+        let is_plain_now = sides[1].is_some_and(|held| !holds_resources(held));
         if (held_resources && !is_plain_now) || tree.ignores(path) {
             continue;
         }
