@@ -368,11 +368,11 @@ impl<'a> Walk<'a> {
     /// or down to what changed upstream. `identity` are the merge keys of the element that it is; they stay.
     fn cut_down(&mut self, inside: &Inside<'a>, identity: &[MergeKey<'a>]) -> Result<Plan<'a>, Error> {
         let mut children = inside.children.iter().peekable();
-        let mut slots = Vec::new();
-        for (index, (key, value)) in inside.like.written().enumerate() {
+        let mut plans: Planned<'a> = Vec::new();
+        for (key, value) in inside.like.written() {
             let is_identity = key.is_some_and(|k| identity.iter().any(|i| i.name == k.string()));
             let Some(child) = children.next_if(|c| c.node.is_some_and(|n| n.1.is(value))) else {
-                slots.push(Slot::dest(index, if is_identity { Plan::Keep } else { Plan::Remove }));
+                plans.push(Some((if is_identity { Plan::Keep } else { Plan::Remove }, Comments::default())));
                 continue;
             };
             let plan = match self.put(child, inside)? {
@@ -381,28 +381,39 @@ impl<'a> Walk<'a> {
                 None if is_identity && !value.is_null() => Plan::Keep,
                 None => Plan::Remove,
             };
-            slots.push(Slot::dest(index, plan));
+            plans.push(Some((plan, Comments::default())));
         }
+        let mut new = Vec::new();
         for child in children {
-            slots.extend(self.put(child, inside)?.map(Slot::New));
+            new.extend(self.put(child, inside)?.map(|n| (&child.id, n)));
         }
+        let slots = if inside.order.is_empty() {
+            elements_in_order(plans, new.into_iter().map(|(_, n)| n).collect(), NewElements::Append)
+        } else {
+            let like = Children::of(inside.like, &inside.by, 0);
+            elements_as_ordered(plans, &like, new, (&inside.by, &inside.order))
+        };
         if inside.members != Members::Any
             && let Some(notice) = crowded(inside.members, union::fields_of(inside.like, &slots))
         {
             self.warn(notice, None, Some(inside.like));
         }
-        let whole = slots.iter().all(|s| matches!(s, Slot::Dest { plan: Plan::Keep, .. }));
+        let is_kept =
+            |(i, slot): (usize, &Slot<'a>)| matches!(slot, Slot::Dest { index, plan: Plan::Keep, .. } if *index == i);
+        let whole = slots.iter().enumerate().all(is_kept);
         Ok(if whole { Plan::Keep } else { Plan::Inside(slots) })
     }
 
-    /// What is put for a child of a map or list that dest lacks.
+    /// What is put for a child of a map or list that dest lacks: nothing, where the other side lacks it too and only says what shall
+    /// become of it.
     fn put(&mut self, child: &Child<'a>, inside: &Inside<'a>) -> Result<Option<New<'a>>, Error> {
+        let Some((key, _)) = child.node else { return Ok(None) };
         self.path.push(child.id.step(&inside.by), None);
         let plan = self.node(None, &child.change, inside.by.keys())?;
         self.path.pop();
         Ok(match plan {
             Plan::Put(mut new) => {
-                new.key = child.node.and_then(|n| n.0);
+                new.key = key;
                 Some(*new)
             }
             _ => None,

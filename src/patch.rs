@@ -6,12 +6,15 @@
 mod directive;
 mod follow;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::change::{By, Change, Child, ChildId, Inside, Notes, Others, Wants};
 use crate::merge::{Notice, Warning};
 use crate::path::{ElementKey, FieldPath};
-use crate::schema::{Cursor, Fit, ListKind, MergeKey, Unkeyed, element_key, fit, key_text, list_kind};
+use crate::schema::{
+    Cursor, Fit, ListKind, MergeKey, Unkeyed, element_key, fit, is_named_in_full, key_text, list_kind,
+};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 use directive::{DELETE_FROM, Directive, ORDER, OnList, PATCH, RETAIN_KEYS, directive, must_be_list};
 use follow::follow;
@@ -41,7 +44,8 @@ pub fn lower<'a>(
     reader: Reader,
 ) -> Result<Lowered<'a>, Error> {
     let mut lowering = Lowering { reader, path: FieldPath::default(), warnings: Vec::new() };
-    let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
+    let there = There { dest, before: Vec::new() };
+    let change = lowering.node(patch, OnList::default(), &there, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
 }
 
@@ -51,24 +55,49 @@ struct Lowering<'a> {
     warnings: Vec<Warning<'a>>,
 }
 
+/// What stands at a place when a node of the patch comes to it.
+#[derive(Default)]
+struct There<'a> {
+    /// Dest's node.
+    dest: Option<NodeRef<'a>>,
+    /// What elements of the patch brought that have its merge key and stand before it.
+    before: Vec<NodeRef<'a>>,
+}
+
+impl<'a> There<'a> {
+    fn each(&self) -> impl Iterator<Item = NodeRef<'a>> {
+        self.dest.into_iter().chain(self.before.iter().copied())
+    }
+
+    fn field(&self, name: &str) -> Self {
+        let field = |map: NodeRef<'a>| map.get(name);
+        Self { dest: self.dest.and_then(field), before: self.before.iter().copied().filter_map(field).collect() }
+    }
+
+    fn lists(&self) -> Self {
+        let is_list = |node: &NodeRef<'a>| node.is_list();
+        Self { dest: self.dest.filter(is_list), before: self.before.iter().copied().filter(is_list).collect() }
+    }
+}
+
 impl<'a> Lowering<'a> {
     fn node(
         &mut self,
         patch: NodeRef<'a>,
         on_list: OnList<'a>,
-        dest: Option<NodeRef<'a>>,
+        there: &There<'a>,
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Change<'a>, Error> {
         let wants = if patch.is_map() {
             match directive(patch)? {
                 Some(Directive::Delete) => Wants::Nothing,
-                Some(Directive::Replace) => self.map(patch, dest, cursor, Others::Go)?,
-                Some(Directive::Merge) | None if cursor.is_replaced() => self.map(patch, dest, cursor, Others::Go)?,
-                Some(Directive::Merge) | None => self.map(patch, dest, cursor, others)?,
+                Some(Directive::Replace) => self.map(patch, there, cursor, Others::Go)?,
+                Some(Directive::Merge) | None if cursor.is_replaced() => self.map(patch, there, cursor, Others::Go)?,
+                Some(Directive::Merge) | None => self.map(patch, there, cursor, others)?,
             }
         } else if patch.is_list() {
-            self.list(patch, on_list, dest, cursor, others)?
+            self.list(patch, on_list, there, cursor, others)?
         } else if patch.is_null() {
             Wants::Nothing
         } else {
@@ -85,14 +114,14 @@ impl<'a> Lowering<'a> {
     fn map(
         &mut self,
         patch: NodeRef<'a>,
-        dest: Option<NodeRef<'a>>,
+        there: &There<'a>,
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Wants<'a>, Error> {
         if let Some(key) = patch.duplicate_key() {
             return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
         }
-        let dest = dest.filter(|d| d.is_map());
+        let dest = there.dest.filter(|d| d.is_map());
         let mut on_lists = self.reader.on_lists(patch)?;
         let mut children = Vec::new();
         for (key, value) in patch.entries() {
@@ -111,30 +140,30 @@ impl<'a> Lowering<'a> {
             }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
             let id = ChildId::Field(name);
-            let in_dest = dest.and_then(|d| d.get(name));
             self.path.push(id.step(&By::Field), None);
-            let mut change = self.node(value, on_list.unwrap_or_default(), in_dest, cursor.field(name), others)?;
+            let mut change =
+                self.node(value, on_list.unwrap_or_default(), &there.field(name), cursor.field(name), others)?;
             change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
             self.path.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
         }
         // Directives about lists that the patch itself does not have.
         for (name, on_list) in on_lists {
-            let found = dest.and_then(|d| d.get(name)).filter(|_| others == Others::Stay);
-            let Some(list) = found else {
+            let found = there.field(name);
+            if others != Others::Stay || found.each().next().is_none() {
                 if cursor.lacks_list(name) {
                     let notice =
                         Notice::Ignored(format!("a directive speaks of the list `{name}`, which there is none of"));
                     self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed: Some(patch) });
                 }
                 continue;
-            };
+            }
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
-            if let Some(at) = on_list.order.filter(|_| !list.is_list() && !list.is_null()) {
+            if let Some(at) = on_list.order.filter(|_| found.each().any(|list| !list.is_list() && !list.is_null())) {
                 return Err(at.error(self.must_be_list()));
             }
-            let wants = if list.is_list() { self.arranged(list, on_list, cursor.field(name))? } else { Wants::Same };
+            let wants = self.arranged(&found.lists(), on_list, cursor.field(name))?;
             self.path.pop();
             children.push(Child { id, node: None, change: Change::patch(wants, None) });
         }
@@ -179,7 +208,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         patch: NodeRef<'a>,
         on_list: OnList<'a>,
-        dest: Option<NodeRef<'a>>,
+        there: &There<'a>,
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Wants<'a>, Error> {
@@ -191,10 +220,9 @@ impl<'a> Lowering<'a> {
             }
             Some(Directive::Merge) | None => {}
         }
-        let dest = dest.filter(|d| d.is_list());
-        let of_patch: Vec<NodeRef<'a>> = patch.elements().filter(|e| !self.reader.speaks_of_list(*e)).collect();
+        let there = there.lists();
         let sides: Vec<Vec<NodeRef<'a>>> =
-            [Some(of_patch.clone()), dest.map(|d| d.elements().collect())].into_iter().flatten().collect();
+            std::iter::once(patch).chain(there.each()).map(|list| self.values(list)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
             Err(unkeyed) if self.reader == Reader::Kubectl => {
@@ -203,92 +231,105 @@ impl<'a> Lowering<'a> {
             }
             Err(unkeyed) => {
                 let notice = Notice::Unkeyed(unkeyed.reason);
-                self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed: Some(patch) });
+                self.warnings.push(Warning {
+                    path: self.path.clone(),
+                    notice,
+                    dest: there.dest,
+                    proposed: Some(patch),
+                });
                 ListKind::Atomic
             }
         };
         let mut inside = match kind {
             ListKind::Atomic => {
                 let by = if sides.iter().flatten().any(|e| e.is_container()) { By::Index } else { By::Value };
-                let ids = of_patch.iter().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
+                let ids = sides[0].iter().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
                 self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
                 return self.atomic(patch, cursor, None);
             }
             ListKind::Set => self.set(patch),
-            ListKind::Map(keys) => self.keyed(patch, dest, keys, cursor)?,
+            ListKind::Map(keys) => self.keyed(patch, &there, keys, cursor)?,
         };
         self.delete_from(on_list.deleted, &mut inside)?;
-        let in_dest = dest.into_iter().flat_map(NodeRef::elements).filter_map(|e| inside.by.id_of(e)).collect();
+        let in_dest = sides[1..].iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
         let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
         let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
         inside.order = self.ordered(on_list.order, &inside.by, in_patch, in_dest)?;
         Ok(Wants::Inside(inside))
     }
 
-    /// A list of dest about which the patch has directives only.
-    fn arranged(&mut self, dest: NodeRef<'a>, on_list: OnList<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
-        let Some(at) = on_list.order.or(on_list.deleted) else { return Ok(Wants::Same) };
-        let elements: Vec<NodeRef<'a>> = dest.elements().collect();
-        let kind = list_kind(cursor, std::slice::from_ref(&elements)).map_err(|u| self.unkeyed(at, &u, "dest"))?;
+    /// A list about which the patch has directives only.
+    fn arranged(&mut self, there: &There<'a>, on_list: OnList<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
+        let sides: Vec<Vec<NodeRef<'a>>> = there.each().map(|list| self.values(list)).collect();
+        let Some(at) = on_list.order.or(on_list.deleted).filter(|_| !sides.is_empty()) else { return Ok(Wants::Same) };
+        let kind = list_kind(cursor, &sides).map_err(|u| self.unkeyed(at, &u, "dest"))?;
         let by = match kind {
             ListKind::Map(keys) => By::Keys(keys),
             ListKind::Set => By::Value,
-            ListKind::Atomic if elements.iter().any(|e| e.is_container()) => By::Index,
+            ListKind::Atomic if sides.iter().flatten().any(|e| e.is_container()) => By::Index,
             ListKind::Atomic => By::Value,
         };
         let mut inside = Inside::of(at, by, Vec::new());
         self.delete_from(on_list.deleted, &mut inside)?;
-        inside.order = self.ordered(
-            on_list.order,
-            &inside.by,
-            Vec::new(),
-            elements.iter().filter_map(|e| inside.by.id_of(*e)).collect(),
-        )?;
+        let in_dest = sides.iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
+        inside.order = self.ordered(on_list.order, &inside.by, Vec::new(), in_dest)?;
         Ok(Wants::Inside(inside))
+    }
+
+    /// The elements of a list that are its values.
+    fn values(&self, list: NodeRef<'a>) -> Vec<NodeRef<'a>> {
+        list.elements().filter(|e| !self.reader.speaks_of_list(*e)).collect()
     }
 
     fn keyed(
         &mut self,
         patch: NodeRef<'a>,
-        dest: Option<NodeRef<'a>>,
+        there: &There<'a>,
         keys: Vec<MergeKey<'a>>,
         cursor: Cursor<'a>,
     ) -> Result<Inside<'a>, Error> {
-        let mut children: Vec<Child<'a>> = Vec::new();
-        let mut seen: HashMap<_, usize> = HashMap::new();
-        let (dest_keys, dest_elements): (Vec<_>, Vec<NodeRef<'a>>) =
-            dest.into_iter().flat_map(NodeRef::elements).filter_map(|e| Some((element_key(e, &keys)?, e))).unzip();
-        let mut in_dest: HashMap<ElementKey<'a>, NodeRef<'a>> = HashMap::new();
-        let mut by_first: HashMap<&str, Vec<&ElementKey<'a>>> = HashMap::new();
-        for (key, element) in dest_keys.iter().zip(dest_elements) {
-            in_dest.entry(key.clone()).or_insert(element);
-            by_first.entry(&*key.0[0]).or_default().push(key);
+        let in_patch: Vec<(ElementKey<'a>, NodeRef<'a>)> = keyed(patch, &keys).collect();
+        let in_full = in_patch.iter().filter(|(_, e)| keys.len() > 1 && is_named_in_full(*e, &keys));
+        let named: HashSet<&ElementKey<'a>> = in_full.map(|(key, _)| key).collect();
+        let mut found: HashMap<ElementKey<'a>, There<'a>> = HashMap::new();
+        // Of dest's elements with one key, the first is meant.
+        for (key, element) in there.dest.into_iter().flat_map(|list| keyed(list, &keys)) {
+            found.entry(key).or_insert(There { dest: Some(element), before: Vec::new() });
+        }
+        for (key, element) in there.before.iter().flat_map(|list| keyed(*list, &keys)) {
+            found.entry(key).or_default().before.push(element);
+        }
+        let mut alike: HashMap<Cow<'a, str>, Vec<ElementKey<'a>>> = HashMap::new();
+        for key in found.keys().filter(|_| keys.len() > 1) {
+            alike.entry(key.0[0].clone()).or_default().push(key.clone());
         }
         let by = By::Keys(keys.clone());
-        for element in patch.elements() {
-            let Some(key) = element_key(element, &keys) else { continue };
-            let alike = by_first.get(&*key.0[0]).filter(|_| !in_dest.contains_key(&key));
-            let key = match alike.map(|alike| fit(element, &keys, &key, alike)) {
-                Some(Fit::Only(key)) => key,
-                Some(Fit::Several(open)) if self.reader == Reader::Kubectl => {
+        let mut children: Vec<Child<'a>> = Vec::new();
+        let mut seen: HashMap<ElementKey<'a>, usize> = HashMap::new();
+        for (key, element) in &in_patch {
+            let alike = alike.get(&key.0[0]).filter(|_| !found.contains_key(key)).map(Vec::as_slice);
+            let key = match fit(*element, &keys, key, alike.unwrap_or_default(), &named) {
+                Fit::Only(key) => key,
+                Fit::Several(open) if self.reader == Reader::Kubectl => {
                     return Err(element.error(format!(
                         "an element of `{}` must say its merge key `{open}`, for several of dest have the others",
                         self.path
                     )));
                 }
-                _ => key,
+                Fit::Several(_) | Fit::None => key.clone(),
             };
             let id = ChildId::Key(key.clone());
+            let there = found.entry(key.clone()).or_default();
             self.path.push(id.step(&by), None);
-            let found = in_dest.get(&key).copied();
-            let change = self.node(element, OnList::default(), found, cursor, Others::Stay)?;
+            let change = self.node(*element, OnList::default(), there, cursor, Others::Stay)?;
             self.path.pop();
             // Two elements of one key are merged one after the other.
+            there.before.push(*element);
             match seen.get(&key) {
                 Some(&first) => follow(&mut children[first].change, change),
                 None => {
                     seen.insert(key, children.len());
-                    children.push(Child { id, node: Some((None, element)), change });
+                    children.push(Child { id, node: Some((None, *element)), change });
                 }
             }
         }
@@ -411,7 +452,7 @@ impl<'a> Lowering<'a> {
                 )));
             }
             let mut change = if self.reader.must_cut(element) {
-                self.node(element, OnList::default(), None, cursor, Others::Go)?
+                self.node(element, OnList::default(), &There::default(), cursor, Others::Go)?
             } else {
                 Change::patch(Wants::Value(element), None)
             };
@@ -453,6 +494,11 @@ impl<'a> Lowering<'a> {
     fn must_be_list(&self) -> String {
         format!("`{}` must be a list, for a directive speaks of it as one", self.path)
     }
+}
+
+/// The elements of a list, by their merge keys.
+fn keyed<'a>(list: NodeRef<'a>, keys: &[MergeKey<'a>]) -> impl Iterator<Item = (ElementKey<'a>, NodeRef<'a>)> {
+    list.elements().filter_map(|e| Some((element_key(e, keys)?, e)))
 }
 
 /// An identity by its first merge key alone.

@@ -8,7 +8,7 @@ mod crd;
 mod openapi;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::path::ElementKey;
 use crate::yaml::{Error, NodeRef, Scalar};
@@ -345,7 +345,7 @@ fn infer(sides: &[Vec<NodeRef<'_>>]) -> ListKind<MergeKey<'static>> {
     }
     let fits = |key: &&&'static str| {
         sides.iter().all(|side| {
-            let mut seen = std::collections::HashSet::new();
+            let mut seen = HashSet::new();
             side.iter().all(|e| element_key(*e, &[(**key).into()]).is_some_and(|k| seen.insert(k)))
         })
     };
@@ -378,26 +378,36 @@ pub enum Fit<'a> {
 }
 
 /// Finds the elements of dest that an element of a patch fits. `key` are the patch's own keys with their defaults, `alike` those of dest's
-/// elements that have its first one.
+/// elements that have its first one, `named` those that elements of the patch give in full: where the default says which one is meant, an
+/// element that is named besides is not, or `{port: 53}` beside `{port: 53, protocol: UDP}` would be the UDP port twice.
 pub fn fit<'a>(
     element: NodeRef<'a>,
     keys: &[MergeKey<'a>],
     key: &ElementKey<'a>,
-    alike: &[&ElementKey<'a>],
+    alike: &[ElementKey<'a>],
+    named: &HashSet<&ElementKey<'a>>,
 ) -> Fit<'a> {
-    let given: Vec<bool> = keys.iter().map(|k| element.get(k.name).and_then(key_text).is_some()).collect();
-    if !given.contains(&false) {
+    let given: Vec<bool> = keys.iter().map(|k| is_given(element, k)).collect();
+    if alike.is_empty() || !given.contains(&false) {
         return Fit::None;
     }
+    let open = keys.iter().zip(&given).find(|(key, given)| !**given && key.default.is_empty()).map(|(key, _)| key.name);
     let mut fitting = alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.0[i] == key.0[i]));
-    match (fitting.next(), fitting.next()) {
-        (Some(only), None) => Fit::Only((*only).clone()),
-        (Some(_), Some(_)) => {
-            let open = keys.iter().zip(&given).find(|(key, given)| !**given && key.default.is_empty());
-            open.map_or(Fit::None, |(key, _)| Fit::Several(key.name))
-        }
+    match (fitting.next(), fitting.next(), open) {
+        (Some(only), None, None) if named.contains(only) || named.contains(key) => Fit::None,
+        (Some(only), None, _) => Fit::Only(only.clone()),
+        (Some(_), Some(_), Some(open)) => Fit::Several(open),
         _ => Fit::None,
     }
+}
+
+/// Whether an element says all of its merge keys and leaves none to its default.
+pub fn is_named_in_full(element: NodeRef<'_>, keys: &[MergeKey<'_>]) -> bool {
+    keys.iter().all(|key| is_given(element, key))
+}
+
+fn is_given(element: NodeRef<'_>, key: &MergeKey<'_>) -> bool {
+    element.get(key.name).and_then(key_text).is_some()
 }
 
 /// A scalar as the value of a merge key: numbers in decimal, anything else its text; `None` for null and for containers.

@@ -53,6 +53,8 @@ fn follow_inside<'a>(first: &mut Inside<'a>, second: Inside<'a>) {
         first.children.iter().enumerate().map(|(i, child)| (child.id.clone(), i)).collect();
     for child in second.children {
         match known.get(&child.id) {
+            // A directive about a list that has just gone has nothing to speak of.
+            Some(&at) if child.node.is_none() && matches!(first.children[at].change.wants, Wants::Nothing) => {}
             Some(&at) => {
                 let known = &mut first.children[at];
                 known.node = known.node.or(child.node);
