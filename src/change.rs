@@ -156,7 +156,7 @@ pub struct Inside<'a> {
     /// What becomes of the map or list when nothing is left in it.
     pub emptied: Emptied,
     /// How many of the fields of a map may be set at once.
-    pub members: Members,
+    pub members: Members<'a>,
     /// The order of these elements of a list; others keep their place relative to their neighbours. Empty: as dest has them.
     pub order: Vec<ChildId<'a>>,
 }

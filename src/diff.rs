@@ -240,7 +240,7 @@ impl<'a> Differ<'a> {
                 }
                 self.warnings.extend(unkeyed.map(|unkeyed| Warning {
                     path: self.path.clone(),
-                    notice: Notice::Unkeyed(unkeyed.reason),
+                    notice: Notice::Unkeyed(unkeyed),
                     dest: sides.dest,
                     proposed: sides.updated,
                 }));
@@ -361,7 +361,7 @@ fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
         let mut seen = HashSet::new();
         for (i, element) in side.into_iter().flat_map(NodeRef::elements).enumerate() {
             if element_key(element, keys).is_some_and(|k| !seen.insert(k)) {
-                return Err(Unkeyed { reason: format!("element [{i}] of {name} repeats a merge key") });
+                return Err(Unkeyed::Element(format!("element [{i}] of {name} repeats a merge key")));
             }
         }
     }

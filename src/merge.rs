@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Others, Wants};
 use crate::path::FieldPath;
-use crate::schema::{Members, MergeKey};
+use crate::schema::{Members, MergeKey, Unkeyed};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
 use order::{behind_siblings, elements_as_ordered, elements_in_order, fields_in_order, list_over_list};
 use union::{crowded, fields_after};
@@ -164,8 +164,8 @@ pub enum Notice {
     Clash,
     /// Dest has several elements of one merge key; the first was merged.
     Repeated,
-    /// A list that has merge keys was replaced whole, for this reason.
-    Unkeyed(String),
+    /// A list that merges by its schema was replaced whole, for this reason.
+    Unkeyed(Unkeyed),
     /// What a patch has here counts for nothing, for this reason.
     Ignored(String),
     /// A union has members that exclude each other, these.

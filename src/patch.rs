@@ -225,12 +225,12 @@ impl<'a> Lowering<'a> {
             std::iter::once(patch).chain(there.each()).map(|list| self.values(list)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
-            Err(unkeyed) if self.reader == Reader::Kubectl => {
+            Err(unkeyed @ Unkeyed::Element(_)) if self.reader == Reader::Kubectl => {
                 let is_patch = list_kind(cursor, &sides[..1]).is_err();
                 return Err(self.unkeyed(patch, &unkeyed, if is_patch { "the patch" } else { "dest" }));
             }
             Err(unkeyed) => {
-                let notice = Notice::Unkeyed(unkeyed.reason);
+                let notice = Notice::Unkeyed(unkeyed);
                 self.warnings.push(Warning {
                     path: self.path.clone(),
                     notice,
@@ -488,7 +488,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn unkeyed(&self, at: NodeRef<'a>, unkeyed: &Unkeyed, side: &str) -> Error {
-        at.error(format!("`{}` must be a list that can be merged, but in {side} {}", self.path, unkeyed.reason))
+        at.error(format!("`{}` must be a list that can be merged, but in {side} {unkeyed}", self.path))
     }
 
     fn must_be_list(&self) -> String {

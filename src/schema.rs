@@ -9,6 +9,7 @@ mod openapi;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use crate::path::ElementKey;
 use crate::yaml::{Error, NodeRef, Scalar};
@@ -55,14 +56,25 @@ impl ListKind<String> {
 
 /// Which fields of a map may be set at once, in the words of the patch strategy `retainKeys`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Members {
+pub enum Members<'t> {
     /// Any.
     Any,
     /// It is an element of a list of unions, as a volume: one beside its merge key. The API server refuses two, so the user hears of a
     /// merge that leaves them; which one to drop only the user knows.
-    OneBeside(&'static str),
+    OneBeside(&'t str),
     /// It is a union with a `type`, as a Deployment's strategy: the one that `type` names, `rollingUpdate` for `RollingUpdate`.
     NamedByType,
+}
+
+impl<'t> Members<'t> {
+    /// Of a field with the patch strategy `retainKeys`: of a list with or without a merge key, or of a map.
+    fn of(merge_key_of_list: Option<Option<&'t str>>) -> Self {
+        match merge_key_of_list {
+            Some(Some(key)) => Self::OneBeside(key),
+            Some(None) => Self::Any,
+            None => Self::NamedByType,
+        }
+    }
 }
 
 /// Whose word counts on a built-in list where Kubernetes says two things.
@@ -269,13 +281,12 @@ impl<'t> Cursor<'t> {
     }
 
     /// Which fields of the map that lies here, or of a list's each element, may be set at once.
-    pub fn members(self) -> Members {
-        let Some(here) = self.here.filter(|f| f.strategy().retains_keys()) else { return Members::Any };
-        match here.list().map(|list| list.merge_key) {
-            Some(Some(key)) => Members::OneBeside(key),
-            Some(None) => Members::Any,
-            None => Members::NamedByType,
+    pub fn members(self) -> Members<'t> {
+        if let Some(schema) = self.openapi {
+            return schema.members();
         }
+        let Some(here) = self.here.filter(|f| f.strategy().retains_keys()) else { return Members::Any };
+        Members::of(here.list().map(|list| list.merge_key))
     }
 
     /// What the user or a schema says of the list that lies here.
@@ -299,11 +310,22 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Why a list that a schema gives keys is replaced whole all the same.
+/// Why a list that merges by its schema is replaced whole all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unkeyed {
-    /// What the elements lack.
-    pub reason: String,
+pub enum Unkeyed {
+    /// An element lacks what tells it from the others, or has it in common with another one: a mistake of whoever wrote it.
+    Element(String),
+    /// A set of maps or lists, which only the API server tells apart by all that is in them. Nothing is wrong with it.
+    SetOfContainers,
+}
+
+impl fmt::Display for Unkeyed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Element(reason) => f.write_str(reason),
+            Self::SetOfContainers => f.write_str("the elements of its set are no scalars"),
+        }
+    }
 }
 
 /// How the list at `cursor` merges, given the elements of all sides of it that are there.
@@ -312,21 +334,24 @@ pub struct Unkeyed {
 /// side has as a scalar, with values unique within each side. Source: semantics.md section 3, kyaml's `GetAssociativeKey`.
 ///
 /// # Errors
-/// [`Unkeyed`] where a schema gives keys that an element lacks: the list is then atomic, and the user should hear of it.
+/// [`Unkeyed`] where the elements do not have what the schema tells them apart by: the list is then atomic, and the user should hear of it.
 pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[Vec<NodeRef<'_>>]) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
     let known = cursor.known();
     match &known {
         Some(ListKind::Map(keys)) => {
             for side in sides {
                 if let Some(i) = side.iter().position(|e| element_key(*e, keys).is_none()) {
-                    return Err(Unkeyed { reason: format!("element [{i}] has no merge key `{}`", keys[0].name) });
+                    return Err(Unkeyed::Element(format!("element [{i}] has no merge key `{}`", keys[0].name)));
                 }
             }
         }
         Some(ListKind::Set) => {
+            if sides.iter().flatten().next().is_some() && sides.iter().flatten().all(|e| e.is_container()) {
+                return Err(Unkeyed::SetOfContainers);
+            }
             for side in sides {
                 if let Some(i) = side.iter().position(|e| e.is_container()) {
-                    return Err(Unkeyed { reason: format!("element [{i}] is no scalar, as a set must have") });
+                    return Err(Unkeyed::Element(format!("element [{i}] is no scalar, as a set must have")));
                 }
             }
         }

@@ -43,7 +43,10 @@ pub(super) fn fields_of<'p, 'a>(
 }
 
 /// Which members of a union stand side by side.
-pub(super) fn crowded<'a>(members: Members, fields: impl Iterator<Item = (&'a str, NodeRef<'a>)>) -> Option<Notice> {
+pub(super) fn crowded<'a>(
+    members: Members<'_>,
+    fields: impl Iterator<Item = (&'a str, NodeRef<'a>)>,
+) -> Option<Notice> {
     let beside = match members {
         Members::Any => return None,
         Members::OneBeside(key) => key,

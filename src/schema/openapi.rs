@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{Dialect, ListKind, MergeKey, merge_keys};
+use super::{Dialect, ListKind, Members, MergeKey, merge_keys};
 use crate::yaml::{Error, NodeRef};
 
 /// The models of an OpenAPI document, by name, and the types of resources among them.
@@ -88,13 +88,12 @@ impl<'t> Schema<'t> {
     pub(super) fn list(self, dialect: Dialect) -> Option<ListKind<MergeKey<'t>>> {
         let text = |key| self.said(key).and_then(NodeRef::as_str);
         let list_type = text("x-kubernetes-list-type");
-        let is_list = text("type") == Some("array") || list_type.is_some() || self.said("items").is_some();
+        let is_list = self.is_list();
         let map_keys: Vec<&'t str> = {
             let keys = self.said("x-kubernetes-list-map-keys");
             keys.into_iter().flat_map(NodeRef::elements).map(NodeRef::string).collect()
         };
-        let strategy = text("x-kubernetes-patch-strategy").unwrap_or_default();
-        if strategy.split(',').any(|s| s.trim() == "merge") {
+        if self.has_strategy("merge") {
             return match text("x-kubernetes-patch-merge-key") {
                 Some(key) => Some(self.keyed(merge_keys(&[key], &map_keys))),
                 None if is_list => Some(ListKind::Set),
@@ -107,6 +106,25 @@ impl<'t> Schema<'t> {
             _ => ListKind::Atomic,
         };
         is_list.then_some(kind)
+    }
+
+    fn is_list(self) -> bool {
+        let is_array = self.said("type").is_some_and(|t| t.string() == "array");
+        is_array || self.said("x-kubernetes-list-type").is_some() || self.said("items").is_some()
+    }
+
+    fn has_strategy(self, strategy: &str) -> bool {
+        let said = self.said("x-kubernetes-patch-strategy").and_then(NodeRef::as_str).unwrap_or_default();
+        said.split(',').any(|s| s.trim() == strategy)
+    }
+
+    /// Which fields of the map that the schema is of, or of a list's each element, may be set at once.
+    pub(super) fn members(self) -> Members<'t> {
+        if !self.has_strategy("retainKeys") {
+            return Members::Any;
+        }
+        let merge_key = self.said("x-kubernetes-patch-merge-key").and_then(NodeRef::as_str);
+        Members::of(self.is_list().then_some(merge_key))
     }
 
     /// A list that merges by these keys, with the defaults that the schema of its elements has for them.
@@ -130,7 +148,7 @@ impl<'t> Schema<'t> {
 
     /// Whether a patch replaces the map whole that it is of.
     pub(super) fn is_replaced(self) -> bool {
-        self.said("x-kubernetes-patch-strategy").is_some_and(|s| s.string() == "replace")
+        self.has_strategy("replace")
     }
 
     /// What the first of its parts says that says anything.
@@ -205,7 +223,7 @@ definitions:
         let kind = match list_kind(cursor, &[Vec::new()]) {
             Ok(ListKind::Map(keys)) => keys.iter().map(|k| k.name).collect::<Vec<_>>().join("+"),
             Ok(kind) => format!("{kind:?}"),
-            Err(unkeyed) => unkeyed.reason,
+            Err(unkeyed) => unkeyed.to_string(),
         };
         if cursor.is_replaced() { format!("replaced, {kind}") } else { kind }
     }
