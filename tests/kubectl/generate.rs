@@ -747,6 +747,20 @@ pub fn written() -> Vec<Case> {
                 {"topologyKey": "host", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 3},
             ]})),
         ),
+        (
+            "Deployment",
+            "directives about what an element before brought",
+            pod(json!({"containers": [
+                {"name": "app", "args": ["r", "q", "p"], "env": [{"name": "BROUGHT", "value": "1"}, {"name": "FIRST", "value": "2"}]},
+                {"name": "app", "$deleteFromPrimitiveList/args": ["q"]},
+                {"name": "app", "$setElementOrder/env": [{"name": "FIRST"}, {"name": "BROUGHT"}]},
+            ]})),
+        ),
+        (
+            "Deployment",
+            "a directive about what an element before took away",
+            pod(json!({"containers": [{"name": "app", "args": null}, {"name": "app", "$deleteFromPrimitiveList/args": ["-v"]}]})),
+        ),
         ("Service", "one of two ports", json!({"spec": {"ports": [{"port": 53, "protocol": "UDP", "targetPort": 5353}]}})),
         ("Service", "a second element on one port", json!({"spec": {"ports": [{"port": 80, "protocol": "UDP", "name": "quic"}]}})),
         ("DaemonSet", "a port as a text", pod(json!({"containers": [{"name": "agent", "ports": [{"containerPort": "9100", "hostPort": 1}]}]}))),
