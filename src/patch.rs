@@ -70,8 +70,28 @@ impl<'a> There<'a> {
     }
 
     fn field(&self, name: &str) -> Self {
-        let field = |map: NodeRef<'a>| map.get(name);
-        Self { dest: self.dest.and_then(field), before: self.before.iter().copied().filter_map(field).collect() }
+        let mut there = Self { dest: self.dest.and_then(|map| map.get(name)), before: Vec::new() };
+        self.before.iter().filter_map(|map| map.get(name)).for_each(|node| there.meet(node));
+        there
+    }
+
+    /// Lets a node of the patch come to it, which may leave nothing of what was there.
+    fn meet(&mut self, node: NodeRef<'a>) {
+        let said = directive(node).ok().flatten();
+        if node.is_null() || matches!(said, Some(Directive::Delete | Directive::Replace)) {
+            *self = Self::default();
+        }
+        if !node.is_null() && said != Some(Directive::Delete) {
+            self.before.push(node);
+        }
+    }
+
+    /// The elements of each list, but for those of the patch that only say what goes.
+    fn elements(&self, reader: Reader) -> impl Iterator<Item = Vec<NodeRef<'a>>> {
+        let is_deleted = |e: NodeRef<'a>| matches!(directive(e), Ok(Some(Directive::Delete)));
+        let stays = move |e: &NodeRef<'a>| !reader.speaks_of_list(*e) && !is_deleted(*e);
+        let before = self.before.iter().map(move |list| list.elements().filter(stays).collect());
+        self.dest.into_iter().map(|list| list.elements().collect()).chain(before)
     }
 
     fn lists(&self) -> Self {
@@ -221,8 +241,8 @@ impl<'a> Lowering<'a> {
             Some(Directive::Merge) | None => {}
         }
         let there = there.lists();
-        let sides: Vec<Vec<NodeRef<'a>>> =
-            std::iter::once(patch).chain(there.each()).map(|list| self.values(list)).collect();
+        let of_patch = patch.elements().filter(|e| !self.reader.speaks_of_list(*e)).collect();
+        let sides: Vec<Vec<NodeRef<'a>>> = std::iter::once(of_patch).chain(there.elements(self.reader)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
             Err(unkeyed @ Unkeyed::Element(_)) if self.reader == Reader::Kubectl => {
@@ -260,7 +280,7 @@ impl<'a> Lowering<'a> {
 
     /// A list about which the patch has directives only.
     fn arranged(&mut self, there: &There<'a>, on_list: OnList<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
-        let sides: Vec<Vec<NodeRef<'a>>> = there.each().map(|list| self.values(list)).collect();
+        let sides: Vec<Vec<NodeRef<'a>>> = there.elements(self.reader).collect();
         let Some(at) = on_list.order.or(on_list.deleted).filter(|_| !sides.is_empty()) else { return Ok(Wants::Same) };
         let kind = list_kind(cursor, &sides).map_err(|u| self.unkeyed(at, &u, "dest"))?;
         let by = match kind {
@@ -274,11 +294,6 @@ impl<'a> Lowering<'a> {
         let in_dest = sides.iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
         inside.order = self.ordered(on_list.order, &inside.by, Vec::new(), in_dest)?;
         Ok(Wants::Inside(inside))
-    }
-
-    /// The elements of a list that are its values.
-    fn values(&self, list: NodeRef<'a>) -> Vec<NodeRef<'a>> {
-        list.elements().filter(|e| !self.reader.speaks_of_list(*e)).collect()
     }
 
     fn keyed(
@@ -297,7 +312,7 @@ impl<'a> Lowering<'a> {
             found.entry(key).or_insert(There { dest: Some(element), before: Vec::new() });
         }
         for (key, element) in there.before.iter().flat_map(|list| keyed(*list, &keys)) {
-            found.entry(key).or_default().before.push(element);
+            found.entry(key).or_default().meet(element);
         }
         let mut alike: HashMap<Cow<'a, str>, Vec<ElementKey<'a>>> = HashMap::new();
         for key in found.keys().filter(|_| keys.len() > 1) {
@@ -324,7 +339,7 @@ impl<'a> Lowering<'a> {
             let change = self.node(*element, OnList::default(), there, cursor, Others::Stay)?;
             self.path.pop();
             // Two elements of one key are merged one after the other.
-            there.before.push(*element);
+            there.meet(*element);
             match seen.get(&key) {
                 Some(&first) => follow(&mut children[first].change, change),
                 None => {

@@ -142,6 +142,20 @@ fn strategic(dest: &str, patch: &str) -> String {
     resource_list(dest, &format!("mode: Strategic\n{}", side("source", patch)))
 }
 
+/// Sorts the keyed lists of a value by name.
+fn sort(value: &mut Value) {
+    match value {
+        Value::Object(map) => map.values_mut().for_each(sort),
+        Value::Array(list) => {
+            list.iter_mut().for_each(sort);
+            if list.iter().all(|e| e["name"].is_string()) {
+                list.sort_by_key(|e| e["name"].to_string());
+            }
+        }
+        _ => {}
+    }
+}
+
 proptest! {
     #![proptest_config(support::tries(1500))]
 
@@ -179,6 +193,61 @@ proptest! {
         let stdin = strategic(&items(&dest), &patch);
         let two_way = passes(&stdin.replace("mode: Strategic", "mode: TwoWay"));
         prop_assert_eq!(passes(&stdin).stdout.replace("mode: Strategic", "mode: TwoWay"), two_way.stdout);
+    }
+
+    /// Elements of one key are merged one after the other: as if each stood in a patch of its own.
+    #[test]
+    fn elements_of_one_key_are_patches_in_turn(
+        dest in pod(), elements in prop::collection::vec(container("a"), 2..=3),
+        choices in prop::collection::vec(any::<u8>(), 1..200), style in prop::collection::vec(any::<u8>(), 1..40)
+    ) {
+        let mut choices = choices.into_iter();
+        let elements: Vec<Value> = elements.into_iter().map(|mut element| {
+            strew(&mut element, &mut choices, 1);
+            // Beside a name, too, it would speak of the list.
+            if element["$patch"] == "replace" {
+                element["$patch"] = json!("merge");
+            }
+            // Of lists that only dest or an element before may have.
+            for (list, directive, value) in [
+                ("args", "$deleteFromPrimitiveList/args", json!(["l", "n"])),
+                ("args", "$setElementOrder/args", json!(["n", "m", "l", "k"])),
+                ("env", "$setElementOrder/env", json!([{"name": "c"}, {"name": "b"}, {"name": "a"}])),
+            ] {
+                if element.get(list).is_none() && choices.next().is_some_and(|c| c % 2 == 0) {
+                    element[directive] = value;
+                }
+            }
+            element
+        }).collect();
+        let mut style = render::Style::new(&style);
+        let mut patch = |elements: &[Value]| style.document(&json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": elements},
+        }));
+        let dest = format!("{dest}\n");
+        let at_once = krm_merge::run(&strategic(&items(&dest), &patch(&elements)));
+        let mut in_turn = items(&dest);
+        for element in &elements {
+            let output = krm_merge::run(&strategic(&in_turn, &patch(std::slice::from_ref(element))));
+            if output.verdict == Verdict::Failed {
+                prop_assert_eq!(at_once.verdict, Verdict::Failed, "\n{}\n{:?}\n{}", dest, elements, output.stdout);
+                return Ok(());
+            }
+            in_turn = items_of(&output.stdout).to_owned();
+        }
+        prop_assert_eq!(at_once.verdict, Verdict::Passed, "\n{}\n{:?}\n{}", dest, elements, at_once.stdout);
+        // What one deletes and a later one brings back has kept its place at once, and lost it in turn. An order that names some elements only
+        // moves them among those that are there, which at once are dest's.
+        let comes_back = elements.iter().any(|e| e.to_string().contains(r#""delete""#));
+        let moves_some = elements.iter().any(|e| e.get("env").is_some() && e.get("$setElementOrder/env").is_some());
+        let value = |items: &str| {
+            let mut value = serde_yaml::from_str::<Value>(items).expect("YAML");
+            if comes_back || moves_some {
+                sort(&mut value);
+            }
+            value
+        };
+        prop_assert_eq!(value(items_of(&at_once.stdout)), value(&in_turn), "\n{}\n{:?}", dest, elements);
     }
 }
 

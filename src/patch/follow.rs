@@ -5,41 +5,68 @@
 use std::collections::HashMap;
 
 use crate::change::{By, Change, Child, ChildId, Inside, Others, Wants};
+use crate::yaml::NodeRef;
 
 /// Lets a second change of one node follow the first, so that applying the result is applying both in turn.
 pub(super) fn follow<'a>(first: &mut Change<'a>, second: Change<'a>) {
     first.notes.behind = second.notes.behind.or(first.notes.behind);
-    match (&mut first.wants, second.wants) {
-        (_, Wants::Same) => {}
-        (Wants::Inside(a), Wants::Inside(b)) if is_alike(a, &b) => follow_inside(a, b),
-        (Wants::Value(list), Wants::Inside(b)) if list.is_list() && matches!(b.by, By::Value) => {
-            let children = list.elements().filter_map(|e| Some((ChildId::Value(e.scalar()?), e)));
-            let children = children.map(|(id, e)| Child {
-                id,
-                node: Some((None, e)),
-                change: Change::patch(Wants::Value(e), None),
-            });
-            let mut a = Inside { others: Others::Go, ..Inside::of(*list, By::Value, children.collect()) };
-            follow_inside(&mut a, b);
-            first.wants = Wants::Inside(a);
-        }
-        (Wants::Nothing | Wants::Value(_) | Wants::Inside(_), Wants::Inside(mut b)) => {
-            from_nothing(&mut b);
-            first.wants = Wants::Inside(b);
-        }
-        (_, second) => first.wants = second,
+    match second.wants {
+        Wants::Same => {}
+        Wants::Inside(mut second) => match looked_into(&first.wants, &second) {
+            Some(mut inside) => {
+                follow_inside(&mut inside, second);
+                first.wants = Wants::Inside(inside);
+            }
+            None => {
+                if !matches!(first.wants, Wants::Same) {
+                    from_nothing(&mut second);
+                }
+                first.wants = Wants::Inside(second);
+            }
+        },
+        second => first.wants = second,
     }
 }
 
-/// Whether two looks are into the same kind of map or list.
-fn is_alike(a: &Inside<'_>, b: &Inside<'_>) -> bool {
-    a.like.is_map() == b.like.is_map() && std::mem::discriminant(&a.by) == std::mem::discriminant(&b.by)
+/// What is wanted, as a look that the second one can follow: into the same kind of map or list, by the same identities. `None` where nothing
+/// of it is left to be looked into.
+fn looked_into<'a>(first: &Wants<'a>, second: &Inside<'a>) -> Option<Inside<'a>> {
+    if matches!(second.by, By::Index) {
+        return None;
+    }
+    let is_alike = |node: NodeRef<'a>| node.resolve().kind() == second.like.resolve().kind();
+    let (like, children): (_, Vec<Child<'a>>) = match first {
+        Wants::Same | Wants::Nothing => return None,
+        Wants::Inside(inside) if !is_alike(inside.like) => return None,
+        Wants::Inside(inside) if !matches!(inside.by, By::Index) => return Some(inside.clone()),
+        // A list that is replaced, by place: its elements have identities all the same.
+        Wants::Inside(inside) => {
+            let id = |child: &Child<'a>| Some(Child { id: second.by.id_of(child.node?.1)?, ..child.clone() });
+            (inside.like, inside.children.iter().filter_map(id).collect())
+        }
+        Wants::Value(value) if !is_alike(*value) => return None,
+        Wants::Value(value) => {
+            let whole = |id, key, value| Child {
+                id,
+                node: Some((key, value)),
+                change: Change::patch(Wants::Value(value), None),
+            };
+            let fields = value.entries().map(|(key, value)| whole(ChildId::Field(key.string()), Some(key), value));
+            let elements = value.elements().filter_map(|e| Some(whole(second.by.id_of(e)?, None, e)));
+            (*value, fields.chain(elements).collect())
+        }
+    };
+    let mut inside = Inside { others: Others::Go, ..Inside::of(like, second.by.clone(), children) };
+    order_as_written(&mut inside);
+    Some(inside)
 }
 
 fn follow_inside<'a>(first: &mut Inside<'a>, second: Inside<'a>) {
-    if !second.order.is_empty() {
+    let is_ordered = !second.order.is_empty();
+    if is_ordered {
         first.order = second.order;
     }
+    let had_gone = first.others == Others::Go;
     match second.others {
         Others::Go => {
             first.others = Others::Go;
@@ -51,16 +78,25 @@ fn follow_inside<'a>(first: &mut Inside<'a>, second: Inside<'a>) {
     }
     let mut known: HashMap<ChildId<'a>, usize> =
         first.children.iter().enumerate().map(|(i, child)| (child.id.clone(), i)).collect();
-    for child in second.children {
-        match known.get(&child.id) {
-            // A directive about a list that has just gone has nothing to speak of.
-            Some(&at) if child.node.is_none() && matches!(first.children[at].change.wants, Wants::Nothing) => {}
-            Some(&at) => {
+    for mut child in second.children {
+        let at = known.get(&child.id).copied();
+        let is_gone = at.map_or(had_gone, |at| matches!(first.children[at].change.wants, Wants::Nothing));
+        match at {
+            // A directive about what has just gone has nothing to speak of.
+            _ if is_gone && child.node.is_none() => {}
+            Some(at) => {
                 let known = &mut first.children[at];
                 known.node = known.node.or(child.node);
                 follow(&mut known.change, child.change);
             }
             None => {
+                if is_gone && let Wants::Inside(inside) = &mut child.change.wants {
+                    from_nothing(inside);
+                }
+                // A list that stands for the whole has its own order, whatever dest's was.
+                if had_gone && first.like.is_list() && !is_ordered {
+                    first.order.push(child.id.clone());
+                }
                 known.insert(child.id.clone(), first.children.len());
                 first.children.push(child);
             }
@@ -68,14 +104,21 @@ fn follow_inside<'a>(first: &mut Inside<'a>, second: Inside<'a>) {
     }
 }
 
-/// Asks a look for what it makes of nothing: nothing that dest has stays below it.
+/// Asks a look for what it makes of nothing: nothing that dest has stays below it, and directives have nothing to speak of.
 fn from_nothing(inside: &mut Inside<'_>) {
     inside.others = Others::Go;
+    inside.children.retain(|child| child.node.is_some());
+    order_as_written(inside);
     for child in &mut inside.children {
-        match &mut child.change.wants {
-            Wants::Inside(below) => from_nothing(below),
-            wants @ Wants::Same => *wants = Wants::Nothing,
-            Wants::Nothing | Wants::Value(_) => {}
+        if let Wants::Inside(below) = &mut child.change.wants {
+            from_nothing(below);
         }
+    }
+}
+
+/// A list that stands for the whole has its own order, whatever dest's was.
+fn order_as_written(inside: &mut Inside<'_>) {
+    if inside.like.is_list() && inside.order.is_empty() {
+        inside.order = inside.children.iter().map(|child| child.id.clone()).collect();
     }
 }
