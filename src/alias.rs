@@ -69,26 +69,75 @@ fn collect_changed<'a>(node: NodeRef<'a>, plan: &Plan<'a>, out: &mut Vec<Changed
     }
 }
 
-/// The plan that writes out these uses and changes nothing else.
+/// The plan that writes out these uses and changes nothing that anything else stands for.
 pub fn write_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
+    written_out(node, &with_orphans(node, uses))
+}
+
+/// These uses, with the aliases whose anchors stand in what is written out with them: a copy has no anchors.
+fn with_orphans<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Vec<NodeRef<'a>> {
+    let mut uses = uses.to_vec();
+    let mut copied = copied_whole(node);
+    let mut aliases: Vec<_> = node.document().aliases_in(node).collect();
+    loop {
+        let (goes, stays): (Vec<_>, Vec<_>) = copied.into_iter().partition(|entry| is_used(*entry, &uses));
+        let (orphans, others): (Vec<_>, Vec<_>) = aliases
+            .into_iter()
+            .partition(|alias| goes.iter().any(|(k, v)| k.holds(alias.resolve()) || v.holds(alias.resolve())));
+        if orphans.is_empty() {
+            return uses;
+        }
+        uses.extend(orphans);
+        (copied, aliases) = (stays, others);
+    }
+}
+
+/// The entries that cannot be written out from within, so that a copy of all they hold takes their place: `<<`, and those whose key is an
+/// alias. What lies in a `<<` goes with it.
+fn copied_whole(node: NodeRef<'_>) -> Vec<(NodeRef<'_>, NodeRef<'_>)> {
+    fn collect<'a>(node: NodeRef<'a>, out: &mut Vec<(NodeRef<'a>, NodeRef<'a>)>) {
+        for (key, value) in node.written().filter(|_| node.kind() != Kind::Alias) {
+            let is_merge_key = key.is_some_and(NodeRef::is_merge_key);
+            out.extend(key.filter(|k| is_merge_key || k.kind() == Kind::Alias).map(|k| (k, value)));
+            if !is_merge_key {
+                collect(value, out);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    if node.document().has_merge_keys() || node.has_aliases() {
+        collect(node, &mut out);
+    }
+    out
+}
+
+/// Whether such an entry has to be written out: a `<<` for anything in it, any other for its key.
+fn is_used((key, value): (NodeRef<'_>, NodeRef<'_>), uses: &[NodeRef<'_>]) -> bool {
+    uses.iter().any(|u| u.is(key) || (key.is_merge_key() && value.holds(*u)))
+}
+
+fn written_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
     if !uses.iter().any(|u| node.holds(*u)) {
         return Plan::Keep;
     }
     if node.kind() == Kind::Alias {
         return Plan::Put(Box::new(New { key: None, value: node.resolve(), trim: Plan::Keep }));
     }
+    let copy = |(key, value)| Slot::New(New { key: Some(key), value, trim: Plan::Keep });
+    let mut is_merged = false;
     let mut slots = Vec::new();
     for (index, (key, value)) in node.written().enumerate() {
-        if key.is_some_and(NodeRef::is_merge_key) && uses.iter().any(|u| value.holds(*u)) {
-            slots.push(Slot::dest(index, Plan::Remove));
-            let own = |k: NodeRef<'a>| node.entries().any(|(o, _)| o.is(k));
-            slots.extend(
-                node.fields()
-                    .filter(|(k, _)| !own(*k))
-                    .map(|(k, v)| Slot::New(New { key: Some(k), value: v, trim: Plan::Keep })),
-            );
-        } else {
-            slots.push(Slot::dest(index, write_out(value, uses)));
+        match key.filter(|k| is_used((*k, value), uses)) {
+            Some(key) => {
+                slots.push(Slot::dest(index, Plan::Remove));
+                if !key.is_merge_key() {
+                    slots.push(copy((key, value)));
+                } else if !std::mem::replace(&mut is_merged, true) {
+                    let own = |k: NodeRef<'a>| node.entries().any(|(o, _)| o.is(k));
+                    slots.extend(node.fields().filter(|(k, _)| !own(*k)).map(copy));
+                }
+            }
+            None => slots.push(Slot::dest(index, written_out(value, uses))),
         }
     }
     Plan::Inside(slots)
@@ -96,20 +145,7 @@ pub fn write_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
 
 /// The values of all `<<` entries of a resource: what is lowered to a change must have them written out.
 pub fn merged(node: NodeRef<'_>) -> Vec<NodeRef<'_>> {
-    fn collect<'a>(node: NodeRef<'a>, out: &mut Vec<NodeRef<'a>>) {
-        for (key, value) in node.written().filter(|_| node.kind() != Kind::Alias) {
-            if key.is_some_and(NodeRef::is_merge_key) {
-                out.push(value);
-            } else {
-                collect(value, out);
-            }
-        }
-    }
-    let mut out = Vec::new();
-    if node.document().has_merge_keys() {
-        collect(node, &mut out);
-    }
-    out
+    copied_whole(node).into_iter().filter(|(key, _)| key.is_merge_key()).map(|(_, value)| value).collect()
 }
 
 /// An alias that stands in this item with its anchor in another one, or the other way round.

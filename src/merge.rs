@@ -294,7 +294,8 @@ impl<'a> Walk<'a> {
             if d.resolve().kind() != updated.resolve().kind() {
                 self.warn(Notice::Clash, Some(d), Some(updated));
             } else if d.is_list() && matches!(change.wants, Wants::Value(_)) {
-                return Ok(self.enter(d, list_over_list(d, updated)));
+                let before = self.entered.len();
+                return Ok(self.enter(d, list_over_list(d, updated), before));
             }
         }
         // A map that meets another kind is taken whole; from a patch, without its directives and nulls.
@@ -355,13 +356,18 @@ impl<'a> Walk<'a> {
     fn dropped(&mut self, dest: NodeRef<'a>, inside: &Inside<'a>, change: &Change<'a>) -> Result<Plan<'a>, Error> {
         let before = self.conflicts.len();
         let policy = std::mem::replace(&mut self.policy.on_conflict, OnConflict::TakeUpdated);
+        let entered = self.entered.len();
         let plan = self.inside(dest, inside)?;
         self.policy.on_conflict = policy;
         self.conflicts.truncate(before);
         let Expects::Exactly(original) = change.expects else { return Ok(plan) };
         let taken = if matches!(plan, Plan::Remove) { Settled::Deleted } else { Settled::CutDown };
         self.conflict(Some(dest), original, None, taken);
-        Ok(if policy == OnConflict::TakeUpdated { plan } else { Plan::Keep })
+        if policy == OnConflict::TakeUpdated {
+            return Ok(plan);
+        }
+        self.entered.truncate(entered);
+        Ok(Plan::Keep)
     }
 
     /// A plan for the other side's map or list that leaves of it only what is asked for: without the directives and nulls of a patch,
@@ -424,9 +430,11 @@ impl<'a> Walk<'a> {
         self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed });
     }
 
-    /// Notes that a plan goes into an alias.
-    fn enter(&mut self, dest: NodeRef<'a>, plan: Plan<'a>) -> Plan<'a> {
-        if dest.kind() == Kind::Alias && matches!(plan, Plan::Inside(_)) {
+    /// Notes that a plan goes into an alias, which is all that has to be written out then: `before` aliases were noted before the walk
+    /// came there.
+    fn enter(&mut self, dest: NodeRef<'a>, plan: Plan<'a>, before: usize) -> Plan<'a> {
+        if dest.kind() == Kind::Alias && (matches!(plan, Plan::Inside(_)) || self.entered.len() > before) {
+            self.entered.truncate(before);
             self.entered.push(dest);
         }
         plan
@@ -434,6 +442,12 @@ impl<'a> Walk<'a> {
 
     /// Dest and the other side have a map each, or a list each.
     fn inside(&mut self, dest: NodeRef<'a>, inside: &Inside<'a>) -> Result<Plan<'a>, Error> {
+        let before = self.entered.len();
+        let plan = self.inside_resolved(dest, inside)?;
+        Ok(self.enter(dest, plan, before))
+    }
+
+    fn inside_resolved(&mut self, dest: NodeRef<'a>, inside: &Inside<'a>) -> Result<Plan<'a>, Error> {
         let map = dest.resolve();
         if let Some(key) = map.duplicate_key() {
             return Err(key.error(format!("the key `{}` must stand once in a map that is to be merged", key.string())));
@@ -512,7 +526,7 @@ impl<'a> Walk<'a> {
         if unchanged && slots.iter().enumerate().all(|(i, s)| matches!(s, Slot::Dest { index, .. } if *index == i)) {
             return Ok(Plan::Keep);
         }
-        Ok(self.enter(dest, Plan::Inside(slots)))
+        Ok(Plan::Inside(slots))
     }
 
     fn child(
@@ -551,7 +565,11 @@ impl<'a> Walk<'a> {
         let Some((merged, value)) = merged_value(map, child).filter(|_| own.is_none()) else {
             return Ok(false);
         };
-        if matches!(self.node(Some(value), &child.change, &[])?, Plan::Keep) && others != Others::Go {
+        let before = self.entered.len();
+        let plan = self.node(Some(value), &child.change, &[])?;
+        let stays = matches!(plan, Plan::Keep) && self.entered.len() == before;
+        self.entered.truncate(before);
+        if stays && others != Others::Go {
             return Ok(true);
         }
         self.entered.push(merged);

@@ -381,12 +381,8 @@ impl<'c> Run<'c> {
         }
         let uses = alias::in_the_way(dest, &merged);
         if !uses.is_empty() {
-            let edits = splice::edits(dest, &alias::write_out(dest, &uses));
-            if edits.is_empty() {
-                let message = "an alias must not be a key in a resource that is to be merged";
-                return Err(unreadable_source(about, &uses[0].error(message)));
-            }
             own_anchors(about, dest)?;
+            let edits = splice::edits(dest, &alias::write_out(dest, &uses));
             let text = OwnText::of(dest).edited(dest, &edits);
             return self.merge_text(about, text, ask);
         }
