@@ -583,9 +583,10 @@ fn merged_value<'a>(map: NodeRef<'a>, child: &Child<'a>) -> Option<(NodeRef<'a>,
     if !map.document().has_merge_keys() {
         return None;
     }
-    let (_, merged) = map.entries().find(|(k, _)| k.is_merge_key())?;
-    let value = if merged.is_list() { merged.elements().find_map(|m| m.get(name)) } else { merged.get(name) };
-    Some((merged, value?))
+    let brings = |merged: NodeRef<'a>| {
+        if merged.is_list() { merged.elements().find_map(|m| m.get(name)) } else { merged.get(name) }
+    };
+    map.entries().filter(|(k, _)| k.is_merge_key()).find_map(|(_, merged)| Some((merged, brings(merged)?)))
 }
 
 /// What becomes of each of dest's children; `None` of those that are not asked for.

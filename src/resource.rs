@@ -162,7 +162,7 @@ impl<'a> Resource<'a> {
     /// and name. Source: kpt writes it when a function renames what came from upstream.
     pub fn package_identity(&self) -> Option<Identity<'a>> {
         let identity = self.identity?;
-        let (key, value) = self.node.entries().find(|(k, _)| k.string() == "metadata")?;
+        let (key, value) = self.node.fields().find(|(k, _)| k.string() == "metadata")?;
         let comment = comment_text(&Place::of_entry(key, value), value).unwrap_or_default();
         let named =
             comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").and_then(|s| s.trim().split_once('/'));

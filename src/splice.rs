@@ -163,11 +163,13 @@ impl<'d> Splicer<'d> {
                     && value.children().next().is_none()))
     }
 
-    /// The text of a map or list that has only new children, or none: its tag stays, and so do comments that belong to no child.
+    /// The text of a map or list that has only new children, or none: its anchor and its tag stay, and so do comments that belong to no
+    /// child.
     fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, slots: &[Slot<'_>]) -> Text {
         let column = place.column(self.doc);
         let child_column = self.layout.child_column(value.kind(), host, column);
-        let mut text = Text { head: value.tag_text().unwrap_or_default().to_owned(), body: Vec::new() };
+        let props: Vec<&str> = [value.anchor_text(), value.tag_text()].into_iter().flatten().collect();
+        let mut text = Text { head: props.join(" "), body: Vec::new() };
         for new in news(slots) {
             text.body.extend(self.layout.new_child(new, child_column));
         }
@@ -253,7 +255,7 @@ impl<'d> Splicer<'d> {
             return self.moved_children(host, column, &places, &values, slots);
         }
         let Some(kept) = slots.iter().position(is_kept) else {
-            return;
+            return self.root_anew(node, &places, slots);
         };
         let (before, rest) = slots.split_at(kept);
         let kept_index = before.iter().filter(|s| matches!(s, Slot::Dest { .. })).count();
@@ -298,6 +300,25 @@ impl<'d> Splicer<'d> {
                 }
             }
         }
+    }
+
+    /// A root of which no child stays; what holds any other map or list sets that anew.
+    fn root_anew(&mut self, root: NodeRef<'d>, places: &[Place], slots: &[Slot<'_>]) {
+        let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
+        let column = first.column(self.doc);
+        let owned = self.owned(places);
+        let free = self.doc.comments_in(first.lead..last.end).filter(|c| !owned(c.0));
+        let mut lines: Vec<String> =
+            free.map(|(s, e)| format!("{}{}", " ".repeat(column), &self.text()[s..e])).collect();
+        lines.extend(news(slots).flat_map(|new| self.layout.new_child(new, column)));
+        if news(slots).next().is_none() {
+            let empty = if root.kind() == Kind::Map { "{}" } else { "[]" };
+            lines.push(format!("{}{empty}", " ".repeat(column)));
+        }
+        let text = lines.join("\n") + "\n";
+        let top = first.top(self.doc);
+        let text = if first.is_inline(self.doc) { text.trim_start() } else { &text };
+        self.edit(top..last.bottom(self.doc), text);
     }
 
     /// Behind what is removed with a child. Blank lines below it go, too, where the sibling above ends with a block scalar that would take

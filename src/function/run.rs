@@ -52,13 +52,26 @@ pub struct Added {
 
 /// A source with a `<<` entry, as a text in which it is written out; what is lowered has fields and nothing behind them.
 pub(super) fn flatten(source: &Resource<'_>) -> Result<Option<Document<'static>>, Box<Outcome>> {
-    let uses = alias::merged(source.node);
-    if uses.is_empty() {
-        return Ok(None);
+    let mut flat = flattened(source.node);
+    // A copy may hold `<<` entries of its own, as they were written in the first one.
+    while let Some(text) = flat {
+        let doc = Document::parse(text).map_err(|e| unreadable_source(source, &e))?;
+        flat = OwnText::resource(&doc).and_then(flattened);
+        if flat.is_none() {
+            return Ok(Some(doc));
+        }
     }
-    let text = OwnText::of(source.node)
-        .edited(source.node, &splice::edits(source.node, &alias::write_out(source.node, &uses)));
-    Document::parse(text).map(Some).map_err(|e| unreadable_source(source, &e))
+    Ok(None)
+}
+
+/// The text of a resource with its `<<` entries written out, where it has any.
+fn flattened(node: NodeRef<'_>) -> Option<String> {
+    let uses = alias::merged(node);
+    if uses.is_empty() {
+        return None;
+    }
+    let edits = splice::edits(node, &alias::write_out(node, &uses));
+    (!edits.is_empty()).then(|| OwnText::of(node).edited(node, &edits))
 }
 
 /// Checks that no alias binds an item that changes or goes to another one, whose meaning would change with it.
@@ -383,6 +396,13 @@ impl<'c> Run<'c> {
         if !uses.is_empty() {
             own_anchors(about, dest)?;
             let edits = splice::edits(dest, &alias::write_out(dest, &uses));
+            // Each round writes at least one use out; without progress there is no end.
+            if edits.is_empty() {
+                return Err(unreadable_source(
+                    about,
+                    &uses[0].error("this must be written out before it can be merged"),
+                ));
+            }
             let text = OwnText::of(dest).edited(dest, &edits);
             return self.merge_text(about, text, ask);
         }

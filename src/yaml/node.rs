@@ -259,6 +259,12 @@ impl<'a> NodeRef<'a> {
         text.split_ascii_whitespace().find(|t| t.starts_with('!'))
     }
 
+    /// Its anchor as it is written.
+    pub(crate) fn anchor_text(self) -> Option<&'a str> {
+        let (start, end) = self.props()?.anchor?;
+        Some(&self.doc.source[start as usize..end as usize])
+    }
+
     /// Whether nothing at all is written where the value could stand (`key:`).
     pub fn is_absent(self) -> bool {
         let n = self.node();
@@ -463,7 +469,7 @@ impl<'a> NodeRef<'a> {
         self.doc.nulls.get(first).is_some_and(|&n| n < self.node().next)
     }
 
-    /// Whether the subtree holds an alias or a merge key, so that its text alone does not say what it means.
+    /// Whether the subtree holds an alias, so that its text alone does not say what it means.
     pub(crate) fn has_aliases(self) -> bool {
         self.doc.aliases_in(self).next().is_some()
     }

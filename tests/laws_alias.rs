@@ -1,0 +1,349 @@
+//! The law of aliases: a document with anchors, aliases and `<<` means what its twin means, in which all of them are written out, on
+//! whatever side it stands and whatever becomes of it.
+
+#[path = "support/alias.rs"]
+mod alias;
+#[path = "support/render.rs"]
+mod render;
+mod support;
+
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::{Output, Verdict, run};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use support::{items, items_of, passes, resource_list, side, value_of};
+
+type Bytes<'b> = std::iter::Cycle<std::slice::Iter<'b, u8>>;
+
+fn one_in(bytes: &mut Bytes<'_>, n: u8) -> bool {
+    bytes.next().is_some_and(|b| b % n == 0)
+}
+
+fn map_of(fields: Vec<(&'static str, Option<Value>)>) -> Value {
+    Value::Object(fields.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))).collect())
+}
+
+/// Of a few, so that equal ones are many.
+fn scalar() -> impl Strategy<Value = Value> {
+    prop::sample::select(vec![json!(1), json!("x"), json!("y z"), json!("two\nlines\n")])
+}
+
+fn fields(value: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {
+    prop::collection::btree_map("[a-c]", value, 0..4).prop_map(|m| Value::Object(m.into_iter().collect()))
+}
+
+fn keyed(element: impl Fn(&'static str) -> BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
+    (Just(vec!["a", "b", "c"]).prop_shuffle(), 0..4usize)
+        .prop_flat_map(move |(names, count)| names[..count].iter().map(|n| element(n)).collect::<Vec<_>>())
+        .prop_map(Value::Array)
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    scalar().prop_recursive(3, 12, 3, |inner| {
+        let element = inner.clone();
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+            fields(inner),
+            keyed(move |name| element.clone().prop_map(move |v| json!({"name": name, "v": v})).boxed())
+        ]
+    })
+}
+
+fn env(name: &'static str) -> BoxedStrategy<Value> {
+    prop::option::of(scalar()).prop_map(move |v| map_of(vec![("name", Some(json!(name))), ("value", v)])).boxed()
+}
+
+fn container(name: &'static str) -> BoxedStrategy<Value> {
+    let parts = (
+        prop::option::of(scalar()),
+        prop::option::of(keyed(env)),
+        prop::option::of(prop::collection::vec(scalar(), 0..3).prop_map(Value::Array)),
+        prop::option::of(fields(scalar())),
+        prop::option::of(value()),
+    );
+    parts
+        .prop_map(move |(image, env, args, limits, x)| {
+            map_of(vec![
+                ("name", Some(json!(name))),
+                ("image", image),
+                ("env", env),
+                ("args", args),
+                ("resources", limits.map(|l| json!({"limits": l}))),
+                ("x", x),
+            ])
+        })
+        .boxed()
+}
+
+/// The spec of a Pod, with a field that no type knows of.
+fn spec() -> impl Strategy<Value = Value> {
+    let parts = (
+        prop::option::of(keyed(container)),
+        prop::option::of(keyed(container)),
+        prop::option::of(fields(scalar())),
+        prop::option::of(prop::collection::vec(fields(scalar()), 0..3).prop_map(Value::Array)),
+        prop::option::of(value()),
+    );
+    parts.prop_map(|(containers, init, selector, tolerations, x)| {
+        map_of(vec![
+            ("initContainers", init),
+            ("containers", containers),
+            ("nodeSelector", selector),
+            ("tolerations", tolerations),
+            ("x", x),
+        ])
+    })
+}
+
+/// A value with parts of another one in it, so that sides have something in common.
+fn mixed(base: &Value, other: &Value, bytes: &mut Bytes<'_>) -> Value {
+    let name = |v: &Value| v.get("name").cloned();
+    match (base, other) {
+        (Value::Object(a), Value::Object(b)) => {
+            let mut out = Map::new();
+            for (key, value) in a {
+                match b.get(key) {
+                    Some(other) => drop(out.insert(key.clone(), mixed(value, other, bytes))),
+                    None if key == "name" || !one_in(bytes, 4) => drop(out.insert(key.clone(), value.clone())),
+                    None => {}
+                }
+            }
+            let more = b.iter().filter(|(k, _)| !a.contains_key(*k)).filter(|_| one_in(bytes, 3));
+            out.extend(more.map(|(k, v)| (k.clone(), v.clone())));
+            Value::Object(out)
+        }
+        (Value::Array(a), Value::Array(b)) if a.iter().chain(b).all(|e| name(e).is_some()) => {
+            let mut out = Vec::new();
+            for element in a {
+                match b.iter().find(|o| name(o) == name(element)) {
+                    Some(other) => out.push(mixed(element, other, bytes)),
+                    None if !one_in(bytes, 4) => out.push(element.clone()),
+                    None => {}
+                }
+            }
+            let more = b.iter().filter(|o| !a.iter().any(|e| name(e) == name(o))).filter(|_| one_in(bytes, 3));
+            out.extend(more.cloned());
+            Value::Array(out)
+        }
+        _ if !one_in(bytes, 4) => base.clone(),
+        _ => other.clone(),
+    }
+}
+
+/// Strews nulls and directives over a patch.
+fn strew(value: &mut Value, bytes: &mut Bytes<'_>, lists: bool) {
+    match value {
+        Value::Object(map) => {
+            let names: Vec<String> = map.keys().cloned().collect();
+            for name in &names {
+                if name != "name" && one_in(bytes, 9) {
+                    map[name] = Value::Null;
+                }
+                strew(&mut map[name], bytes, lists);
+            }
+            if one_in(bytes, 13) {
+                let said = ["merge", "replace", "delete"][usize::from(bytes.next().copied().unwrap_or(0)) % 3];
+                map.insert("$patch".into(), json!(said));
+            }
+            if lists && one_in(bytes, 13) {
+                map.insert("$retainKeys".into(), json!(names));
+            }
+            for list in ["containers", "env"].into_iter().filter(|_| lists) {
+                if one_in(bytes, 4) {
+                    map.insert(
+                        format!("$setElementOrder/{list}"),
+                        json!([{"name": "c"}, {"name": "b"}, {"name": "a"}]),
+                    );
+                    if let Some(Value::Array(elements)) = map.get_mut(list) {
+                        elements.sort_by_key(|e| std::cmp::Reverse(e.get("name").map(ToString::to_string)));
+                    }
+                }
+            }
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(|e| strew(e, bytes, lists)),
+        _ => {}
+    }
+}
+
+/// A Pod of this spec, with some of what is in it in a list before that: what an alias may stand for.
+fn pod(number: usize, spec: &Value, bytes: &mut Bytes<'_>) -> Value {
+    fn parts<'v>(value: &'v Value, bytes: &mut Bytes<'_>, out: &mut Vec<&'v Value>) {
+        if one_in(bytes, 5) {
+            out.push(value);
+        }
+        match value {
+            Value::Object(map) => map.values().for_each(|v| parts(v, bytes, out)),
+            Value::Array(list) => list.iter().for_each(|v| parts(v, bytes, out)),
+            _ => {}
+        }
+    }
+    let mut defs = Vec::new();
+    parts(spec, bytes, &mut defs);
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": format!("p{number}")}});
+    if !defs.is_empty() {
+        pod["defs"] = json!(defs);
+    }
+    pod["spec"] = spec.clone();
+    pod
+}
+
+/// One side of a merge: a text with aliases, and its twin.
+struct Side {
+    aliased: String,
+    twin: String,
+}
+
+impl Side {
+    fn of(values: &[Value], bytes: &[u8]) -> Self {
+        let (mut aliased, mut twin) = (String::new(), String::new());
+        for value in values {
+            let text = alias::Sharing::new(bytes).document(value);
+            let doc = Document::parse(text.as_str()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            // In the order in which a reader sees the fields.
+            let read = doc.roots().next().map_or(Value::Null, value_of);
+            assert_eq!(&read, value, "\n{text}");
+            aliased.push_str(&format!("---\n{text}"));
+            twin.push_str(&format!("---\n{}", render::Style::new(&[1]).document(&read)));
+        }
+        Self { aliased, twin }
+    }
+}
+
+/// What came of a run, told without regard to how it is written.
+#[derive(Debug, PartialEq)]
+struct Told {
+    verdict: Verdict,
+    items: Value,
+    results: Vec<(String, String, Value)>,
+}
+
+fn told(stdin: &str) -> (Told, Output) {
+    let output = run(stdin);
+    let doc = Document::parse(output.stdout.as_str()).unwrap_or_else(|e| panic!("{e}\n{stdin}\n{}", output.stdout));
+    let root = doc.roots().next().expect("a root");
+    let result = |r: NodeRef<'_>| {
+        let text = |key: &str| r.get(key).map(NodeRef::string).unwrap_or_default().to_owned();
+        let (severity, message) = (text("severity"), text("message"));
+        let json = |key: &str| r.get(key).map_or(Value::Null, value_of);
+        let mut field = json("field");
+        // Where a field is absent from a list in conflict a message shows but a part of the values; the field has them whole.
+        let message = if r.at(&["tags", "krm-merge.dev/reason"]).is_some() {
+            let original = r.at(&["tags", "krm-merge.dev/original"]).map(NodeRef::string).unwrap_or_default();
+            field["original"] = serde_json::from_str(original).unwrap_or_default();
+            let place = message.split('`').nth(1).unwrap_or_default().to_owned();
+            format!("{place} {}", message.rsplit(": ").next().unwrap_or_default())
+        } else if severity == "error" {
+            String::new()
+        } else {
+            message
+        };
+        (severity, message, field)
+    };
+    let told = Told {
+        verdict: output.verdict,
+        items: root.get("items").map_or(Value::Null, value_of),
+        results: root.get("results").into_iter().flat_map(NodeRef::elements).map(result).collect(),
+    };
+    (told, output)
+}
+
+/// The items and the results of an output.
+fn gave(output: &Output) -> String {
+    let results = output.stdout.find("\nresults:").map_or("", |at| &output.stdout[at + 1..]);
+    format!("{}{results}", items_of(&output.stdout))
+}
+
+/// Merges each mix of texts and twins, and says what came of it.
+fn check(dest: &Side, others: &[(&str, &Side)], spec: &str) -> Result<Told, TestCaseError> {
+    let stdin = |d: &str, is_twin: bool| {
+        let sides = others.iter().map(|(role, s)| side(role, if is_twin { &s.twin } else { &s.aliased }));
+        resource_list(&items(d), &format!("{spec}{}", sides.collect::<String>()))
+    };
+    let twin = stdin(&dest.twin, true);
+    let (want, of_twin) = told(&twin);
+    for stdin in [stdin(&dest.aliased, true), stdin(&dest.twin, false), stdin(&dest.aliased, false)] {
+        let (got, output) = told(&stdin);
+        prop_assert_eq!(
+            &got,
+            &want,
+            "\n--- in\n{}\n--- gave\n{}\n--- and the twin\n{}\n--- gave\n{}",
+            stdin,
+            gave(&output),
+            twin,
+            gave(&of_twin)
+        );
+        if items_of(&of_twin.stdout) == items_of(&twin) {
+            prop_assert_eq!(items_of(&output.stdout), items_of(&stdin), "nothing changed");
+        }
+    }
+    Ok(want)
+}
+
+proptest! {
+    #![proptest_config(support::tries(100))]
+
+    #[test]
+    fn a_patched_document_and_its_twin_are_equal(
+        dests in prop::collection::vec(spec(), 1..3), patch in spec(),
+        how in prop::collection::vec(any::<u8>(), 8..60), style in prop::collection::vec(any::<u8>(), 30..120)
+    ) {
+        let bytes = &mut how.iter().cycle();
+        let values: Vec<Value> = dests.iter().enumerate().map(|(i, spec)| pod(i, spec, bytes)).collect();
+        let dest = Side::of(&values, &style);
+        for mode in ["TwoWay", "Strategic"] {
+            let mut patch = mixed(&dests[0], &patch, bytes);
+            strew(&mut patch, bytes, mode == "Strategic");
+            let source = Side::of(&[pod(0, &patch, bytes)], &how);
+            check(&dest, &[("source", &source)], &format!("mode: {mode}\n"))?;
+        }
+    }
+
+    #[test]
+    fn an_upgraded_document_and_its_twin_are_equal(
+        original in spec(), one in spec(), two in spec(),
+        how in prop::collection::vec(any::<u8>(), 8..60), style in prop::collection::vec(any::<u8>(), 30..120)
+    ) {
+        let bytes = &mut how.iter().cycle();
+        let side = |spec: &Value, bytes: &mut Bytes<'_>, style: &[u8]| Side::of(&[pod(0, spec, bytes)], style);
+        let dest = side(&mixed(&original, &two, bytes), bytes, &style);
+        let updated = side(&mixed(&original, &one, bytes), bytes, &how);
+        let original = side(&original, bytes, &style[7..]);
+        let policy = if one_in(bytes, 2) { "KeepDest" } else { "TakeUpdated" };
+        let spec = format!("mode: ThreeWay\nonConflict: {policy}\n");
+        check(&dest, &[("original", &original), ("updated", &updated)], &spec)?;
+    }
+
+    #[test]
+    fn what_is_not_asked_for_stays_to_the_byte(spec in spec(), style in prop::collection::vec(any::<u8>(), 30..120)) {
+        let value = pod(0, &spec, &mut style.iter().cycle());
+        let dest = Side::of(&[value], &style);
+        for text in [&dest.aliased, &dest.twin] {
+            for spec in [
+                format!("mode: TwoWay\n{}", side("source", text)),
+                format!("mode: ThreeWay\n{}{}", side("original", text), side("updated", text)),
+                format!("mode: Strategic\n{}", side("source", "{apiVersion: v1, kind: Pod, metadata: {name: p0}}\n")),
+            ] {
+                let stdin = resource_list(&items(&dest.aliased), &spec);
+                let output = passes(&stdin).stdout;
+                prop_assert_eq!(items_of(&output), items_of(&stdin), "\n{}", stdin);
+            }
+        }
+    }
+}
+
+/// The generator must not miss what the law is about.
+#[test]
+fn most_documents_share_something() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut anchors, mut aliases, mut merges) = (0, 0, 0);
+    for _ in 0..100 {
+        use proptest::strategy::ValueTree;
+        let strategy = (spec(), prop::collection::vec(any::<u8>(), 30..120));
+        let (spec, style) = strategy.new_tree(&mut runner).expect("a tree").current();
+        let text = Side::of(&[pod(0, &spec, &mut style.iter().cycle())], &style).aliased;
+        anchors += text.matches('&').count();
+        aliases += text.matches('*').count();
+        merges += text.matches("<<:").count();
+    }
+    assert!(anchors > 500 && aliases > 300 && merges > 300, "{anchors} anchors, {aliases} aliases, {merges} merges");
+}
