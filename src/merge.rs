@@ -7,7 +7,7 @@ mod order;
 mod union;
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -456,10 +456,12 @@ impl<'a> Walk<'a> {
         let mut plans: Vec<Option<(Plan<'a>, Comments<'a>)>> = vec![None; old.written.len()];
         let mut asked = vec![false; old.written.len()];
         let mut new: Vec<(&ChildId<'a>, New<'a>)> = Vec::new();
+        let mut brought_in = HashSet::new();
         for child in &inside.children {
             let (found, more) = old.find(&child.id);
             self.path.push(child.id.step(&inside.by), found);
-            if self.brought_in(map, child, found, inside.others)? {
+            if self.brought_in(map, child, found)? {
+                brought_in.insert(&child.id);
                 self.path.pop();
                 continue;
             }
@@ -487,11 +489,26 @@ impl<'a> Walk<'a> {
                 }
             }
         }
+        // Where the others go, a `<<` entry stays if all that it brings in is asked for, and is written out if only some of it is.
+        let mut entries = Vec::new();
+        if inside.others == Others::Go && map.document().has_merge_keys() {
+            let own = |id: &ChildId<'a>| old.find(id).0;
+            let stays = |id: &ChildId<'a>| own(id).map_or(brought_in.contains(id), |i| asked[i]);
+            for (i, merged) in merge_entries(map) {
+                let (here, gone): (Vec<_>, Vec<_>) =
+                    fields_of_merged(merged).map(|f| ChildId::Field(f.0)).partition(stays);
+                if gone.is_empty() {
+                    entries.push(i);
+                } else if here.iter().any(|id| own(id).is_none()) {
+                    self.entered.push(merged);
+                }
+            }
+        }
         for (i, plan) in plans.iter_mut().enumerate().filter(|(_, plan)| plan.is_none()) {
             let goes = match inside.others {
                 Others::Stay => false,
                 Others::Once => old.ids[i].as_ref().is_some_and(|id| old.find(id).0 != Some(i)),
-                Others::Go => !asked[i],
+                Others::Go => !asked[i] && !entries.contains(&i),
             };
             if goes {
                 *plan = Some((Plan::Remove, Comments::default()));
@@ -554,14 +571,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether `<<` brings in a field that the map itself lacks just as it is asked for. Where it brings it in otherwise, the entry has
-    /// to be written out, as it has where the others go and the entry with them.
-    fn brought_in(
-        &mut self,
-        map: NodeRef<'a>,
-        child: &Child<'a>,
-        own: Option<usize>,
-        others: Others,
-    ) -> Result<bool, Error> {
+    /// to be written out.
+    fn brought_in(&mut self, map: NodeRef<'a>, child: &Child<'a>, own: Option<usize>) -> Result<bool, Error> {
         let Some((merged, value)) = merged_value(map, child).filter(|_| own.is_none()) else {
             return Ok(false);
         };
@@ -569,12 +580,22 @@ impl<'a> Walk<'a> {
         let plan = self.node(Some(value), &child.change, &[])?;
         let stays = matches!(plan, Plan::Keep) && self.entered.len() == before;
         self.entered.truncate(before);
-        if stays && others != Others::Go {
-            return Ok(true);
+        if !stays {
+            self.entered.push(merged);
         }
-        self.entered.push(merged);
-        Ok(false)
+        Ok(stays)
     }
+}
+
+/// The `<<` entries of a map, by their number among the entries as they are written.
+fn merge_entries<'a>(map: NodeRef<'a>) -> impl Iterator<Item = (usize, NodeRef<'a>)> {
+    map.entries().enumerate().filter(|(_, (key, _))| key.is_merge_key()).map(|(i, (_, merged))| (i, merged))
+}
+
+/// The fields that a `<<` entry holds, in the order in which they count: of one name, the first.
+fn fields_of_merged<'a>(merged: NodeRef<'a>) -> impl Iterator<Item = (&'a str, NodeRef<'a>)> {
+    let one = Some(merged).filter(|m| !m.is_list());
+    one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields).map(|(key, value)| (key.string(), value))
 }
 
 /// The value of a `<<` entry that brings in a field, and what it brings in.
@@ -583,10 +604,7 @@ fn merged_value<'a>(map: NodeRef<'a>, child: &Child<'a>) -> Option<(NodeRef<'a>,
     if !map.document().has_merge_keys() {
         return None;
     }
-    let brings = |merged: NodeRef<'a>| {
-        if merged.is_list() { merged.elements().find_map(|m| m.get(name)) } else { merged.get(name) }
-    };
-    map.entries().filter(|(k, _)| k.is_merge_key()).find_map(|(_, merged)| Some((merged, brings(merged)?)))
+    merge_entries(map).find_map(|(_, merged)| Some((merged, fields_of_merged(merged).find(|f| f.0 == name)?.1)))
 }
 
 /// What becomes of each of dest's children; `None` of those that are not asked for.

@@ -50,7 +50,7 @@ impl<'b> Sharing<'b> {
     }
 
     fn one_in(&mut self, n: usize) -> bool {
-        self.byte() % n == 0
+        self.byte().is_multiple_of(n)
     }
 
     /// A map as a block document.
