@@ -238,7 +238,9 @@ fn told(stdin: &str) -> (Told, Output) {
         };
         let original = r.at(&["tags", "krm-merge.dev/original"]).map(NodeRef::string).unwrap_or_default();
         let original: Value = serde_json::from_str(original).unwrap_or_default();
-        (severity, message, json!([field, original]))
+        let mut values = json!([field, original]);
+        values.sort_all_objects();
+        (severity, message, values)
     };
     let mut results: Vec<_> = root.get("results").into_iter().flat_map(NodeRef::elements).map(result).collect();
     // They come in the order of the fields, where those that `<<` brings in stand elsewhere.
