@@ -4,6 +4,7 @@
 //! wrong, the items go out as they came, with the reason among the results. [`run`] is the function on a ResourceList; [`merge_items`]
 //! does the same over resources that lie in any texts, as the files of a folder.
 
+mod apart;
 mod rules;
 mod run;
 mod sources;
@@ -126,12 +127,13 @@ pub fn merge_items<'a>(
     let texts = Texts::parse(&config)?;
     let roles = assign(items, given, &config, &texts)?;
     let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
-    let idle = rules::idle(&config.merge_keys, &roles);
+    let mut told = rules::idle(&config.merge_keys, &roles);
+    told.extend(apart::told(&config, &roles)?);
     let (merged, mut results) = match config.mode {
         Mode::TwoWay => two_way(roles, &config),
         Mode::ThreeWay => three_way(roles, &config),
         Mode::Strategic => strategic(roles, &config),
     }?;
-    results.extend(idle);
+    results.extend(told);
     Ok((merged, results))
 }

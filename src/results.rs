@@ -235,7 +235,8 @@ impl Outcome {
             let namespace = if r.namespace.is_empty() { String::new() } else { format!("{}/", r.namespace) };
             about.push_str(&format!("{} {namespace}{}", r.kind, r.name));
         }
-        if let Some(file) = &self.file {
+        // What says itself where it lies has no identity that the line could begin with.
+        if let Some(file) = self.file.as_ref().filter(|f| !about.is_empty() || !self.message.contains(&f.path)) {
             about.push_str(&if about.is_empty() { file.path.clone() } else { format!(" ({})", file.path) });
         }
         if !about.is_empty() {
@@ -265,7 +266,7 @@ fn verdict_of(settled: Settled) -> &'static str {
 }
 
 /// The first places of a list of them, quoted.
-fn listed(places: &[String]) -> String {
+pub fn listed(places: &[String]) -> String {
     const SHOWN: usize = 3;
     let mut shown: Vec<String> = places.iter().take(SHOWN).map(|p| format!("`{p}`")).collect();
     if places.len() > SHOWN {

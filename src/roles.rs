@@ -33,6 +33,8 @@ pub struct Roles<'a> {
     pub dest: Vec<Resource<'a>>,
     /// The resources of the other roles.
     pub others: Vec<(Role, Vec<Resource<'a>>)>,
+    /// Items that a role selects and that are no resources, as a `kustomization.yaml` without a name: they take no part in the merge.
+    pub apart: Vec<(Role, Resource<'a>)>,
     /// For each item, whether it is consumed.
     pub gone: Vec<bool>,
 }
@@ -72,11 +74,12 @@ fn error(message: String) -> Box<Outcome> {
 }
 
 /// Assigns the items and the resources of the functionConfig to roles. `given` is what plays a role beside them, in roles that the
-/// functionConfig does not fill. Source: function-config.md.
+/// functionConfig does not fill. A folder of a package may hold a file that is no resource, which kpt sends, too; what a user wrote for the merge must
+/// be one. Source: function-config.md.
 ///
 /// # Errors
 /// A role that is filled twice; an item marked with a role that the mode does not have, or with one that is filled; an item in two roles; a `path`
-/// that selects nothing; a resource in a role without apiVersion, kind or name.
+/// that selects nothing, or nothing with apiVersion, kind and name; a resource of the functionConfig without one of these.
 pub fn assign<'a>(
     items: Vec<Resource<'a>>,
     given: Vec<(Role, Vec<Resource<'a>>)>,
@@ -88,7 +91,8 @@ pub fn assign<'a>(
     let mut taken_by: Vec<Option<&str>> = vec![None; items.len()];
     let mut others = given;
     let mut texts = texts.0.iter();
-    let mut taken: Vec<(usize, Role)> = Vec::new();
+    let mut taken: Vec<usize> = Vec::new();
+    let mut apart: Vec<(Role, Resource<'a>)> = Vec::new();
     for (role, sides) in &config.sides {
         if others.iter().any(|(filled, _)| filled == role) {
             let name = role.name();
@@ -99,6 +103,7 @@ pub fn assign<'a>(
         let mut members = Vec::new();
         for side in sides {
             let first = members.len();
+            let first_apart = apart.len();
             match &side.from {
                 From::Resources(nodes) => {
                     members.extend(
@@ -139,8 +144,16 @@ pub fn assign<'a>(
                         }
                         taken_by[i] = Some(&side.field);
                         gone[i] = *keep == Keep::Consumed;
-                        taken.push((i, *role));
-                        members.push(Resource { relative_path: Some(relative), ..item.clone() });
+                        taken.push(i);
+                        let item = Resource { relative_path: Some(relative), ..item.clone() };
+                        if item.identity.is_some() || side.target.is_some() {
+                            members.push(item);
+                        } else {
+                            apart.push((*role, item));
+                        }
+                    }
+                    if let (true, Some((_, item))) = (members.len() == first, apart.get(first_apart)) {
+                        return Err(no_resource(item, config.mode));
                     }
                     if !found {
                         let of_host = if items.iter().flatten().any(|item| item.path.is_some()) {
@@ -183,27 +196,32 @@ pub fn assign<'a>(
         gone[i] = true;
         let Some(item) = slot.take() else { continue };
         match others.iter_mut().find(|o| o.0 == role) {
+            _ if item.identity.is_none() => apart.push((role, item)),
             Some((_, members)) => members.push(item),
             None => others.push((role, vec![item])),
         }
     }
     // An entry of the functionConfig stands for the role as a whole; the one made above by annotation must not hide that.
-    for (i, _) in taken {
+    for i in taken {
         items[i] = None;
     }
-    for resource in others.iter().flat_map(|(_, members)| members) {
-        if let Some(field) = resource.missing().filter(|_| resource.target.is_none()) {
-            let or = if config.mode == Mode::ThreeWay { "" } else { ", or a `target` that says which items it is for" };
-            return Err(Box::new(
-                Outcome::new(
-                    Severity::Error,
-                    format!("{} must have `{field}` to be merged{or}", resource.whereabouts()),
-                )
-                .about(resource),
-            ));
-        }
+    let alone = apart.iter().find(|(role, _)| !others.iter().any(|(filled, _)| filled == role)).map(|(_, item)| item);
+    let unnamed = |r: &&Resource<'_>| r.identity.is_none() && r.target.is_none();
+    if let Some(resource) = alone.or_else(|| others.iter().flat_map(|(_, members)| members).find(unnamed)) {
+        return Err(no_resource(resource, config.mode));
     }
-    Ok(Roles { dest: items.into_iter().flatten().collect(), others, gone })
+    Ok(Roles { dest: items.into_iter().flatten().collect(), others, apart, gone })
+}
+
+/// That what plays a role is no resource.
+fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Outcome> {
+    let or = if mode == Mode::ThreeWay { "" } else { ", or a `target` that says which items it is for" };
+    let field = resource.missing().unwrap_or("metadata.name");
+    error_about(resource, format!("{} must have `{field}` to be merged{or}", resource.whereabouts()))
+}
+
+fn error_about(resource: &Resource<'_>, message: String) -> Box<Outcome> {
+    Box::new(Outcome::new(Severity::Error, message).about(resource))
 }
 
 /// The role that an item's annotation gives it; `None` for dest.

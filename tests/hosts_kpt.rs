@@ -300,6 +300,43 @@ fn an_upgrade_under_render_reads_releases_that_are_packages_themselves() {
     }
 }
 
+/// kpt refuses YAML that is no resource but for one file: a kustomization needs neither apiVersion nor name.
+#[test]
+fn a_kustomization_in_a_side_stops_no_upgrade() {
+    let Some(folder) = with_kpt("kustomization") else { return };
+    let settings = |level: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  level: {level}\n")
+    };
+    let kustomization = |rest: &str| format!("# of the shop\nresources:\n- settings.yaml\n{rest}");
+    let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: merge\nspec:\n  mode: ThreeWay\n  original: [{path: up/v1}]\n  updated: [{path: up/v2}]\n";
+    let pipeline = format!("pipeline:\n  mutators:\n  - exec: {BINARY}\n    configPath: merge.yaml\n");
+    let package = BTreeMap::from(
+        [
+            ("Kptfile", kptfile("shop", &pipeline)),
+            ("merge.yaml", config.to_owned()),
+            ("settings.yaml", settings("info # ours")),
+            ("kustomization.yaml", kustomization("namePrefix: own # ours\n")),
+            ("up/v1/settings.yaml", settings("info")),
+            ("up/v1/kustomization.yaml", kustomization("")),
+            ("up/v2/settings.yaml", settings("debug")),
+            ("up/v2/kustomization.yaml", kustomization("nameSuffix: new\n")),
+        ]
+        .map(|(path, text)| (path.to_owned(), text)),
+    );
+    let mut want = package.clone();
+    want.insert("settings.yaml".into(), settings("debug # ours"));
+    for (name, args) in [
+        ("eval", &["fn", "eval", "eval", "--exec", BINARY, "--fn-config", "eval/merge.yaml"][..]),
+        ("render", &["fn", "render", "render", "--allow-exec"]),
+    ] {
+        unpack(&package, &folder.join(name));
+        let shown = kpt(&folder, args).passes().shown();
+        assert_eq!(files(&folder.join(name)), want, "{name}");
+        let word = "(up/v2/kustomization.yaml) has no `apiVersion` and takes no part in the merge: upstream changed `nameSuffix` in it";
+        assert!(shown.contains(word), "{name}: {shown}");
+    }
+}
+
 #[test]
 fn source_and_sink_carry_a_package_through_a_pipe() {
     let Some(folder) = with_kpt("pipe") else { return };

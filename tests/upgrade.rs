@@ -349,3 +349,115 @@ fn under_fail_the_count_says_that_nothing_happened() {
     let output = krm_merge::run(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
     assert_eq!(messages(&output.stdout)[1], "0 merged, 0 added, 0 deleted, 1 unchanged, 1 in conflict");
 }
+
+/// A kustomization as kustomize takes it and kpt sends it: without apiVersion, kind and name.
+fn kustomization(folder: &str, rest: &str) -> String {
+    at(&format!("{folder}kustomization.yaml"), &format!("# of the shop\nresources: [a.yaml]\n{rest}metadata:\n"))
+}
+
+/// A package whose sides hold such a file, each with these lines in it.
+fn with_kustomizations(here: &str, old: &str, new: &str) -> String {
+    let side = |folder: &str, x: u8| at(&format!("{folder}a.yaml"), &thing("a", &format!("{{x: {x}}}")));
+    let dest = format!("{}{}", side("", 1), kustomization("", here));
+    let original = format!("{}{}", side("up/v1/", 1), kustomization("up/v1/", old));
+    format!("{dest}{original}{}{}", side("up/v2/", 2), kustomization("up/v2/", new))
+}
+
+#[test]
+fn a_file_of_a_side_that_is_no_resource_stays_and_is_told() {
+    let told = |here: &str, old: &str, new: &str| {
+        let stdin = with_kustomizations(here, old, new);
+        let output = passes(&resource_list(&stdin, BY_PATH));
+        assert_eq!(items_of(&output.stdout), stdin.replacen("{x: 1}", "{x: 2}", 1));
+        let mut of_file = results(&output.stdout).into_iter().filter(|r| r.1.contains("kustomization"));
+        let (severity, message) = of_file.next().expect("a result");
+        assert_eq!(of_file.next(), None, "one result");
+        let word = "`items[5]` (up/v2/kustomization.yaml) has no `apiVersion` and takes no part in the merge";
+        (severity, message.strip_prefix(word).unwrap_or_else(|| panic!("{message}")).to_owned(), output.stderr)
+    };
+    let quiet = |what: &str| ("info".to_owned(), what.to_owned(), Vec::new());
+    assert_eq!(told("namePrefix: own\n", "", ""), quiet(", and upstream did not change it"));
+    assert_eq!(told("namePrefix: new\n", "", "namePrefix: new\n"), quiet(", and dest's says the same"));
+    let (severity, what, stderr) = told("", "", "namePrefix: new\n");
+    assert_eq!(severity, "warning");
+    assert_eq!(what, ": upstream changed `namePrefix` in it, and dest does not get that");
+    assert_eq!(stderr.len(), 1);
+    assert_eq!(stderr[0].matches("up/v2/kustomization.yaml").count(), 1, "{stderr:?}");
+}
+
+#[test]
+fn a_file_that_is_no_resource_is_told_where_a_side_lacks_it() {
+    let all = with_kustomizations("", "", "");
+    let without = |folder: &str| all.replacen(&kustomization(folder, ""), "", 1);
+    for (stdin, severity, what) in [
+        (without("up/v1/"), "info", "takes no part in the merge, and dest's says the same"),
+        (
+            without("up/v1/").replacen(&kustomization("", ""), "", 1),
+            "warning",
+            "takes no part in the merge: it is new upstream, and dest does not get it",
+        ),
+        (without("up/v2/"), "warning", "takes no part in the merge: upstream deleted it, and dest's stays"),
+        (
+            without("up/v2/").replacen(&kustomization("", ""), "", 1),
+            "info",
+            "takes no part in the merge, and neither updated nor dest has it",
+        ),
+        (without(""), "info", "takes no part in the merge, and upstream did not change it"),
+    ] {
+        let output = passes(&resource_list(&stdin, BY_PATH));
+        assert_eq!(items_of(&output.stdout), stdin.replacen("{x: 1}", "{x: 2}", 1));
+        let of_file: Vec<_> = results(&output.stdout).into_iter().filter(|r| r.1.contains("kustomization")).collect();
+        assert!(matches!(of_file.as_slice(), [(s, m)] if s == severity && m.ends_with(what)), "{what}: {of_file:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_resource_is_consumed_with_its_side() {
+    let stdin = with_kustomizations("", "", "namePrefix: new\n");
+    let spec = "mode: ThreeWay\noriginal: [{path: up/v1, keep: false}]\nupdated: [{path: up/v2, keep: false}]\n";
+    let output = passes(&resource_list(&stdin, spec)).stdout;
+    assert_eq!(items_of(&output), format!("{}{}", at("a.yaml", &thing("a", "{x: 2}")), kustomization("", "")));
+    assert!(messages(&output).iter().any(|m| m.ends_with("; it is consumed with its side")), "{output}");
+    // So it is with those that an annotation marks, and in the other modes.
+    for mode in ["TwoWay", "Strategic"] {
+        let mark = |item: &str| item.replace("internal", "config.kubernetes.io/merge-source: source\n      internal");
+        let overlay = format!("{}{}", at("o/a.yaml", &thing("a", "{x: 2}")), kustomization("o/", ""));
+        let stdin = format!("{}{}{}", at("a.yaml", &thing("a", "{x: 1}")), kustomization("", ""), mark(&overlay));
+        let output = passes(&resource_list(&stdin, &format!("mode: {mode}\n")));
+        let want = format!("{}{}", at("a.yaml", &thing("a", "{x: 2}")), kustomization("", ""));
+        assert_eq!(items_of(&output.stdout), want);
+        let word =
+            "(o/kustomization.yaml) has no `apiVersion` and takes no part in the merge; it is consumed with its side";
+        assert!(output.stderr.iter().any(|line| line.contains(word)), "{:?}", output.stderr);
+    }
+}
+
+#[test]
+fn a_side_that_holds_no_resource_at_all_is_an_error() {
+    let stdin = format!("{}{}", at("a.yaml", &thing("a", "{}")), kustomization("o/", ""));
+    let stderr = fails(&resource_list(&stdin, "mode: TwoWay\nsource: [{path: o}]\n"));
+    let want = "error: `items[1]` (o/kustomization.yaml) must have `apiVersion` to be merged, or a `target` that says which items it is for";
+    assert_eq!(stderr, want);
+    let marked = stdin.replace(
+        "internal.config.kubernetes.io/path: o",
+        "config.kubernetes.io/merge-source: source\n      internal.config.kubernetes.io/path: o",
+    );
+    assert_eq!(fails(&resource_list(&marked, "mode: TwoWay\n")), want);
+}
+
+#[test]
+fn a_file_that_becomes_a_resource_upstream_is_an_error() {
+    let stdin = with_kustomizations("", "", "");
+    let name = |folder: &str| {
+        let named = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nmetadata:\n  name: k\nresources: [a.yaml]\n";
+        let path = format!("{folder}kustomization.yaml");
+        stdin.replacen(&kustomization(folder, ""), &at(&path, named), 1)
+    };
+    for (folder, unnamed) in
+        [("up/v2/", "`items[3]` (up/v1/kustomization.yaml)"), ("up/v1/", "`items[5]` (up/v2/kustomization.yaml)")]
+    {
+        let stderr = fails(&resource_list(&name(folder), BY_PATH));
+        assert!(stderr.starts_with(&format!("error: {unnamed} must have `apiVersion`, for ")), "{stderr}");
+    }
+    passes(&resource_list(&name(""), BY_PATH));
+}
