@@ -1,9 +1,10 @@
 //! Which items a patch is for, when it is not the one that it names: the `target` of a source.
 //!
-//! It selects as kustomize's `patches[].target` does: everything that is given must fit, and a pattern must fit the whole value. Only an
-//! empty pattern is another one: there it says nothing, here it fits what is empty, as the core group is. Source: kustomize's
-//! `types.Selector` and `SelectorRegex`.
+//! It selects as kustomize's `patches[].target` does: everything that is given must fit, a pattern must fit the whole value, and an empty
+//! selector fits all. Only an empty pattern is another one: there it says nothing, here it fits what is empty, as the core group is.
+//! Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares.
 
+mod scope;
 mod selector;
 
 use std::fmt;
@@ -34,9 +35,13 @@ pub enum Field {
     Kind,
     /// Its name.
     Name,
-    /// Its namespace; where none is written, `default` fits, too.
+    /// Its namespace: `default` where none is written, and for a type that lives outside of all namespaces a word that no namespace is.
+    /// Source: kustomize's `EffectiveNamespace`.
     Namespace,
 }
+
+/// What stands for the namespace of a type without one, in kustomize's words.
+const NON_NAMESPACEABLE: &str = "_non_namespaceable_";
 
 /// A pattern for a whole value. Most are a plain word, and need no expression to be compared.
 #[derive(Debug)]
@@ -50,8 +55,14 @@ impl Pattern {
         if text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/')) {
             return Ok(Self::Word(text.to_owned()));
         }
-        let whole = Regex::new(&format!("^(?:{text})$")).map_err(|e| e.to_string())?;
+        let text = unquoted(text);
+        // Alone first: what closes a group that it did not open is none.
+        let whole = Regex::new(&text).and_then(|_| Regex::new(&format!("^(?:{text})$"))).map_err(|e| e.to_string())?;
         Ok(Self::Expression(whole))
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Word(word) if word.is_empty())
     }
 
     fn fits(&self, value: &str) -> bool {
@@ -60,6 +71,28 @@ impl Pattern {
             Self::Expression(expression) => expression.is_match(value),
         }
     }
+}
+
+/// A pattern without `\Q…\E`, which quote what stands between them in Go and are unknown to `regex_lite`.
+fn unquoted(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some((before, behind)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
+        out.push_str(before);
+        rest = match behind.strip_prefix("\\Q") {
+            Some(quoted) => {
+                let (quoted, behind) = quoted.split_once("\\E").unwrap_or((quoted, ""));
+                out.push_str(&regex_lite::escape(quoted));
+                behind
+            }
+            None => {
+                let end = behind.char_indices().nth(2).map_or(behind.len(), |(at, _)| at);
+                out.push_str(&behind[..end]);
+                &behind[end..]
+            }
+        };
+    }
+    out + rest
 }
 
 impl Target {
@@ -109,10 +142,15 @@ impl Target {
             Field::Version => pattern.fits(of_version().1),
             Field::Kind => pattern.fits(text(&["kind"])),
             Field::Name => pattern.fits(text(&["metadata", "name"])),
-            Field::Namespace => match text(&["metadata", "namespace"]) {
-                "" => pattern.fits("") || pattern.fits("default"),
-                namespace => pattern.fits(namespace),
-            },
+            Field::Namespace => {
+                let namespace = text(&["metadata", "namespace"]);
+                let effective = match namespace {
+                    _ if scope::is_cluster_scoped(of_version().0, text(&["kind"])) => NON_NAMESPACEABLE,
+                    "" => "default",
+                    namespace => namespace,
+                };
+                if pattern.is_empty() { namespace.is_empty() } else { pattern.fits(effective) }
+            }
         };
         let selects = |selector: &Option<Selector>, map: &str| {
             selector.as_ref().is_none_or(|s| s.fits(|key| resource.at(&["metadata", map, key])?.as_str()))
@@ -151,15 +189,26 @@ mod tests {
             (&[(Field::Kind, "Deploy.*")], true),
             (&[(Field::Name, "web-.*")], true),
             (&[(Field::Name, "eb-.")], false),
+            (&[(Field::Name, "web-")], false),
+            (&[(Field::Name, "we.")], false),
             (&[(Field::Name, "api|web-1")], true),
+            (&[(Field::Name, "web|api")], false),
+            (&[(Field::Name, "api|-1")], false),
             (&[(Field::Name, "web-.*"), (Field::Kind, "Service")], false),
             (&[(Field::Namespace, "default")], true),
             (&[(Field::Namespace, "")], true),
             (&[(Field::Namespace, "prod")], false),
+            (&[(Field::Name, r"\Qweb-1\E")], true),
+            (&[(Field::Name, r"\Qweb-1")], true),
+            (&[(Field::Name, r"\Qweb-.\E")], false),
+            (&[(Field::Name, r"w\Qeb\E-\d")], true),
+            (&[(Field::Name, r"\Qweb\E|\Qapi\E")], false),
         ] {
             assert_eq!(selects(fields), want, "{fields:?}");
         }
-        assert!(Target::new("", "").with_pattern(Field::Name, "web-[").is_err());
+        for pattern in ["web-[", "a)|(b", r"\pL+", r"\Q(\E)"] {
+            assert!(Target::new("", "").with_pattern(Field::Name, pattern).is_err(), "{pattern}");
+        }
     }
 
     #[test]

@@ -28,13 +28,16 @@ enum Want {
 }
 
 impl Selector {
-    /// Reads a selector: `app=web,tier in (a, b),!legacy`.
+    /// Reads a selector: `app=web,tier in (a, b),!legacy`. An empty one asks for nothing.
     ///
     /// # Errors
     /// What is wrong with it, for a message that shows the whole.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut requirements = Vec::new();
         let mut words = Words { rest: text };
+        if words.clone().next().is_none() {
+            return Ok(Self(requirements));
+        }
         loop {
             requirements.push(requirement(&mut words)?);
             match words.next() {
@@ -200,6 +203,8 @@ mod tests {
             ("app>1", false),
             ("example.com/x=y", true),
             ("in=x", false),
+            ("", true),
+            (" ", true),
         ] {
             assert_eq!(fits(selector), want, "{selector}");
         }
@@ -217,7 +222,7 @@ mod tests {
             "n>+4",
             "x.io/y/z=q",
             "X.io/y",
-            "",
+            ",",
             "=web",
             "app=web,",
             "app in web",

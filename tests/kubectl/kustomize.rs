@@ -3,6 +3,7 @@
 //! kustomize knows one directive, `$patch`, refuses a value of another kind than dest's, and takes over the rest as it stands. So only
 //! patches that it understands are put to it; what it makes of those is compared.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -126,10 +127,7 @@ pub fn build(name: &str, pairs: &[(&Value, &Value)]) -> Vec<Outcome> {
         }
         return vec![Outcome::Refused(String::from_utf8_lossy(&output.stderr).into_owned())];
     }
-    let text = String::from_utf8(output.stdout).expect("kustomize prints UTF-8");
-    let built: Vec<Value> = serde_yaml::Deserializer::from_str(&text)
-        .map(|d| Value::deserialize(d).expect("kustomize prints YAML"))
-        .collect();
+    let built = documents(&String::from_utf8(output.stdout).expect("kustomize prints UTF-8"));
     let by_name: std::collections::HashMap<&str, &Value> =
         built.iter().filter_map(|v| Some((v["metadata"]["name"].as_str()?, v))).collect();
     pairs
@@ -144,4 +142,33 @@ pub fn build(name: &str, pairs: &[(&Value, &Value)]) -> Vec<Outcome> {
             None => Outcome::Gone,
         })
         .collect()
+}
+
+/// Which of the resources each target selects, by number: one build, in which each target sets a field of its own.
+pub fn select(resources: &[Value], targets: &[Value]) -> Vec<BTreeSet<usize>> {
+    let folder = Folder::new(&format!("targets-{}", targets.len()));
+    let write = |file: &str, text: String| fs::write(folder.0.join(file), text).expect("the folder is writable");
+    let with_number = |(i, resource): (usize, &Value)| {
+        let mut resource = resource.clone();
+        resource["number"] = json!(i);
+        format!("---\n{resource}\n")
+    };
+    write("resources.yaml", resources.iter().enumerate().map(with_number).collect());
+    let patch = |(i, target): (usize, &Value)| {
+        let patch = json!([{"op": "add", "path": format!("/hit{i}"), "value": true}]).to_string();
+        json!({"target": target, "patch": patch})
+    };
+    let patches: Vec<Value> = targets.iter().enumerate().map(patch).collect();
+    write("kustomization.yaml", json!({"resources": ["resources.yaml"], "patches": patches}).to_string());
+    let output = kubectl(&["kustomize", &folder.0.to_string_lossy()], "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let built = documents(&String::from_utf8(output.stdout).expect("kustomize prints UTF-8"));
+    assert_eq!(built.len(), resources.len());
+    let number = |v: &Value| v["number"].as_u64().expect("a number") as usize;
+    let hit = |i: usize| built.iter().filter(|v| v.get(format!("hit{i}")).is_some()).map(number).collect();
+    (0..targets.len()).map(hit).collect()
+}
+
+fn documents(text: &str) -> Vec<Value> {
+    serde_yaml::Deserializer::from_str(text).map(|d| Value::deserialize(d).expect("kustomize prints YAML")).collect()
 }

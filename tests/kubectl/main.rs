@@ -12,6 +12,7 @@ mod kustomize;
 mod render;
 #[path = "../support/mod.rs"]
 mod support;
+mod targets;
 mod tools;
 mod typed;
 

@@ -1,0 +1,95 @@
+//! Which built-in types live outside of all namespaces.
+//!
+//! Source: the paths of the API, as k8s-openapi has them for Kubernetes 1.33 to 1.37 and kustomize for 1.21; tests hold the
+//! list against both. A custom resource counts as namespaced, as it does in kustomize.
+
+/// Whether a type is a built-in one without a namespace.
+pub fn is_cluster_scoped(group: &str, kind: &str) -> bool {
+    CLUSTER_SCOPED.iter().any(|(of, kinds)| *of == group && kinds.contains(&kind))
+}
+
+const CLUSTER_SCOPED: [(&str, &[&str]); 19] = [
+    ("", &["ComponentStatus", "Namespace", "Node", "PersistentVolume"]),
+    (
+        "admissionregistration.k8s.io",
+        &[
+            "InitializerConfiguration",
+            "MutatingAdmissionPolicy",
+            "MutatingAdmissionPolicyBinding",
+            "MutatingWebhookConfiguration",
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+            "ValidatingWebhookConfiguration",
+        ],
+    ),
+    ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
+    ("apiregistration.k8s.io", &["APIService"]),
+    ("auditregistration.k8s.io", &["AuditSink"]),
+    ("authentication.k8s.io", &["SelfSubjectReview", "TokenReview"]),
+    ("authorization.k8s.io", &["SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"]),
+    ("certificates.k8s.io", &["CertificateSigningRequest", "ClusterTrustBundle"]),
+    ("extensions", &["PodSecurityPolicy"]),
+    ("flowcontrol.apiserver.k8s.io", &["FlowSchema", "PriorityLevelConfiguration"]),
+    ("internal.apiserver.k8s.io", &["StorageVersion"]),
+    ("networking.k8s.io", &["ClusterCIDR", "IPAddress", "IngressClass", "ServiceCIDR"]),
+    ("node.k8s.io", &["RuntimeClass"]),
+    ("policy", &["PodSecurityPolicy"]),
+    ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding"]),
+    (
+        "resource.k8s.io",
+        &["DeviceClass", "DeviceTaintRule", "ResourceClass", "ResourcePoolStatusRequest", "ResourceSlice"],
+    ),
+    ("scheduling.k8s.io", &["PriorityClass"]),
+    ("storage.k8s.io", &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"]),
+    ("storagemigration.k8s.io", &["StorageVersionMigration"]),
+];
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource};
+
+    use super::*;
+
+    fn outside<T: Resource<Scope = ClusterResourceScope>>() -> (&'static str, &'static str) {
+        (T::GROUP, T::KIND)
+    }
+
+    fn inside<T: Resource<Scope = NamespaceResourceScope>>() -> (&'static str, &'static str) {
+        (T::GROUP, T::KIND)
+    }
+
+    /// Those that kustomize does not know; `tests/kubectl/targets.rs` asks it for the others.
+    #[test]
+    fn the_newer_types_have_the_scope_that_k8s_openapi_gives_them() {
+        use k8s_openapi::api::*;
+        for (group, kind) in [
+            outside::<admissionregistration::v1::MutatingAdmissionPolicy>(),
+            outside::<admissionregistration::v1::MutatingAdmissionPolicyBinding>(),
+            outside::<admissionregistration::v1::ValidatingAdmissionPolicy>(),
+            outside::<admissionregistration::v1::ValidatingAdmissionPolicyBinding>(),
+            outside::<authentication::v1::SelfSubjectReview>(),
+            outside::<authentication::v1::TokenReview>(),
+            outside::<authorization::v1::SelfSubjectAccessReview>(),
+            outside::<authorization::v1::SelfSubjectRulesReview>(),
+            outside::<authorization::v1::SubjectAccessReview>(),
+            outside::<certificates::v1beta1::ClusterTrustBundle>(),
+            outside::<flowcontrol::v1::FlowSchema>(),
+            outside::<networking::v1::IPAddress>(),
+            outside::<networking::v1::ServiceCIDR>(),
+            outside::<resource::v1::DeviceClass>(),
+            outside::<resource::v1::ResourceSlice>(),
+            outside::<storage::v1::VolumeAttributesClass>(),
+        ] {
+            assert!(is_cluster_scoped(group, kind), "{group} {kind}");
+        }
+        for (group, kind) in [
+            inside::<core::v1::Pod>(),
+            inside::<resource::v1::ResourceClaim>(),
+            inside::<storage::v1::CSIStorageCapacity>(),
+            inside::<certificates::v1beta1::PodCertificateRequest>(),
+        ] {
+            assert!(!is_cluster_scoped(group, kind), "{group} {kind}");
+        }
+        assert!(!is_cluster_scoped("example.com", "Node"));
+    }
+}
