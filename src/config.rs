@@ -426,12 +426,18 @@ fn list_rule(rule: MergeKey, node: NodeRef<'_>, i: usize) -> Result<ListRule, Er
     };
     let path: Vec<String> =
         rule.path.split('.').map(|p| p.trim_end_matches("[]").trim_end_matches("[*]").to_owned()).collect();
-    if path.iter().any(String::is_empty) {
+    let not_a_path = |why: &str| {
         let at = node.get("path").unwrap_or(node);
-        return Err(at.error(format!(
-            "`{field}.path` must be field names joined by dots, as `spec.steps`, not \"{}\"",
-            rule.path
-        )));
+        let field = format!("`{field}.path` must be field names joined by dots, as `spec.steps`");
+        at.error(format!("{field}, not \"{}\"{why}", rule.path))
+    };
+    if path.iter().any(String::is_empty) {
+        return Err(not_a_path(""));
+    }
+    if path.iter().any(|name| name.contains(['[', ']'])) {
+        return Err(not_a_path(
+            ": a list on the way is passed through, all its elements alike, as in `spec.steps.args`, `spec.steps[].args` or `spec.steps[*].args`",
+        ));
     }
     Ok(ListRule { api_version: rule.api_version, kind: rule.kind, path, list })
 }

@@ -95,10 +95,35 @@ fn errors_of_the_spec() {
     says(&rule("keys: [a], set: true"), &["must have exactly one of `keys: […]`, `set: true` and `atomic: true`"]);
     says(&rule("set: false"), &["must have exactly one of"]);
     says(&two_way("mergeKeys: [{apiVersion: v1, kind: K, path: a..b, set: true}]\n"), &["not \"a..b\""]);
+    for path in ["spec.l[0].m", "spec.l[name=x].m", "spec.l[name=a.b].m", "spec[l].m", "[0]"] {
+        let rule = format!("{{apiVersion: v1, kind: K, path: '{path}', set: true}}");
+        says(
+            &two_way(&format!("mergeKeys: [{rule}]\n")),
+            &[
+                "stdin 17:",
+                &format!(
+                    "`spec.mergeKeys[0].path` must be field names joined by dots, as `spec.steps`, not \"{path}\""
+                ),
+                "a list on the way is passed through",
+            ],
+        );
+    }
     says(
         &two_way("mergeKeys: [{kind: K, path: a, set: true}]\n"),
         &["`spec.mergeKeys[0]` must have the field `apiVersion`"],
     );
+}
+
+#[test]
+fn a_rule_goes_through_the_lists_on_its_way_however_they_are_written() {
+    for path in ["spec.l.m", "spec.l[].m", "spec.l[*].m", "spec.l[*].m[]"] {
+        let thing = |m: &str| THING.replace("b: 1", &format!("l: [{{name: x, m: [{m}]}}]"));
+        let rule = format!("mergeKeys: [{{apiVersion: example.com/v1, kind: Thing, path: '{path}', set: true}}]\n");
+        let stdin = resource_list(&items(&thing("a")), &format!("mode: TwoWay\n{rule}{}", side("source", &thing("b"))));
+        let output = passes(&stdin).stdout;
+        assert!(output.contains("m: [a, b]"), "{output}");
+        assert_eq!(results(&output), []);
+    }
 }
 
 #[test]
