@@ -178,6 +178,8 @@ pub struct Config<'a> {
     pub policy: Policy,
     /// What the user says of lists; `types` knows it, too.
     pub merge_keys: Vec<ListRule>,
+    /// Whether lists of which no schema is known merge by their elements; `types` knows it, too.
+    pub inference: Inference,
     /// What is known of types.
     pub types: Types<'a>,
 }
@@ -287,11 +289,12 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         on_conflict: spec.on_conflict.unwrap_or_default(),
         new_elements: spec.new_elements.unwrap_or_default(),
     };
-    let mut types = Types::new(merge_keys.iter().cloned(), inference(mode, spec.infer_merge_keys), dialect(mode));
+    let inference = inference(mode, spec.infer_merge_keys);
+    let mut types = Types::new(merge_keys.iter().cloned(), inference, dialect(mode));
     if let Some(at) = spec_node.get("openapi").filter(|_| spec.openapi.is_some()) {
         types = types.with_openapi(at)?;
     }
-    Ok(Config { mode, sides, policy, merge_keys, types })
+    Ok(Config { mode, sides, policy, merge_keys, inference, types })
 }
 
 fn inference(mode: Mode, asked: Option<bool>) -> Inference {
@@ -516,8 +519,9 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let infer = pick("inferMergeKeys", get("inferMergeKeys"), &[("true", true), ("false", false)], &["true", "false"])?;
     let policy =
         Policy { on_conflict: on_conflict.unwrap_or_default(), new_elements: new_elements.unwrap_or_default() };
-    let types = Types::new([], inference(mode, infer), dialect(mode));
-    Ok(Config { mode, sides, policy, merge_keys: Vec::new(), types })
+    let inference = inference(mode, infer);
+    let types = Types::new([], inference, dialect(mode));
+    Ok(Config { mode, sides, policy, merge_keys: Vec::new(), inference, types })
 }
 
 /// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.
