@@ -70,15 +70,17 @@ impl Mode {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Merge {
     /// Always `krm-merge.dev/v1alpha1`.
+    #[schemars(extend("enum" = [API_VERSION]))]
     #[allow(dead_code, reason = "read for the schema; checked before")]
     api_version: String,
     /// Always `Merge`.
+    #[schemars(extend("enum" = [KIND]))]
     #[allow(dead_code, reason = "read for the schema; checked before")]
     kind: String,
     /// Standard object metadata; only for the host.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     #[allow(dead_code, reason = "the host's, not ours")]
-    metadata: Option<IgnoredAny>,
+    metadata: Option<BTreeMap<String, IgnoredAny>>,
     /// What is merged, and how.
     spec: Spec,
 }
@@ -92,10 +94,13 @@ struct Spec {
     mode: Option<Mode>,
     /// TwoWay and Strategic: what is merged into the other items. Without it the items that carry the annotation
     /// `config.kubernetes.io/merge-source: source` (or `patch`) play the role.
+    #[schemars(length(min = 1))]
     source: Option<Vec<Input>>,
     /// ThreeWay: the state that both sides come from. Without it the items that carry `config.kubernetes.io/merge-source: original`.
+    #[schemars(length(min = 1), transform = without_target)]
     original: Option<Vec<Input>>,
     /// ThreeWay: the new state of original. Without it the items that carry `config.kubernetes.io/merge-source: updated`.
+    #[schemars(length(min = 1), transform = without_target)]
     updated: Option<Vec<Input>>,
     /// ThreeWay: who wins where dest and updated both changed something. Default `TakeUpdated`.
     on_conflict: Option<OnConflict>,
@@ -111,6 +116,15 @@ struct Spec {
     openapi: Option<IgnoredAny>,
 }
 
+/// The schema of the inputs of a role that has no targets. That a field is known and has no place here is a better message than that it is
+/// unknown, so the type is one.
+fn without_target(inputs: &mut schemars::Schema) {
+    let properties = inputs.pointer_mut("/items/properties").and_then(serde_json::Value::as_object_mut);
+    if let Some(properties) = properties {
+        properties.remove("target");
+    }
+}
+
 /// Where resources come from: exactly one of `resources`, `yaml` and `path`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -121,6 +135,7 @@ struct Input {
     /// One or more YAML documents as text; their comments come along.
     yaml: Option<String>,
     /// The items whose path is this file or lies below this folder.
+    #[schemars(length(min = 1))]
     path: Option<String>,
     /// With `path`: whether these items stay in the output. Default `true`.
     keep: Option<bool>,
@@ -132,6 +147,7 @@ struct Input {
 /// Which dest items a source is applied to.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(extend("minProperties" = 1))]
 struct WrittenTarget {
     /// The API group; empty for the core group.
     group: Option<String>,
@@ -158,12 +174,16 @@ struct MergeKey {
     /// The type's kind.
     kind: String,
     /// The fields from the root to the list, joined by dots; lists on the way are passed through.
+    #[schemars(length(min = 1))]
     path: String,
     /// A list of maps, told apart by the values of these keys.
+    #[schemars(length(min = 1), inner(length(min = 1)))]
     keys: Option<Vec<String>>,
     /// A list of scalars, each at most once.
+    #[schemars(extend("enum" = [true, null]))]
     set: Option<bool>,
     /// Replaced whole.
+    #[schemars(extend("enum" = [true, null]))]
     atomic: Option<bool>,
 }
 
@@ -342,6 +362,9 @@ fn side<'a>(input: Input, node: NodeRef<'a>, field: String) -> Result<Side<'a>, 
     if let Some(at) = node.get("keep").filter(|_| input.keep.is_some() && *kind != "path") {
         return Err(at.error(format!("`{field}.keep` must not be given without `path`")));
     }
+    if let Some(at) = node.get("target").filter(|_| !field.starts_with("spec.source")) {
+        return Err(at.error(format!("`{field}.target` must not be given: only a source has a target")));
+    }
     let target = match (node.get("target"), input.target) {
         (Some(at), Some(written)) => Some(Rc::new(target(written, at, format!("{field}.target"))?)),
         _ => None,
@@ -365,9 +388,6 @@ fn side<'a>(input: Input, node: NodeRef<'a>, field: String) -> Result<Side<'a>, 
 }
 
 fn target(written: WrittenTarget, at: NodeRef<'_>, field: String) -> Result<Target, Error> {
-    if !field.starts_with("spec.source") {
-        return Err(at.error(format!("`{field}` must not be given: only a source has a target")));
-    }
     let place = |name: &str| at.get(name).unwrap_or(at);
     let given: Vec<String> =
         at.fields().filter(|(_, v)| !v.is_null()).map(|(k, v)| format!("`{}: {}`", k.string(), v.string())).collect();

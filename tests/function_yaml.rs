@@ -1,6 +1,11 @@
 //! `functions/merge/function.yaml` is what the types of the functionConfig say.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+
+use krm_merge::config::Config;
+use krm_merge::yaml::Document;
+use serde_json::{Value, json};
 
 /// To remake the file: `KRM_MERGE_WRITE=1 cargo test --test function_yaml`.
 #[test]
@@ -44,4 +49,185 @@ fn the_schema_names_every_field_and_every_value() {
         assert!(text.contains(part), "{part}");
     }
     assert!(!text.contains("$ref"), "a KRMFunctionDefinition holds its schema whole");
+}
+
+/// Whether a value is as a schema says: with the keywords that the schema of the functionConfig has, and no other.
+fn fits(value: &Value, schema: &Value) -> bool {
+    let schema = schema.as_object().expect("a schema");
+    let is_null_allowed = schema.get("nullable") == Some(&json!(true));
+    let size = || {
+        let text = value.as_str().map(str::len);
+        text.or(value.as_array().map(Vec::len)).or(value.as_object().map(|m| m.len()))
+    };
+    let of_all = |all: &Value| all.as_array().expect("schemas").iter().filter(|s| fits(value, s)).count();
+    schema.iter().all(|(keyword, said)| match keyword.as_str() {
+        "title" | "description" | "nullable" => true,
+        "type" if value.is_null() => is_null_allowed,
+        "type" => match said.as_str().expect("a name") {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            other => panic!("the type {other}"),
+        },
+        "enum" => said.as_array().expect("values").contains(value),
+        "anyOf" => of_all(said) > 0,
+        "oneOf" => of_all(said) == 1,
+        "required" => {
+            value.is_null()
+                || said.as_array().expect("names").iter().all(|name| !value[name.as_str().expect("a name")].is_null())
+        }
+        "properties" => {
+            let of = |name: &str| said.get(name);
+            value.as_object().into_iter().flatten().all(|(name, value)| of(name).is_none_or(|s| fits(value, s)))
+        }
+        "additionalProperties" => {
+            let known = |name: &String| schema.get("properties").is_some_and(|p| p.get(name).is_some());
+            said == true || value.as_object().into_iter().flatten().all(|(name, _)| known(name))
+        }
+        "items" => value.as_array().into_iter().flatten().all(|element| fits(element, said)),
+        "minItems" | "minLength" | "minProperties" => {
+            size().is_none_or(|n| n as u64 >= said.as_u64().expect("a number"))
+        }
+        other => panic!("the keyword {other}"),
+    })
+}
+
+/// Every map in a schema, as the way to a value of it, with its fields.
+fn maps(schema: &Value, way: &[Step], out: &mut Vec<(Vec<Step>, Vec<String>)>) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        out.push((way.to_vec(), properties.keys().cloned().collect()));
+        for (name, schema) in properties {
+            maps(schema, &[way, &[Step::Field(name.clone())]].concat(), out);
+        }
+    }
+    if let Some(items) = schema.get("items") {
+        maps(items, &[way, &[Step::Element]].concat(), out);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Field(String),
+    Element,
+}
+
+fn at<'v>(value: &'v mut Value, way: &[Step]) -> Option<&'v mut serde_json::Map<String, Value>> {
+    let end = way.iter().try_fold(value, |value, step| match step {
+        Step::Field(name) => value.get_mut(name),
+        Step::Element => value.get_mut(0),
+    });
+    end?.as_object_mut()
+}
+
+/// A functionConfig of each mode that has every field which it may have; of an input and of a rule, what goes together.
+fn full() -> Vec<Value> {
+    let config = |spec: Value| json!({"apiVersion": "krm-merge.dev/v1alpha1", "kind": "Merge", "metadata": {"name": "x"}, "spec": spec});
+    let target = json!({"group": "apps", "version": "v1", "kind": "Deployment", "name": "web", "namespace": "prod", "labelSelector": "a", "annotationSelector": "b"});
+    let path = json!({"path": "x", "keep": true});
+    let yaml = json!({"yaml": "a: 1"});
+    let resources = json!({"resources": [{"a": 1}]});
+    let rule = |(how, said): (&str, Value)| json!({"apiVersion": "v1", "kind": "K", "path": "spec.l", how: said});
+    let rules = [("keys", json!(["name"])), ("set", json!(true)), ("atomic", json!(true))].map(rule);
+    let openapi = json!({"definitions": {"k": {"x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "K"}]}}});
+    let mut out = Vec::new();
+    for input in [path, yaml, resources] {
+        let mut source = input.clone();
+        source["target"] = target.clone();
+        for rule in &rules {
+            for mode in ["TwoWay", "Strategic"] {
+                out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "mergeKeys": [rule], "openapi": openapi})));
+            }
+        }
+        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail"})));
+    }
+    out
+}
+
+fn is_read(config: &Value) -> Result<(), String> {
+    let text = config.to_string();
+    let doc = Document::parse(text.as_str()).expect("JSON is YAML");
+    Config::read(doc.roots().next().expect("a root")).map(drop).map_err(|e| e.to_string())
+}
+
+/// What the code refuses and no schema of OpenAPI 3.0 can say without `if`, or not of a field that may be null: by a part of the message.
+const BEYOND_THE_SCHEMA: [&str; 9] = [
+    "must not be given: mode `",
+    "must not be given: only mode `ThreeWay` has conflicts",
+    "must have exactly one of `",
+    ".keep` must not be given without `path`",
+    "must be a path within the package",
+    "must be a regular expression",
+    "must be a selector",
+    "must be field names joined by dots",
+    "`spec.openapi` must have",
+];
+
+#[test]
+fn schema_and_code_take_the_same_in_every_field_of_every_role() {
+    let schema = krm_merge::config::openapi_schema().to_value();
+    let values = [
+        json!(null),
+        json!(true),
+        json!(false),
+        json!(""),
+        json!("Append"),
+        json!("Fail"),
+        json!("../x"),
+        json!("["),
+        json!([]),
+        json!([""]),
+        json!(["x"]),
+        json!([{}]),
+        json!([null]),
+        json!({}),
+        json!({"x": "y"}),
+        json!({"kind": "K"}),
+        json!([{"yaml": "a: 1", "target": {"kind": "K"}}]),
+    ];
+    let mut all = Vec::new();
+    maps(&schema, &[], &mut all);
+    let (mut tried, mut beyond, mut taken) = (BTreeSet::new(), BTreeSet::new(), 0);
+    for config in full() {
+        assert!(fits(&config, &schema), "{config}");
+        assert_eq!(is_read(&config), Ok(()), "{config}");
+        for (way, fields) in &all {
+            if at(&mut config.clone(), way).is_none() {
+                continue;
+            }
+            let unknown = ["no", "target", "keep", "source"].map(str::to_owned);
+            for field in fields.iter().chain(&unknown) {
+                tried.insert(format!("{way:?} {field}"));
+                for value in values.iter().map(Some).chain([None]) {
+                    let mut changed = config.clone();
+                    let map = at(&mut changed, way).expect("a map");
+                    match value {
+                        Some(value) => map.insert(field.clone(), value.clone()),
+                        None => map.remove(field),
+                    };
+                    match (fits(&changed, &schema), is_read(&changed)) {
+                        (true, Ok(())) => taken += 1,
+                        (false, Err(_)) => {}
+                        (true, Err(e)) => {
+                            let part = BEYOND_THE_SCHEMA.iter().find(|part| e.contains(**part));
+                            beyond.insert(
+                                *part.unwrap_or_else(|| {
+                                    panic!("the schema takes {way:?} {field} in {changed}, but: {e}")
+                                }),
+                            );
+                        }
+                        (false, Ok(())) => panic!("the schema refuses {way:?} {field} in {changed}"),
+                    }
+                }
+            }
+        }
+    }
+    let of_schema = all.iter().flat_map(|(way, fields)| fields.iter().map(move |field| format!("{way:?} {field}")));
+    assert_eq!(
+        of_schema.filter(|field| !tried.contains(field)).collect::<Vec<_>>(),
+        [""; 0],
+        "not in any functionConfig"
+    );
+    assert_eq!(beyond.len(), BEYOND_THE_SCHEMA.len(), "{beyond:?}");
+    assert!(taken > 100, "{taken}");
 }
