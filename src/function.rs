@@ -30,7 +30,7 @@ use two_way::two_way;
 pub struct Output {
     /// The ResourceList to write; empty only where what came in was none.
     pub stdout: String,
-    /// The errors and warnings, one line each; a text that cannot be read is shown with a caret.
+    /// The errors and warnings, one line each; below an error in a text the line of it, with a caret.
     pub stderr: Vec<String>,
     /// Whether any result is an error.
     pub verdict: Verdict,
