@@ -12,13 +12,12 @@ use serde_json::{Value, json};
 
 use crate::equal;
 use crate::generate::{Case, Leaves};
-use crate::tools::{Outcome, kubectl, named};
+use crate::tools::{Outcome, kubectl, merge_by, named};
 
 /// A disagreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Name {
-    /// kustomize knows the types of Kubernetes 1.21: lists of `autoscaling/v2` and `matchConditions` do not merge, and the selector of a
-    /// `policy/v1` PodDisruptionBudget is not replaced.
+    /// kustomize knows the types of Kubernetes 1.21: what it makes of a patch is what the function makes of it by these; see [`older`].
     OlderTypes,
     /// kustomize drops a map that is empty in the patch or becomes so. To Kubernetes `emptyDir: {}` is not the same as none.
     DroppedEmptyMap,
@@ -52,7 +51,7 @@ pub fn understands(case: &Case) -> bool {
 }
 
 /// By which disagreement two results differ, if by any.
-pub fn name(case: &Case, ours: &Value, theirs: &Value) -> Option<Name> {
+pub fn name(case: &Case, dest: &Value, ours: &Value, theirs: &Value) -> Option<Name> {
     let makes = |edit: &str| case.edits.contains(&edit);
     if equal::difference(&filled(ours), &filled(theirs), &case.patch).is_none() {
         return Some(Name::DroppedEmptyMap);
@@ -60,8 +59,8 @@ pub fn name(case: &Case, ours: &Value, theirs: &Value) -> Option<Name> {
     if theirs.to_string().contains("\"$patch\"") {
         return Some(Name::LeakedDirective);
     }
-    let is_newer = ["HorizontalPodAutoscaler", "PodDisruptionBudget"].contains(&case.kind.as_str());
-    if is_newer || case.patch.to_string().contains("matchConditions") {
+    if older(case, dest).is_some_and(|older| equal::difference(&filled(&older), &filled(theirs), &case.patch).is_none())
+    {
         return Some(Name::OlderTypes);
     }
     [
@@ -73,6 +72,37 @@ pub fn name(case: &Case, ours: &Value, theirs: &Value) -> Option<Name> {
     ]
     .into_iter()
     .find_map(|(edit, name)| makes(edit).then_some(name))
+}
+
+/// What the function makes of a patch where it knows of the type what kustomize knows; `None` where that is no less. `autoscaling/v2` is
+/// newer, so none of its lists merges; of a `policy/v1` PodDisruptionBudget it is not known that the selector is replaced, and of webhooks
+/// that `matchConditions` merge.
+fn older(case: &Case, dest: &Value) -> Option<Value> {
+    const UNKNOWN: &str = "example.com/v1";
+    let own = dest["apiVersion"].as_str()?;
+    let (api_version, rules) = match case.kind.as_str() {
+        "HorizontalPodAutoscaler" | "PodDisruptionBudget" => (UNKNOWN, Vec::new()),
+        kind if kind.ends_with("WebhookConfiguration") => {
+            (own, vec![("webhooks.matchConditions", json!({"atomic": true}))])
+        }
+        _ => return None,
+    };
+    let rule = |(path, mut rule): (&str, Value)| {
+        rule["apiVersion"] = json!(api_version);
+        rule["kind"] = dest["kind"].clone();
+        rule["path"] = json!(path);
+        rule
+    };
+    let rules: Vec<Value> = rules.into_iter().map(rule).collect();
+    let mut dest = dest.clone();
+    dest["apiVersion"] = json!(api_version);
+    match merge_by(&rules, &format!("{dest}\n"), &named(&dest, &case.patch), 0) {
+        Outcome::Is(mut older) => {
+            older["apiVersion"] = json!(own);
+            Some(older)
+        }
+        other => panic!("{}: {other}", case.patch),
+    }
 }
 
 /// A value without the maps in it that hold nothing.

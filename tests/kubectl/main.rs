@@ -220,7 +220,7 @@ fn strategic_does_what_kustomize_does_but_for_named_disagreements() {
             agreed += 1;
             continue;
         };
-        match kustomize::name(case, ours, theirs) {
+        match kustomize::name(case, &dest.value, ours, theirs) {
             Some(name) => *count.entry(name).or_default() += 1,
             None => {
                 let name = &dest.value["metadata"]["name"];

@@ -125,6 +125,11 @@ pub fn named(dest: &Value, patch: &Value) -> Value {
 
 /// What the function makes of a named patch, which is written in one of many styles.
 pub fn merge(dest: &str, patch: &Value, seed: u64) -> Outcome {
+    merge_by(&[], dest, patch, seed)
+}
+
+/// The same with rules of the user for lists.
+pub fn merge_by(rules: &[Value], dest: &str, patch: &Value, seed: u64) -> Outcome {
     let source = match seed % 3 {
         0 => format!("source:\n- resources:\n  - {patch}\n"),
         _ => {
@@ -133,7 +138,8 @@ pub fn merge(dest: &str, patch: &Value, seed: u64) -> Outcome {
         }
     };
     let item = format!("- {}", indent(dest.trim_start(), 2).trim_start());
-    let output = krm_merge::run(&resource_list(&item, &format!("mode: Strategic\n{source}")));
+    let output =
+        krm_merge::run(&resource_list(&item, &format!("mode: Strategic\nmergeKeys: {}\n{source}", json!(rules))));
     if output.verdict == Verdict::Failed {
         return Outcome::Refused(output.stderr.join(" / "));
     }
