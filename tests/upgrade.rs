@@ -433,6 +433,22 @@ fn a_file_that_is_no_resource_is_consumed_with_its_side() {
 }
 
 #[test]
+fn a_target_selects_resources_only() {
+    let stdin = format!("{}{}", at("a.yaml", &thing("a", "{x: 1}")), kustomization("", ""));
+    for (mode, target) in
+        [("TwoWay", "{name: '.*'}"), ("Strategic", "{namespace: default}"), ("Strategic", "{kind: ''}")]
+    {
+        let spec = format!("mode: {mode}\nsource: [{{target: {target}, resources: [{{spec: {{x: 2}}}}]}}]\n");
+        let stdin = resource_list(&stdin, &spec);
+        if target.contains("kind") {
+            assert!(fails(&stdin).contains("`spec.source[0].target` must select at least one item"));
+        } else {
+            assert_eq!(items_of(&passes(&stdin).stdout), items_of(&stdin).replace("x: 1", "x: 2"), "{target}");
+        }
+    }
+}
+
+#[test]
 fn a_side_that_holds_no_resource_at_all_is_an_error() {
     let stdin = format!("{}{}", at("a.yaml", &thing("a", "{}")), kustomization("o/", ""));
     let stderr = fails(&resource_list(&stdin, "mode: TwoWay\nsource: [{path: o}]\n"));

@@ -41,7 +41,9 @@ pub(super) fn merge_sources(roles: &Roles<'_>, config: &Config<'_>, missing: Mis
     let index = Index::of(&roles.dest);
     for source in &sources {
         if let Some(target) = &source.target {
-            let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| target.selects(item.node)).peekable();
+            // What is no resource, as a kustomization without a name, is passed through.
+            let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node);
+            let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();
             if selected.peek().is_none() {
                 idle.insert(target.field(), target);
             }
