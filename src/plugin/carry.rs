@@ -1,18 +1,31 @@
 //! Files that hold no resources, in a three-way merge of folders: each is taken or kept whole.
 //!
 //! Changed upstream and not here: taken. Changed on both sides, and not to the same bytes: a conflict, which the policy settles as it
-//! settles those of resources. A file that dest deleted stays deleted. One that holds resources, but none any
-//! more in updated, is an error: they would be deleted, and upstream's file would never come.
+//! settles those of resources. A file that dest deleted stays deleted.
+//!
+//! A path may hold resources on one side and none on another. Then its resources are merged by identity, wherever they lie, and its plain
+//! content as a file; where both would have to stand at one path, someone must decide. Plain content is `P`, resources are `R`, `*` is any:
+//!
+//! | original | updated | dest | what becomes of the path |
+//! |---|---|---|---|
+//! | no `P` | no `P` | `*` | the merge of resources' alone; a plain file of dest is dest's own, and new resources for it are an error |
+//! | no `R` | no `R` | no `R` | the merge of files' |
+//! | `P` | – | `R` | dest's stays: upstream's plain content is gone on both sides |
+//! | `P` | `R` | – or `R` | the resources are merged: the plain content is gone on both sides |
+//! | `P` | `R` | `P` | new resources take the place of an unchanged file, and are an error beside a changed one; without any, the file is merged as one that updated deleted. Comments alone are no content: they stay |
+//! | `R` | `P` | – | it stays deleted, a conflict; an error where a resource of original lies elsewhere in dest, for nobody can tell whether the file was moved |
+//! | `R` | `P` | `P` | the merge of files': whoever took it by hand goes on |
+//! | `*` | `P` | `R` | an error, unless updated is as original: dest's resources and upstream's file cannot both be there |
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use krm_merge::config::Role;
 use krm_merge::merge::OnConflict;
 use krm_merge::results::{File, Outcome, Severity, Told};
 
-use crate::merge::{Change, paths, severity};
-use crate::side::{Content, Held, Root, Side};
+use crate::merge::{Change, is_conflict, is_empty, paths, severity};
+use crate::side::{Held, Root, Side};
 
 /// What becomes of the files that hold no resources.
 #[derive(Debug, Default)]
@@ -23,11 +36,29 @@ pub struct Carried {
     pub results: Vec<Outcome>,
 }
 
-/// Carries the files of updated into dest.
+/// What a side has at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Has {
+    Nothing,
+    Plain,
+    Resources,
+}
+
+impl Has {
+    fn of(held: Option<&Held>) -> Self {
+        match held.map(Held::document) {
+            None => Self::Nothing,
+            Some(None) => Self::Plain,
+            Some(Some(_)) => Self::Resources,
+        }
+    }
+}
+
+/// Carries the files of updated into dest. New resources are `placed` at some paths.
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Result<Carried> {
+pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, placed: &BTreeSet<&str>) -> Result<Carried> {
     let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
     let mut carried = Carried::default();
     let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(carried) };
@@ -37,32 +68,40 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Re
     }
     for path in paths([original, updated]) {
         let sides = [original, updated, dest].map(|s| s.at(path));
-        let holds_resources = |held: &Held| matches!(held.content, Content::Resources(_));
-        let held_resources = sides.into_iter().flatten().any(holds_resources);
-        let is_plain_now = sides[1].is_some_and(|held| !holds_resources(held));
-        if (held_resources && !is_plain_now) || tree.ignores(path) {
+        let has = sides.map(Has::of);
+        let is_ours = match has {
+            [Has::Plain, Has::Resources, Has::Plain] => match sides[2] {
+                Some(here) => !placed.contains(path) && !is_empty(here)?,
+                None => false,
+            },
+            [_, Has::Resources, _] | [Has::Plain, Has::Nothing, Has::Resources] => false,
+            [original, updated, _] => original == Has::Plain || updated == Has::Plain,
+        };
+        if !is_ours || tree.ignores(path) {
             continue;
         }
         let bytes = |held: Option<&Held>| held.map(Held::bytes).transpose();
-        let [old, new] = [bytes(sides[0])?, bytes(sides[1])?];
-        if old == new {
-            continue;
-        }
-        let here = bytes(sides[2])?;
-        if here == new {
-            continue;
-        }
-        if held_resources {
-            carried.results.push(plain_now(path));
+        let plain = |held: Option<&Held>| bytes(held.filter(|_| Has::of(held) != Has::Resources));
+        let [old, new, here] = [bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?];
+        if old == new || here == new {
             continue;
         }
         if here.is_none() && old.is_some() && is_unread(dest, path) {
             carried.results.push(Outcome::new(Severity::Warning, unread(path)));
             continue;
         }
+        let cannot_be = match has {
+            [_, _, Has::Resources] => true,
+            [Has::Resources, _, Has::Nothing] => sides[0].is_some_and(|held| lies_elsewhere(held, dest)),
+            _ => false,
+        };
+        if cannot_be {
+            carried.results.push(plain_now(path));
+            continue;
+        }
         let is_conflict = here != old;
         if is_conflict {
-            carried.results.push(conflict(path, [&old, &new, &here].map(|b| b.as_ref().map(Vec::len)), policy));
+            carried.results.push(conflict(path, has, policy));
         }
         let stays_deleted = here.is_none() && old.is_some();
         if stays_deleted || (is_conflict && policy != OnConflict::TakeUpdated) {
@@ -72,6 +111,26 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict) -> Re
         carried.changes.push(Change { path: path.to_owned(), old: here, new, like });
     }
     Ok(carried)
+}
+
+impl Carried {
+    /// How many files go which way, beside what the engine says of resources; none where no file does.
+    pub fn summary(&self) -> Option<Outcome> {
+        let count = |is: fn(&Change) -> bool| self.changes.iter().filter(|c| is(c)).count();
+        let changed = count(|c| c.old.is_some() && c.new.is_some());
+        let (added, deleted) = (count(|c| c.old.is_none()), count(|c| c.new.is_none()));
+        let conflicts = self.results.iter().filter(|r| is_conflict(r)).count();
+        let message = format!(
+            "files without resources: {changed} changed, {added} added, {deleted} deleted, {conflicts} in conflict"
+        );
+        (changed + added + deleted + conflicts > 0).then(|| Outcome::new(Severity::Info, message))
+    }
+}
+
+/// Whether a resource of a file lies in dest.
+fn lies_elsewhere(held: &Held, dest: &Side) -> bool {
+    let own: Vec<_> = held.resources().filter_map(|r| r.identity).collect();
+    dest.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).any(|there| own.contains(&there))
 }
 
 /// That a file can be merged neither as resources nor as a file.
@@ -93,21 +152,23 @@ pub fn unread(path: &str) -> String {
     format!("{path}: changed in updated, and not merged, for dest's file was not read: {why}")
 }
 
-fn conflict(path: &str, [old, new, here]: [Option<usize>; 3], policy: OnConflict) -> Outcome {
-    let did = |side: &str, size: Option<usize>| match (old, size) {
-        (Some(_), None) => format!("deleted in {side}"),
-        (Some(_), Some(_)) => format!("changed in {side}"),
-        (None, _) => format!("added in {side}"),
+fn conflict(path: &str, [original, updated, dest]: [Has; 3], policy: OnConflict) -> Outcome {
+    let did = |side: &str, has: Has| match (original, has) {
+        (Has::Nothing, _) => format!("added in {side}"),
+        (_, Has::Nothing) => format!("deleted in {side}"),
+        (_, Has::Plain) => format!("changed in {side}"),
+        (_, Has::Resources) => format!("replaced by resources in {side}"),
     };
     let settled = match policy {
-        _ if here.is_none() => "it stays deleted",
-        OnConflict::TakeUpdated if new.is_none() => "it is deleted",
+        _ if dest == Has::Nothing => "it stays deleted",
+        OnConflict::TakeUpdated if updated != Has::Plain => "it is deleted",
         OnConflict::TakeUpdated => "updated's was taken",
         OnConflict::KeepDest => "dest's was kept",
         OnConflict::Fail => "someone must decide",
     };
+    let which = if original == Has::Resources { "holds no resources any more" } else { "holds no resources" };
     let message =
-        format!("the file, which holds no resources, was {} and {}: {settled}", did("dest", here), did("updated", new));
+        format!("the file, which {which}, was {} and {}: {settled}", did("dest", dest), did("updated", updated));
     let tags = BTreeMap::from([("krm-merge.dev/reason".to_owned(), "conflict".to_owned())]);
     let file = Some(File { path: path.to_owned(), index: None });
     let told = Some(Told { place: "the whole file".to_owned(), settled });

@@ -113,12 +113,12 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     }
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
-    let mut merged = merge(&side(&Local::dest, &is_upgrade)?, &given, config_of_upgrade)?;
+    let mut merged = merge(&side(&Local::dest, &is_upgrade)?, &given, || config(&written))?;
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
         let written = functionconfig(json!({"mode": "TwoWay"}), rules)?;
         let given = [(Role::Source, vec![side(&updated, &others)?])];
-        let more = merge(&side(&Local::dest, &others)?, &given, config(&written)?)?;
+        let more = merge(&side(&Local::dest, &others)?, &given, || config(&written))?;
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         for local in locals.iter().filter(others) {

@@ -1,6 +1,6 @@
 //! A merge of sides that were read: the engine over their resources, and what comes of it file by file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -69,38 +69,49 @@ pub fn leave_open(conflict: &mut Outcome) {
 
 /// Merges into dest what the other sides say. On an error among the results there are no changes.
 ///
+/// What dest leaves out is no part of the merge: resources of other sides that would land there are named, and the engine is asked once
+/// more without them, so that no count and no result speaks of them.
+///
 /// # Errors
 /// What the files of dest cannot hold: two resources for one file, a path outside of dest.
-pub fn merge(dest: &Side, given: &[(Role, Vec<Side>)], config: Config<'_>) -> Result<Merge> {
-    let policy = config.policy;
-    let items = dest.resources(Part::Package);
-    let owners: Vec<usize> = items.iter().map(|(file, _)| *file).collect();
-    let nodes: Vec<_> = items.iter().map(|(_, resource)| resource.node).collect();
-    let items: Vec<Resource<'_>> = items.into_iter().map(|(_, resource)| resource).collect();
-    let roles: Vec<(Role, Vec<Resource<'_>>)> = given
-        .iter()
-        .map(|(role, sides)| (*role, sides.iter().flat_map(|s| s.resources(Part::Role)).map(|(_, r)| r).collect()))
-        .collect();
-    let (merged, mut results) = match merge_items(items, roles, config) {
-        Ok((merged, results)) => (merged, results),
-        Err(error) => (Default::default(), vec![*error]),
-    };
-    for result in results.iter_mut().filter(|r| is_conflict(r) && r.field.is_none()) {
-        if let Some(path) = result.file.as_ref().map(|file| &file.path).filter(|path| is_unread(dest, path)) {
-            *result = Outcome::new(Severity::Warning, unread(path));
+pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
+    let mut left_out = LeftOut::default();
+    let (owners, nodes, policy, merged, mut results) = loop {
+        let config = config()?;
+        let policy = config.policy.on_conflict;
+        let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
+        let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
+        let mut roles: Vec<(Role, Vec<Resource<'_>>)> = Vec::new();
+        for (role, sides) in given {
+            let all = sides.iter().flat_map(|s| s.resources(Part::Role)).map(|(_, r)| r);
+            roles.push((*role, all.filter(|r| !left_out.has(r)).collect()));
         }
+        let (merged, results) = match merge_items(items, roles, config) {
+            Ok((merged, results)) => (merged, results),
+            Err(error) => (Default::default(), vec![*error]),
+        };
+        if left_out.found(dest, &merged.added, &results)? == Found::Nothing {
+            break (owners, nodes, policy, merged, results);
+        }
+    };
+    let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
+    results.extend(left_out.warnings);
+    let mut added = match place(dest, given, &merged.added) {
+        // Whatever else is wrong, the merge says it better.
+        Err(_) if has_failed(&results) => Placed::new(),
+        placed => placed?,
+    };
+    let mut carried = carry(dest, given, policy, &added.keys().map(String::as_str).collect())?;
+    if has_failed(&results) || has_failed(&carried.results) {
+        carried.changes.clear();
     }
-    let carried = carry(dest, given, policy.on_conflict)?;
-    results.extend(carried.results);
+    results.extend(carried.summary());
+    results.append(&mut carried.results);
     results::sort(&mut results);
-    let mut merge = Merge { changes: Vec::new(), results };
+    let mut merge = Merge { changes: carried.changes, results };
     if merge.has_failed() {
         return Ok(merge);
     }
-    merge.changes = carried.changes;
-    let (mut added, left_out) = place(dest, given, &merged.added)?;
-    merge.results.extend(left_out);
-    results::sort(&mut merge.results);
     let mut of_file: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for ((item, owner), node) in merged.items.iter().zip(owners).zip(nodes) {
         of_file.entry(owner).or_default().push((node, item));
@@ -160,36 +171,87 @@ fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
 }
 
 /// Whether a file holds no document, but comments at most.
-fn is_empty(held: &Held) -> Result<bool> {
+pub fn is_empty(held: &Held) -> Result<bool> {
     let Ok(text) = String::from_utf8(held.bytes()?) else { return Ok(false) };
     Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
+}
+
+/// Resources of other sides that would land where dest has nothing to do with them.
+#[derive(Default)]
+struct LeftOut {
+    of: HashSet<Key>,
+    warnings: Vec<Outcome>,
+}
+
+/// A resource of a side: its path there, its apiVersion, kind, namespace and name.
+type Key = (Option<String>, [String; 4]);
+
+/// Whether a look found anything more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    More,
+    Nothing,
+}
+
+impl LeftOut {
+    fn has(&self, resource: &Resource<'_>) -> bool {
+        !self.of.is_empty() && key(resource.relative_path, resource).is_some_and(|key| self.of.contains(&key))
+    }
+
+    /// Looks for such resources in what a merge says: new ones, and those that only seem to be deleted in dest, whose file was not read.
+    fn found(&mut self, dest: &Side, added: &[Added], results: &[Outcome]) -> Result<Found> {
+        let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
+        let before = self.of.len();
+        for result in results.iter().filter(|r| is_conflict(r) && r.field.is_none()) {
+            if let (Some(file), Some(r)) = (&result.file, &result.resource_ref)
+                && is_unread(dest, &file.path)
+            {
+                let identity = [&r.api_version, &r.kind, &r.namespace, &r.name].map(String::clone);
+                self.push((Some(file.path.clone()), identity), unread(&file.path));
+            }
+        }
+        for added in added {
+            let path = path_of(dest, added)?;
+            if !tree.ignores(&path) {
+                continue;
+            }
+            let document = Document::parse(added.text.as_str())?;
+            let resource = document.roots().next().map(|root| Resource::read(root, added.origin.clone()));
+            if let Some(key) = resource.and_then(|resource| key(added.path.as_deref(), &resource)) {
+                let why = "and not added, for `.krmignore` leaves it out";
+                self.push(key, format!("{path}: new in {}, {why}", added.origin));
+            }
+        }
+        Ok(if self.of.len() > before { Found::More } else { Found::Nothing })
+    }
+
+    fn push(&mut self, key: Key, why: String) {
+        if self.of.insert(key) && self.warnings.iter().all(|w| w.message != why) {
+            self.warnings.push(Outcome::new(Severity::Warning, why));
+        }
+    }
+}
+
+fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<Key> {
+    let i = resource.identity?;
+    Some((path.map(str::to_owned), [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned)))
 }
 
 /// New resources by the file that each goes to.
 type Placed<'m> = BTreeMap<String, Vec<&'m Added>>;
 
-/// The file that each new resource goes to, and which ones `.krmignore` leaves out of dest.
+/// The file that each new resource goes to; what `.krmignore` leaves out goes nowhere.
 ///
 /// # Errors
 /// Two of different origin for one file, or a path outside of dest.
-fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Result<(Placed<'m>, Vec<Outcome>)> {
+fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Result<Placed<'m>> {
     let mut by_file = Placed::new();
-    let mut left_out = Vec::new();
     for added in added {
-        let path = match (&dest.root, &added.path) {
-            (Root::Folder(_) | Root::Cluster, Some(path)) => path.strip_prefix("./").unwrap_or(path).to_owned(),
-            (Root::Folder(_) | Root::Cluster, None) => default_path(added)?,
-            // A file, or a stream, takes all that comes.
-            _ => dest.files.first().map(|f| f.path.clone()).unwrap_or_default(),
-        };
+        let path = path_of(dest, added)?;
         if path.split('/').any(|part| part.is_empty() && dest.is_folder() || part == "..") {
             bail!("{}: a new resource must lie in dest, not at {path:?}", added.origin);
         }
-        if let Root::Folder(tree) = &dest.root
-            && tree.ignores(&path)
-        {
-            let message = format!("{path}: new in {}, and not added, for `.krmignore` leaves it out", added.origin);
-            left_out.push(Outcome::new(Severity::Warning, message));
+        if matches!(&dest.root, Root::Folder(tree) if tree.ignores(&path)) {
             continue;
         }
         if let Some(held) = dest.at(&path).filter(|held| dest.is_folder() && held.document().is_none())
@@ -207,7 +269,17 @@ fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Re
         }
         here.push(added);
     }
-    Ok((by_file, left_out))
+    Ok(by_file)
+}
+
+/// The file of dest that a new resource is for.
+fn path_of(dest: &Side, added: &Added) -> Result<String> {
+    match (&dest.root, &added.path) {
+        (Root::Folder(_) | Root::Cluster, Some(path)) => Ok(path.strip_prefix("./").unwrap_or(path).to_owned()),
+        (Root::Folder(_) | Root::Cluster, None) => default_path(added),
+        // A file, or a stream, takes all that comes.
+        _ => Ok(dest.files.first().map(|f| f.path.clone()).unwrap_or_default()),
+    }
 }
 
 /// Where a resource goes that lay in no file: `namespace/kind_name.yaml`, as kpt has it.

@@ -34,12 +34,11 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(&dest);
-    let config = setting.config()?;
     if common.in_place && !common.dry_run {
         disk::clean(&leftovers(&dest))?;
     }
     progress.set("merging");
-    let merge = merge(&dest, &setting.given, config)?;
+    let merge = merge(&dest, &setting.given, || setting.config())?;
     if common.in_place && !common.dry_run && !merge.has_failed() {
         progress.set("writing");
         write(&dest, &merge)?;

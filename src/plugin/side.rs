@@ -222,7 +222,8 @@ impl Held {
         }
     }
 
-    fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
+    /// Its resources.
+    pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
         let nodes = self.document().into_iter().flat_map(resource_nodes);
         nodes.map(|node| Resource::read(node, Origin::Field(String::new())))
     }

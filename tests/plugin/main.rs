@@ -7,5 +7,6 @@ mod git;
 mod hosts;
 mod in_place;
 mod live;
+mod presence;
 mod strategic;
 mod support;

@@ -65,11 +65,10 @@ fn merged(name: &str, [original, theirs, ours]: [&str; 3], policy: &str) -> Resu
     let config = format!("{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{mode: ThreeWay, onConflict: {policy}}}}}");
     let config = Document::parse(config)?;
     let Some(config) = config.roots().next() else { return Ok(None) };
-    let config = Config::read(config)?;
     let given =
         [(Role::Original, vec![Side::of_text(name, original)?]), (Role::Updated, vec![Side::of_text(name, theirs)?])];
     let dest = Side::of_text(name, ours)?;
-    let merge = merge(&dest, &given, config)?;
+    let merge = merge(&dest, &given, || Ok(Config::read(config)?))?;
     if merge.has_failed() {
         return Ok(None);
     }

@@ -1,0 +1,242 @@
+//! One path of three packages, with plain content, with resources or with nothing on each side: nothing of it is lost in silence.
+
+use crate::support::{Folder, map};
+
+const UPGRADE: [&str; 8] = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place"];
+
+/// What a side has there.
+#[derive(Clone, Copy, Debug)]
+enum Has {
+    Nothing,
+    /// Plain content.
+    Plain(u8),
+    /// The ConfigMap `a`.
+    Resource(u8),
+    /// The ConfigMap `b`.
+    Another,
+    /// Comments alone.
+    Comments,
+}
+use Has::{Another, Comments, Nothing as No, Plain as P, Resource as R};
+
+/// What comes of it.
+#[derive(Debug)]
+enum Comes {
+    /// This, and nothing is told.
+    Quiet(Has),
+    /// This, and that on stderr.
+    Told(Has, &'static str),
+    /// Both ConfigMaps in one file.
+    Both,
+    /// An error that names the file, and nothing is written.
+    Refused(&'static str),
+}
+use Comes::{Both, Quiet, Refused, Told};
+
+fn text(has: Has) -> Option<String> {
+    match has {
+        No => None,
+        P(value) => Some(format!("plain: '{value}'\n")),
+        R(value) => Some(map("a", &[("x", &format!("'{value}'"))])),
+        Another => Some(map("b", &[("x", "'1'")])),
+        Comments => Some("# nothing yet\n".to_owned()),
+    }
+}
+
+fn package(sides: [Has; 3]) -> Folder {
+    let folder = Folder::new();
+    for (version, has) in ["v1", "v2", "here"].iter().zip(sides) {
+        folder.write(&format!("{version}/other.yaml"), map("other", &[]));
+        if let Some(text) = text(has) {
+            folder.write(&format!("{version}/a.yaml"), text);
+        }
+    }
+    folder
+}
+
+const DELETED_HERE: &str = "was deleted in dest and changed in updated: it stays deleted";
+const DELETED_THERE: &str = "was changed in dest and deleted in updated: it is deleted";
+const CHANGED: &str = "was changed in dest and changed in updated: updated's was taken";
+const FIELD: &str = "`data.x` was changed in dest to \"3\" and changed in updated to \"2\"";
+const HELD: &str = "this file of dest holds something else";
+const PLAIN_NOW: &str = "must hold resources in updated";
+
+#[test]
+fn every_combination_of_plain_content_and_resources_is_settled() {
+    for (sides, want) in [
+        // Files alone.
+        ([No, No, P(1)], Quiet(P(1))),
+        ([No, P(1), No], Quiet(P(1))),
+        ([No, P(1), P(1)], Quiet(P(1))),
+        ([No, P(2), P(3)], Told(P(2), "was added in dest and added in updated: updated's was taken")),
+        ([P(1), No, No], Quiet(No)),
+        ([P(1), No, P(1)], Quiet(No)),
+        ([P(1), No, P(3)], Told(No, DELETED_THERE)),
+        ([P(1), P(1), No], Quiet(No)),
+        ([P(1), P(2), No], Told(No, DELETED_HERE)),
+        ([P(1), P(2), P(1)], Quiet(P(2))),
+        ([P(1), P(2), P(3)], Told(P(2), CHANGED)),
+        // Resources alone.
+        ([No, No, R(1)], Quiet(R(1))),
+        ([No, R(1), No], Quiet(R(1))),
+        ([No, R(1), R(1)], Quiet(R(1))),
+        ([No, Another, R(1)], Both),
+        ([R(1), No, No], Quiet(No)),
+        ([R(1), No, R(1)], Quiet(No)),
+        ([R(1), No, R(3)], Told(No, "the resource was deleted in updated and changed in dest")),
+        ([R(1), R(1), No], Quiet(No)),
+        ([R(1), R(2), No], Told(No, "the resource was deleted in dest and changed in updated")),
+        ([R(1), R(2), R(1)], Quiet(R(2))),
+        ([R(1), R(2), R(3)], Told(R(2), FIELD)),
+        // Nothing upstream before.
+        ([No, P(1), R(1)], Refused(PLAIN_NOW)),
+        ([No, R(1), P(1)], Refused(HELD)),
+        // Nothing upstream any more.
+        ([P(1), No, R(3)], Quiet(R(3))),
+        ([R(1), No, P(3)], Quiet(P(3))),
+        // Nothing in dest.
+        ([P(1), R(2), No], Quiet(R(2))),
+        ([R(1), P(2), No], Told(No, DELETED_HERE)),
+        // Plain upstream, as before.
+        ([P(1), P(1), R(3)], Quiet(R(3))),
+        ([P(1), P(2), R(3)], Refused(PLAIN_NOW)),
+        // Resources upstream, as before.
+        ([R(1), R(1), P(3)], Quiet(P(3))),
+        ([R(1), R(2), P(3)], Told(P(3), "the resource was deleted in dest and changed in updated")),
+        ([R(1), Another, P(3)], Refused(HELD)),
+        // Plain content became resources.
+        ([P(1), R(2), P(1)], Quiet(R(2))),
+        ([P(1), R(2), P(3)], Refused(HELD)),
+        ([P(1), R(2), Comments], Told(No, "")),
+        ([P(1), R(2), R(2)], Quiet(R(2))),
+        ([P(1), Another, R(3)], Both),
+        // Resources became plain content.
+        ([R(1), P(2), P(2)], Quiet(P(2))),
+        (
+            [R(1), P(2), P(3)],
+            Told(P(2), "the file, which holds no resources any more, was changed in dest and changed"),
+        ),
+        ([R(1), P(2), R(1)], Refused(PLAIN_NOW)),
+        ([R(1), P(2), R(3)], Refused(PLAIN_NOW)),
+    ] {
+        let folder = package(sides);
+        let before = folder.files("here");
+        let ran = folder.run(&UPGRADE);
+        let here = || folder.path("here/a.yaml").exists().then(|| folder.read("here/a.yaml"));
+        match want {
+            Refused(why) => {
+                assert!(ran.stderr.contains("a.yaml: ") && ran.stderr.contains(why), "{sides:?}\n{ran:?}");
+                assert_eq!((ran.code, folder.files("here")), (Some(2), before), "{sides:?}");
+                continue;
+            }
+            Both => {
+                assert_eq!(ran.stderr, "", "{sides:?}");
+                let both = format!("{}---\n{}", text(sides[2]).expect("a file"), text(Another).expect("a file"));
+                assert_eq!(here(), Some(both), "{sides:?}");
+            }
+            // Comments that dest has in the place of upstream's plain content stay above what is new.
+            Told(_, "") => assert_eq!(here(), text(R(2)).map(|new| format!("# nothing yet\n---\n{new}")), "{sides:?}"),
+            Told(left, why) => {
+                assert!(ran.stderr.starts_with("warning: ") && ran.stderr.contains(why), "{sides:?}\n{ran:?}");
+                assert!(ran.stderr.contains("a.yaml") && ran.stderr.lines().count() == 1, "{sides:?}\n{ran:?}");
+                assert_eq!(here(), text(left), "{sides:?}");
+            }
+            Quiet(left) => {
+                assert_eq!(ran.stderr, "", "{sides:?}");
+                assert_eq!(here(), text(left), "{sides:?}");
+            }
+        }
+        assert_eq!(ran.code, Some(0), "{sides:?}");
+        assert_eq!(folder.read("here/other.yaml"), map("other", &[]), "{sides:?}");
+    }
+}
+
+/// Where dest has the resources in another file, none is new at the path.
+#[test]
+fn resources_that_lie_elsewhere_in_dest_leave_the_path_to_files() {
+    for (sides, want) in [
+        // The plain content is replaced, so it goes.
+        ([P(1), R(2), P(1)], Quiet(No)),
+        ([P(1), R(2), P(3)], Told(No, "was changed in dest and replaced by resources in updated: it is deleted")),
+        ([P(1), R(2), No], Quiet(No)),
+        ([Comments, R(2), Comments], Quiet(Comments)),
+        // Whether dest has moved the file, or deleted one of two, nobody can tell.
+        ([R(1), P(2), No], Refused(PLAIN_NOW)),
+    ] {
+        let folder = package(sides);
+        folder.write("here/moved/b.yaml", map("a", &[("x", "'1'"), ("mine", "y")]));
+        let before = folder.files("here");
+        // Upstream's value of both sides is the same, so only the path is in question.
+        if matches!(sides[1], R(_)) {
+            folder.write("v2/a.yaml", map("a", &[("x", "'1'")]));
+        }
+        let ran = folder.run(&UPGRADE);
+        match want {
+            Refused(why) => {
+                assert!(ran.code == Some(2) && ran.stderr.contains(why), "{sides:?}\n{ran:?}");
+                assert_eq!(folder.files("here"), before, "{sides:?}");
+            }
+            Told(_, why) => assert!(ran.stderr.contains(why) && ran.stderr.lines().count() == 1, "{sides:?}\n{ran:?}"),
+            _ => assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{sides:?}"),
+        }
+        if let Quiet(left) | Told(left, _) = want {
+            let here = folder.path("here/a.yaml").exists().then(|| folder.read("here/a.yaml"));
+            assert_eq!(here, text(left), "{sides:?}");
+        }
+        assert_eq!(folder.read("here/moved/b.yaml"), map("a", &[("x", "'1'"), ("mine", "y")]), "{sides:?}");
+    }
+}
+
+#[test]
+fn a_conflict_of_a_file_is_settled_by_the_policy_whatever_upstream_made_of_it() {
+    let folder = package([P(1), R(2), P(3)]);
+    folder.write("here/b.yaml", map("a", &[("x", "'2'")]));
+    let with = |policy| folder.run(&[&UPGRADE[..], &["--on-conflict", policy]].concat());
+    let err = with("fail").failed(1);
+    assert!(err.contains("error: a.yaml: the file") && err.contains("someone must decide"), "{err}");
+    assert!(with("keep-dest").stderr.contains("dest's was kept"));
+    assert_eq!(folder.read("here/a.yaml"), text(P(3)).expect("a file"));
+    assert!(with("take-updated").stderr.contains("it is deleted"));
+    assert!(!folder.path("here/a.yaml").exists());
+}
+
+#[test]
+fn counts_tell_what_is_done_and_no_more() {
+    let files = [
+        ("v1/a.yaml", map("a", &[("x", "'1'")])),
+        ("v1/left.yaml", map("left", &[("x", "'1'")])),
+        ("v2/a.yaml", map("a", &[("x", "'1'")])),
+        ("v2/left.yaml", map("left", &[("x", "'2'")])),
+        ("v2/z.yaml", format!("{}---\n{}", map("z", &[("x", "'1'")]), map("zz", &[("x", "'1'")]))),
+        ("here/a.yaml", map("a", &[("x", "'1'")])),
+        ("here/left.yaml", map("left", &[("x", "'1'")])),
+        ("here/.krmignore", "z.yaml\nleft.yaml\n".to_owned()),
+    ];
+    let folder = Folder::with(&files.each_ref().map(|(path, text)| (*path, text.as_str())));
+    let ran = folder.run(&UPGRADE);
+    let told: Vec<&str> =
+        ran.stderr.lines().filter(|l| l.contains("z.yaml: new in v2/z.yaml, and not added")).collect();
+    assert_eq!((ran.code, told.len()), (Some(0), 1), "{ran:?}");
+    assert_eq!(ran.stdout, "info: 0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict\n");
+    let ran = folder.run(&["two-way", "-s", "v2", "-d", "here", "-i"]);
+    assert!(ran.stderr.contains("z.yaml: new in v2/z.yaml, and not added"), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
+    let ran = folder.run(&["two-way", "-p", &map("n", &[]), "-d", "here", "-i"]);
+    assert!(ran.stdout.contains("configmap_n.yaml") && ran.stdout.contains("ConfigMap n"), "{ran:?}");
+    folder.write("here/.krmignore", "configmap_m.yaml\n");
+    let ran = folder.run(&["two-way", "-p", &map("m", &[]), "-d", "here", "-i"]);
+    assert!(ran.stderr.contains("configmap_m.yaml: new in --patch, and not added"), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
+    // Conflicts of files are counted beside those of resources.
+    for name in ["one.txt", "two.txt"] {
+        for (version, text) in [("v1", "1"), ("v2", "2"), ("here", "3")] {
+            folder.write(&format!("{version}/{name}"), text);
+        }
+    }
+    folder.write("v2/new.txt", "new");
+    let ran = folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat());
+    let want = "info: files without resources: 0 changed, 0 added, 0 deleted, 2 in conflict\n";
+    assert!(ran.code == Some(1) && ran.stdout.ends_with(want), "{ran:?}");
+    let ran = folder.run(&UPGRADE);
+    assert!(ran.stdout.ends_with("files without resources: 2 changed, 1 added, 0 deleted, 2 in conflict\n"), "{ran:?}");
+}
