@@ -30,6 +30,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::run::report;
 use crate::side::Side;
+use crate::told::{self, without_values};
 use cluster::Cluster;
 use local::{Local, config, functionconfig, read};
 use object::Object;
@@ -58,7 +59,7 @@ pub fn live(args: &Live) -> Result<End> {
     let unchecked = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
     report(&merge.results, format);
     for info in &unchecked {
-        let _ = writeln!(io::stderr(), "{}", info.line());
+        let _ = writeln!(io::stderr(), "{}", told::line(info));
     }
     merge.results.extend(unchecked);
     let sent = match sending {
@@ -145,7 +146,7 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     if args.on_conflict == Some(OnConflict::Fail) {
         merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(leave_open);
     }
-    merged.results.iter_mut().for_each(secret::mask_result);
+    merged.results.iter_mut().for_each(without_values);
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();
     let told = drifts.iter().map(|(address, found)| drift::shown(address, found, &conflicts, paint)).collect();
     if merged.has_failed() {

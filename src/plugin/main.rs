@@ -15,6 +15,7 @@ mod run;
 mod setting;
 mod side;
 mod spot;
+mod told;
 mod walk;
 
 use std::io::{self, Write};

@@ -15,6 +15,7 @@ use crate::End;
 use crate::carry::{carry, is_unread, unread};
 use crate::edit::{append, created, edited};
 use crate::side::{Held, Part, Root, Side};
+use crate::told;
 
 /// What a merge makes of dest.
 #[derive(Debug)]
@@ -95,6 +96,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         }
     };
     let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
+    told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
     results.extend(left_out.warnings);
     let mut added = match place(dest, given, &merged.added) {
         // Whatever else is wrong, the merge says it better.

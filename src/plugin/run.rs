@@ -14,6 +14,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::setting::Setting;
 use crate::side::{Root, Side};
+use crate::told;
 
 /// Runs a merge that is set up as the flags say.
 ///
@@ -90,10 +91,7 @@ pub fn report(results: &[Outcome], format: Option<Output>) {
     let in_diff = |r: &Outcome| format == Some(Output::Diff) && r.severity == Severity::Warning && is_conflict(r);
     for result in results.iter().filter(|r| r.severity != Severity::Info && !in_diff(r)) {
         // What is told is in the exit code, too, for whoever has closed stderr.
-        let _ = writeln!(stderr, "{}", result.line());
-        if let Some(excerpt) = &result.excerpt {
-            let _ = writeln!(stderr, "{excerpt}");
-        }
+        let _ = writeln!(stderr, "{}", told::line(result));
     }
 }
 
@@ -133,7 +131,7 @@ fn written(merge: &Merge) -> String {
     }
     let infos = merge.results.iter().filter(|r| r.severity == Severity::Info);
     for info in infos {
-        out.push_str(&format!("{}\n", info.line()));
+        out.push_str(&format!("{}\n", told::line(info)));
     }
     out
 }

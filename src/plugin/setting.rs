@@ -44,7 +44,7 @@ impl Setting {
     pub fn config(&self) -> Result<Config<'_>> {
         let name = &self.name;
         let root = self.config.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
-        let config = Config::read(root).map_err(|e| anyhow!("{name}:{e}\n{}", e.excerpt()))?;
+        let config = Config::read(root).map_err(|e| anyhow!("{name}:{e}"))?;
         if config.mode != self.mode {
             bail!("{name}: the mode must be `{:?}`, as the command says, not `{:?}`", self.mode, config.mode);
         }

@@ -105,7 +105,7 @@ impl Side {
     fn one(root: Root, name: String, disk: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         let document = parse(&name, bytes)?;
         if let Some(other) = document.roots().find(|r| !r.is_map() && !r.is_null()) {
-            bail!("{name} {}", other.error("a document must be a resource, which is a map"));
+            bail!("{name}:{}", other.error("a document must be a resource, which is a map"));
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         let content = Content::Resources(Box::new(document));
@@ -123,14 +123,14 @@ impl Side {
             if path.starts_with('/') || path.split('/').any(|part| part == "..") || path.contains(['\n', '\r', '\\']) {
                 bail!(
                     "{name}:{}: the path annotation must be a path within the package, without `..`, not {path:?}",
-                    resource.node.position().line
+                    resource.node.position()
                 );
             }
             let in_list = !resource.node.is_root();
             if let Some(first) = places.insert((path, resource.index), resource.node).filter(|_| in_list) {
                 bail!(
                     "{name}:{}: two items must not be for one place in one file, but the one in line {} is for \"{path}\", too",
-                    resource.node.position().line,
+                    resource.node.position(),
                     first.position().line
                 );
             }
@@ -276,7 +276,7 @@ fn holds_resources(document: &Document<'static>) -> bool {
 /// Parses a file.
 ///
 /// # Errors
-/// Text that is no UTF-8 or no YAML, with the file and the place in it.
+/// Text that is no UTF-8 or no YAML, with the file and the place in it. The text itself is not shown, for it may be a secret.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -284,5 +284,5 @@ pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
             bail!("{name}: the text must be UTF-8, but the byte at offset {} is not", e.utf8_error().valid_up_to())
         }
     };
-    Document::parse(text).map_err(|e| anyhow!("{name}:{e}\n{}", e.excerpt()))
+    Document::parse(text).map_err(|e| anyhow!("{name}:{e}"))
 }

@@ -403,7 +403,7 @@ fn usage_and_input_that_are_bad_end_with_2() {
         (&["five-way"], "unrecognized subcommand 'five-way'"),
         (&["two-way", "-d", "none.yaml"], "none.yaml: No such file"),
         (&["two-way", "-d", "a.yaml", "-s", "bad.yaml"], "bad.yaml:1:4: the text must be YAML"),
-        (&["two-way", "-d", "a.yaml", "-s", "list.yaml"], "list.yaml 1:1: a document must be a resource"),
+        (&["two-way", "-d", "a.yaml", "-s", "list.yaml"], "list.yaml:1:1: a document must be a resource"),
         (&["two-way", "-d", "a.yaml", "-s", "latin"], "latin: the text must be UTF-8"),
         (&["two-way", "-d", ".", "-s", "a.yaml"], "bad.yaml:1:4: the text must be YAML"),
         (&["three-way", "-d", "a.yaml", "--original", "a.yaml"], "--updated"),
@@ -416,4 +416,48 @@ fn usage_and_input_that_are_bad_end_with_2() {
     }
     assert!(folder.run(&["--help"]).passed().contains("Usage: kubectl krm-merge <COMMAND>"));
     assert!(folder.run(&["--version"]).passed().contains(env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn an_error_names_one_place_and_shows_no_line_of_a_file() {
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n";
+    let nameless = format!("{}---\nkind: ConfigMap\nmetadata: {{name: b}}\ndata: {{x: hunter2}}\n", map("a", &[]));
+    let folder = Folder::with(&[
+        ("d.yaml", &format!("{secret}  password: old\n")),
+        ("smp/open.yaml", &format!("{secret}  password: \"hunter2\n  other: x\n")),
+        ("smp/alias.yaml", &format!("{secret}  password: *hunter2\n")),
+        ("smp/twice.yaml", &format!("{secret}  password: hunter2\n  password: hunter2\n")),
+        ("smp/nameless.yaml", &nameless),
+        ("smp/list.yaml", "a: b\n---\n- hunter2\n"),
+        (
+            "smp/config.yaml",
+            "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: TwoWay\n  hunter: {yaml: hunter2}\n",
+        ),
+    ]);
+    for (file, want) in [
+        ("smp/open.yaml", "smp/open.yaml:6:3: the text must be YAML: "),
+        ("smp/alias.yaml", "smp/alias.yaml:5:13: the text must be YAML: "),
+        ("smp/twice.yaml", "smp/twice.yaml:6:3: Secret s: the key `password` must stand once in a map\n"),
+        ("smp/nameless.yaml", "smp/nameless.yaml:7:1: the resource must have `apiVersion` to be merged"),
+        ("smp/list.yaml", "smp/list.yaml:3:1: a document must be a resource, which is a map\n"),
+    ] {
+        for mode in ["two-way", "strategic"] {
+            let err = folder.run(&[mode, "-s", file, "-d", "d.yaml"]).failed(2);
+            assert!(err.starts_with(&format!("error: {want}")), "{err}");
+            assert!(err.lines().count() == 1 && !err.contains("hunter2"), "{err}");
+        }
+        let err = folder.run(&["live", "-f", file, "--kubeconfig", "none"]).failed(2);
+        assert!(!err.contains("hunter2"), "{err}");
+    }
+    let err = folder.run(&["two-way", "--config", "smp/config.yaml", "-d", "d.yaml"]).failed(2);
+    assert!(err.starts_with("error: smp/config.yaml:5:3: ") && !err.contains("hunter2"), "{err}");
+    // A conflict says where, not what.
+    for (path, x) in [("v1.yaml", "hunter1"), ("v2.yaml", "hunter2"), ("here.yaml", "hunter3")] {
+        folder.write(path, format!("{secret}  password: {x}\n"));
+    }
+    let err = folder.run(&["three-way", "--original", "v1.yaml", "--updated", "v2.yaml", "-d", "here.yaml"]).stderr;
+    assert!(err.contains("`stringData.password` was changed in dest and in updated: updated's was taken\n"), "{err}");
+    assert!(!err.contains("hunter"), "{err}");
+    let err = folder.run(&["git-driver", "v1.yaml", "here.yaml", "v2.yaml", "here.yaml"]).failed(1);
+    assert!(err.contains("stringData.password") && !err.contains("hunter"), "{err}");
 }

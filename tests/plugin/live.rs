@@ -358,7 +358,7 @@ fn bad_answers_are_errors_that_name_the_resource() {
         let server = Server::new(answers);
         let err =
             run(&folder(&server, &[("web.yaml", &web)]), &["-f", "web.yaml", "--timeout", "1", "--apply"]).failed(2);
-        assert!(err.starts_with("error: prod/deployment.apps/web (web.yaml:1): "), "{err}");
+        assert!(err.starts_with("error: prod/deployment.apps/web (web.yaml:1:1): "), "{err}");
         for want in wants {
             assert!(err.contains(want), "{want}\n{err}");
         }
@@ -609,7 +609,7 @@ fn an_answer_that_is_another_object_is_refused() {
         let server = Server::new(answers);
         let web = deployment(3, "web:2").to_string();
         let err = run(&folder(&server, &[("web.yaml", &web)]), &["-f", "web.yaml", "--apply"]).failed(2);
-        assert!(err.starts_with("error: prod/deployment.apps/web (web.yaml:1): ") && err.contains(want), "{err}");
+        assert!(err.starts_with("error: prod/deployment.apps/web (web.yaml:1:1): ") && err.contains(want), "{err}");
         assert_eq!(server.sent().len(), 0);
     }
 }

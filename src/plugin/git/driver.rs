@@ -22,6 +22,7 @@ use crate::End;
 use crate::cli::GitDriver;
 use crate::merge::leave_open;
 use crate::side::{list_of, parse};
+use crate::told;
 use crate::walk::shown;
 
 /// Merges; the result is in our file.
@@ -57,7 +58,7 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     }
     for conflict in &mut chosen.conflicts {
         leave_open(conflict);
-        let _ = writeln!(io::stderr(), "{}", conflict.line());
+        let _ = writeln!(io::stderr(), "{}", told::line(conflict));
     }
     for Address { resource, path } in &asked {
         let place = if path.is_empty() { String::new() } else { format!(" of `{path}`") };

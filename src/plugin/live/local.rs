@@ -14,6 +14,7 @@ use super::object::{self, Object};
 use super::openapi::{self, Schema};
 use super::spelling::{Known, Like, spelled};
 use crate::side::{Part, Side};
+use crate::told::whereabouts;
 
 /// A resource of the files, with what the cluster has of it.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Local {
 pub async fn read(cluster: &mut Cluster, sides: &[Side]) -> Result<(Vec<Local>, Vec<Value>)> {
     let mut given = Vec::new();
     for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
-        let name = resource.whereabouts();
+        let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
         }

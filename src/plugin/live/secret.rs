@@ -1,13 +1,12 @@
 //! Secrets are not shown: what a diff of files may show, a diff of a cluster must not, as with `kubectl diff`.
 
-use krm_merge::results::Outcome;
 use serde_json::{Value, json};
 
 use super::drift::Drift;
 use crate::merge::Change;
+use crate::told::MASK;
 
 const FIELDS: [&str; 2] = ["data", "stringData"];
-const MASK: &str = "***";
 
 /// The same object without the values of a Secret.
 pub fn hidden(mut object: Value) -> Value {
@@ -67,24 +66,6 @@ fn hide(object: Option<&mut Value>, field: &str, other: &Value, mark: &str) {
         Some(Value::Null) | None => {}
         // The server would not take it, but it may be a value all the same.
         Some(value) => mask(value, Some(other)),
-    }
-}
-
-/// Takes the values of a Secret out of a result.
-pub fn mask_result(result: &mut Outcome) {
-    if result.resource_ref.as_ref().is_none_or(|r| r.kind != "Secret" || r.api_version != "v1") {
-        return;
-    }
-    if let Some(original) = result.tags.get_mut("krm-merge.dev/original") {
-        *original = format!("\"{MASK}\"");
-    }
-    if let Some(field) = &mut result.field {
-        for value in [&mut field.current_value, &mut field.proposed_value].into_iter().flatten() {
-            *value = MASK.into();
-        }
-    }
-    if let Some(told) = result.told.as_ref().filter(|_| result.field.is_some()) {
-        result.message = format!("`{}` was changed in dest and in updated: {}", told.place, told.settled);
     }
 }
 

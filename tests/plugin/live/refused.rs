@@ -31,7 +31,7 @@ fn names_that_would_lead_elsewhere_are_refused() {
     ] {
         let folder = folder(&server, &[("m.yaml", &map(metadata))]);
         let err = run(&folder, &["-f", "m.yaml", "--apply"]).failed(2);
-        assert!(err.contains("m.yaml:1: ") && err.contains(want), "{want}\n{err}");
+        assert!(err.contains("m.yaml:1:1: ") && err.contains(want), "{want}\n{err}");
     }
     let elsewhere = map(json!({"name": "m"})).replace("\"v1\"", "\"apps/v1/../../v1\"");
     let err = run(&folder(&server, &[("m.yaml", &elsewhere)]), &["-f", "m.yaml"]).failed(2);
@@ -55,7 +55,7 @@ fn another_namespace_than_the_one_that_is_asked_for_is_an_error() {
     let folder = folder(&server, &files);
     let err = run(&folder, &["-f", "dev.yaml", "-n", "prod"]).failed(2);
     assert!(
-        err.contains("dev.yaml:1: `metadata.namespace` must be the one that `-n` says, \"prod\", not \"dev\""),
+        err.contains("dev.yaml:1:1: `metadata.namespace` must be the one that `-n` says, \"prod\", not \"dev\""),
         "{err}"
     );
     assert!(run(&folder, &["-f", "dev.yaml", "-n", "dev"]).passed().contains("b/dev/configmap/m\n"));
