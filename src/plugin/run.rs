@@ -32,9 +32,13 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     }
     setting.config()?;
     let mut dest = Side::read(&common.dest)?;
+    if common.in_place && matches!(dest.root, Root::Stream) {
+        bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
+    }
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(&dest);
+    setting.check_not_empty()?;
     if common.in_place && !common.dry_run {
         disk::clean(&leftovers(&dest))?;
     }
@@ -57,7 +61,7 @@ fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
     match &dest.root {
         Root::Folder(tree) => tree.leftovers.clone(),
         Root::File(file) => file.parent().map(disk::leftovers_in).unwrap_or_default(),
-        Root::Stdin | Root::Text | Root::Cluster => Vec::new(),
+        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => Vec::new(),
     }
 }
 
@@ -65,7 +69,7 @@ fn write(dest: &Side, merge: &Merge) -> Result<()> {
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
         Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
-        Root::Stdin | Root::Text | Root::Cluster => return Ok(()),
+        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return Ok(()),
     };
     let replacements = merge.changes.iter().map(|change| Replacement {
         file: file.cloned().unwrap_or_else(|| root.join(&change.path)),

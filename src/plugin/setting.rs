@@ -37,6 +37,27 @@ impl Setting {
         }
     }
 
+    /// That no side is empty that would do nothing then, or delete everything.
+    ///
+    /// # Errors
+    /// A source without a resource; an updated without one, where original has some.
+    pub fn check_not_empty(&self) -> Result<()> {
+        let is_empty = |role| self.given.iter().filter(|(r, _)| *r == role).flat_map(|(_, s)| s).all(Side::is_empty);
+        for (role, sides) in &self.given {
+            match role {
+                Role::Source => sides.iter().try_for_each(Side::check_not_empty)?,
+                Role::Updated if !is_empty(Role::Original) => {
+                    if let Some(side) = sides.iter().find(|side| side.is_empty()) {
+                        let why = "updated must hold at least one resource, or all that original holds is deleted";
+                        bail!("{}: {why}", side.name);
+                    }
+                }
+                Role::Original | Role::Updated => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The functionConfig as it is meant.
     ///
     /// # Errors
@@ -67,7 +88,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
         source.source.iter().map(|s| ("--source", s)).chain(source.patch.iter().map(|p| ("--patch", p)))
     {
         let is_text = flag == "--patch" && (value.contains(['\n', '{']) || value.contains(": "));
-        sides.push(if is_text { Side::of_text(flag, value)?.not_empty()? } else { Side::read(value)? });
+        sides.push(if is_text { Side::of_text(flag, value)? } else { Side::read(value)? }.not_empty()?);
     }
     if let Some(target) = &source.target {
         if sides.is_empty() {

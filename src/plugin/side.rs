@@ -2,6 +2,10 @@
 //!
 //! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json` or `Kptfile` and one of its documents has an
 //! apiVersion, a kind and a name, or is a List, which may be empty. Any other file is carried as it is. What is named on the command line itself must hold resources.
+//!
+//! What is only read may be a pipe, as `<(…)` of a shell is one, or a device. A side in which nothing is found is mostly a wrong path, or a
+//! command that failed: a pipe, a source, and what a cluster is to have must hold a resource, and so must updated where original does. An
+//! original without any is legal, for a package may have had no release before; so is an empty dest.
 
 use std::fs;
 use std::io::{self, Read};
@@ -22,6 +26,8 @@ pub enum Root {
     File(PathBuf),
     /// Stdin.
     Stdin,
+    /// A pipe or a device, which can be read once and not written.
+    Stream,
     /// The command line.
     Text,
     /// A cluster, or what is merged with it: one file for each object.
@@ -31,6 +37,8 @@ pub enum Root {
 /// A side of a merge.
 #[derive(Debug)]
 pub struct Side {
+    /// What it is called, as the user typed it.
+    pub name: String,
     /// Where it was read from.
     pub root: Root,
     /// Its files, in the order of their paths.
@@ -74,7 +82,12 @@ impl Side {
         let found = fs::metadata(disk).with_context(|| shown(disk))?;
         if !found.is_dir() {
             let bytes = fs::read(disk).with_context(|| shown(disk))?;
-            let canonical = fs::canonicalize(disk).with_context(|| shown(disk))?;
+            // What a pipe is called leads nowhere, and neither does what a here-document lay in.
+            let canonical = if found.is_file() { fs::canonicalize(disk).ok() } else { None };
+            let Some(canonical) = canonical else {
+                let side = Self::one(Root::Stream, shown(disk), None, bytes)?;
+                return if is_pipe(&found) { side.not_empty() } else { Ok(side) };
+            };
             return Self::one(Root::File(canonical.clone()), shown(disk), Some(canonical), bytes);
         }
         let tree = Tree::read(disk)?;
@@ -92,7 +105,7 @@ impl Side {
             files.push(Held { path: path.clone(), name, disk: Some(file), content });
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        let side = Self { root: Root::Folder(Box::new(tree)), files };
+        let side = Self { name: shown(disk), root: Root::Folder(Box::new(tree)), files };
         side.check()?;
         Ok(side)
     }
@@ -109,7 +122,8 @@ impl Side {
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         let content = Content::Resources(Box::new(document));
-        let side = Self { root, files: vec![Held { path: path.unwrap_or_default(), name, disk, content }] };
+        let held = Held { path: path.unwrap_or_default(), name: name.clone(), disk, content };
+        let side = Self { name, root, files: vec![held] };
         side.check()?;
         Ok(side)
     }
@@ -162,16 +176,31 @@ impl Side {
         };
         let mut files = objects.into_iter().map(file).collect::<Result<Vec<_>>>()?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Self { root: Root::Cluster, files })
+        Ok(Self { name: "the cluster".to_owned(), root: Root::Cluster, files })
     }
 
     /// The same, if it has a resource.
+    ///
+    /// # Errors
+    /// It has none.
     pub fn not_empty(self) -> Result<Self> {
-        if self.resources(Part::Role).is_empty() {
-            let name = self.files.first().map_or("", |held| &held.name);
-            bail!("{name}: there must be at least one resource");
+        self.check_not_empty().map(|()| self)
+    }
+
+    /// That it has a resource.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn check_not_empty(&self) -> Result<()> {
+        if self.is_empty() {
+            bail!("{}: there must be at least one resource", self.name);
         }
-        Ok(self)
+        Ok(())
+    }
+
+    /// Whether it has no resource.
+    pub fn is_empty(&self) -> bool {
+        self.files.iter().all(|held| held.resources().next().is_none())
     }
 
     /// Its folder or file on disk.
@@ -179,7 +208,7 @@ impl Side {
         match &self.root {
             Root::Folder(tree) => Some(&tree.root),
             Root::File(file) => Some(file),
-            Root::Stdin | Root::Text | Root::Cluster => None,
+            Root::Stdin | Root::Stream | Root::Text | Root::Cluster => None,
         }
     }
 
@@ -260,6 +289,17 @@ fn resource_nodes<'a>(document: &'a Document<'static>) -> Box<dyn Iterator<Item 
         Some(list) => list.elements().filter(|e| e.is_map()).collect(),
         None => vec![root],
     }))
+}
+
+#[cfg(unix)]
+fn is_pipe(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    found.file_type().is_fifo() || found.is_file()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(found: &fs::Metadata) -> bool {
+    found.is_file()
 }
 
 fn may_hold_resources(path: &str) -> bool {

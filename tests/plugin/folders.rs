@@ -311,6 +311,7 @@ fn a_file_that_holds_no_resources_any_more_upstream_stops_everything() {
     let (nameless, moved) = (one.replace("  name: a\n", "  labels: {}\n"), [("v2/b.yaml", one.as_str())]);
     for (now, more) in [("x: y\n", &[][..]), (&nameless, &[]), ("x: y\n", &moved)] {
         let folder = Folder::with(&[("v1/a.yaml", &one), ("v2/a.yaml", now), ("here/a.yaml", &one)]);
+        ["v1", "v2", "here"].iter().for_each(|side| folder.write(&format!("{side}/other.yaml"), map("other", &[])));
         more.iter().for_each(|(path, text)| folder.write(path, text));
         let err = folder.run(&upgrade(&["--in-place"])).failed(2);
         assert!(err.contains("a.yaml") && err.contains("must hold resources in updated"), "{err}");
@@ -460,4 +461,95 @@ fn an_error_names_one_place_and_shows_no_line_of_a_file() {
     assert!(!err.contains("hunter"), "{err}");
     let err = folder.run(&["git-driver", "v1.yaml", "here.yaml", "v2.yaml", "here.yaml"]).failed(1);
     assert!(err.contains("stringData.password") && !err.contains("hunter"), "{err}");
+}
+
+#[test]
+fn a_side_in_which_nothing_is_found_is_an_error() {
+    let folder = Folder::with(&[
+        ("d/d.yaml", &map("a", &[("x", "'1'")])),
+        ("d.yaml", &map("a", &[("x", "'1'")])),
+        ("empty.yaml", "# nothing\n"),
+        ("plain/README.md", "nothing\n"),
+        ("plain/kustomization.yaml", "resources: []\n"),
+        ("g/base/a.yaml", &map("a", &[("x", "'1'")])),
+    ]);
+    std::fs::create_dir(folder.path("empty")).expect("a folder");
+    for source in ["empty", "empty.yaml", "plain", "/dev/null"] {
+        for (mode, flag) in [("two-way", "-s"), ("two-way", "-p"), ("strategic", "-s"), ("strategic", "-p")] {
+            for more in [&[][..], &["--target", "kind=ConfigMap"]] {
+                let err = folder.run(&[&[mode, flag, source, "-d", "d.yaml", "-i"], more].concat()).failed(2);
+                assert_eq!(err, format!("error: {source}: there must be at least one resource\n"));
+            }
+        }
+        let err = folder.run(&["live", "-f", source, "--kubeconfig", "none"]).failed(2);
+        assert_eq!(err, format!("error: {source}: there must be at least one resource\n"));
+        let err = folder.run(&["three-way", "--original", "d", "--updated", source, "-d", "d", "-i"]).failed(2);
+        let want = format!(
+            "error: {source}: updated must hold at least one resource, or all that original holds is deleted\n"
+        );
+        assert_eq!(err, want);
+        // What had no release before comes whole.
+        folder.run(&["three-way", "--original", source, "--updated", "d", "-d", "empty", "-i"]).passed();
+        assert_eq!(folder.files("empty"), folder.files("d"));
+        std::fs::remove_file(folder.path("empty/d.yaml")).expect("there");
+    }
+    // What the folder of a source holds is dest itself.
+    let err = folder.run(&["two-way", "-s", "g", "-d", "g/base", "-i"]).failed(2);
+    assert_eq!(err, "error: g: there must be at least one resource\n");
+    // A package may hold no resources at all.
+    folder.write("v1/a.txt", "1");
+    folder.write("v2/a.txt", "2");
+    folder.write("here/a.txt", "1");
+    folder.run(&upgrade(&["-i"])).passed();
+    assert_eq!(folder.read("here/a.txt"), "2");
+    assert_eq!(folder.read("d.yaml"), map("a", &[("x", "'1'")]));
+}
+
+#[test]
+fn what_is_only_read_may_be_a_pipe() {
+    let folder = Folder::with(&[
+        ("r.yaml", &map("a", &[("x", "'2'")])),
+        ("d.yaml", &map("a", &[("x", "'1'")])),
+        ("config.yaml", "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {mode: TwoWay}\n"),
+    ]);
+    let bash = |line: &str| {
+        let line = line.replace("KRM", &format!("'{}'", crate::support::PLUGIN));
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", &line]).current_dir(&folder.0).stdin(std::process::Stdio::null());
+        crate::support::Ran::of(command.output().expect("bash"))
+    };
+    let want = map("a", &[("x", "'2'")]);
+    for line in [
+        "KRM two-way -s <(cat r.yaml) -d d.yaml",
+        "KRM two-way -p <(cat r.yaml) -d <(cat d.yaml)",
+        "KRM two-way -s /dev/stdin -d d.yaml < r.yaml",
+        "cat r.yaml | KRM two-way -s /dev/stdin -d d.yaml",
+        "KRM two-way -s /dev/fd/3 -d /dev/fd/4 3< r.yaml 4< d.yaml",
+        "KRM two-way -s /dev/stdin -d d.yaml <<< \"$(cat r.yaml)\"",
+        "mkfifo p && (cat r.yaml > p & KRM two-way -s p -d d.yaml)",
+        "KRM strategic -s <(cat r.yaml) --target kind=ConfigMap -d <(cat d.yaml)",
+        "KRM three-way --original <(cat d.yaml) --updated <(cat r.yaml) -d <(cat d.yaml)",
+        "KRM three-way --original /dev/null --updated <(cat r.yaml) -d <(cat d.yaml)",
+        "KRM two-way --config <(cat config.yaml; echo '  # x') -s r.yaml -d d.yaml",
+    ] {
+        let ran = bash(line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), want.as_str()), "{line}\n{ran:?}");
+    }
+    let diff = bash("KRM two-way -s r.yaml -d <(cat d.yaml) -o diff").passed();
+    assert!(diff.contains("\n-  x: '1'\n+  x: '2'\n"), "{diff}");
+    for (line, want) in [
+        (
+            "KRM two-way -s r.yaml -d <(cat d.yaml) -i",
+            "error: `--in-place` must be given with a `--dest` that is a file or a folder, not \"/dev/fd/",
+        ),
+        ("KRM two-way -s <(false) -d d.yaml", ": there must be at least one resource\n"),
+        ("KRM three-way --original <(false) --updated r.yaml -d d.yaml", ": there must be at least one resource\n"),
+        ("KRM two-way -s <(echo 'a: [') -d d.yaml", ":1:4: the text must be YAML"),
+    ] {
+        let err = bash(line).failed(2);
+        assert!(err.contains(want), "{line}\n{err}");
+    }
+    // What stdin leads to is a file all the same.
+    bash("KRM two-way -s r.yaml -d /dev/stdin -i < d.yaml").passed();
+    assert_eq!(folder.read("d.yaml"), want);
 }

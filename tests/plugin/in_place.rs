@@ -248,7 +248,9 @@ fn folders_that_are_emptied_go_and_dest_itself_stays() {
     folder.write("v1/deep/er/c.yaml", map("c", &[]));
     folder.write("here/deep/er/c.yaml", map("c", &[]));
     fs::remove_dir_all(folder.path("v2")).expect("removed");
-    fs::create_dir(folder.path("v2")).expect("a folder");
+    // Upstream has one resource left, which dest has deleted.
+    folder.write("v1/left.yaml", map("left", &[]));
+    folder.write("v2/left.yaml", map("left", &[]));
     folder.run(&UPGRADE).passed();
     assert!(folder.files("here").is_empty() && folder.path("here").is_dir());
     assert!(!folder.path("here/deep").exists() && !folder.path("here/sub").exists());
