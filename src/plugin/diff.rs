@@ -1,6 +1,8 @@
 //! A merge as a unified diff, with the resource and the place of each hunk in its header, and a block for each conflict behind it.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
+use std::ops::Range;
 
 use krm_merge::results::{Outcome, Told};
 use krm_merge::yaml::Document;
@@ -8,7 +10,8 @@ use serde_json::Value;
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::merge::{Change, is_conflict};
-use crate::spot::{Depth, spot};
+use crate::spot::{Spot, spots};
+use crate::walk::c_string;
 
 /// Whether colours help whoever reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +55,8 @@ pub fn diff(changes: &[Change], paint: Paint) -> String {
 }
 
 fn of_file(change: &Change, paint: Paint) -> String {
-    let path = shown(&change.path);
     let name = |side: &str, bytes: &Option<Vec<u8>>| match bytes {
-        Some(_) => format!("{side}/{path}"),
+        Some(_) => c_string(&format!("{side}/{}", change.path)),
         None => "/dev/null".to_owned(),
     };
     let names = [name("a", &change.old), name("b", &change.new)];
@@ -64,7 +66,12 @@ fn of_file(change: &Change, paint: Paint) -> String {
     let documents = [old, new].map(|text| Document::parse(text).ok());
     let starts = [old, new].map(line_starts);
     let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(old, new);
-    let mut out = paint.line(BOLD, &format!("--- {}", names[0])) + &paint.line(BOLD, &format!("+++ {}", names[1]));
+    // GNU diff and git write a tab behind a name with a blank, without which patch takes the name to end at the blank.
+    let head = |mark: &str, name: &str| {
+        let end = if name.contains(' ') && !name.starts_with('"') { "\t" } else { "" };
+        paint.line(BOLD, &format!("{mark} {name}{end}"))
+    };
+    let mut out = head("---", &names[0]) + &head("+++", &names[1]);
     for hunk in diff.grouped_ops(CONTEXT) {
         out.push_str(&paint.line(CYAN, header(&hunk, &starts, &documents).trim_end()));
         for piece in hunk.iter().flat_map(|op| diff.iter_changes(op)) {
@@ -90,47 +97,96 @@ fn header(hunk: &[DiffOp], starts: &[Vec<usize>; 2], documents: &[Option<Documen
         1 => format!("{}", start + 1),
         count => format!("{},{count}", start + 1),
     };
-    // Of a file that comes or goes no field is the one that changed.
-    let is_whole = starts.iter().any(Vec::is_empty);
-    let line = |side: usize, line: usize| {
-        let start = starts[side].get(line).copied().unwrap_or_default();
-        let text = documents[side].as_ref().map(Document::source).unwrap_or_default();
-        text[start..].lines().next().unwrap_or_default()
-    };
     let old = span(first.old_range().start, last.old_range().end);
     let new = span(first.new_range().start, last.new_range().end);
-    let changed: Vec<&DiffOp> =
-        hunk.iter().skip_while(|op| op.tag() == DiffTag::Equal).take_while(|op| op.tag() != DiffTag::Equal).collect();
-    let place = changed.first().map(|op| {
-        let (was, is) = (op.old_range().start, op.new_range().start);
-        let goes = changed.iter().any(|op| !op.old_range().is_empty());
-        let comes = changed.iter().any(|op| !op.new_range().is_empty());
+    let mut found: Vec<Spot> = Vec::new();
+    let mut known = HashSet::new();
+    for changed in hunk.split(|op| op.tag() == DiffTag::Equal) {
+        let (Some(first), Some(last)) = (changed.first(), changed.last()) else { continue };
+        let lines = [first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end];
+        let at = |side: usize, line: usize| starts[side].get(line).copied().unwrap_or_default();
+        let texts = [0, 1].map(|side| documents[side].as_ref().map(Document::source).unwrap_or_default());
+        let ranges = narrowed(texts, [0, 1].map(|side| at(side, lines[side].start)..at(side, lines[side].end)));
         // What comes is named by where it stands now, what goes by where it stood.
-        let (side, number) = if comes { (1, is) } else { (0, was) };
-        // Of a line that changed, as the one line of a JSON file, the place is where it does.
-        let common = if comes && goes { common_prefix([line(0, was), line(1, is)]) } else { 0 };
-        let at = starts[side].get(number).copied().unwrap_or_default() + common;
-        let depth = if is_whole { Depth::Resource } else { Depth::Field };
-        documents[side].as_ref().map(|document| spot(document, at, depth)).unwrap_or_default()
-    });
-    format!("@@ -{old} +{new} @@ {}", place.unwrap_or_default())
+        for side in [1, 0] {
+            let spots = documents[side].iter().flat_map(|document| spots(document, &ranges[side]));
+            found.extend(spots.filter(|spot| known.insert(spot.clone())));
+        }
+    }
+    format!("@@ -{old} +{new} @@ {}", listed(&found))
 }
 
-/// How long two lines are the same; less than the second one.
-fn common_prefix([a, b]: [&str; 2]) -> usize {
-    let common: usize = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
-    common.min(b.len().saturating_sub(1))
+/// Ranges of two texts without what both begin and end with; whole lines that only come or go stay whole.
+fn narrowed(texts: [&str; 2], ranges: [Range<usize>; 2]) -> [Range<usize>; 2] {
+    let [old, new] = [0, 1].map(|i| texts[i].get(ranges[i].clone()).unwrap_or_default());
+    let length = |(a, b): (char, char)| if a == b { Some(a.len_utf8()) } else { None };
+    let prefix: usize = old.chars().zip(new.chars()).map_while(length).sum();
+    let rest = [&old[prefix..], &new[prefix..]];
+    let suffix: usize = rest[0].chars().rev().zip(rest[1].chars().rev()).map_while(length).sum();
+    let mut texts = [old, new].into_iter();
+    ranges.map(|range| {
+        let text = texts.next().unwrap_or_default();
+        let left = &text[prefix..text.len() - suffix];
+        // The break of the line before is no part of what comes or goes behind it.
+        let breaks = left.len() - left.trim_start_matches(['\r', '\n']).len();
+        range.start + prefix + if breaks < left.len() { breaks } else { 0 }..range.end - suffix
+    })
 }
 
-/// Where each line begins, its indentation passed.
+/// The longest list of places in a header, in characters.
+const WIDTH: usize = 120;
+
+/// Places, each resource once, and of a path behind another one in the same place its end: `Deployment web spec.template.spec.nodeName,
+/// …hostname; ConfigMap c data.x`. The first one is always there; where more than fits are left, their number is.
+fn listed(spots: &[Spot]) -> String {
+    let mut resources: Vec<&str> = Vec::new();
+    let mut known = HashSet::new();
+    resources.extend(spots.iter().map(|s| s.resource.as_str()).filter(|r| known.insert(*r)));
+    let mut out = String::new();
+    let mut left = spots.len();
+    for resource in resources {
+        let mut before: Option<&str> = None;
+        for spot in spots.iter().filter(|s| s.resource == resource) {
+            let piece = match before.replace(&spot.path) {
+                Some(before) => format!(", {}", shortened(&spot.path, before)),
+                None => format!("{}{resource} {}", if out.is_empty() { "" } else { "; " }, spot.path),
+            };
+            if !out.is_empty() && out.chars().count() + piece.trim_end().chars().count() > WIDTH {
+                return format!("{out}, … and {left} more");
+            }
+            out.push_str(piece.trim_end());
+            left -= 1;
+        }
+    }
+    out
+}
+
+/// A path without the steps that it has in common with the one before it, where these are long.
+fn shortened(path: &str, before: &str) -> String {
+    const LONG: usize = 10;
+    let (mut common, mut depth) = (0, 0usize);
+    for ((at, a), b) in path.char_indices().zip(before.chars()).take_while(|((_, a), b)| a == b) {
+        match (a, b) {
+            ('.', _) if depth == 0 => common = at,
+            ('[', _) => {
+                common = if depth == 0 { at } else { common };
+                depth += 1;
+            }
+            (']', _) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    if common < LONG { path.to_owned() } else { format!("…{}", path[common..].trim_start_matches('.')) }
+}
+
+/// Where each line begins, and where the last one ends.
 fn line_starts(text: &str) -> Vec<usize> {
     let mut at = 0;
     let starts = text.split_inclusive('\n').map(|line| {
-        let start = at + (line.len() - line.trim_start_matches(' ').len());
         at += line.len();
-        start
+        at
     });
-    starts.collect()
+    [0].into_iter().chain(starts).collect()
 }
 
 /// Both sides as text, where they are; a side that is not there is empty.
@@ -208,7 +264,9 @@ pub fn conflicts(results: &[Outcome], paint: Paint) -> String {
             out.push_str(&format!("  dest:     {}\n", json(field.current_value.as_ref())));
             out.push_str(&format!("  updated:  {}\n", json(field.proposed_value.as_ref())));
         } else {
-            out.push_str(&format!("  {}\n", result.message));
+            // How it was settled is on a line of its own.
+            let message = result.message.strip_suffix(told.settled).map(|m| m.trim_end_matches([':', ' ']));
+            out.push_str(&format!("  {}\n", message.filter(|m| !m.is_empty()).unwrap_or(&result.message)));
         }
         out + &format!("  taken:    {}\n", told.settled)
     });
@@ -245,7 +303,7 @@ mod tests {
    b: 1
    c: 1
    d: 1
-@@ -11,5 +11,4 @@ ConfigMap c data.i
+@@ -11,5 +11,4 @@ ConfigMap c data.j
    f: 1
    g: 1
    h: 1
@@ -256,6 +314,68 @@ mod tests {
 \\ No newline at end of file
 ";
         assert_eq!(diff(&[change("c.yaml", Some(old), Some(&new))], Paint::Plain), want);
+    }
+
+    #[test]
+    fn a_hunk_names_all_that_changes_in_it() {
+        let deployment = |replicas: u8, image: &str, env: &str| {
+            format!(
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: {replicas}\n  template:\n    spec:\n      containers:\n      - name: app\n        image: {image}\n        env:\n        - name: A\n          value: '1'\n{env}---\n"
+            )
+        };
+        let map = |a: u8| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  a: '{a}'\n");
+        let header = |old: &str, new: &str| {
+            let text = diff(&[change("c.yaml", Some(old), Some(new))], Paint::Plain);
+            let mut headers = text.lines().filter(|l| l.starts_with("@@"));
+            let header = headers.next().expect("a hunk").to_owned();
+            assert_eq!(headers.next(), None);
+            header.rsplit_once(" @@").expect("a header").1.trim().to_owned()
+        };
+        let (old, new) = (
+            deployment(1, "a:1", "") + &map(1),
+            deployment(2, "a:2", "        - name: B\n          value: '2'\n") + &map(2),
+        );
+        let app = "spec.template.spec.containers[name=app]";
+        assert_eq!(
+            header(&old, &new),
+            format!("Deployment web spec.replicas, {app}.image, …env[name=B]; ConfigMap x data.a")
+        );
+        // What is renamed is named by both names; what comes whole by itself.
+        let (old, new) = (map(1), map(1).replace("a: '1'", "b: '1'"));
+        assert_eq!(header(&old, &new), "ConfigMap x data.b, data.a");
+        assert_eq!(header(&map(1), &(map(1) + "---\n" + &map(1).replace("name: x", "name: y"))), "ConfigMap y");
+        // One line of JSON.
+        let json = |x: u8, y: u8| {
+            format!(
+                "{{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {{\"name\": \"j\"}}, \"data\": {{\"x\": \"{x}\", \"y\": \"{y}\"}}}}\n"
+            )
+        };
+        assert_eq!(header(&json(1, 1), &json(1, 2)), "ConfigMap j data.y");
+        assert_eq!(header(&json(1, 1), &json(2, 2)), "ConfigMap j data.x, data.y");
+        // Past a width only their number is told.
+        let many = |value: u8| {
+            let data: String = (0..40).map(|i| format!("  key-number-{i}: '{value}'\n")).collect();
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n{data}")
+        };
+        let long = header(&many(1), &many(2));
+        assert!(long.starts_with("ConfigMap x data.key-number-0, data.key-number-1, "), "{long}");
+        assert!(long.ends_with(", … and 35 more") && long.chars().count() < WIDTH + 20, "{long}");
+        // Comments are of what they stand at, and elsewhere nothing is named.
+        assert_eq!(
+            header(&map(1).replace("  a:", "  # one\n  a:"), &map(1).replace("  a:", "  # two\n  a:")),
+            "ConfigMap x data.a"
+        );
+        assert_eq!(header("- a\n", "- b\n"), "");
+    }
+
+    #[test]
+    fn how_a_conflict_was_settled_is_told_once() {
+        let told = Told { place: "the whole file".to_owned(), settled: "it stays deleted" };
+        let tags = std::collections::BTreeMap::from([("krm-merge.dev/reason".to_owned(), "conflict".to_owned())]);
+        let message = "the file was deleted in dest: it stays deleted";
+        let result = Outcome { told: Some(told), tags, ..Outcome::new(krm_merge::results::Severity::Warning, message) };
+        let want = "conflict: : the whole file\n  the file was deleted in dest\n  taken:    it stays deleted\n";
+        assert_eq!(conflicts(&[result], Paint::Plain), want);
     }
 
     #[test]

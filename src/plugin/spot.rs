@@ -1,66 +1,116 @@
-//! What stands at a place of a text: the resource, and the path in it by keys.
+//! What stands in a range of a text: the resources, and the paths in them by keys.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::{Cursor, Dialect, Inference, ListKind, Types, element_key, list_kind};
-use krm_merge::yaml::{Document, NodeRef, Place, extent};
+use krm_merge::yaml::{Document, NodeRef, Place, Style, extent};
 
 use crate::side::list_of;
 
-/// How closely a place is named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
-    /// The resource.
-    Resource,
-    /// The resource and the path in it.
-    Field,
+/// A place in a resource.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Spot {
+    /// `Deployment prod/web`.
+    pub resource: String,
+    /// `spec.template.spec.containers[name=app].image`; empty for the resource itself.
+    pub path: String,
 }
 
-/// What stands at an offset: `Deployment prod/web spec.template.spec.containers[name=app].image`; empty where no resource does.
-pub fn spot(document: &Document<'_>, offset: usize, depth: Depth) -> String {
-    let Some(mut node) = document.roots().find(|root| extent(*root).contains(&offset)) else { return String::new() };
-    if let Some(list) = list_of(node) {
-        match list.elements().find(|e| Place::of_element(list, *e).bottom(document) > offset) {
-            Some(element) => node = element,
-            None => return String::new(),
+/// What begins in a range of a text, and no part of that; where nothing does, what the range lies in. Nothing outside of resources.
+pub fn spots(document: &Document<'_>, range: &Range<usize>) -> Vec<Spot> {
+    let mut found = Vec::new();
+    for root in document.roots() {
+        let whole = extent(root);
+        if !meet(&whole, range) {
+            continue;
+        }
+        match list_of(root) {
+            None => of_resource(root, whole.start, range, &mut found),
+            Some(list) => {
+                for element in list.elements() {
+                    let place = Place::of_element(list, element);
+                    if meet(&(place.top(document)..place.bottom(document)), range) {
+                        of_resource(element, place.lead, range, &mut found);
+                    }
+                }
+            }
         }
     }
-    let resource = Resource::read(node, Origin::Item(0));
-    let Some(identity) = resource.identity else { return String::new() };
-    let types = Types::new([], Inference::On, Dialect::Server);
-    let mut path = FieldPath::default();
-    if depth == Depth::Field {
-        descend(node, types.root(identity.api_version, identity.kind), offset, &mut path);
-    }
-    let namespace = if identity.namespace.is_empty() { String::new() } else { format!("{}/", identity.namespace) };
-    format!("{} {namespace}{} {}", identity.kind, identity.name, path.keyed()).trim_end().to_owned()
+    found
 }
 
-fn descend<'a>(node: NodeRef<'a>, cursor: Cursor<'a>, offset: usize, path: &mut FieldPath<'a>) {
+fn meet(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+fn of_resource(node: NodeRef<'_>, start: usize, range: &Range<usize>, found: &mut Vec<Spot>) {
+    let Some(identity) = Resource::read(node, Origin::Item(0)).identity else { return };
+    let namespace = if identity.namespace.is_empty() { String::new() } else { format!("{}/", identity.namespace) };
+    let resource = format!("{} {namespace}{}", identity.kind, identity.name);
+    let mut paths = Vec::new();
+    if range.contains(&start) {
+        paths.push(String::new());
+    } else {
+        let types = Types::new([], Inference::On, Dialect::Server);
+        let cursor = types.root(identity.api_version, identity.kind);
+        descend(node, cursor, range, &FieldPath::default(), &mut paths);
+    }
+    found.extend(paths.into_iter().map(|path| Spot { resource: resource.clone(), path }));
+}
+
+fn descend<'a>(
+    node: NodeRef<'a>,
+    cursor: Cursor<'a>,
+    range: &Range<usize>,
+    path: &FieldPath<'a>,
+    found: &mut Vec<String>,
+) {
     let document = node.document();
     let places = Place::of_children(node);
+    let exactly = |place: &Place| meet(&(place.lead..place.end), range);
+    let by_line = |place: &Place| meet(&(place.top(document)..place.bottom(document)), range);
     // In a flow map children share their line, so only the child itself says which one it is.
-    let exact = places.iter().position(|place| (place.lead..place.end).contains(&offset));
-    let by_line = || places.iter().position(|place| (place.top(document)..place.bottom(document)).contains(&offset));
-    let Some(i) = exact.or_else(by_line) else { return };
-    if let Some((key, value)) = node.entries().nth(i) {
-        path.push(Step::Field(Cow::Borrowed(key.string())), None);
-        return descend(value, cursor.field(key.string()), offset, path);
+    let is_exact = node.style() == Style::Flow && places.iter().any(exactly);
+    let touched: Vec<usize> =
+        (0..places.len()).filter(|i| if is_exact { exactly(&places[*i]) } else { by_line(&places[*i]) }).collect();
+    if touched.is_empty() {
+        return found.push(path.keyed());
     }
     let elements: Vec<NodeRef<'a>> = node.elements().collect();
-    if let Some(element) = elements.get(i) {
-        let step = match list_kind(cursor, std::slice::from_ref(&elements)) {
-            Ok(ListKind::Map(keys)) => element_key(*element, &keys).map(|values| {
-                Step::Element(keys.iter().zip(values.0).map(|(k, v)| (Cow::Owned(k.name.to_owned()), v)).collect())
-            }),
-            Ok(ListKind::Set) => Some(Step::Value(Cow::Borrowed(element.string()))),
-            _ => None,
+    let entries: Vec<(NodeRef<'a>, NodeRef<'a>)> = node.entries().collect();
+    for i in touched {
+        let mut path = path.clone();
+        let child = match (entries.get(i), elements.get(i)) {
+            (Some((key, value)), _) => {
+                path.push(Step::Field(Cow::Borrowed(key.string())), None);
+                (*value, cursor.field(key.string()))
+            }
+            (None, Some(element)) => {
+                path.push(step(&elements, i, *element, cursor), None);
+                (*element, cursor)
+            }
+            (None, None) => continue,
         };
-        path.push(step.unwrap_or(Step::Index(i)), None);
-        descend(*element, cursor, offset, path);
+        if range.contains(&places[i].lead) {
+            found.push(path.keyed());
+        } else {
+            descend(child.0, child.1, range, &path, found);
+        }
     }
+}
+
+fn step<'a>(elements: &[NodeRef<'a>], i: usize, element: NodeRef<'a>, cursor: Cursor<'a>) -> Step<'a> {
+    let step = match list_kind(cursor, &[elements.to_vec()]) {
+        Ok(ListKind::Map(keys)) => element_key(element, &keys).map(|values| {
+            Step::Element(keys.iter().zip(values.0).map(|(k, v)| (Cow::Owned(k.name.to_owned()), v)).collect())
+        }),
+        Ok(ListKind::Set) => Some(Step::Value(Cow::Borrowed(element.string()))),
+        _ => None,
+    };
+    step.unwrap_or(Step::Index(i))
 }
 
 #[cfg(test)]
@@ -68,13 +118,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_named_by_resource_and_keys() {
-        let text = "# head\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: prod\nspec:\n  template:\n    spec:\n      containers:\n      - name: app\n        image: a:1\n      - {name: b, image: b}\n---\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n  data:\n    x: y\n";
+    fn what_begins_in_a_range_is_named_by_resource_and_keys() {
+        let text = "# head\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: prod\nspec:\n  # how many\n  replicas: 1\n  template:\n    spec:\n      containers:\n      - name: app\n        image: a:1\n      - {name: b, image: b}\n---\napiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n  data:\n    x: y\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: d}\n";
         let document = Document::parse(text).expect("valid");
-        let at = |needle: &str| spot(&document, text.find(needle).expect("in the text"), Depth::Field);
-        assert_eq!(at("image: a:1"), "Deployment prod/web spec.template.spec.containers[name=app].image");
-        assert_eq!(at("- {name: b"), "Deployment prod/web spec.template.spec.containers[name=b]");
-        assert_eq!(at("x: y"), "ConfigMap c data.x");
-        assert_eq!(at("# head"), "");
+        let of = |needle: &str| {
+            let start = text.find(needle).expect("in the text");
+            let found = spots(&document, &(start..start + needle.len()));
+            found.iter().map(|s| format!("{} {}", s.resource, s.path)).collect::<Vec<_>>().join("; ")
+        };
+        let app = "Deployment prod/web spec.template.spec.containers";
+        for (needle, want) in [
+            ("        image: a:1\n", format!("{app}[name=app].image")),
+            ("a:1", format!("{app}[name=app].image")),
+            ("      - name: app\n", format!("{app}[name=app]")),
+            ("      - {name: b, image: b}\n", format!("{app}[name=b]")),
+            ("image: b", format!("{app}[name=b].image")),
+            ("how many", "Deployment prod/web spec.replicas".to_owned()),
+            (
+                "  replicas: 1\n  template:\n",
+                "Deployment prod/web spec.replicas; Deployment prod/web spec.template".to_owned(),
+            ),
+            ("x: y\n- api", "ConfigMap c data.x; ConfigMap d ".to_owned()),
+            ("---\napiVersion: apps/v1\nkind", "Deployment prod/web ".to_owned()),
+            ("# head", String::new()),
+        ] {
+            assert_eq!(of(needle), want, "{needle}");
+        }
     }
 }

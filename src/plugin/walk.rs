@@ -118,3 +118,20 @@ pub fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     if text.chars().any(char::is_control) { format!("{text:?}") } else { text.into_owned() }
 }
+
+/// A name as git, patch and diff take it: as it is, or as a string of C where that would not be read again.
+pub fn c_string(name: &str) -> String {
+    if name.contains(|c: char| c.is_control() || c == '"' || c == '\\') { c_quoted(name) } else { name.to_owned() }
+}
+
+/// A string of C.
+pub fn c_quoted(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_ascii_control() => format!("\\{:03o}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}

@@ -158,7 +158,10 @@ fn a_dry_run_shows_the_diff_and_writes_nothing() {
     let before = folder.files("here");
     let out = folder.run(&upgrade(&["--in-place", "--dry-run"])).passed();
     assert!(out.contains("@@ -5,7 +5,7 @@ ConfigMap one data.x\n"), "{out}");
-    assert!(out.contains("--- /dev/null\n+++ b/sub/dir/new.yaml\n@@ -0,0 +1,15 @@ ConfigMap new\n"), "{out}");
+    assert!(
+        out.contains("--- /dev/null\n+++ b/sub/dir/new.yaml\n@@ -0,0 +1,15 @@ ConfigMap new; ConfigMap newer\n"),
+        "{out}"
+    );
     assert!(out.contains("@@ -1,3 +1,3 @@ ConfigMap j data.x\n"), "{out}");
     assert!(out.contains("-  name: gone\n-data:\n-  x: '1'\n--- /dev/null"), "{out}");
     assert!(out.contains("conflict: (both.txt): the whole file\n"), "{out}");
@@ -194,6 +197,47 @@ fn the_diff_can_be_applied_by_patch() {
     assert!(run.status.success(), "{run:?}\n{diff}");
     folder.run(&upgrade(&["--in-place"])).passed();
     assert_eq!(copy.files(""), folder.files("here"));
+}
+
+/// patch takes a name to end at a blank unless a tab stands behind it.
+#[test]
+fn names_with_blanks_and_marks_go_through_patch_and_git() {
+    let names = [
+        "two words.yaml",
+        "a folder/new one.yaml",
+        "a folder/gone one.yaml",
+        "tab\tin it.yaml",
+        "quo\"te.yaml",
+        "gr\u{fc}n.yaml",
+    ];
+    let folder = Folder::new();
+    for (i, name) in names.iter().enumerate() {
+        let text = |x: &str| map(&format!("m{i}"), &[("x", x)]);
+        let is = |word: &str| name.contains(word);
+        if !is("new") {
+            folder.write(&format!("v1/{name}"), text("'1'"));
+            folder.write(&format!("here/{name}"), text("'1'"));
+        }
+        if !is("gone") {
+            folder.write(&format!("v2/{name}"), text("'2'"));
+        }
+    }
+    let diff = folder.run(&upgrade(&["-o", "diff"])).passed();
+    assert!(diff.contains("--- a/two words.yaml\t\n+++ b/two words.yaml\t\n@@"), "{diff}");
+    folder.write("diff.patch", &diff);
+    let before = folder.files("here");
+    folder.run(&upgrade(&["-i"])).passed();
+    for (program, args) in [("patch", vec!["-p1", "-s", "-E", "-i"]), ("git", vec!["apply"])] {
+        let copy = Folder::new();
+        before.iter().for_each(|(path, bytes)| copy.write(path, bytes));
+        let mut command = std::process::Command::new(program);
+        let Ok(ran) = command.args(args).arg(folder.path("diff.patch")).current_dir(&copy.0).output() else {
+            eprintln!("skipped: {program} is not on PATH");
+            continue;
+        };
+        assert!(ran.status.success(), "{program}: {ran:?}\n{diff}");
+        assert_eq!(copy.files(""), folder.files("here"), "{program}");
+    }
 }
 
 #[test]

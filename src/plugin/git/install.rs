@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::End;
 use crate::cli::GitInstall;
-use crate::walk::shown;
+use crate::walk::{c_quoted, shown};
 
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";
@@ -65,17 +65,8 @@ pub fn install(args: &GitInstall) -> Result<End> {
 
 /// A pattern as `.gitattributes` takes it: one with blanks as a string of C.
 fn quoted(pattern: &str) -> String {
-    if !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return pattern.to_owned();
-    }
-    let escaped = |c: char| match c {
-        '"' | '\\' => format!("\\{c}"),
-        '\n' => "\\n".to_owned(),
-        '\t' => "\\t".to_owned(),
-        c if c.is_ascii_control() => format!("\\{:03o}", u32::from(c)),
-        c => c.to_string(),
-    };
-    format!("\"{}\"", pattern.chars().map(escaped).collect::<String>())
+    let is_bare = !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || c.is_control());
+    if is_bare { pattern.to_owned() } else { c_quoted(pattern) }
 }
 
 /// How git shall call this program: by name if that finds it, else by its path.
