@@ -106,18 +106,20 @@ fn program() -> String {
     std::path::Path::new(&arg0).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 fn man(name: Option<&str>) -> Result<Vec<u8>> {
     let mut command = command();
     command.build();
     let page = match name {
         None => command.display_name("kubectl-krm-merge"),
         Some(name) => match command.find_subcommand(name).filter(|c| !c.is_hide_set()) {
-            Some(found) => found.clone().display_name(format!("kubectl-krm-merge-{name}")),
+            Some(found) => found.clone().display_name(format!("kubectl-krm-merge-{name}")).version(VERSION),
             None => bail!("there must be a command of that name, not \"{name}\""),
         },
     };
     let mut out = Vec::new();
-    clap_mangen::Man::new(page).render(&mut out)?;
+    clap_mangen::Man::new(page).source(format!("kubectl-krm-merge {VERSION}")).render(&mut out)?;
     Ok(out)
 }
 

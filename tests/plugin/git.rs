@@ -385,10 +385,19 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
     repository.0.write(".gitattributes", "*.png binary");
     repository.0.run(&["git-install", "--dry-run"]).passed();
     assert_eq!(repository.0.read(".gitattributes"), "*.png binary");
-    for _ in 0..2 {
-        repository.0.run(&["git-install"]).passed();
+    let added = repository.0.run(&["git-install"]).passed();
+    for line in attributes.lines() {
+        assert!(added.contains(&format!(".gitattributes: {line}\n")), "{added}");
+    }
+    assert!(!added.contains("git config"), "the configuration is there already: {added}");
+    for args in [&[][..], &["--dry-run"]] {
+        let said = repository.0.run(&[&["git-install"], args].concat()).passed();
+        assert!(said.starts_with("nothing changed: ") && said.lines().count() == 1, "{said}");
         assert_eq!(repository.0.read(".gitattributes"), format!("*.png binary\n{attributes}"));
     }
+    repository.git(&["config", "merge.krm-merge.driver", "another"]);
+    let said = repository.0.run(&["git-install"]).passed();
+    assert!(said.starts_with("git config --local merge.krm-merge.driver '") && said.lines().count() == 1, "{said}");
     let driver = repository.git(&["config", "merge.krm-merge.driver"]);
     assert!(driver.trim_end().ends_with(" -- %O %A %B %P"), "{driver}");
     let elsewhere = Folder::new();

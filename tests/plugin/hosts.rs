@@ -55,7 +55,14 @@ fn there_is_a_man_page_for_the_plugin_and_for_each_command() {
     );
     assert!(page.contains("\\-\\-updated v2"), "the examples are in it");
     let page = folder.run(&["man", "three-way"]).passed();
-    assert!(page.contains(".TH kubectl-krm-merge-three-way 1") && page.contains("\\-\\-on\\-conflict"), "{page}");
+    assert!(page.contains("\\-\\-on\\-conflict"), "{page}");
+    for name in ["", "two-way", "three-way", "strategic", "live", "git-install", "git-driver", "completion", "man"] {
+        let (args, suffix) =
+            if name.is_empty() { (vec!["man"], "".into()) } else { (vec!["man", name], format!("-{name}")) };
+        let want = format!(".TH kubectl-krm-merge{suffix} 1  \"kubectl-krm-merge {}\" \n", env!("CARGO_PKG_VERSION"));
+        let page = folder.run(&args).passed();
+        assert!(page.contains(&want), "{want}{page}");
+    }
     assert!(folder.run(&["man", "five-way"]).failed(2).contains("five-way"));
 }
 

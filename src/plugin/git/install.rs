@@ -14,7 +14,7 @@ use crate::walk::{c_quoted, shown};
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";
 
-/// Writes the configuration, and the attributes that are not there yet.
+/// Writes the configuration and the attributes that are not there yet, and says which.
 ///
 /// # Errors
 /// Not in a repository, or what git or the disk refuses.
@@ -43,11 +43,17 @@ pub fn install(args: &GitInstall) -> Result<End> {
         .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
         .collect();
     let mut out = io::stdout().lock();
-    for (key, value) in &settings {
+    let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
+    let settings = settings.map(|(key, value)| (format!("merge.{DRIVER}.{key}"), value));
+    let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
+    for (key, value) in &open {
         if !args.dry_run {
-            git(&["config", scope, &format!("merge.{DRIVER}.{key}"), value])?;
+            git(&["config", scope, key, value])?;
         }
-        writeln!(out, "git config {scope} merge.{DRIVER}.{key} '{value}'")?;
+        writeln!(out, "git config {scope} {key} '{value}'")?;
+    }
+    if open.is_empty() && missing.is_empty() {
+        writeln!(out, "nothing changed: the configuration of git and {} say it already", shown(&attributes))?;
     }
     for line in &missing {
         writeln!(out, "{}: {line}", shown(&attributes))?;
