@@ -136,8 +136,8 @@ pub struct Common {
     /// Whether lists of unknown types merge by their elements' keys [default: true; strategic: false]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub infer_merge_keys: Option<bool>,
-    /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`, or `set=true` or
-    /// `atomic=true`; may be given several times
+    /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`, with several
+    /// keys as `keys=port,protocol`, or with `set=true` or `atomic=true` in their place; may be given several times
     #[arg(long, value_name = "FIELD=VALUE,...")]
     pub merge_keys: Vec<String>,
     /// An OpenAPI v2 document with further types

@@ -22,6 +22,50 @@ pub struct Setting {
     /// The sides that are files, by their roles.
     pub given: Vec<(Role, Vec<Side>)>,
     mode: Mode,
+    /// The fields that flags stand for; none of a functionConfig that the user wrote.
+    flags: Vec<Flag>,
+}
+
+/// What the user wrote in the place of a field of the functionConfig.
+#[derive(Debug)]
+struct Flag {
+    /// The field: `spec.mergeKeys[0]`.
+    field: String,
+    written: Written,
+}
+
+/// How it was written.
+#[derive(Debug)]
+enum Written {
+    /// As the value of a flag: `` `--merge-keys` "path=spec.steps" ``.
+    Value(String),
+    /// As a text, of which places in it are told: a file, or a flag.
+    Text(String),
+}
+
+impl Flag {
+    fn value(field: impl Into<String>, flag: &str, value: &str) -> Self {
+        Self { field: field.into(), written: Written::Value(format!("`{flag}` \"{value}\"")) }
+    }
+
+    /// A message that speaks of the field, in the user's words.
+    fn told(&self, message: String) -> String {
+        let Some((before, rest)) = message.split_once(&format!("`{}", self.field)) else { return message };
+        let Some((below, after)) = rest.split_once('`').filter(|(b, _)| b.is_empty() || b.starts_with(['.', '[', ',']))
+        else {
+            return message;
+        };
+        let after = self.told(after.to_owned());
+        match &self.written {
+            Written::Value(flag) if below.is_empty() => format!("{before}{flag}{after}"),
+            Written::Value(flag) => format!("{before}`{}` of {flag}{after}", below.trim_start_matches('.')),
+            // `spec.source[0].yaml` 3:5: …
+            Written::Text(name) => match after.strip_prefix(' ') {
+                Some(place) if place.starts_with(|c: char| c.is_ascii_digit()) => format!("{before}{name}:{place}"),
+                _ => format!("{before}{name}{after}"),
+            },
+        }
+    }
 }
 
 impl Setting {
@@ -35,6 +79,11 @@ impl Setting {
                 sides.iter_mut().for_each(|side| side.leave_out(other));
             }
         }
+    }
+
+    /// A message of the engine in the user's words: what it says of a field is said of the flag that the field comes from.
+    pub fn told(&self, message: String) -> String {
+        self.flags.iter().fold(message, |message, flag| flag.told(message))
     }
 
     /// That no side is empty that would do nothing then, or delete everything.
@@ -65,7 +114,11 @@ impl Setting {
     pub fn config(&self) -> Result<Config<'_>> {
         let name = &self.name;
         let root = self.config.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
-        let config = Config::read(root).map_err(|e| anyhow!("{name}:{e}"))?;
+        let config = Config::read(root).map_err(|e| match self.told(e.message.clone()) {
+            // Nobody wrote the text that it has a place in.
+            told if told != e.message => anyhow!(told),
+            _ => anyhow!("{name}:{e}"),
+        })?;
         if config.mode != self.mode {
             bail!("{name}: the mode must be `{:?}`, as the command says, not `{:?}`", self.mode, config.mode);
         }
@@ -81,7 +134,7 @@ impl Setting {
 /// # Errors
 /// A side that cannot be read, a flag that is not understood.
 pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting> {
-    let mut spec = spec(mode, common)?;
+    let (mut spec, mut flags) = spec(mode, common)?;
     let mut sides = Vec::new();
     let mut inline = Vec::new();
     for (flag, value) in
@@ -94,9 +147,13 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
         if sides.is_empty() {
             bail!("`--target` must not be given without `--source` or `--patch`");
         }
+        let written = target;
         let target = fields("--target", target)?;
         for held in sides.iter().flat_map(|side| &side.files) {
             let Some(document) = held.document() else { continue };
+            let field = format!("spec.source[{}]", inline.len());
+            flags.push(Flag::value(format!("{field}.target"), "--target", written));
+            flags.push(Flag { field: format!("{field}.yaml"), written: Written::Text(held.name.clone()) });
             inline.push(json!({"yaml": document.source(), "target": target}));
         }
         sides.clear();
@@ -108,7 +165,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
         bail!("`--target` must not be given with `--config`, which says it by itself");
     }
     let given = if sides.is_empty() { Vec::new() } else { vec![(Role::Source, sides)] };
-    setting(mode, spec, given, common)
+    setting(mode, (spec, flags), given, common)
 }
 
 /// What `three-way` says.
@@ -116,7 +173,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
 /// # Errors
 /// As [`of_source`].
 pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
-    let mut spec = spec(Mode::ThreeWay, common)?;
+    let (mut spec, flags) = spec(Mode::ThreeWay, common)?;
     if let Some(policy) = upgrade.on_conflict {
         let name = match policy {
             OnConflict::TakeUpdated => "TakeUpdated",
@@ -131,10 +188,14 @@ pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
             given.push((role, vec![Side::read(path)?]));
         }
     }
-    setting(Mode::ThreeWay, spec, given, common)
+    setting(Mode::ThreeWay, (spec, flags), given, common)
 }
 
-fn setting(mode: Mode, spec: Map<String, Value>, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
+/// The `spec` of a functionConfig, and the flags that its fields come from.
+type Spec = (Map<String, Value>, Vec<Flag>);
+
+fn setting(mode: Mode, spec: Spec, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
+    let (spec, flags) = spec;
     let (config, name) = match &common.config {
         Some(file) => {
             let name = shown(file);
@@ -145,12 +206,13 @@ fn setting(mode: Mode, spec: Map<String, Value>, given: Vec<(Role, Vec<Side>)>, 
             (Document::parse(written)?, "the flags".to_owned())
         }
     };
-    Ok(Setting { config, name, given, mode })
+    Ok(Setting { config, name, given, mode, flags })
 }
 
 /// The `spec` that all modes have.
-fn spec(mode: Mode, common: &Common) -> Result<Map<String, Value>> {
+fn spec(mode: Mode, common: &Common) -> Result<Spec> {
     let mut spec = Map::new();
+    let mut flags = Vec::new();
     spec.insert("mode".into(), format!("{mode:?}").into());
     if let Some(new) = common.new_elements {
         let name = if new == NewElements::Append { "Append" } else { "Prepend" };
@@ -162,14 +224,17 @@ fn spec(mode: Mode, common: &Common) -> Result<Map<String, Value>> {
     if !common.merge_keys.is_empty() {
         let rules = common.merge_keys.iter().map(|rule| merge_keys(rule)).collect::<Result<Vec<_>>>()?;
         spec.insert("mergeKeys".into(), Value::Array(rules));
+        let rules = common.merge_keys.iter().enumerate();
+        flags.extend(rules.map(|(i, rule)| Flag::value(format!("spec.mergeKeys[{i}]"), "--merge-keys", rule)));
     }
     if let Some(file) = &common.openapi {
         let name = shown(file);
         let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
         let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
-        spec.insert("openapi".into(), serde_json::from_str(&to_json(root)).with_context(|| name)?);
+        spec.insert("openapi".into(), serde_json::from_str(&to_json(root)).with_context(|| name.clone())?);
+        flags.push(Flag::value("spec.openapi", "--openapi", &name));
     }
-    Ok(spec)
+    Ok((spec, flags))
 }
 
 /// `a=x,b=y` as an object. A piece without `=` goes on with the value before it, as in `keys=port,protocol`.
@@ -213,6 +278,10 @@ fn fields(flag: &str, text: &str) -> Result<Map<String, Value>> {
 
 fn merge_keys(text: &str) -> Result<Value> {
     let mut rule = fields("--merge-keys", text)?;
+    if ["keys", "set", "atomic"].iter().filter(|name| rule.contains_key(**name)).count() != 1 {
+        let kinds = "`keys=FIELD,…`, `set=true` and `atomic=true`";
+        bail!("`--merge-keys` must have exactly one of {kinds}, not \"{text}\"");
+    }
     if let Some(Value::String(keys)) = rule.get("keys") {
         let keys: Vec<Value> = keys.split(',').map(|k| k.trim().into()).collect();
         rule.insert("keys".into(), Value::Array(keys));
@@ -220,7 +289,7 @@ fn merge_keys(text: &str) -> Result<Value> {
     for name in ["set", "atomic"] {
         match rule.get(name).and_then(Value::as_str) {
             Some("true") => rule.insert(name.into(), true.into()),
-            Some(other) => bail!("`{name}` of `--merge-keys` must be `true` or left out, not \"{other}\""),
+            Some(_) => bail!("`{name}` of `--merge-keys` must be `true` or left out, not as in \"{text}\""),
             None => continue,
         };
     }
@@ -250,6 +319,8 @@ mod tests {
             assert!(error.contains(want), "{error}");
         }
         let error = merge_keys("apiVersion=v1,kind=A,path=b,set=false").expect_err("false").to_string();
-        assert_eq!(error, "`set` of `--merge-keys` must be `true` or left out, not \"false\"");
+        let want =
+            "`set` of `--merge-keys` must be `true` or left out, not as in \"apiVersion=v1,kind=A,path=b,set=false\"";
+        assert_eq!(error, want);
     }
 }

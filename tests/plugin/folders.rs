@@ -597,3 +597,77 @@ fn what_is_only_read_may_be_a_pipe() {
     bash("KRM two-way -s r.yaml -d /dev/stdin -i < d.yaml").passed();
     assert_eq!(folder.read("d.yaml"), want);
 }
+
+/// Nobody wrote the functionConfig that flags become.
+#[test]
+fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
+    let folder = Folder::with(&[
+        ("d.yaml", &map("a", &[("x", "'1'")])),
+        ("bad.yaml", "metadata: {}\n---\nspec:\n  a: {$patch: x}\n"),
+        ("list.yaml", "- a\n"),
+        ("o.json", "{\"definitions\": {\"A\": {}}}"),
+    ]);
+    let keys = "`--merge-keys`";
+    let one_of = format!("{keys} must have exactly one of `keys=FIELD,…`, `set=true` and `atomic=true`, not ");
+    for (flag, value, want) in [
+        (
+            "--merge-keys",
+            "kind=A,path=x,keys=a",
+            format!("{keys} \"kind=A,path=x,keys=a\" must have the field `apiVersion`\n"),
+        ),
+        ("--merge-keys", "apiVersion=v1,kind=A,path=x", format!("{one_of}\"apiVersion=v1,kind=A,path=x\"\n")),
+        (
+            "--merge-keys",
+            "apiVersion=v1,kind=A,path=x,keys=a,set=true",
+            format!("{one_of}\"apiVersion=v1,kind=A,path=x,keys=a,set=true\"\n"),
+        ),
+        (
+            "--merge-keys",
+            "apiVersion=v1,kind=A,path=x,keys=",
+            format!("`keys` of {keys} \"apiVersion=v1,kind=A,path=x,keys=\" must name at least one field\n"),
+        ),
+        (
+            "--merge-keys",
+            "apiVersion=v1,kind=A,path=x..y,keys=a",
+            format!("`path` of {keys} \"apiVersion=v1,kind=A,path=x..y,keys=a\" must be field names"),
+        ),
+        (
+            "--merge-keys",
+            "apiVersion=v1,kind=A,path=x,keys=a,name=b",
+            format!("{keys} \"apiVersion=v1,kind=A,path=x,keys=a,name=b\" must not have the field \"name\""),
+        ),
+        (
+            "--target",
+            "labelSelector=a in",
+            "`labelSelector` of `--target` \"labelSelector=a in\" must be a selector".into(),
+        ),
+        ("--target", "name=(", "`name` of `--target` \"name=(\" must be a regular expression, not \"(\"".into()),
+        ("--target", "path=x", "`--target` \"path=x\" must not have the field \"path\"".into()),
+        ("--target", "kind=Job", "`--target` \"kind=Job\" must select at least one item".into()),
+        ("--openapi", "d.yaml", "`--openapi` \"d.yaml\" must have `definitions`".into()),
+        ("--openapi", "list.yaml", "`--openapi` \"list.yaml\" must have `definitions`".into()),
+        ("--openapi", "o.json", "`definitions` of `--openapi` \"o.json\" must have a definition".into()),
+    ] {
+        let err = folder.run(&["two-way", "-s", "d.yaml", "-d", "d.yaml", flag, value]).failed(2);
+        assert!(err.starts_with(&format!("error: {want}")) && err.lines().count() == 1, "{want}\n{err}");
+        assert!(!err.contains("spec.") || err.contains("as `spec.steps`"), "{err}");
+    }
+    let idle = ["two-way", "-s", "d.yaml", "-d", "d.yaml", "-o", "results", "--merge-keys"];
+    let out = folder.run(&[&idle[..], &["apiVersion=v1,kind=A,path=x,set=true"]].concat()).passed();
+    assert!(out.contains("`--merge-keys` \"apiVersion=v1,kind=A,path=x,set=true\" is not used"), "{out}");
+    // A patch for a target is told by its own places.
+    let strategic = ["strategic", "-d", "d.yaml", "--target", "kind=ConfigMap", "-p"];
+    let err = folder.run(&[&strategic[..], &["bad.yaml"]].concat()).failed(2);
+    assert!(err.starts_with("error: bad.yaml:4:15: `$patch` must be"), "{err}");
+    let err = folder.run(&[&strategic[..], &["spec: {$patch: x}"]].concat()).failed(2);
+    assert!(err.starts_with("error: --patch:1:16: `$patch` must be"), "{err}");
+    // What the user wrote as a functionConfig is told as such.
+    folder.write(
+        "c.yaml",
+        "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec: {mode: TwoWay, mergeKeys: [{kind: A}]}\n",
+    );
+    let err = folder.run(&["two-way", "-s", "d.yaml", "-d", "d.yaml", "--config", "c.yaml"]).failed(2);
+    assert!(err.starts_with("error: c.yaml:3:34: `spec.mergeKeys[0]` must have"), "{err}");
+    let help = folder.run(&["two-way", "--help"]).passed();
+    assert!(help.contains("keys=port,protocol"), "{help}");
+}
