@@ -322,6 +322,29 @@ mod tests {
     }
 
     #[test]
+    fn a_write_that_fails_in_the_middle_leaves_everything_as_it_was() {
+        let root = folder("middle");
+        for name in ["a", "gone"] {
+            fs::write(root.join(name), "old").expect("written");
+        }
+        // Each of the last two may be there, but not both.
+        let all = [
+            replacement(root.join("a"), Some("old"), Some("new")),
+            replacement(root.join("gone"), Some("old"), None),
+            replacement(root.join("new"), None, Some("new")),
+            replacement(root.join("x"), None, Some("new")),
+            replacement(root.join("x/y"), None, Some("new")),
+        ];
+        let error = format!("{:#}", write(&root, &all).expect_err("x is a folder by then"));
+        assert!(error.contains("/x: "), "{error}");
+        assert_eq!(names(&root), ["a", "gone"]);
+        for name in ["a", "gone"] {
+            assert_eq!(fs::read_to_string(root.join(name)).expect("there"), "old");
+        }
+        fs::remove_dir_all(root).expect("removed");
+    }
+
+    #[test]
     fn what_was_done_is_undone_where_a_later_step_fails() {
         let root = folder("undone");
         fs::write(root.join("a"), "old").expect("written");
