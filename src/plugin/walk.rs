@@ -1,7 +1,9 @@
 //! The files of a folder, as a package has them.
 //!
 //! A symbolic link is never followed: what it leads to is read where it lies, if it lies in the folder, and is not the package's if it
-//! does not. `.krmignore` has the rules of `.gitignore`, in each folder for what lies below it; `.git` is no part of any package.
+//! does not. `.krmignore` has the rules of `.gitignore`, in each folder for what lies below it; `.git` is no part of any package. As under kpt
+//! (1.0.0-beta.56), a package's rules end where a sub-package begins, which is a folder with a Kptfile: they may leave it out as a whole, but
+//! what is in it is for its own. kpt reads none in folders that are no package; here they count.
 
 use std::fs;
 use std::io;
@@ -24,6 +26,8 @@ pub struct Tree {
     pub leftovers: Vec<PathBuf>,
     /// Each `.krmignore`, with its folder.
     rules: Vec<(String, Gitignore)>,
+    /// The folders of sub-packages.
+    packages: Vec<String>,
 }
 
 impl Tree {
@@ -33,7 +37,7 @@ impl Tree {
     /// A folder that cannot be entered, a name with a line break or that is no UTF-8, a symbolic link that leads back to itself.
     pub fn read(folder: &Path) -> Result<Self> {
         let root = fs::canonicalize(folder).with_context(|| shown(folder))?;
-        let mut tree = Self { root, files: Vec::new(), leftovers: Vec::new(), rules: Vec::new() };
+        let mut tree = Self { root, files: Vec::new(), leftovers: Vec::new(), rules: Vec::new(), packages: Vec::new() };
         tree.enter("")?;
         Ok(tree)
     }
@@ -54,6 +58,9 @@ impl Tree {
             let file = here.join(".krmignore");
             builder.add(&file).map_or(Ok(()), Err).with_context(|| shown(&file))?;
             self.rules.push((folder.to_owned(), builder.build().with_context(|| shown(&file))?));
+        }
+        if !folder.is_empty() && names.iter().any(|n| n == "Kptfile") {
+            self.packages.push(folder.to_owned());
         }
         for name in names {
             let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
@@ -100,10 +107,13 @@ impl Tree {
     }
 
     fn ignores_here(&self, path: &str, is_folder: bool) -> bool {
+        let package = self.packages.iter().rev().find(|package| below(path, package).is_some());
         // The rules of the folder next to the file have the last word.
         for (folder, rules) in self.rules.iter().rev() {
-            let relative = if folder.is_empty() { Some(path) } else { path.strip_prefix(&format!("{folder}/")) };
-            match relative.map(|r| rules.matched(r, is_folder)) {
+            if package.is_some_and(|package| folder != package && below(folder, package).is_none()) {
+                continue;
+            }
+            match below(path, folder).map(|r| rules.matched(r, is_folder)) {
                 Some(Match::Ignore(_)) => return true,
                 Some(Match::Whitelist(_)) => return false,
                 _ => {}
@@ -111,6 +121,11 @@ impl Tree {
         }
         false
     }
+}
+
+/// A path relative to a folder that it lies in.
+fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
 /// A path for a message: on one line, whatever is in it.

@@ -671,3 +671,84 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
     let help = folder.run(&["two-way", "--help"]).passed();
     assert!(help.contains("keys=port,protocol"), "{help}");
 }
+
+/// A package with a `.krmignore` in each folder, and the files that a run reads of it.
+fn with_rules(rules: &[(&str, &str)]) -> (Folder, Vec<String>) {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("here")).expect("a folder");
+    let folders = ["", "sub/", "sub/deep/", "sub/deeper/", "dir/", "other/"];
+    let names = ["a.tmp.yaml", "keep.tmp.yaml", "shown.yaml", "nested.yaml", "rooted.yaml"];
+    let all = folders.iter().flat_map(|folder| names.iter().map(move |name| format!("{folder}{name}")));
+    for (i, path) in all.enumerate() {
+        folder.write(&format!("p/{path}"), map(&format!("m{i}"), &[]));
+    }
+    for (path, text) in rules {
+        folder.write(&format!("p/{path}"), text);
+    }
+    folder.run(&["two-way", "-s", "p", "-d", "here", "-i"]).passed();
+    let read = folder.files("here").into_keys().filter(|path| path.ends_with(".yaml")).collect();
+    (folder, read)
+}
+
+const RULES: [(&str, &str); 4] = [
+    (".krmignore", "*.tmp.yaml\n!shown.yaml\n/sub/rooted.yaml\ndir/\n"),
+    ("sub/.krmignore", "!keep.tmp.yaml\nshown.yaml\nnested.yaml\n/deep/rooted.yaml\n"),
+    ("sub/deep/.krmignore", "!nested.yaml\nkeep.tmp.yaml\n"),
+    ("dir/.krmignore", "!*.yaml\n"),
+];
+
+/// git has the same rules under the name that it is told.
+#[test]
+fn the_krmignore_next_to_a_file_has_the_last_word() {
+    let (folder, read) = with_rules(&RULES);
+    for path in ["sub/keep.tmp.yaml", "sub/deep/nested.yaml", "sub/deeper/keep.tmp.yaml", "shown.yaml"] {
+        assert!(read.iter().any(|r| r == path), "{path} {read:?}");
+    }
+    for path in ["sub/shown.yaml", "sub/deep/shown.yaml", "sub/deep/keep.tmp.yaml", "sub/rooted.yaml", "dir/shown.yaml"]
+    {
+        assert!(read.iter().all(|r| r != path), "{path} {read:?}");
+    }
+    let git = |args: &[&str]| {
+        let ran = std::process::Command::new("git").args(args).current_dir(folder.path("p")).output();
+        ran.ok().map(crate::support::Ran::of)
+    };
+    let Some(made) = git(&["init", "-q"]) else {
+        eprintln!("skipped: git is not on PATH");
+        return;
+    };
+    made.passed();
+    let listed = git(&["ls-files", "--others", "--exclude-per-directory=.krmignore"]).expect("git").passed();
+    let mut theirs: Vec<&str> = listed.lines().filter(|line| line.ends_with(".yaml")).collect();
+    theirs.sort_unstable();
+    assert_eq!(read, theirs);
+}
+
+#[test]
+fn the_rules_of_a_package_end_where_a_sub_package_begins_as_under_kpt() {
+    let kptfile = |name: &str| format!("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: {name}\n");
+    let (root, sub, dir, other) = (kptfile("root"), kptfile("sub"), kptfile("dir"), kptfile("other"));
+    let packages =
+        [("Kptfile", root.as_str()), ("sub/Kptfile", &sub), ("dir/Kptfile", &dir), ("other/Kptfile", &other)];
+    let mut rules: Vec<(&str, &str)> = packages.into_iter().chain(RULES).collect();
+    // kpt does not read the one in a folder that is no package.
+    rules.retain(|(path, _)| *path != "sub/deep/.krmignore");
+    rules.push(("other/.krmignore", "nested.yaml\n"));
+    let (folder, read) = with_rules(&rules);
+    for (path, is_read) in
+        [("other/a.tmp.yaml", true), ("other/nested.yaml", false), ("sub/rooted.yaml", true), ("dir/shown.yaml", false)]
+    {
+        assert_eq!(read.iter().any(|r| r == path), is_read, "{path} {read:?}");
+    }
+    if !crate::support::has("kpt") {
+        return;
+    }
+    let kpt =
+        std::process::Command::new("kpt").args(["fn", "source", "p"]).current_dir(&folder.0).output().expect("kpt");
+    let list = crate::support::Ran::of(kpt).passed();
+    let path = |line: &str| {
+        Some(line.trim().strip_prefix("internal.config.kubernetes.io/path: ")?.trim_matches('\'').to_owned())
+    };
+    let mut theirs: Vec<String> = list.lines().filter_map(path).filter(|path| path.ends_with(".yaml")).collect();
+    theirs.sort();
+    assert_eq!(read, theirs);
+}
