@@ -77,13 +77,22 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, place
             [_, Has::Resources, _] | [Has::Plain, Has::Nothing, Has::Resources] => false,
             [original, updated, _] => original == Has::Plain || updated == Has::Plain,
         };
-        if !is_ours || tree.ignores(path) {
+        if !is_ours {
             continue;
         }
         let bytes = |held: Option<&Held>| held.map(Held::bytes).transpose();
         let plain = |held: Option<&Held>| bytes(held.filter(|_| Has::of(held) != Has::Resources));
         let [old, new, here] = [bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?];
         if old == new || here == new {
+            continue;
+        }
+        if tree.ignores(path) {
+            let is_new = old.is_none() && !is_unread(dest, path);
+            let told = match sides[1] {
+                Some(updated) if is_new => Some(not_added(path, &updated.name)),
+                _ => is_unread(dest, path).then(|| unread(path)),
+            };
+            carried.results.extend(told.map(|told| Outcome::new(Severity::Warning, told)));
             continue;
         }
         if here.is_none() && old.is_some() && is_unread(dest, path) {
@@ -150,6 +159,11 @@ pub fn is_unread(dest: &Side, path: &str) -> bool {
 pub fn unread(path: &str) -> String {
     let why = "a symbolic link is not followed, nor what `.krmignore` leaves out";
     format!("{path}: changed in updated, and not merged, for dest's file was not read: {why}")
+}
+
+/// What is told of what would be new where `.krmignore` leaves it out.
+pub fn not_added(path: &str, from: &str) -> String {
+    format!("{path}: new in {from}, and not added, for `.krmignore` leaves it out")
 }
 
 fn conflict(path: &str, [original, updated, dest]: [Has; 3], policy: OnConflict) -> Outcome {

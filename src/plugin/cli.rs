@@ -113,7 +113,7 @@ pub struct Upgrade {
     /// The state of upstream that dest comes from: a file, a folder, or `-` for stdin
     #[arg(long, value_name = "PATH", required_unless_present = "config")]
     pub original: Option<String>,
-    /// The new state of upstream
+    /// The new state of upstream; it must hold a resource where original does
     #[arg(long, value_name = "PATH", required_unless_present = "config")]
     pub updated: Option<String>,
     /// Who wins where dest and updated both changed something; each case is reported [default: take-updated]

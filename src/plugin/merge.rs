@@ -12,7 +12,7 @@ use krm_merge::results::{self, Outcome, Severity};
 use krm_merge::yaml::Document;
 
 use crate::End;
-use crate::carry::{carry, is_unread, unread};
+use crate::carry::{carry, is_unread, not_added, unread};
 use crate::edit::{append, created, edited};
 use crate::side::{Held, Part, Root, Side};
 use crate::told;
@@ -220,8 +220,7 @@ impl LeftOut {
             let document = Document::parse(added.text.as_str())?;
             let resource = document.roots().next().map(|root| Resource::read(root, added.origin.clone()));
             if let Some(key) = resource.and_then(|resource| key(added.path.as_deref(), &resource)) {
-                let why = "and not added, for `.krmignore` leaves it out";
-                self.push(key, format!("{path}: new in {}, {why}", added.origin));
+                self.push(key, not_added(&path, &added.origin.to_string()));
             }
         }
         Ok(if self.of.len() > before { Found::More } else { Found::Nothing })

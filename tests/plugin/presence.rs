@@ -240,3 +240,27 @@ fn counts_tell_what_is_done_and_no_more() {
     let ran = folder.run(&UPGRADE);
     assert!(ran.stdout.ends_with("files without resources: 2 changed, 1 added, 0 deleted, 2 in conflict\n"), "{ran:?}");
 }
+
+#[test]
+fn a_file_that_krmignore_leaves_out_is_named() {
+    let folder = package([P(1), P(1), P(1)]);
+    for (path, text) in [
+        ("v1/left.txt", "1"),
+        ("v2/left.txt", "2"),
+        ("here/left.txt", "1"),
+        ("v2/new.txt", "2"),
+        ("v1/same.txt", "1"),
+        ("v2/same.txt", "1"),
+        ("here/same.txt", "3"),
+        ("v1/gone.txt", "1"),
+        ("v2/gone.txt", "2"),
+        ("here/.krmignore", "*.txt\n"),
+    ] {
+        folder.write(path, text);
+    }
+    let before = folder.files("here");
+    let ran = folder.run(&UPGRADE);
+    let want = "warning: left.txt: changed in updated, and not merged, for dest's file was not read: a symbolic link is not followed, nor what `.krmignore` leaves out\nwarning: new.txt: new in v2/new.txt, and not added, for `.krmignore` leaves it out\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), want));
+    assert_eq!(folder.files("here"), before);
+}
