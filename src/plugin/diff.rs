@@ -56,6 +56,8 @@ pub fn diff(changes: &[Change], paint: Paint) -> String {
 
 fn of_file(change: &Change, paint: Paint) -> String {
     let name = |side: &str, bytes: &Option<Vec<u8>>| match bytes {
+        // A stream has no name.
+        Some(_) if change.path.is_empty() => format!("{side}/-"),
         Some(_) => c_string(&format!("{side}/{}", change.path)),
         None => "/dev/null".to_owned(),
     };
@@ -99,20 +101,21 @@ fn header(hunk: &[DiffOp], starts: &[Vec<usize>; 2], documents: &[Option<Documen
     };
     let old = span(first.old_range().start, last.old_range().end);
     let new = span(first.new_range().start, last.new_range().end);
-    let mut found: Vec<Spot> = Vec::new();
-    let mut known = HashSet::new();
+    let at = |side: usize, line: usize| starts[side].get(line).copied().unwrap_or_default();
+    let texts = [0, 1].map(|side| documents[side].as_ref().map(Document::source).unwrap_or_default());
+    let mut ranges: [Vec<Range<usize>>; 2] = Default::default();
     for changed in hunk.split(|op| op.tag() == DiffTag::Equal) {
         let (Some(first), Some(last)) = (changed.first(), changed.last()) else { continue };
         let lines = [first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end];
-        let at = |side: usize, line: usize| starts[side].get(line).copied().unwrap_or_default();
-        let texts = [0, 1].map(|side| documents[side].as_ref().map(Document::source).unwrap_or_default());
-        let ranges = narrowed(texts, [0, 1].map(|side| at(side, lines[side].start)..at(side, lines[side].end)));
-        // What comes is named by where it stands now, what goes by where it stood.
-        for side in [1, 0] {
-            let spots = documents[side].iter().flat_map(|document| spots(document, &ranges[side]));
-            found.extend(spots.filter(|spot| known.insert(spot.clone())));
-        }
+        let changed = narrowed(texts, [0, 1].map(|side| at(side, lines[side].start)..at(side, lines[side].end)));
+        ranges.iter_mut().zip(changed).for_each(|(all, one)| all.extend(Some(one).filter(|one| !one.is_empty())));
     }
+    // What comes is named by where it stands now, what goes by where it stood.
+    let mut known = HashSet::new();
+    let all = [1, 0]
+        .into_iter()
+        .flat_map(|side| documents[side].iter().flat_map(|d| spots(d, &ranges[side])).collect::<Vec<_>>());
+    let found: Vec<Spot> = all.filter(|spot| known.insert(spot.clone())).collect();
     format!("@@ -{old} +{new} @@ {}", listed(&found))
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::schema::{Cursor, Dialect, Inference, ListKind, Types, element_key, list_kind};
+use krm_merge::schema::{Cursor, Dialect, Inference, ListKind, MergeKey, Types, element_key, list_kind};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent};
 
 use crate::side::list_of;
@@ -19,21 +19,30 @@ pub struct Spot {
     pub path: String,
 }
 
-/// What begins in a range of a text, and no part of that; where nothing does, what the range lies in. Nothing outside of resources.
-pub fn spots(document: &Document<'_>, range: &Range<usize>) -> Vec<Spot> {
+/// What begins in some ranges of a text, and no part of that; where nothing does, what the range lies in. Nothing outside of resources.
+/// The ranges are in order and apart.
+pub fn spots(document: &Document<'_>, ranges: &[Range<usize>]) -> Vec<Spot> {
     let mut found = Vec::new();
-    for root in document.roots() {
-        let whole = extent(root);
-        if !meet(&whole, range) {
+    let (Some(start), Some(end)) = (ranges.first().map(|r| r.start), ranges.last().map(|r| r.end)) else {
+        return found;
+    };
+    let roots: Vec<NodeRef<'_>> = document.roots().collect();
+    let first = roots.partition_point(|root| root.start() <= start).saturating_sub(1);
+    for root in &roots[first..] {
+        let (root, whole) = (*root, extent(*root));
+        if whole.start >= end {
+            break;
+        }
+        if !meets(&whole, ranges) {
             continue;
         }
         match list_of(root) {
-            None => of_resource(root, whole.start, range, &mut found),
+            None => of_resource(root, whole.start, ranges, &mut found),
             Some(list) => {
                 for element in list.elements() {
                     let place = Place::of_element(list, element);
-                    if meet(&(place.top(document)..place.bottom(document)), range) {
-                        of_resource(element, place.lead, range, &mut found);
+                    if meets(&(place.top(document)..place.bottom(document)), ranges) {
+                        of_resource(element, place.lead, ranges, &mut found);
                     }
                 }
             }
@@ -42,21 +51,27 @@ pub fn spots(document: &Document<'_>, range: &Range<usize>) -> Vec<Spot> {
     found
 }
 
-fn meet(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+/// Whether a range has a byte in common with one of some others.
+fn meets(range: &Range<usize>, others: &[Range<usize>]) -> bool {
+    let next = others.partition_point(|other| other.end <= range.start);
+    others.get(next).is_some_and(|other| other.start < range.end)
 }
 
-fn of_resource(node: NodeRef<'_>, start: usize, range: &Range<usize>, found: &mut Vec<Spot>) {
+fn contains(ranges: &[Range<usize>], at: usize) -> bool {
+    meets(&(at..at + 1), ranges)
+}
+
+fn of_resource(node: NodeRef<'_>, start: usize, ranges: &[Range<usize>], found: &mut Vec<Spot>) {
     let Some(identity) = Resource::read(node, Origin::Item(0)).identity else { return };
     let namespace = if identity.namespace.is_empty() { String::new() } else { format!("{}/", identity.namespace) };
     let resource = format!("{} {namespace}{}", identity.kind, identity.name);
     let mut paths = Vec::new();
-    if range.contains(&start) {
+    if contains(ranges, start) {
         paths.push(String::new());
     } else {
         let types = Types::new([], Inference::On, Dialect::Server);
         let cursor = types.root(identity.api_version, identity.kind);
-        descend(node, cursor, range, &FieldPath::default(), &mut paths);
+        descend(node, cursor, ranges, &FieldPath::default(), &mut paths);
     }
     found.extend(paths.into_iter().map(|path| Spot { resource: resource.clone(), path }));
 }
@@ -64,14 +79,14 @@ fn of_resource(node: NodeRef<'_>, start: usize, range: &Range<usize>, found: &mu
 fn descend<'a>(
     node: NodeRef<'a>,
     cursor: Cursor<'a>,
-    range: &Range<usize>,
+    ranges: &[Range<usize>],
     path: &FieldPath<'a>,
     found: &mut Vec<String>,
 ) {
     let document = node.document();
     let places = Place::of_children(node);
-    let exactly = |place: &Place| meet(&(place.lead..place.end), range);
-    let by_line = |place: &Place| meet(&(place.top(document)..place.bottom(document)), range);
+    let exactly = |place: &Place| meets(&(place.lead..place.end), ranges);
+    let by_line = |place: &Place| meets(&(place.top(document)..place.bottom(document)), ranges);
     // In a flow map children share their line, so only the child itself says which one it is.
     let is_exact = node.style() == Style::Flow && places.iter().any(exactly);
     let touched: Vec<usize> =
@@ -81,6 +96,7 @@ fn descend<'a>(
     }
     let elements: Vec<NodeRef<'a>> = node.elements().collect();
     let entries: Vec<(NodeRef<'a>, NodeRef<'a>)> = node.entries().collect();
+    let kind = list_kind(cursor, std::slice::from_ref(&elements)).ok();
     for i in touched {
         let mut path = path.clone();
         let child = match (entries.get(i), elements.get(i)) {
@@ -89,25 +105,25 @@ fn descend<'a>(
                 (*value, cursor.field(key.string()))
             }
             (None, Some(element)) => {
-                path.push(step(&elements, i, *element, cursor), None);
+                path.push(step(i, *element, kind.as_ref()), None);
                 (*element, cursor)
             }
             (None, None) => continue,
         };
-        if range.contains(&places[i].lead) {
+        if contains(ranges, places[i].lead) {
             found.push(path.keyed());
         } else {
-            descend(child.0, child.1, range, &path, found);
+            descend(child.0, child.1, ranges, &path, found);
         }
     }
 }
 
-fn step<'a>(elements: &[NodeRef<'a>], i: usize, element: NodeRef<'a>, cursor: Cursor<'a>) -> Step<'a> {
-    let step = match list_kind(cursor, &[elements.to_vec()]) {
-        Ok(ListKind::Map(keys)) => element_key(element, &keys).map(|values| {
+fn step<'a>(i: usize, element: NodeRef<'a>, kind: Option<&ListKind<MergeKey<'a>>>) -> Step<'a> {
+    let step = match kind {
+        Some(ListKind::Map(keys)) => element_key(element, keys).map(|values| {
             Step::Element(keys.iter().zip(values.0).map(|(k, v)| (Cow::Owned(k.name.to_owned()), v)).collect())
         }),
-        Ok(ListKind::Set) => Some(Step::Value(Cow::Borrowed(element.string()))),
+        Some(ListKind::Set) => Some(Step::Value(Cow::Borrowed(element.string()))),
         _ => None,
     };
     step.unwrap_or(Step::Index(i))
@@ -123,7 +139,7 @@ mod tests {
         let document = Document::parse(text).expect("valid");
         let of = |needle: &str| {
             let start = text.find(needle).expect("in the text");
-            let found = spots(&document, &(start..start + needle.len()));
+            let found = spots(&document, std::slice::from_ref(&(start..start + needle.len())));
             found.iter().map(|s| format!("{} {}", s.resource, s.path)).collect::<Vec<_>>().join("; ")
         };
         let app = "Deployment prod/web spec.template.spec.containers";
