@@ -115,7 +115,7 @@ impl Outcome {
 
     /// An error in a text; `text` says which.
     pub fn unreadable(text: &str, error: &Error) -> Self {
-        Self { excerpt: Some(error.excerpt().to_owned()), ..Self::new(Severity::Error, format!("{text} {error}")) }
+        Self { excerpt: error.excerpt().map(str::to_owned), ..Self::new(Severity::Error, format!("{text} {error}")) }
     }
 
     /// The same about a resource.
@@ -161,23 +161,27 @@ impl Outcome {
         Self { field: Some(field), ..Self::new(Severity::Warning, message) }.about(resource)
     }
 
-    /// A conflict of the merge, about a resource of dest.
+    /// A conflict of the merge, about a resource of dest. Of a Secret the message shows no values, for messages stand in the logs of
+    /// pipelines; the fields have them, for they are what a user asks the results for.
     pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict) -> Self {
         let sides = [conflict.dest, conflict.original, conflict.updated];
         let start = first_difference(&sides.into_iter().flatten().map(to_json).collect::<Vec<_>>());
-        let show = |node: Option<NodeRef<'_>>| node.map(|n| brief(&to_json(n), start));
-        let did = |node: Option<NodeRef<'_>>, side: &str| match (conflict.original, show(node)) {
+        let show = |word: &str, node: Option<NodeRef<'_>>| match node.filter(|_| !is_secret(resource)) {
+            Some(value) => format!(" {word} {}", brief(&to_json(value), start)),
+            None => String::new(),
+        };
+        let did = |node: Option<NodeRef<'_>>, side: &str| match (conflict.original, node) {
             (Some(_), None) => format!("deleted in {side}"),
-            (Some(_), Some(value)) => format!("changed in {side} to {value}"),
-            (None, Some(value)) => format!("added in {side} as {value}"),
+            (Some(_), Some(_)) => format!("changed in {side}{}", show("to", node)),
+            (None, Some(_)) => format!("added in {side}{}", show("as", node)),
             (None, None) => format!("left out in {side}"),
         };
-        let from = show(conflict.original).map(|o| format!(" from {o}")).unwrap_or_default();
         let message = format!(
-            "`{}` was {} and {}{from}: {}",
+            "`{}` was {} and {}{}: {}",
             conflict.path.keyed(),
             did(conflict.dest, "dest"),
             did(conflict.updated, "updated"),
+            show("from", conflict.original),
             verdict_of(conflict.settled)
         );
         let field = Field {
@@ -252,6 +256,10 @@ fn severity_of(policy: OnConflict) -> Severity {
         OnConflict::TakeUpdated | OnConflict::KeepDest => Severity::Warning,
         OnConflict::Fail => Severity::Error,
     }
+}
+
+fn is_secret(resource: &Resource<'_>) -> bool {
+    resource.identity.is_some_and(|i| i.api_version == "v1" && i.kind == "Secret")
 }
 
 /// What becomes of a conflict.

@@ -15,13 +15,8 @@ pub const MASK: &str = "***";
 
 /// A result for stderr: `error: web.yaml:3:5: Deployment web: …`.
 pub fn line(result: &Outcome) -> String {
-    let mut result = result.clone();
-    without_values(&mut result);
     let Some((place, message)) = place(&result.message) else { return result.line() };
-    let place = place.to_owned();
-    result.message = message.to_owned();
-    result.file = None;
-    let line = result.line();
+    let line = Outcome { message: message.to_owned(), file: None, ..result.clone() }.line();
     let (severity, told) = line.split_once(": ").unwrap_or_default();
     format!("{severity}: {place}: {told}")
 }
@@ -71,7 +66,7 @@ fn with_place(message: &str, files: &HashMap<&str, &Held>) -> Option<String> {
     Some(format!("{name}:{at}: the resource must have {told}"))
 }
 
-/// Takes the values of a Secret out of a result.
+/// Takes the values of a Secret out of the fields of a result; the engine's messages have none.
 pub fn without_values(result: &mut Outcome) {
     if result.resource_ref.as_ref().is_none_or(|r| r.kind != "Secret" || r.api_version != "v1") {
         return;
@@ -83,9 +78,6 @@ pub fn without_values(result: &mut Outcome) {
         for value in [&mut field.current_value, &mut field.proposed_value].into_iter().flatten() {
             *value = MASK.into();
         }
-    }
-    if let Some(told) = result.told.as_ref().filter(|_| result.field.is_some()) {
-        result.message = format!("`{}` was changed in dest and in updated: {}", told.place, told.settled);
     }
 }
 

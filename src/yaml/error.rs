@@ -50,14 +50,15 @@ pub(crate) fn line_end(text: &str, offset: usize) -> usize {
 /// What is wrong with a text, and where.
 ///
 /// `Display` is one line (`3:14: message`), as a result or a log wants it; [`Error::excerpt`] is the line
-/// of the text with a caret under the place, for a person at a terminal.
+/// of the text with a caret under the place, for a person at a terminal. A text that speaks of a Secret has none: the line that cannot be
+/// read may be the password whose quote is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// What must hold, in lower case and on one line.
     pub message: String,
     /// Where.
     pub position: Position,
-    excerpt: String,
+    excerpt: Option<String>,
 }
 
 /// The longest piece of a line that an excerpt shows: lines of JSON can be megabytes long.
@@ -72,13 +73,13 @@ impl Error {
         let skip = (position.column - 1).saturating_sub(EXCERPT * 3 / 4);
         let shown: String =
             line.chars().skip(skip).take(EXCERPT).map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let excerpt = format!("  | {shown}\n  | {:>1$}", '^', position.column - skip);
-        Self { message: message.into(), position, excerpt }
+        let excerpt = || format!("  | {shown}\n  | {:>1$}", '^', position.column - skip);
+        Self { message: message.into(), position, excerpt: (!text.contains("Secret")).then(excerpt) }
     }
 
     /// The line of the text with a caret under the place, two lines without a break at the end.
-    pub fn excerpt(&self) -> &str {
-        &self.excerpt
+    pub fn excerpt(&self) -> Option<&str> {
+        self.excerpt.as_deref()
     }
 }
 
@@ -106,14 +107,20 @@ mod tests {
     fn the_caret_stands_under_the_place() {
         let e = Error::at("a: 1\né: [b\n", 7, "odd");
         assert_eq!(e.to_string(), "2:2: odd");
-        assert_eq!(e.excerpt(), "  | é: [b\n  |  ^");
+        assert_eq!(e.excerpt(), Some("  | é: [b\n  |  ^"));
+    }
+
+    #[test]
+    fn a_line_of_a_secret_is_not_shown() {
+        let text = "kind: Secret\nstringData: {password: \"hunter2}\n";
+        assert_eq!(Error::at(text, 40, "odd").excerpt(), None);
     }
 
     #[test]
     fn a_long_line_is_shown_around_the_place() {
         let text = format!("{}!{}", "x".repeat(5000), "y".repeat(5000));
         let e = Error::at(&text, 5000, "odd");
-        let lines: Vec<&str> = e.excerpt().lines().collect();
+        let lines: Vec<&str> = e.excerpt().expect("an excerpt").lines().collect();
         assert_eq!(lines[0].chars().nth(lines[1].chars().count() - 1), Some('!'));
     }
 }
