@@ -1,39 +1,209 @@
-//! What the README shows is what the function does.
+//! What the documentation shows is what the function does, and what it names is there.
 
+#[path = "support/hosts.rs"]
+mod hosts;
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-/// The YAML blocks of a text, in order.
-fn blocks(text: &str) -> Vec<String> {
-    let parts = text.split("```yaml\n").skip(1);
-    parts.map(|part| part.split("```").next().unwrap_or_default().to_owned()).collect()
+use hosts::{BINARY, has, root, run, scratch};
+use krm_merge::yaml::Document;
+use serde_json::Value;
+use support::{items, passes, resource_list, side, value_of};
+
+const LIST: &str = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList";
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The blocks of a text in order, each with its language.
+fn blocks(text: &str) -> Vec<(&str, &str)> {
+    let inside = text.split("```").skip(1).step_by(2);
+    inside.map(|block| block.split_once('\n').expect("a language, or none")).collect()
 }
 
 #[test]
-fn each_resource_list_of_the_readme_gives_the_block_behind_it() {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README");
+fn each_block_of_the_readme_is_true() {
+    let text = read("README.md");
     let blocks = blocks(&text);
-    let mut shown = 0;
-    for pair in
-        blocks.windows(2).filter(|pair| pair[0].starts_with("apiVersion: config.kubernetes.io/v1\nkind: ResourceList"))
-    {
-        let output = support::passes(&pair[0]);
-        assert!(output.stdout.contains(&pair[1]), "{}\nis not in\n{}", pair[1], output.stdout);
-        shown += 1;
+    let lists: Vec<&str> = blocks.iter().map(|b| b.1).filter(|b| b.starts_with(LIST)).collect();
+    assert_eq!(lists.len(), 2, "TwoWay and Strategic");
+    let mut input = None;
+    for (language, block) in &blocks {
+        if let Some(input) = input.take() {
+            let output = passes(input).stdout;
+            assert!(output.contains(block), "{block}\nis not in\n{output}");
+            continue;
+        }
+        match (*language, block.split('\n').next().unwrap_or_default()) {
+            ("yaml", _) if block.starts_with(LIST) => input = Some(block),
+            ("yaml", "apiVersion: krm-merge.dev/v1alpha1") => {
+                let spec = block.split_once("spec:\n").expect("a spec").1;
+                assert!(read("examples/merge-three-way/fn-config.yaml").ends_with(spec), "{block}");
+            }
+            ("yaml", first) if first.starts_with("- message: ") => assert_eq!(value(block)[0], conflict()),
+            ("yaml", "source:") => {
+                let item = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web-a, labels: {app: web}}\nspec: {replicas: 1}\n";
+                let output = passes(&resource_list(&items(item), &format!("mode: Strategic\n{block}")));
+                assert!(output.stdout.contains("spec: {replicas: 3}"), "{}", output.stdout);
+            }
+            ("yaml", "pipeline:") => assert!(read("examples/merge-three-way/Kptfile").ends_with(block), "{block}"),
+            ("yaml", "resources:") => {
+                let kustomization = read("examples/merge-kustomize-legacy-plugin/kustomization.yaml");
+                assert!(kustomization.ends_with(block), "{block}");
+            }
+            ("", _) => {
+                let stderr = support::fails(&lists[0].replace("mode: TwoWay", "mode: twoway"));
+                assert_eq!(format!("{stderr}\n"), *block);
+            }
+            ("sh", first) => {
+                let elsewhere = ["cargo install", "image/build", "kubectl krm-merge completion"];
+                let is_known = RUN.iter().chain(&elsewhere).any(|known| first.starts_with(known));
+                assert!(is_known, "no test runs\n{block}");
+            }
+            _ => panic!("no test reads\n{block}"),
+        }
     }
-    assert_eq!(shown, 2, "TwoWay and Strategic");
+}
+
+/// How those commands begin that are run here. Those of images and of completion are, in other words, in the tests of them.
+const RUN: [&str; 3] = ["cp -r examples/", "kpt fn source ", "plugin="];
+
+fn value(yaml: &str) -> Value {
+    value_of(Document::parse(yaml).expect("YAML").roots().next().expect("a root"))
+}
+
+/// The result of a conflict over an image.
+fn conflict() -> Value {
+    let image = |tag: &str, metadata: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n{metadata}spec:\n  template:\n    spec:\n      containers:\n      - name: app\n        image: web:{tag}\n"
+        )
+    };
+    let at = "  annotations:\n    config.kubernetes.io/path: deployment.yaml\n    config.kubernetes.io/index: '0'\n";
+    let sides = format!("{}{}", side("original", &image("1.4.0", "")), side("updated", &image("1.5.0", "")));
+    let stdin = resource_list(&items(&image("1.4.0-patched", at)), &format!("mode: ThreeWay\n{sides}"));
+    value(&passes(&stdin).stdout)["results"][0].clone()
+}
+
+/// Runs a block of commands in a folder, with the tested programs first on PATH and a home of its own.
+fn shell(block: &str, folder: &Path) -> String {
+    let programs = Path::new(BINARY).parent().expect("a folder");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("PATH"));
+    let mut sh = Command::new("sh");
+    sh.args(["-e", "-c", block]).current_dir(folder).env("PATH", path).env("HOME", folder.join("home"));
+    run(sh.env_remove("XDG_CONFIG_HOME").env_remove("KUSTOMIZE_PLUGIN_HOME")).passes().stdout
+}
+
+/// A folder with the examples in it, as a checkout has them.
+fn checkout(name: &str) -> PathBuf {
+    let folder = scratch(name);
+    run(Command::new("cp").arg("-r").arg(root().join("examples")).arg(&folder)).passes();
+    folder
+}
+
+#[test]
+fn the_commands_of_the_hosts_do_what_they_are_printed_for() {
+    if !has("kpt") || !has("kubectl") || !has("git") {
+        return;
+    }
+    let folder = checkout("readme");
+    let here = |path: &str| read(folder.join(path));
+    let text = read("README.md");
+    let mut runs = 0;
+    for (_, block) in blocks(&text).into_iter().filter(|b| b.0 == "sh" && !b.1.contains("kubectl krm-merge")) {
+        let Some(begins) = RUN.iter().find(|begins| block.starts_with(*begins)) else { continue };
+        let stdout = shell(block, &folder);
+        match *begins {
+            "plugin=" => assert_eq!(stdout, here("examples/merge-kustomize-legacy-plugin/.expected/build.yaml")),
+            "kpt fn source " => assert_eq!(here("nginx-merged/deployment.yaml"), here("nginx/deployment.yaml")),
+            _ if block.contains(" shop") => {
+                assert!(stdout.ends_with(&here("examples/merge-three-way/.expected/diff.patch")), "{stdout}");
+            }
+            _ => assert!(here("nginx/deployment.yaml").contains("image: nginx:1.7 # pinned"), "{stdout}"),
+        }
+        runs += 1;
+    }
+    assert_eq!(runs, 4);
+}
+
+#[cfg(feature = "plugin")]
+#[test]
+fn the_commands_of_the_plugin_do_what_they_are_printed_for() {
+    if !has("kubectl") {
+        return;
+    }
+    let _ = env!("CARGO_BIN_EXE_kubectl-krm_merge");
+    let folder = checkout("readme-plugin");
+    let text = read("README.md");
+    let upgrade = blocks(&text).into_iter().find(|(_, block)| block.contains("kubectl krm-merge three-way"));
+    let stdout = shell(upgrade.expect("an upgrade").1, &folder);
+    let diff = read(folder.join("examples/merge-three-way/.expected/diff.patch"));
+    for line in diff.lines().filter(|l| l.starts_with(['+', '-']) && !l.starts_with("+++") && !l.starts_with("---")) {
+        assert!(stdout.contains(&format!("\n{line}\n")), "{line}\nis not in\n{stdout}");
+    }
+    assert!(read(folder.join("web/deployment.yaml")).contains("web:1.5.0\n"));
+}
+
+/// The pages for people, by their path.
+fn pages() -> Vec<String> {
+    let examples = fs::read_dir(root().join("examples")).expect("examples").map(|e| e.expect("an entry").file_name());
+    let examples = examples.map(|name| format!("examples/{}/README.md", name.display()));
+    ["README.md", "ARCHITECTURE.md", "functions/merge/README.md"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(examples)
+        .collect()
+}
+
+#[test]
+fn each_link_leads_somewhere() {
+    let slug = |heading: &str| {
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.collect::<String>().to_lowercase().replace(' ', "-")
+    };
+    let mut links = 0;
+    for page in pages() {
+        let text = read(&page);
+        let headings: BTreeSet<String> =
+            text.lines().filter(|l| l.starts_with('#')).map(|l| slug(l.trim_start_matches('#').trim())).collect();
+        for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap_or_default()) {
+            links += 1;
+            match link.strip_prefix('#') {
+                Some(heading) => assert!(headings.contains(heading), "{page}: {link}"),
+                None if link.starts_with("https://") => {}
+                None => assert!(root().join(&page).with_file_name(link).exists(), "{page}: {link}"),
+            }
+        }
+    }
+    assert!(links > 20, "{links}");
+}
+
+#[test]
+fn both_pages_have_one_table_of_directives() {
+    let table = |path: &str| {
+        let text = read(path);
+        let rows = text.lines().skip_while(|l| !l.starts_with("| directive |")).take_while(|l| l.starts_with('|'));
+        rows.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(table("README.md").len() > 5);
+    assert_eq!(table("README.md"), table("functions/merge/README.md"));
 }
 
 /// Every functionConfig that the function's own documentation shows is understood, or is refused for the items that are not there.
 #[test]
 fn each_config_of_the_documentation_is_understood() {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("functions/merge/README.md"));
+    let text = read("functions/merge/README.md");
     let mut fields = 0;
-    for block in blocks(&text.expect("the documentation")) {
+    for (language, block) in blocks(&text) {
+        assert_eq!(language, "yaml", "{block}");
         let config = if block.starts_with("apiVersion") {
-            block.clone()
+            block.to_owned()
         } else {
             let modes = [("original:", "ThreeWay"), ("onConflict", "ThreeWay"), ("mode:", ""), ("", "TwoWay")];
             let mode = modes.iter().find(|(word, _)| block.contains(word)).map_or("", |(_, mode)| mode);
