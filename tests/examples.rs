@@ -39,9 +39,9 @@ fn expect(path: PathBuf, got: &str) {
     assert_eq!(got, read(path.clone()), "{}", path.display());
 }
 
-/// A copy of an example, as a repository with all in it committed.
-fn copy(example: &Path) -> PathBuf {
-    let folder = scratch(&format!("examples/{}", name(example)));
+/// A copy of an example below this folder, as a repository with all in it committed.
+fn copy(example: &Path, below: &str) -> PathBuf {
+    let folder = scratch(&format!("{below}/{}", name(example)));
     run(Command::new("cp").arg("-r").arg(example.join(".")).arg(&folder)).passes();
     git(&folder, &["init", "--quiet"]);
     git(&folder, &["add", "--all"]);
@@ -75,7 +75,7 @@ fn each_example_gives_what_it_says_under_kpt_and_again_the_same() {
     for example in examples() {
         let expected = example.join(".expected");
         assert_eq!(read(expected.join("config.yaml")), "testType: render\nallowExec: true\n", "{}", example.display());
-        let folder = copy(&example);
+        let folder = copy(&example, "examples");
         let results = scratch(&format!("results/{}", name(&example)));
         for turn in ["once", "twice"] {
             render(&folder, &results).passes();
@@ -105,6 +105,28 @@ fn each_kustomization_gives_what_it_says_under_kubectl() {
         build.args(["kustomize", "--enable-alpha-plugins"]).arg(&example).env("KUSTOMIZE_PLUGIN_HOME", &plugins);
         expect(example.join(".expected/build.yaml"), &run(&mut build).passes().stdout);
     }
+}
+
+#[test]
+fn a_custom_resource_without_its_definition_is_left_alone_and_replaced_lists_are_told() {
+    if !has("kpt") || !has("git") {
+        return;
+    }
+    let folder = copy(&root().join("examples/merge-strategic-crd"), "examples-without");
+    fs::remove_file(folder.join("crd.yaml")).expect("removed");
+    let before = read(folder.join("rollout.yaml"));
+    let results = scratch("examples-without-results");
+    let run = render(&folder, &results).fails();
+    assert!(run.shown().contains("must stand in a list that merges by a key, which `spec.steps` does not"), "{run:?}");
+    assert_eq!(read(folder.join("rollout.yaml")), before);
+
+    let config = folder.join("fn-config.yaml");
+    let patch = read(config.clone());
+    fs::write(&config, patch.replace("        - name: half\n          $patch: delete\n", "")).expect("written");
+    let run = render(&folder, &results).passes();
+    assert!(run.shown().contains("[info]"), "{run:?}");
+    let rollout = read(folder.join("rollout.yaml"));
+    assert!(rollout.contains("hosts: [www.example.com]\n") && !rollout.contains("name: all"), "{rollout}");
 }
 
 #[test]
@@ -171,6 +193,8 @@ fn the_catalog_lists_every_example() {
     for example in examples() {
         let readme = read(example.join("README.md"));
         assert!(readme.starts_with("# ") && readme.contains("```sh\n"), "{}", example.display());
+        let command = format!("kpt fn render examples/{} --allow-exec", name(&example));
+        assert!(readme.contains(&command), "{readme}");
         assert_eq!(read(example.join("Kptfile")).lines().nth(3), Some(&*format!("  name: {}", name(&example))));
     }
 }
