@@ -501,7 +501,10 @@ fn an_error_names_one_place_and_shows_no_line_of_a_file() {
         folder.write(path, format!("{secret}  password: {x}\n"));
     }
     let err = folder.run(&["three-way", "--original", "v1.yaml", "--updated", "v2.yaml", "-d", "here.yaml"]).stderr;
-    assert!(err.contains("`stringData.password` was changed in dest and changed in updated: updated's was taken\n"), "{err}");
+    assert!(
+        err.contains("`stringData.password` was changed in dest and changed in updated: updated's was taken\n"),
+        "{err}"
+    );
     assert!(!err.contains("hunter"), "{err}");
     let err = folder.run(&["git-driver", "v1.yaml", "here.yaml", "v2.yaml", "here.yaml"]).failed(1);
     assert!(err.contains("stringData.password") && !err.contains("hunter"), "{err}");
