@@ -565,7 +565,8 @@ pub fn definition() -> serde_json::Value {
             "publisher": "krm-merge.dev",
             "versions": [{
                 "name": "v1alpha1",
-                "idempotent": true,
+                // A deletion that was made, and sides that were consumed, are not there for a second run, which says so with an error.
+                "idempotent": false,
                 "schema": {"openAPIV3Schema": openapi_schema()},
             }],
         },
