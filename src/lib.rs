@@ -1,4 +1,4 @@
-//! Merges Kubernetes resources, two-way or three-way, and leaves every byte that the merge does not change.
+//! Merges Kubernetes resources, two-way, three-way or by strategic merge patch, and leaves every byte that the merge does not change.
 //!
 //! One idea carries it: a patch is a difference. Each mode lowers its inputs to a [`change::Change`]; one walker that knows no mode applies
 //! it to dest and answers with a [`merge::Plan`]; one splicer carries the plan out on dest's own text. What a plan does not name is not

@@ -141,7 +141,6 @@ impl<'a> Lowering<'a> {
         if let Some(key) = patch.duplicate_key() {
             return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
         }
-        let dest = there.dest.filter(|d| d.is_map());
         let mut on_lists = self.reader.on_lists(patch)?;
         let mut children = Vec::new();
         for (key, value) in patch.entries() {
@@ -154,15 +153,14 @@ impl<'a> Lowering<'a> {
                     "a directive must be `{PATCH}`, `{RETAIN_KEYS}`, `{ORDER}…` or `{DELETE_FROM}…`, not \"{name}\""
                 )));
             }
-            if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
-                let notice = Notice::Ignored(format!("`{name}` is no directive, and is merged as a field"));
-                self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed: Some(value) });
-            }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
+            let there = there.field(name);
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
-            let mut change =
-                self.node(value, on_list.unwrap_or_default(), &there.field(name), cursor.field(name), others)?;
+            if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
+                self.ignore("it is no directive, and is merged as a field", there.dest, value);
+            }
+            let mut change = self.node(value, on_list.unwrap_or_default(), &there, cursor.field(name), others)?;
             change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
             self.path.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
@@ -170,26 +168,30 @@ impl<'a> Lowering<'a> {
         // Directives about lists that the patch itself does not have.
         for (name, on_list) in on_lists {
             let found = there.field(name);
-            if others != Others::Stay || found.each().next().is_none() {
-                if cursor.lacks_list(name) {
-                    let notice =
-                        Notice::Ignored(format!("a directive speaks of the list `{name}`, which there is none of"));
-                    self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed: Some(patch) });
-                }
-                continue;
-            }
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
-            if let Some(at) = on_list.order.filter(|_| found.each().any(|list| !list.is_list() && !list.is_null())) {
-                return Err(at.error(self.must_be_list()));
+            let said = on_list.order.or(on_list.deleted);
+            if others == Others::Stay && found.each().next().is_some() {
+                if let Some(at) = on_list.order.filter(|_| found.each().any(|list| !list.is_list() && !list.is_null()))
+                {
+                    return Err(at.error(self.must_be_list()));
+                }
+                let wants = self.arranged(&found.lists(), on_list, cursor.field(name))?;
+                children.push(Child { id, node: None, change: Change::patch(wants, None) });
+            } else if let Some(said) = said.filter(|_| cursor.lacks_list(name)) {
+                self.ignore("a directive speaks of this list, but its type has no such field", None, said);
             }
-            let wants = self.arranged(&found.lists(), on_list, cursor.field(name))?;
             self.path.pop();
-            children.push(Child { id, node: None, change: Change::patch(wants, None) });
         }
         let mut inside = Inside { others, members: cursor.members(), ..Inside::of(patch, By::Field, children) };
         self.retain(patch, &mut inside)?;
         Ok(Wants::Inside(inside))
+    }
+
+    /// Notes that what a patch says here counts for nothing.
+    fn ignore(&mut self, reason: &str, dest: Option<NodeRef<'a>>, proposed: NodeRef<'a>) {
+        let (path, notice) = (self.path.clone(), Notice::Ignored(reason.to_owned()));
+        self.warnings.push(Warning { path, notice, dest, proposed: Some(proposed) });
     }
 
     /// Lets only those fields of dest stay that `$retainKeys` names.
@@ -492,11 +494,8 @@ impl<'a> Lowering<'a> {
             }
             found = said;
             if element.entries().nth(1).is_some() {
-                let notice = Notice::Ignored(
-                    "an element with `$patch: replace` replaces the whole list by the other elements; what else it holds counts for nothing"
-                        .into(),
-                );
-                self.warnings.push(Warning { path: self.path.clone(), notice, dest: None, proposed: Some(element) });
+                let reason = "an element with `$patch: replace` replaces the whole list by the other elements; what else it holds counts for nothing";
+                self.ignore(reason, None, element);
             }
         }
         Ok(found)

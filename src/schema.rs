@@ -80,7 +80,7 @@ impl<'t> Members<'t> {
 /// Whose word counts on a built-in list where Kubernetes says two things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// The patch strategy, and where there is none the list type: 46 lists merge as the server merges them.
+    /// The patch strategy, and where there is none the list type: some lists merge as the server merges them.
     #[default]
     Server,
     /// The patch strategy alone: these lists are replaced, as `kubectl patch` does.
@@ -199,7 +199,7 @@ impl<'t> Types<'t> {
             metadata: object_meta(),
             inference: self.inference,
             dialect: self.dialect,
-            // The 46 lists of `Dialect::Server` are replaced because kubectl replaces them: in its own types, not in the user's.
+            // The lists that `Dialect::Server` alone merges are replaced because kubectl replaces them: in its own types, not in the user's.
             dialect_of_openapi: if below.is_some() { self.dialect } else { Dialect::Server },
         }
     }

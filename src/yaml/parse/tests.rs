@@ -1,4 +1,4 @@
-//! The traps of yaml.md and the tree as a whole: what each span covers, on text that a person wrote.
+//! The traps of YAML and the tree as a whole: what each span covers, on text that a person wrote.
 
 use super::*;
 use crate::yaml::NodeRef;
