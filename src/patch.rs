@@ -69,16 +69,25 @@ impl<'a> There<'a> {
         self.dest.into_iter().chain(self.before.iter().copied())
     }
 
-    fn field(&self, name: &str) -> Self {
+    fn field(&self, name: &str, reader: Reader) -> Self {
         let mut there = Self { dest: self.dest.and_then(|map| map.get(name)), before: Vec::new() };
-        self.before.iter().filter_map(|map| map.get(name)).for_each(|node| there.meet(node));
+        for map in &self.before {
+            if !reader.retains(*map, name) {
+                there = Self::default();
+            }
+            if let Some(node) = map.get(name) {
+                there.meet(node, reader);
+            }
+        }
         there
     }
 
     /// Lets a node of the patch come to it, which may leave nothing of what was there.
-    fn meet(&mut self, node: NodeRef<'a>) {
-        let said = directive(node).ok().flatten();
-        if node.is_null() || matches!(said, Some(Directive::Delete | Directive::Replace)) {
+    fn meet(&mut self, node: NodeRef<'a>, reader: Reader) {
+        let said = reader.says_of_itself(node);
+        // What stands there is of one kind.
+        let is_alike = |other: NodeRef<'a>| node.is_container() && other.resolve().kind() == node.resolve().kind();
+        if matches!(said, Some(Directive::Delete | Directive::Replace)) || !self.each().next().is_none_or(is_alike) {
             *self = Self::default();
         }
         if !node.is_null() && said != Some(Directive::Delete) {
@@ -154,7 +163,7 @@ impl<'a> Lowering<'a> {
                 )));
             }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
-            let there = there.field(name);
+            let there = there.field(name, self.reader);
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
@@ -167,7 +176,7 @@ impl<'a> Lowering<'a> {
         }
         // Directives about lists that the patch itself does not have.
         for (name, on_list) in on_lists {
-            let found = there.field(name);
+            let found = there.field(name, self.reader);
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             let said = on_list.order.or(on_list.deleted);
@@ -314,7 +323,7 @@ impl<'a> Lowering<'a> {
             found.entry(key).or_insert(There { dest: Some(element), before: Vec::new() });
         }
         for (key, element) in there.before.iter().flat_map(|list| keyed(*list, &keys)) {
-            found.entry(key).or_default().meet(element);
+            found.entry(key).or_default().meet(element, self.reader);
         }
         let mut alike: HashMap<Cow<'a, str>, Vec<ElementKey<'a>>> = HashMap::new();
         for key in found.keys().filter(|_| keys.len() > 1) {
@@ -341,7 +350,7 @@ impl<'a> Lowering<'a> {
             let change = self.node(*element, OnList::default(), there, cursor, Others::Stay)?;
             self.path.pop();
             // Two elements of one key are merged one after the other.
-            there.meet(*element);
+            there.meet(*element, self.reader);
             match seen.get(&key) {
                 Some(&first) => follow(&mut children[first].change, change),
                 None => {
