@@ -43,7 +43,7 @@ pub fn lower<'a>(
     cursor: Cursor<'a>,
     reader: Reader,
 ) -> Result<Lowered<'a>, Error> {
-    let mut lowering = Lowering { reader, path: FieldPath::default(), warnings: Vec::new() };
+    let mut lowering = Lowering { reader, path: FieldPath::default(), replaced: 0, warnings: Vec::new() };
     let there = There { dest, before: Vec::new() };
     let change = lowering.node(patch, OnList::default(), &there, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
@@ -52,6 +52,8 @@ pub fn lower<'a>(
 struct Lowering<'a> {
     reader: Reader,
     path: FieldPath<'a>,
+    /// In how many lists it is that replace dest's.
+    replaced: usize,
     warnings: Vec<Warning<'a>>,
 }
 
@@ -127,7 +129,7 @@ impl<'a> Lowering<'a> {
             }
         } else if patch.is_list() {
             self.list(patch, on_list, there, cursor, others)?
-        } else if patch.is_null() {
+        } else if patch.is_null() && !(self.replaced > 0 && self.reader.keeps_nulls_of_lists()) {
             Wants::Nothing
         } else {
             Wants::Value(patch)
@@ -478,7 +480,10 @@ impl<'a> Lowering<'a> {
                 )));
             }
             let mut change = if self.reader.must_cut(element) {
-                self.node(element, OnList::default(), &There::default(), cursor, Others::Go)?
+                self.replaced += 1;
+                let change = self.node(element, OnList::default(), &There::default(), cursor, Others::Go)?;
+                self.replaced -= 1;
+                change
             } else {
                 Change::patch(Wants::Value(element), None)
             };

@@ -67,15 +67,22 @@ impl Reader {
         Ok(found)
     }
 
+    /// Whether nulls in a list that is replaced are values.
+    pub(super) fn keeps_nulls_of_lists(self) -> bool {
+        self == Self::Kyaml
+    }
+
     /// Whether a list that is replaced cannot be taken as it stands.
     pub(super) fn must_cut(self, node: NodeRef<'_>) -> bool {
         fn any(node: NodeRef<'_>, reader: Reader) -> bool {
             let cut = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
-                reader.is_directive(key.string()) || reader == Reader::Kubectl && value.is_null() || any(value, reader)
+                reader.is_directive(key.string())
+                    || !reader.keeps_nulls_of_lists() && value.is_null()
+                    || any(value, reader)
             };
             node.entries().any(cut) || node.elements().any(|e| any(e, reader))
         }
-        let may = node.text().contains('$') || self == Self::Kubectl && node.has_nulls() || node.has_aliases();
+        let may = node.text().contains('$') || !self.keeps_nulls_of_lists() && node.has_nulls() || node.has_aliases();
         may && any(node, self)
     }
 
