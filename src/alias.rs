@@ -121,9 +121,9 @@ fn written_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
         return Plan::Keep;
     }
     if node.kind() == Kind::Alias {
-        return Plan::Put(Box::new(New { key: None, value: node.resolve(), trim: Plan::Keep }));
+        return Plan::Put(Box::new(New::whole(None, node.resolve())));
     }
-    let copy = |(key, value)| Slot::New(New { key: Some(key), value, trim: Plan::Keep });
+    let copy = |(key, value)| Slot::New(New::whole(Some(key), value));
     let mut is_merged = false;
     let mut slots = Vec::new();
     for (index, (key, value)) in node.written().enumerate() {

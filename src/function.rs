@@ -13,7 +13,7 @@ mod three_way;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};
-use crate::merge::{New, Plan};
+use crate::merge::New;
 use crate::resource::{Origin, Resource, paths_in_sub_packages};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Severity};
@@ -87,7 +87,7 @@ fn verdict(results: &[Outcome]) -> Verdict {
 
 fn write(list: &ResourceList<'_>, merged: Merged, results: &[Outcome]) -> Result<String, Error> {
     let docs = merged.added.into_iter().map(|a| Document::parse(a.text)).collect::<Result<Vec<_>, _>>()?;
-    let added = docs.iter().flat_map(Document::roots).map(|value| New { key: None, value, trim: Plan::Keep }).collect();
+    let added = docs.iter().flat_map(Document::roots).map(|value| New::whole(None, value)).collect();
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
     let edits =
         merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });

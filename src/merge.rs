@@ -110,8 +110,17 @@ pub struct New<'a> {
     pub key: Option<NodeRef<'a>>,
     /// The value.
     pub value: NodeRef<'a>,
+    /// The comment that is to be on its line; `None` for the one that the other side has there.
+    pub comment: Option<&'a str>,
     /// What of the value is left out: a plan for the value itself.
     pub trim: Plan<'a>,
+}
+
+impl<'a> New<'a> {
+    /// A node with all that it holds.
+    pub fn whole(key: Option<NodeRef<'a>>, value: NodeRef<'a>) -> Self {
+        Self { key, value, comment: None, trim: Plan::Keep }
+    }
 }
 
 /// Dest and the other side both changed a node, and not in the same way.
@@ -303,7 +312,7 @@ impl<'a> Walk<'a> {
             (Wants::Inside(inside), Expects::Anything) => self.cut_down(inside, identity)?,
             _ => Plan::Keep,
         };
-        Ok(Plan::Put(Box::new(New { key: None, value: updated, trim })))
+        Ok(Plan::Put(Box::new(New { key: None, value: updated, comment: None, trim })))
     }
 
     /// Records a conflict; `taken` is what becomes of it where updated wins.
@@ -348,7 +357,7 @@ impl<'a> Walk<'a> {
         if was_deleted {
             self.conflicts.truncate(known);
         }
-        Ok(Plan::Put(Box::new(New { key: None, value: inside.like, trim })))
+        Ok(Plan::Put(Box::new(New { key: None, value: inside.like, comment: None, trim })))
     }
 
     /// The other side dropped a map or list whole: it goes as far as dest has nothing of its own in it. What dest added or changed in it is
@@ -381,13 +390,13 @@ impl<'a> Walk<'a> {
                 plans.push(Some((if is_identity { Plan::Keep } else { Plan::Remove }, Comments::default())));
                 continue;
             };
-            let plan = match self.put(child, inside)? {
-                Some(new) if new.value.is(value) => new.trim,
-                Some(new) => Plan::Put(Box::new(new)),
-                None if is_identity && !value.is_null() => Plan::Keep,
-                None => Plan::Remove,
+            let (plan, behind) = match self.put(child, inside)? {
+                Some(new) if new.value.is(value) => (new.trim, new.comment),
+                Some(new) => (Plan::Put(Box::new(new)), None),
+                None if is_identity && !value.is_null() => (Plan::Keep, None),
+                None => (Plan::Remove, None),
             };
-            plans.push(Some((plan, Comments::default())));
+            plans.push(Some((plan, Comments { above: None, behind })));
         }
         let mut new = Vec::new();
         for child in children {
@@ -404,8 +413,10 @@ impl<'a> Walk<'a> {
         {
             self.warn(notice, None, Some(inside.like));
         }
-        let is_kept =
-            |(i, slot): (usize, &Slot<'a>)| matches!(slot, Slot::Dest { index, plan: Plan::Keep, .. } if *index == i);
+        let is_kept = |(i, slot): (usize, &Slot<'a>)| match slot {
+            Slot::Dest { index, plan: Plan::Keep, comments } => *index == i && *comments == Comments::default(),
+            _ => false,
+        };
         let whole = slots.iter().enumerate().all(is_kept);
         Ok(if whole { Plan::Keep } else { Plan::Inside(slots) })
     }
@@ -420,6 +431,10 @@ impl<'a> Walk<'a> {
         Ok(match plan {
             Plan::Put(mut new) => {
                 new.key = key;
+                // A value that several elements of a patch speak of may have the comment of another one than its own.
+                let own = key.map_or_else(|| Place::behind_dash(new.value), |k| Some(Place::of_entry(k, new.value)));
+                let own = own.and_then(|place| comment_text(&place, new.value)).unwrap_or_default();
+                new.comment = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
                 Some(*new)
             }
             _ => None,
@@ -553,7 +568,10 @@ impl<'a> Walk<'a> {
         child: &Child<'a>,
     ) -> Result<(Plan<'a>, Comments<'a>), Error> {
         let before = self.conflicts.len();
-        let plan = self.node(Some(value), &child.change, &[])?;
+        let mut plan = self.node(Some(value), &child.change, &[])?;
+        if let (Plan::Put(new), Some((key, _))) = (&mut plan, child.node) {
+            new.key = key;
+        }
         let notes = child.change.notes;
         let dest_wins = self.conflicts.len() > before && self.policy.on_conflict != OnConflict::TakeUpdated;
         if matches!(plan, Plan::Remove) || dest_wins || (notes.above.is_none() && notes.behind.is_none()) {

@@ -109,12 +109,12 @@ impl<'a> ResourceList<'a> {
                 "results" => match results {
                     Some((_, new)) if value.is_list() => {
                         has_results = true;
-                        let more = new.elements().map(|value| Slot::New(New { key: None, value, trim: Plan::Keep }));
+                        let more = new.elements().map(|value| Slot::New(New::whole(None, value)));
                         Plan::Inside((0..value.elements().count()).map(keep).chain(more).collect())
                     }
                     Some((_, value)) => {
                         has_results = true;
-                        Plan::Put(Box::new(New { key: None, value, trim: Plan::Keep }))
+                        Plan::Put(Box::new(New::whole(None, value)))
                     }
                     None => Plan::Keep,
                 },
@@ -123,7 +123,7 @@ impl<'a> ResourceList<'a> {
             slots.push(Slot::dest(index, plan));
         }
         if let Some((key, value)) = results.filter(|_| !has_results) {
-            slots.push(Slot::New(New { key: Some(key), value, trim: Plan::Keep }));
+            slots.push(Slot::New(New::whole(Some(key), value)));
         }
         Plan::Inside(slots)
     }

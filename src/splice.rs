@@ -139,7 +139,7 @@ impl<'d> Splicer<'d> {
         match plan {
             Plan::Keep | Plan::Remove => {}
             Plan::Put(new) => {
-                let text = self.layout.value(new.value, &new.trim, host, column);
+                let text = self.layout.value(new, host, column);
                 return self.set_value(host, place, value, text, comment);
             }
             Plan::Inside(slots) if self.must_be_set_anew(value, slots) => {

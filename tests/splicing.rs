@@ -140,7 +140,7 @@ fn check(text: &str, other: &str) {
                 assert_eq!(parsed(&after), want, "remove {i} of {path:?} from\n{text}\n=>\n{after}");
             }
             let after = splice(text, path, other, |n, (_, other_value)| {
-                let put = || Plan::Put(Box::new(New { key: None, value: other_value, trim: Plan::Keep }));
+                let put = || Plan::Put(Box::new(New::whole(None, other_value)));
                 Plan::Inside(
                     (0..children(n).len())
                         .map(|index| if index == i { Slot::dest(index, put()) } else { keep(index) })
@@ -155,7 +155,7 @@ fn check(text: &str, other: &str) {
         }
         for i in 0..=count {
             let after = splice(text, path, other, |n, (other_key, other_value)| {
-                let new = Slot::New(New { key: n.is_map().then_some(other_key), value: other_value, trim: Plan::Keep });
+                let new = Slot::New(New::whole(n.is_map().then_some(other_key), other_value));
                 let mut slots: Vec<Slot<'_>> = (0..children(n).len()).map(keep).collect();
                 slots.insert(i, new);
                 Plan::Inside(slots)

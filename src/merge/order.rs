@@ -103,7 +103,7 @@ fn dest_slot<'a>(index: usize, plan: Option<(Plan<'a>, Comments<'a>)>) -> Slot<'
 /// A list for a list: elements that both have in one order stay to the byte, and only what lies between them is replaced.
 pub(super) fn list_over_list<'a>(dest: NodeRef<'a>, updated: NodeRef<'a>) -> Plan<'a> {
     let (old, new): (Vec<_>, Vec<_>) = (dest.elements().collect(), updated.elements().collect());
-    let put = |value: NodeRef<'a>| New { key: None, value, trim: Plan::Keep };
+    let put = |value: NodeRef<'a>| New::whole(None, value);
     let mut slots: Vec<Slot<'a>> = Vec::new();
     let (mut at, mut from) = (0, 0);
     let mut anchors = common(&old, &new);

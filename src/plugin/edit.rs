@@ -27,7 +27,7 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
         return Ok((!added.is_empty()).then(|| joined(added)));
     }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
-    let new = || documents.iter().flat_map(Document::roots).map(|value| New { key: None, value, trim: Plan::Keep });
+    let new = || documents.iter().flat_map(Document::roots).map(|value| New::whole(None, value));
     let written = Document::parse(elements(added))?;
     let written = || written.roots().next().and_then(|root| root.entries().next());
     // What is new goes into the first list, where there is one.
@@ -95,7 +95,7 @@ fn at<'a>(root: NodeRef<'_>, list: NodeRef<'_>, slots: Vec<Slot<'a>>) -> Plan<'a
 
 /// The plan that gives a list without `items` these.
 fn filled<'a>(root: NodeRef<'_>, key: NodeRef<'a>, value: NodeRef<'a>) -> Plan<'a> {
-    let new = |key| New { key, value, trim: Plan::Keep };
+    let new = |key| New::whole(key, value);
     let mut slots: Vec<Slot<'a>> = Vec::new();
     for (i, (own, _)) in root.entries().enumerate() {
         let plan = if own.string() == "items" { Plan::Put(Box::new(new(None))) } else { Plan::Keep };

@@ -138,13 +138,17 @@ impl Layout {
     }
 
     /// A value behind a key or dash at `column`.
-    pub fn value(&self, node: NodeRef<'_>, trim: &Plan<'_>, host: Host, column: usize) -> Text {
-        let node = node.resolve();
+    pub fn value(&self, new: &New<'_>, host: Host, column: usize) -> Text {
+        let (node, trim) = (new.value.resolve(), &new.trim);
+        // A comment below it that is not its host's either belongs to what follows.
+        let own =
+            self.place(new).filter(|_| new.value.kind() != Kind::Alias).map(|place| place.bottom(node.document()));
         match node.kind() {
             Kind::Scalar => self.scalar(node, column),
             _ if node.style() == Style::Flow => Text { head: self.flow_value(node, trim, column), body: Vec::new() },
             kind => {
-                let body = self.children(node, trim, self.child_column(kind, host, column));
+                let bottom = own.unwrap_or(node.document().source().len());
+                let body = self.children(node, trim, self.child_column(kind, host, column), bottom);
                 let head = if !body.is_empty() {
                     String::new()
                 } else if kind == Kind::Map {
@@ -169,7 +173,7 @@ impl Layout {
         };
         if place.is_none() && new.key.is_none() && new.value.resolve().style() == Style::Block {
             // A document becomes an element. kpt keeps comments above the dash and loses those behind it.
-            let mut body = self.children(new.value.resolve(), &new.trim, column + 2);
+            let mut body = self.children(new.value.resolve(), &new.trim, column + 2, text.len());
             let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
@@ -195,7 +199,7 @@ impl Layout {
         if new.value.resolve().style() == Style::Flow {
             out.push(self.flow_value(new.value, &new.trim, 0));
         } else {
-            out.extend(self.children(new.value.resolve(), &new.trim, 0));
+            out.extend(self.children(new.value.resolve(), &new.trim, 0, doc.source().len()));
         }
         out
     }
@@ -216,12 +220,13 @@ impl Layout {
             }
             None => line.push('-'),
         }
-        let comment = place.and_then(|place| {
-            let text = new.value.document().source();
+        let own = || {
+            let (place, text) = (place?, new.value.document().source());
             let (_, end) = comment_of(&place, new.value)?;
             Some(&text[comment_place(&place, new.value)?..end])
-        });
-        line.push_str(&self.value(new.value, &new.trim, host, column).behind(host, comment));
+        };
+        let comment = new.comment.or_else(own).filter(|comment| !comment.is_empty());
+        line.push_str(&self.value(new, host, column).behind(host, comment));
         out.extend(line.split('\n').map(str::to_owned));
     }
 
@@ -243,21 +248,21 @@ impl Layout {
         }
     }
 
-    /// The children of a block map or list, as lines at `column`.
-    fn children(&self, node: NodeRef<'_>, trim: &Plan<'_>, column: usize) -> Vec<String> {
+    /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`.
+    fn children(&self, node: NodeRef<'_>, trim: &Plan<'_>, column: usize, bottom: usize) -> Vec<String> {
         let doc = node.document();
         let text = doc.source();
         let mut out = Vec::new();
         if node.entries().any(|(k, _)| k.is_merge_key()) && matches!(trim, Plan::Keep) {
             for (key, value) in node.fields() {
-                out.extend(self.new_child(&New { key: Some(key), value, trim: Plan::Keep }, column));
+                out.extend(self.new_child(&New::whole(Some(key), value), column));
             }
             return out;
         }
         let written: Vec<_> = node.written().collect();
         let places = Place::of_children(node);
         let mut kept_last = false;
-        let mut dest = |index: usize, plan: &Plan<'_>, out: &mut Vec<String>| {
+        let mut dest = |index: usize, plan: &Plan<'_>, comment: Option<&str>, out: &mut Vec<String>| {
             let (key, value) = written[index];
             let place = places[index];
             kept_last = index + 1 == places.len() && !matches!(plan, Plan::Remove);
@@ -276,25 +281,25 @@ impl Layout {
                     let place = self.place(new);
                     self.child(new, place, column, out);
                 }
-                trim => self.child(&New { key, value, trim: trim.clone() }, Some(place), column, out),
+                trim => self.child(&New { key, value, comment, trim: trim.clone() }, Some(place), column, out),
             }
         };
         match trim {
             Plan::Inside(slots) => {
                 for slot in slots {
                     match slot {
-                        Slot::Dest { index, plan, .. } => dest(*index, plan, &mut out),
+                        Slot::Dest { index, plan, comments } => dest(*index, plan, comments.behind, &mut out),
                         Slot::New(new) => out.extend(self.new_child(new, column)),
                     }
                 }
             }
-            _ => (0..written.len()).for_each(|i| dest(i, &Plan::Keep, &mut out)),
+            _ => (0..written.len()).for_each(|i| dest(i, &Plan::Keep, None, &mut out)),
         }
         if let Some(last) = places.last().filter(|_| kept_last) {
             let own = last.bottom(doc);
             // Comments at the end of the block, in its own column: not those of the last child, which came with it.
             let deeper_than_host = places[0].column(doc).saturating_sub(1);
-            let foot = &text[own.min(text.len())..below(doc, last.end, deeper_than_host).max(own)];
+            let foot = &text[own..below(doc, last.end, deeper_than_host).min(bottom).max(own)];
             out.extend(
                 comment_lines(foot, column)
                     .into_iter()

@@ -100,7 +100,7 @@ fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]
             }
             (None, Some(other)) if is_whole => added.push_str(&document(&other)),
             (None, Some(other)) => {
-                let new = New { key: None, value: other.value, trim: cut(&spot, from, &paths) };
+                let new = New { key: None, value: other.value, comment: None, trim: cut(&spot, from, &paths) };
                 added.push_str(&format!("---\n{}", splice::standalone(&new)));
             }
             _ => {}
@@ -130,7 +130,7 @@ fn set<'a>(spot: &Spot<'a, 3>, into: usize, from: usize, paths: &[String]) -> Pl
     let mut slots: Vec<Slot<'a>> = (0..count).map(|i| Slot::dest(i, Plan::Keep)).collect();
     let mut new = Vec::new();
     for child in spot.children() {
-        let put = |here: Here<'a>, trim| New { key: here.key, value: here.value, trim };
+        let put = |here: Here<'a>, trim| New { key: here.key, value: here.value, comment: None, trim };
         match (Wanted::of(&child.path.keyed(), paths), child.here[into], child.here[from]) {
             (Wanted::Not, ..) | (_, None, None) => {}
             (Wanted::Here, Some(here), None) => slots[here.index] = Slot::dest(here.index, Plan::Remove),
