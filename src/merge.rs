@@ -471,11 +471,12 @@ impl<'a> Walk<'a> {
         let mut plans: Vec<Option<(Plan<'a>, Comments<'a>)>> = vec![None; old.written.len()];
         let mut asked = vec![false; old.written.len()];
         let mut new: Vec<(&ChildId<'a>, New<'a>)> = Vec::new();
+        let merged = merged_fields(map);
         let mut brought_in = HashSet::new();
         for child in &inside.children {
             let (found, more) = old.find(&child.id);
             self.path.push(child.id.step(&inside.by), found);
-            if self.brought_in(map, child, found)? {
+            if self.brought_in(&merged, child, found)? {
                 brought_in.insert(&child.id);
                 self.path.pop();
                 continue;
@@ -488,7 +489,7 @@ impl<'a> Walk<'a> {
             plans[found] = Some(self.child(old.written[found], map, child)?);
             asked[found] = true;
             if matches!(plans[found], Some((Plan::Remove, _))) {
-                self.entered.extend(merged_value(map, child).map(|m| m.0));
+                self.entered.extend(merged_value(&merged, child).map(|m| m.0));
             }
             let removes = matches!(child.change.wants, Wants::Nothing);
             if !more.is_empty() && !removes && inside.others != Others::Once {
@@ -590,8 +591,8 @@ impl<'a> Walk<'a> {
 
     /// Whether `<<` brings in a field that the map itself lacks just as it is asked for. Where it brings it in otherwise, the entry has
     /// to be written out.
-    fn brought_in(&mut self, map: NodeRef<'a>, child: &Child<'a>, own: Option<usize>) -> Result<bool, Error> {
-        let Some((merged, value)) = merged_value(map, child).filter(|_| own.is_none()) else {
+    fn brought_in(&mut self, merged: &MergedFields<'a>, child: &Child<'a>, own: Option<usize>) -> Result<bool, Error> {
+        let Some((merged, value)) = merged_value(merged, child).filter(|_| own.is_none()) else {
             return Ok(false);
         };
         let before = self.entered.len();
@@ -616,13 +617,24 @@ fn fields_of_merged<'a>(merged: NodeRef<'a>) -> impl Iterator<Item = (&'a str, N
     one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields).map(|(key, value)| (key.string(), value))
 }
 
-/// The value of a `<<` entry that brings in a field, and what it brings in.
-fn merged_value<'a>(map: NodeRef<'a>, child: &Child<'a>) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
-    let ChildId::Field(name) = child.id else { return None };
-    if !map.document().has_merge_keys() {
-        return None;
+/// By field that `<<` entries of a map bring in, the value of the entry that does, and what it brings in.
+type MergedFields<'a> = HashMap<&'a str, (NodeRef<'a>, NodeRef<'a>)>;
+
+fn merged_fields<'a>(map: NodeRef<'a>) -> MergedFields<'a> {
+    let mut found = HashMap::new();
+    if map.document().has_merge_keys() {
+        for (_, merged) in merge_entries(map) {
+            for (name, value) in fields_of_merged(merged) {
+                found.entry(name).or_insert((merged, value));
+            }
+        }
     }
-    merge_entries(map).find_map(|(_, merged)| Some((merged, fields_of_merged(merged).find(|f| f.0 == name)?.1)))
+    found
+}
+
+fn merged_value<'a>(fields: &MergedFields<'a>, child: &Child<'a>) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+    let ChildId::Field(name) = child.id else { return None };
+    fields.get(name).copied()
 }
 
 /// What becomes of each of dest's children; `None` of those that are not asked for.

@@ -71,8 +71,24 @@ impl<'a> There<'a> {
         self.dest.into_iter().chain(self.before.iter().copied())
     }
 
-    fn field(&self, name: &str, reader: Reader) -> Self {
-        let mut there = Self { dest: self.dest.and_then(|map| map.get(name)), before: Vec::new() };
+    /// What looks up a field of dest, hashed where a patch asks for many.
+    fn of_dest(&self, patch: NodeRef<'a>) -> impl Fn(&str) -> Option<NodeRef<'a>> + use<'a> {
+        let dest = self.dest;
+        let hashed = patch.entries().nth(16).and(dest).map(|map| {
+            let mut fields = HashMap::new();
+            for (key, value) in map.fields().filter(|(key, _)| !key.is_container()) {
+                fields.entry(key.string()).or_insert(value);
+            }
+            fields
+        });
+        move |name| match &hashed {
+            Some(fields) => fields.get(name).copied(),
+            None => dest?.get(name),
+        }
+    }
+
+    fn field(&self, name: &str, dest: Option<NodeRef<'a>>, reader: Reader) -> Self {
+        let mut there = Self { dest, before: Vec::new() };
         for map in &self.before {
             if !reader.retains(*map, name) {
                 there = Self::default();
@@ -152,6 +168,7 @@ impl<'a> Lowering<'a> {
         if let Some(key) = patch.duplicate_key() {
             return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
         }
+        let of_dest = there.of_dest(patch);
         let mut on_lists = self.reader.on_lists(patch)?;
         let mut children = Vec::new();
         for (key, value) in patch.entries() {
@@ -165,7 +182,7 @@ impl<'a> Lowering<'a> {
                 )));
             }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
-            let there = there.field(name, self.reader);
+            let there = there.field(name, of_dest(name), self.reader);
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
@@ -178,7 +195,7 @@ impl<'a> Lowering<'a> {
         }
         // Directives about lists that the patch itself does not have.
         for (name, on_list) in on_lists {
-            let found = there.field(name, self.reader);
+            let found = there.field(name, of_dest(name), self.reader);
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             let said = on_list.order.or(on_list.deleted);

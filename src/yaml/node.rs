@@ -441,7 +441,10 @@ impl<'a> NodeRef<'a> {
 
     /// The value of a field, those of `<<` included; `None` where there is no such field or this is no map.
     pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
-        self.fields().find(|(k, _)| !k.is_container() && k.string() == key).map(|(_, v)| v)
+        let is_meant = |(k, _): &(NodeRef<'a>, NodeRef<'a>)| !k.is_container() && k.string() == key;
+        let own = self.entries().find(|e| is_meant(e) && !e.0.is_merge_key());
+        let has_more = || self.doc.has_merges && self.entries().any(|(k, _)| k.is_merge_key());
+        own.or_else(|| if has_more() { self.fields().find(is_meant) } else { None }).map(|(_, v)| v)
     }
 
     /// The value at the end of a path of fields.
