@@ -76,8 +76,9 @@ fn follow_inside<'a>(first: &mut Inside<'a>, second: Inside<'a>) {
         Others::Once if first.others == Others::Stay => first.others = Others::Once,
         Others::Once | Others::Stay => {}
     }
+    // Of two with one identity, which a list that is replaced may have, the first is meant, as in dest.
     let mut known: HashMap<ChildId<'a>, usize> =
-        first.children.iter().enumerate().map(|(i, child)| (child.id.clone(), i)).collect();
+        first.children.iter().enumerate().rev().map(|(i, child)| (child.id.clone(), i)).collect();
     for mut child in second.children {
         let at = known.get(&child.id).copied();
         let is_gone = at.map_or(had_gone, |at| matches!(first.children[at].change.wants, Wants::Nothing));

@@ -96,7 +96,9 @@ impl Text {
             }
             out.push_str(comment);
         }
-        if out.is_empty() && host == Host::Element && !self.body.is_empty() {
+        // A comment above the first child is none of the dash: it stays on a line of its own.
+        let is_comment = self.body.first().is_some_and(|line| line.trim_start().starts_with('#'));
+        if out.is_empty() && host == Host::Element && !self.body.is_empty() && !is_comment {
             let first = self.body.remove(0);
             out.push(' ');
             out.push_str(first.trim_start());
