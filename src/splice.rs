@@ -432,7 +432,8 @@ impl<'d> Splicer<'d> {
                 slots.iter().filter_map(|slot| self.flow_piece(slot, &places, &values)).collect();
             let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| s.trim().is_empty() && s.contains('\n'));
             let (open, close) = match (places.first(), places.last()) {
-                (Some(first), Some(last)) => {
+                // Brackets with nothing between them stand together.
+                (Some(first), Some(last)) if !children.is_empty() => {
                     (gap(inner.start..first.lead.max(inner.start)), gap(last.end.min(inner.end)..inner.end))
                 }
                 _ => (None, None),
