@@ -349,9 +349,9 @@ impl<'a> Lowering<'a> {
             alike.entry(key.0[0].clone()).or_default().push(key.clone());
         }
         let by = By::Keys(keys.clone());
-        let mut children: Vec<Child<'a>> = Vec::new();
+        let mut children: Vec<(usize, Child<'a>)> = Vec::new();
         let mut seen: HashMap<ElementKey<'a>, usize> = HashMap::new();
-        for (key, element) in &in_patch {
+        for (at, (key, element)) in in_patch.iter().enumerate() {
             let alike = alike.get(&key.0[0]).filter(|_| !found.contains_key(key)).map(Vec::as_slice);
             let key = match fit(*element, &keys, key, alike.unwrap_or_default(), &named) {
                 Fit::Only(key) => key,
@@ -371,14 +371,25 @@ impl<'a> Lowering<'a> {
             // Two elements of one key are merged one after the other.
             there.meet(*element, self.reader);
             match seen.get(&key) {
-                Some(&first) => follow(&mut children[first].change, change),
+                Some(&first) => {
+                    let (place, known) = &mut children[first];
+                    let comes_back =
+                        matches!(known.change.wants, Wants::Nothing) && !matches!(change.wants, Wants::Nothing);
+                    follow(&mut known.change, change);
+                    // What was deleted is new where it comes back.
+                    if comes_back {
+                        known.node = Some((None, *element));
+                        *place = at;
+                    }
+                }
                 None => {
                     seen.insert(key, children.len());
-                    children.push(Child { id, node: Some((None, *element)), change });
+                    children.push((at, Child { id, node: Some((None, *element)), change }));
                 }
             }
         }
-        Ok(Inside::of(patch, by, children))
+        children.sort_by_key(|(place, _)| *place);
+        Ok(Inside::of(patch, by, children.into_iter().map(|(_, child)| child).collect()))
     }
 
     fn set(&self, patch: NodeRef<'a>) -> Inside<'a> {
