@@ -251,6 +251,32 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(support::tries(1500))]
+
+    /// Elements of one key bring each of their comments once, wherever it was, and again nothing.
+    #[test]
+    fn elements_of_one_key_bring_each_comment_once(
+        dest in pod(), elements in prop::collection::vec(container("a"), 2..=3),
+        style in prop::collection::vec(any::<u8>(), 1..40), other in prop::collection::vec(any::<u8>(), 1..40)
+    ) {
+        let dest = render::Style::new(&style).document(&dest);
+        let patch = json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": elements},
+        });
+        let patch = render::Style::new(&other).document(&patch).replace("# c", "# p");
+        let output = passes(&strategic(&items(&dest), &patch));
+        let merged = items_of(&output.stdout);
+        let mut comments: Vec<&str> = merged.lines().filter_map(|l| l.split_once("# ")).map(|c| c.1).collect();
+        comments.sort_unstable();
+        let all = comments.len();
+        comments.dedup();
+        prop_assert_eq!(comments.len(), all, "\n{}\n{}\n{}", dest, patch, merged);
+        let again = passes(&strategic(merged, &patch));
+        prop_assert_eq!(items_of(&again.stdout), merged, "\n{}\n{}", dest, patch);
+    }
+}
+
 /// The generator must not miss what the law is about.
 #[test]
 fn most_strewn_patches_are_taken() {
