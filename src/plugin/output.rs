@@ -8,27 +8,23 @@ use krm_merge::results::Outcome;
 use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
 
-use crate::merge::{Change, Merge};
-use crate::side::{Root, Side, list_of};
+use crate::merge::Merge;
+use crate::side::{Root, Side, holds, list_of};
 
-/// The files of dest that hold resources, as the merge leaves them.
+/// The files that hold resources, as the merge leaves them. A file that was one of dest's resources is one still where nothing else tells.
 fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let changed: BTreeMap<&str, &Change> = merge.changes.iter().map(|c| (c.path.as_str(), c)).collect();
     let mut texts = BTreeMap::new();
     for held in &dest.files {
         let Some(document) = held.document() else { continue };
-        match changed.get(held.path.as_str()) {
-            Some(change) => texts.extend(change.new.as_deref().map(|new| (held.path.as_str(), text(new)))),
-            None => {
-                texts.insert(held.path.as_str(), document.source().to_owned());
-            }
-        }
+        texts.insert(held.path.as_str(), document.source().to_owned());
     }
-    let is_yaml = |change: &&Change| [".yaml", ".yml", ".json", "Kptfile"].iter().any(|end| change.path.ends_with(end));
-    let is_cluster = matches!(dest.root, Root::Cluster);
-    let new = merge.changes.iter().filter(|c| c.old.is_none()).filter(|c| is_cluster || is_yaml(c));
-    texts.extend(new.filter_map(|c| Some((c.path.as_str(), text(c.new.as_deref()?)))));
+    for change in &merge.changes {
+        let path = change.path.as_str();
+        let text = change.new.as_deref().map(String::from_utf8_lossy);
+        let was = texts.remove(path).is_some() || matches!(dest.root, Root::Cluster);
+        // A plain file may have become resources, and a new one may be no resource.
+        texts.extend(text.filter(|text| was || holds(path, text)).map(|text| (path, text.into_owned())));
+    }
     texts.into_values().collect()
 }
 
@@ -36,15 +32,23 @@ fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
 pub fn yaml(dest: &Side, merge: &Merge) -> String {
     let mut out = String::new();
     for text in texts(dest, merge) {
-        if !out.is_empty() {
-            if !out.ends_with('\n') {
-                out.push('\n');
-            }
-            if !text.starts_with("---") {
-                out.push_str("---\n");
-            }
+        if out.is_empty() {
+            out.push_str(&text);
+            continue;
         }
-        out.push_str(&text);
+        // A mark of the order of bytes is one at the begin of a stream only.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        if !out.ends_with('\n') {
+            out.push('\n');
+        }
+        let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        if first.is_some_and(|line| line.starts_with('%')) {
+            // Directives stand behind the end of a document.
+            out.push_str("...\n");
+        } else if !text.starts_with("---") {
+            out.push_str("---\n");
+        }
+        out.push_str(text);
     }
     out
 }

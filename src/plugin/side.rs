@@ -307,6 +307,11 @@ fn may_hold_resources(path: &str) -> bool {
     name == "Kptfile" || [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
 }
 
+/// Whether a file of a folder holds resources.
+pub fn holds(path: &str, text: &str) -> bool {
+    may_hold_resources(path) && Document::parse(text.to_owned()).is_ok_and(|document| holds_resources(&document))
+}
+
 fn holds_resources(document: &Document<'static>) -> bool {
     let has_list = document.roots().any(|root| list_of(root).is_some() || is_open_list(root));
     has_list
