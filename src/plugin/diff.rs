@@ -9,9 +9,10 @@ use krm_merge::yaml::Document;
 use serde_json::Value;
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
+use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict};
 use crate::spot::{Spot, spots};
-use crate::walk::c_string;
+use crate::walk::{c_quoted, c_string};
 
 /// Whether colours help whoever reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,10 @@ const CYAN: &str = "36";
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;
 
-/// All changes as one diff, which `patch -p1` takes.
+/// All changes as one diff, which `git apply` and `patch -p1` take.
+///
+/// It has git's headers, for nothing else says that an empty file comes or goes, that a file which becomes empty stays, and that a new one
+/// can be executed. What is no text is named only; git refuses such a diff, patch takes the rest of it, and both say so and fail.
 pub fn diff(changes: &[Change], paint: Paint) -> String {
     changes.iter().map(|change| of_file(change, paint)).collect()
 }
@@ -62,18 +66,25 @@ fn of_file(change: &Change, paint: Paint) -> String {
         None => "/dev/null".to_owned(),
     };
     let names = [name("a", &change.old), name("b", &change.new)];
+    let mut out = paint.line(BOLD, &opening(change));
     let [Some(old), Some(new)] = texts(change) else {
-        return paint.line(BOLD, &format!("Binary files {} and {} differ", names[0], names[1]));
+        // Without an index, git and patch pass over it in silence.
+        let binary = format!("Binary files {} and {} differ", names[0], names[1]);
+        return out + &paint.line(BOLD, "index 0000000..0000000") + &paint.line(BOLD, &binary);
     };
+    if old.is_empty() && new.is_empty() {
+        return out;
+    }
     let documents = [old, new].map(|text| Document::parse(text).ok());
     let starts = [old, new].map(line_starts);
-    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(old, new);
+    let [old, new] = [old, new].map(lines);
+    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&old, &new);
     // GNU diff and git write a tab behind a name with a blank, without which patch takes the name to end at the blank.
     let head = |mark: &str, name: &str| {
         let end = if name.contains(' ') && !name.starts_with('"') { "\t" } else { "" };
         paint.line(BOLD, &format!("{mark} {name}{end}"))
     };
-    let mut out = head("---", &names[0]) + &head("+++", &names[1]);
+    out += &(head("---", &names[0]) + &head("+++", &names[1]));
     for hunk in diff.grouped_ops(CONTEXT) {
         out.push_str(&paint.line(CYAN, header(&hunk, &starts, &documents).trim_end()));
         for piece in hunk.iter().flat_map(|op| diff.iter_changes(op)) {
@@ -90,6 +101,28 @@ fn of_file(change: &Change, paint: Paint) -> String {
         }
     }
     out
+}
+
+/// The lines by which git knows a file, and what becomes of it beside its text.
+fn opening(change: &Change) -> String {
+    let path = if change.path.is_empty() { "-" } else { &change.path };
+    let [a, b] = ["a", "b"].map(|side| {
+        let name = format!("{side}/{path}");
+        // Two names on one line: patch takes one to end at a blank.
+        if name.contains(' ') { c_quoted(&name) } else { c_string(&name) }
+    });
+    let mode = match (&change.old, &change.new) {
+        (None, _) if change.like.as_deref().is_some_and(is_executable) => "\nnew file mode 100755",
+        (None, _) => "\nnew file mode 100644",
+        (_, None) => "\ndeleted file mode 100644",
+        _ => "",
+    };
+    format!("diff --git {a} {b}{mode}")
+}
+
+/// The lines of a text, as git and patch count them: only a line feed ends one.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
 }
 
 fn header(hunk: &[DiffOp], starts: &[Vec<usize>; 2], documents: &[Option<Document<'_>>; 2]) -> String {
@@ -207,7 +240,8 @@ pub fn stat(changes: &[Change], paint: Paint) -> String {
         .iter()
         .map(|change| {
             let [Some(old), Some(new)] = texts(change) else { return None };
-            let diff = TextDiff::from_lines(old, new);
+            let [old, new] = [old, new].map(lines);
+            let diff = TextDiff::from_slices(&old, &new);
             let count = |tag| diff.iter_all_changes().filter(|c| c.tag() == tag).count();
             Some((count(ChangeTag::Insert), count(ChangeTag::Delete)))
         })
@@ -295,6 +329,7 @@ mod tests {
         let old = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: 1\n  b: 1\n  c: 1\n  d: 1\n  e: 1\n  f: 1\n  g: 1\n  h: 1\n  i: 1\n  j: 1";
         let new = old.replace("  a: 1\n", "  a: 2\n").replace("\n  j: 1", "");
         let want = "\
+diff --git a/c.yaml b/c.yaml
 --- a/c.yaml
 +++ b/c.yaml
 @@ -3,7 +3,7 @@ ConfigMap c data.a
@@ -384,8 +419,12 @@ mod tests {
     #[test]
     fn files_that_come_go_or_hold_bytes_are_told_as_such() {
         let text = diff(&[change("new", None, Some("a\n")), change("old", Some("b\n"), None)], Paint::Plain);
-        assert_eq!(text, "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+a\n--- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n");
-        assert_eq!(diff(&[change("x", Some("a\0"), Some("b"))], Paint::Plain), "Binary files a/x and b/x differ\n");
+        assert_eq!(
+            text,
+            "diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+a\ndiff --git a/old b/old\ndeleted file mode 100644\n--- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"
+        );
+        let binary = "diff --git a/x b/x\nindex 0000000..0000000\nBinary files a/x and b/x differ\n";
+        assert_eq!(diff(&[change("x", Some("a\0"), Some("b"))], Paint::Plain), binary);
         assert!(diff(&[change("new", None, Some("a\n"))], Paint::Colour).contains("\x1b[32m+a\x1b[0m\n"));
     }
 

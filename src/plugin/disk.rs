@@ -228,8 +228,8 @@ fn put(file: &Path, bytes: &[u8], replacement: &Replacement) -> Result<()> {
         out
     } else {
         let out = options.open(file)?;
-        if let Some(like) = replacement.like.as_ref().and_then(|l| fs::metadata(l).ok()) {
-            make_executable(&out, &like)?;
+        if replacement.like.as_deref().is_some_and(is_executable) {
+            make_executable(&out)?;
         }
         out
     };
@@ -248,19 +248,30 @@ fn own(file: &Path, old: &fs::Metadata) {
 #[cfg(not(unix))]
 fn own(_: &Path, _: &fs::Metadata) {}
 
+/// Whether someone may execute a file.
 #[cfg(unix)]
-fn make_executable(file: &File, like: &fs::Metadata) -> Result<()> {
+pub fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
+}
+
+/// Whether someone may execute a file.
+#[cfg(not(unix))]
+pub fn is_executable(_: &Path) -> bool {
+    false
+}
+
+/// Whoever may read it may execute it.
+#[cfg(unix)]
+fn make_executable(file: &File) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let mode = file.metadata()?.permissions().mode();
-    // Whoever may read it may execute it, where someone may.
-    if like.permissions().mode() & 0o111 != 0 {
-        file.set_permissions(fs::Permissions::from_mode(mode | ((mode & 0o444) >> 2)))?;
-    }
+    file.set_permissions(fs::Permissions::from_mode(mode | ((mode & 0o444) >> 2)))?;
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn make_executable(_: &File, _: &fs::Metadata) -> Result<()> {
+fn make_executable(_: &File) -> Result<()> {
     Ok(())
 }
 

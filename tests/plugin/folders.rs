@@ -163,7 +163,7 @@ fn a_dry_run_shows_the_diff_and_writes_nothing() {
         "{out}"
     );
     assert!(out.contains("@@ -1,3 +1,3 @@ ConfigMap j data.x\n"), "{out}");
-    assert!(out.contains("-  name: gone\n-data:\n-  x: '1'\n--- /dev/null"), "{out}");
+    assert!(out.contains("-  name: gone\n-data:\n-  x: '1'\ndiff --git a/"), "{out}");
     assert!(out.contains("conflict: (both.txt): the whole file\n"), "{out}");
     assert!(out.contains("Binary files /dev/null and b/bin differ\n"), "{out}");
     assert_eq!(folder.files("here"), before);
@@ -583,7 +583,10 @@ fn what_is_only_read_may_be_a_pipe() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), want.as_str()), "{line}\n{ran:?}");
     }
     let diff = bash("KRM two-way -s r.yaml -d <(cat d.yaml) -o diff").passed();
-    assert!(diff.starts_with("--- a/-\n+++ b/-\n@@") && diff.contains("\n-  x: '1'\n+  x: '2'\n"), "{diff}");
+    assert!(
+        diff.starts_with("diff --git a/- b/-\n--- a/-\n+++ b/-\n@@") && diff.contains("\n-  x: '1'\n+  x: '2'\n"),
+        "{diff}"
+    );
     for (line, want) in [
         (
             "KRM two-way -s r.yaml -d <(cat d.yaml) -i",
@@ -754,4 +757,23 @@ fn the_rules_of_a_package_end_where_a_sub_package_begins_as_under_kpt() {
     let mut theirs: Vec<String> = list.lines().filter_map(path).filter(|path| path.ends_with(".yaml")).collect();
     theirs.sort();
     assert_eq!(read, theirs);
+}
+
+/// What is printed goes to `kubectl apply`: all resources, nothing else, and one stream whatever the files begin with.
+#[test]
+fn what_is_printed_are_the_resources_and_one_stream() {
+    let folder = Folder::with(&[("v1/p.yaml", "plain: 1\n"), ("here/p.yaml", "plain: 1\n")]);
+    for side in ["v1", "v2", "here"] {
+        folder.write(&format!("{side}/a.yaml"), map("a", &[]));
+        folder.write(&format!("{side}/b.yaml"), format!("\u{feff}{}", map("b", &[])));
+        folder.write(&format!("{side}/c.yaml"), format!("# c\n%YAML 1.2\n---\n{}", map("c", &[])));
+    }
+    folder.write("v2/p.yaml", map("p", &[]));
+    folder.write("v2/values.yaml", "image: web\n");
+    let text = folder.run(&upgrade(&[])).passed();
+    let document = krm_merge::yaml::Document::parse(text.clone()).expect("one stream");
+    let names: Vec<_> =
+        document.roots().map(|r| r.at(&["metadata", "name"]).expect("a name").string().to_owned()).collect();
+    assert_eq!(names, ["a", "b", "c", "p"], "{text}");
+    assert_eq!(folder.run(&upgrade(&["-o", "json"])).passed().matches("\"name\":").count(), 4);
 }

@@ -6,7 +6,10 @@ mod folders;
 mod git;
 mod hosts;
 mod in_place;
+mod laws;
 mod live;
 mod presence;
+#[path = "../support/mod.rs"]
+mod shared;
 mod strategic;
 mod support;

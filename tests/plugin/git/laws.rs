@@ -2,8 +2,6 @@
 
 #[path = "../../support/render.rs"]
 mod render;
-#[path = "../../support/mod.rs"]
-mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{Half, resolved};
+use crate::shared;
 use crate::support::{Folder, has};
 
 /// The specs of a file's resources, by the number in their name.
