@@ -95,6 +95,10 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, place
             carried.results.extend(told.map(|told| Outcome::new(Severity::Warning, told)));
             continue;
         }
+        if let Some(told) = not_read(updated, path) {
+            carried.results.push(Outcome::new(Severity::Warning, told));
+            continue;
+        }
         if here.is_none() && old.is_some() && is_unread(dest, path) {
             carried.results.push(Outcome::new(Severity::Warning, unread(path)));
             continue;
@@ -155,7 +159,21 @@ pub fn is_unread(dest: &Side, path: &str) -> bool {
     dest.at(path).is_none() && tree.root.join(path).symlink_metadata().is_ok()
 }
 
-/// What is told of such a file.
+/// What is told of a path at which a side has something that is no part of it. It is not there for the merge, but not deleted either.
+pub fn not_read(side: &Side, path: &str) -> Option<String> {
+    let Root::Folder(tree) = &side.root else { return None };
+    let file = tree.root.join(path);
+    let kind = file.symlink_metadata().ok().filter(|_| side.at(path).is_none())?.file_type();
+    let why = match () {
+        () if kind.is_dir() => return None,
+        () if kind.is_symlink() => "a symbolic link is not followed",
+        () if kind.is_file() => "`.krmignore` leaves it out there",
+        () => "it is no file",
+    };
+    Some(format!("{}/{path}: not read, so that dest stays as it is there: {why}", side.name))
+}
+
+/// What is told of a file of dest that is not read.
 pub fn unread(path: &str) -> String {
     let why = "a symbolic link is not followed, nor what `.krmignore` leaves out";
     format!("{path}: changed in updated, and not merged, for dest's file was not read: {why}")

@@ -12,7 +12,7 @@ use krm_merge::results::{self, Outcome, Severity};
 use krm_merge::yaml::Document;
 
 use crate::End;
-use crate::carry::{carry, is_unread, not_added, unread};
+use crate::carry::{carry, is_unread, not_added, not_read, unread};
 use crate::edit::{append, created, edited};
 use crate::side::{Held, Part, Root, Side};
 use crate::told;
@@ -70,13 +70,16 @@ pub fn leave_open(conflict: &mut Outcome) {
 
 /// Merges into dest what the other sides say. On an error among the results there are no changes.
 ///
-/// What dest leaves out is no part of the merge: resources of other sides that would land there are named, and the engine is asked once
+/// What a side has and does not read, as a symbolic link, is no part of the merge, but named where it could have been. What updated does not
+/// read it has not deleted: dest keeps it.
+///
+/// What dest leaves out is no part of the merge, either: resources of other sides that would land there are named, and the engine is asked once
 /// more without them, so that no count and no result speaks of them.
 ///
 /// # Errors
 /// What the files of dest cannot hold: two resources for one file, a path outside of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
-    let mut left_out = LeftOut::default();
+    let mut left_out = LeftOut::of_sides(given);
     let (owners, nodes, policy, merged, mut results) = loop {
         let config = config()?;
         let policy = config.policy.on_conflict;
@@ -108,6 +111,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         carried.changes.clear();
     }
     results.extend(carried.summary());
+    carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
     results.append(&mut carried.results);
     results::sort(&mut results);
     let mut merge = Merge { changes: carried.changes, results };
@@ -196,6 +200,41 @@ enum Found {
 }
 
 impl LeftOut {
+    /// What sources and updated do not read; and resources of original that updated could hold in such a place.
+    fn of_sides(given: &[(Role, Vec<Side>)]) -> Self {
+        let mut left_out = Self::default();
+        let all = |of| given.iter().filter(move |(role, _)| *role == of).flat_map(|(_, sides)| sides);
+        let (original, updated) = (all(Role::Original).next(), all(Role::Updated).next());
+        let was_link = |side: &Side, path: &str| {
+            let before = original.filter(|_| updated.is_some_and(|updated| std::ptr::eq(updated, side)));
+            before.is_some_and(
+                |before| matches!(&before.root, Root::Folder(tree) if tree.links.iter().any(|l| l == path)),
+            )
+        };
+        for side in all(Role::Source).chain(updated) {
+            let Root::Folder(tree) = &side.root else { continue };
+            for link in tree.links.iter().filter(|link| !was_link(side, link)) {
+                left_out.warn(not_read(side, link));
+            }
+        }
+        let (Some(original), Some(updated)) = (original, updated) else { return left_out };
+        for held in original.files.iter().filter(|held| held.document().is_some()) {
+            let Some(told) = not_read(updated, &held.path) else { continue };
+            let identities: HashSet<_> =
+                updated.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).collect();
+            for resource in held.resources().filter(|r| r.identity.is_some_and(|i| !identities.contains(&i))) {
+                left_out.of.extend(key(Some(&held.path), &resource));
+                left_out.warn(Some(told.clone()));
+            }
+        }
+        left_out
+    }
+
+    fn warn(&mut self, why: Option<String>) {
+        let new = why.filter(|why| self.warnings.iter().all(|w| w.message != *why));
+        self.warnings.extend(new.map(|why| Outcome::new(Severity::Warning, why)));
+    }
+
     fn has(&self, resource: &Resource<'_>) -> bool {
         !self.of.is_empty() && key(resource.relative_path, resource).is_some_and(|key| self.of.contains(&key))
     }
@@ -227,8 +266,8 @@ impl LeftOut {
     }
 
     fn push(&mut self, key: Key, why: String) {
-        if self.of.insert(key) && self.warnings.iter().all(|w| w.message != why) {
-            self.warnings.push(Outcome::new(Severity::Warning, why));
+        if self.of.insert(key) {
+            self.warn(Some(why));
         }
     }
 }

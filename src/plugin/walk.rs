@@ -22,12 +22,23 @@ pub struct Tree {
     pub root: PathBuf,
     /// The paths of its files, relative to it and with `/`, in order.
     pub files: Vec<String>,
+    /// The paths of symbolic links that lead out of the folder, or nowhere.
+    pub links: Vec<String>,
     /// Files that a run which was killed left behind.
     pub leftovers: Vec<PathBuf>,
     /// Each `.krmignore`, with its folder.
     rules: Vec<(String, Gitignore)>,
     /// The folders of sub-packages.
     packages: Vec<String>,
+}
+
+/// Where a symbolic link leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leads {
+    /// To what is read where it lies.
+    Within,
+    /// Out of the folder, or nowhere.
+    Out,
 }
 
 impl Tree {
@@ -37,7 +48,14 @@ impl Tree {
     /// A folder that cannot be entered, a name with a line break or that is no UTF-8, a symbolic link that leads back to itself.
     pub fn read(folder: &Path) -> Result<Self> {
         let root = fs::canonicalize(folder).with_context(|| shown(folder))?;
-        let mut tree = Self { root, files: Vec::new(), leftovers: Vec::new(), rules: Vec::new(), packages: Vec::new() };
+        let mut tree = Self {
+            root,
+            files: Vec::new(),
+            links: Vec::new(),
+            leftovers: Vec::new(),
+            rules: Vec::new(),
+            packages: Vec::new(),
+        };
         tree.enter("")?;
         Ok(tree)
     }
@@ -77,7 +95,9 @@ impl Tree {
                 bail!("{}: a file name must have no line break", shown(&disk));
             }
             if kind.is_symlink() {
-                self.check_link(&disk)?;
+                if self.check_link(&disk)? == Leads::Out {
+                    self.links.push(path);
+                }
             } else if kind.is_dir() {
                 self.enter(&path)?;
             } else if kind.is_file() {
@@ -88,15 +108,15 @@ impl Tree {
     }
 
     /// A link is not followed, but one that leads nowhere but to itself is a mistake in the package.
-    fn check_link(&self, link: &Path) -> Result<()> {
+    fn check_link(&self, link: &Path) -> Result<Leads> {
         match fs::canonicalize(link) {
             Ok(target) if link.starts_with(&target) => {
                 bail!("{}: a symbolic link must not lead back to a folder that it lies in", shown(link))
             }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            Ok(target) if target.starts_with(&self.root) => Ok(Leads::Within),
+            Ok(_) => Ok(Leads::Out),
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => Ok(Leads::Out),
             Err(e) => Err(e).with_context(|| format!("{}: the symbolic link leads nowhere", shown(link))),
-            Ok(_) => Ok(()),
         }
     }
 

@@ -777,3 +777,60 @@ fn what_is_printed_are_the_resources_and_one_stream() {
     assert_eq!(names, ["a", "b", "c", "p"], "{text}");
     assert_eq!(folder.run(&upgrade(&["-o", "json"])).passed().matches("\"name\":").count(), 4);
 }
+
+/// What updated has and does not read it has not deleted.
+#[cfg(unix)]
+#[test]
+fn what_a_side_has_and_does_not_read_is_told_and_not_deleted() {
+    let folder = Folder::new();
+    for side in ["v1", "v2", "here"] {
+        folder.write(&format!("{side}/base.yaml"), map("base", &[]));
+    }
+    for (path, text) in [
+        ("link.yaml", map("link", &[])),
+        ("link.txt", "link".to_owned()),
+        ("hidden.yaml", map("hidden", &[])),
+        ("hidden.txt", "hidden".to_owned()),
+        ("moved.yaml", map("moved", &[])),
+        ("gone.yaml", map("gone", &[])),
+    ] {
+        folder.write(&format!("v1/{path}"), &text);
+        folder.write(&format!("here/{path}"), &text);
+        folder.write(&format!("outside/{path}"), &text);
+    }
+    folder.write("v2/.krmignore", "hidden.*\n");
+    folder.write("v2/new/moved.yaml", map("moved", &[]));
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, folder.path(at)).expect("a link");
+    for name in ["link.yaml", "link.txt", "new.yaml"] {
+        link(&format!("../outside/{name}"), &format!("v2/{name}"));
+    }
+    link("new/moved.yaml", "v2/moved.yaml");
+    for name in ["hidden.yaml", "hidden.txt"] {
+        folder.write(&format!("v2/{name}"), "plain");
+    }
+    // In both, so nothing changed.
+    link("../outside", "v1/both");
+    link("../outside", "v2/both");
+    let before = folder.files("here");
+    let ran = folder.run(&upgrade(&["-i"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let mut after = folder.files("here");
+    assert_eq!(after.remove(".krmignore").as_deref(), Some(&b"hidden.*\n"[..]));
+    let gone: Vec<&String> = before.keys().filter(|path| !after.contains_key(*path)).collect();
+    assert_eq!(gone, ["gone.yaml"], "{ran:?}");
+    let mut told: Vec<&str> = ran.stderr.lines().collect();
+    told.sort_unstable();
+    let line =
+        |name: &str, why: &str| format!("warning: v2/{name}: not read, so that dest stays as it is there: {why}");
+    let [link, ignored] = ["a symbolic link is not followed", "`.krmignore` leaves it out there"];
+    let want = [
+        line("hidden.txt", ignored),
+        line("hidden.yaml", ignored),
+        line("link.txt", link),
+        line("link.yaml", link),
+        line("new.yaml", link),
+    ];
+    assert_eq!(told, want);
+    let out = folder.run(&["two-way", "-s", "v2", "-d", "here", "-o", "name"]);
+    assert_eq!(out.stderr.lines().filter(|l| l.contains("a symbolic link is not followed")).count(), 4, "{out:?}");
+}
