@@ -1,8 +1,8 @@
 //! Writing files so that each is old or new at every moment, and all of them or none are.
 //!
 //! Each new text goes into a temporary file beside the file that it replaces, and is synced; only when all are there are they renamed over
-//! the old ones, and what goes is removed last. What fails before the first rename leaves nothing behind; what fails later is undone. A
-//! run that is killed leaves whole files and, at worst, temporary ones, which the next run removes; a lock on their folder says whether
+//! the old ones, and what goes is renamed to a temporary one last. What fails before the first rename leaves nothing behind; what fails
+//! later is undone. A run that is killed leaves whole files and, at worst, temporary ones, which the next run removes; a lock on their folder says whether
 //! another run still needs them.
 
 use std::collections::{BTreeSet, HashMap};
@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 
 use crate::walk::shown;
 
@@ -68,21 +68,21 @@ fn lock(folder: &Path) -> Option<Option<File>> {
 /// Carries all replacements out, below a folder that must hold every file.
 ///
 /// # Errors
-/// A file that cannot be written, or that changed since it was read; with its name, and with everything as it was.
+/// A file that cannot be written, or that changed since it was read; with its name, and with everything as it was, unless it says otherwise.
 pub fn write(root: &Path, replacements: &[Replacement]) -> Result<()> {
+    let told = |result: Result<()>, file: &Path| result.with_context(|| format!("nothing is written: {}", shown(file)));
     for replacement in replacements {
-        check(root, replacement).with_context(|| shown(&replacement.file))?;
+        told(check(root, replacement), &replacement.file)?;
     }
     let mut run = Run::default();
-    let mut staged = Vec::new();
     for replacement in replacements {
-        staged.push(run.stage(replacement).with_context(|| shown(&replacement.file))?);
+        told(run.stage(replacement), &replacement.file)?;
     }
-    for (replacement, temporary) in replacements.iter().zip(staged) {
-        if let Err(e) = run.commit(replacement, temporary.as_deref()) {
-            run.undo();
-            return Err(e).with_context(|| shown(&replacement.file));
-        }
+    if let Err((at, e)) = run.commit(root) {
+        let left = run.undo();
+        let Some(first) = left.first() else { return told(Err(e), &at) };
+        let more = if left.len() > 1 { format!(" and {} more", left.len() - 1) } else { String::new() };
+        return Err(e).with_context(|| format!("{}, and {}{more} could not be put back", shown(&at), shown(first)));
     }
     run.done(root);
     Ok(())
@@ -119,7 +119,7 @@ fn check(root: &Path, replacement: &Replacement) -> Result<()> {
     }
     OpenOptions::new().write(true).open(file).context("the file must be writable")?;
     if fs::read(file)? != *old {
-        bail!("the file changed while it was merged; nothing is written");
+        bail!("the file changed while it was merged");
     }
     Ok(())
 }
@@ -130,12 +130,13 @@ struct Run<'r> {
     locks: HashMap<PathBuf, Option<File>>,
     folders: Vec<PathBuf>,
     temporary: Vec<PathBuf>,
-    committed: Vec<&'r Replacement>,
+    staged: Vec<(&'r Replacement, PathBuf)>,
+    committed: Vec<(&'r Replacement, PathBuf)>,
 }
 
 impl<'r> Run<'r> {
-    /// Writes what a file shall hold beside it; `None` where the file goes.
-    fn stage(&mut self, replacement: &'r Replacement) -> Result<Option<PathBuf>> {
+    /// Writes what a file shall hold beside it; a file that goes has but a place there.
+    fn stage(&mut self, replacement: &'r Replacement) -> Result<()> {
         let Some(folder) = replacement.file.parent() else { bail!("it must be a file") };
         let missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.exists()).collect();
         for folder in missing.into_iter().rev() {
@@ -148,39 +149,49 @@ impl<'r> Run<'r> {
             let Some(lock) = lock(folder) else { bail!("another run is writing in this folder") };
             self.locks.insert(folder.to_owned(), lock);
         }
-        let Some(new) = &replacement.new else { return Ok(None) };
-        let temporary = folder.join(format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), self.temporary.len()));
-        self.temporary.push(temporary.clone());
-        put(&temporary, new, replacement)?;
-        Ok(Some(temporary))
-    }
-
-    fn commit(&mut self, replacement: &'r Replacement, temporary: Option<&Path>) -> Result<()> {
-        match temporary {
-            Some(temporary) => fs::rename(temporary, &replacement.file)?,
-            None => fs::remove_file(&replacement.file)?,
+        let temporary = folder.join(format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), self.staged.len()));
+        if let Some(new) = &replacement.new {
+            self.temporary.push(temporary.clone());
+            put(&temporary, new, replacement)?;
         }
-        self.committed.push(replacement);
+        self.staged.push((replacement, temporary));
         Ok(())
     }
 
-    /// Puts back what was there. What fails here cannot be helped; the reason for all this is what the user hears.
-    fn undo(&mut self) {
-        for replacement in std::mem::take(&mut self.committed) {
-            match &replacement.old {
-                Some(old) => {
-                    let temporary =
-                        replacement.file.with_file_name(format!("{PREFIX}{}-old{SUFFIX}", std::process::id()));
-                    let put_back = put(&temporary, old, replacement).is_ok();
-                    if !put_back || fs::rename(&temporary, &replacement.file).is_err() {
-                        let _ = fs::remove_file(&temporary);
-                    }
-                }
-                None => {
-                    let _ = fs::remove_file(&replacement.file);
-                }
-            }
+    /// Carries out what is staged, what goes last. What it may not do ends it, with the file; to stage takes time, in which an editor may
+    /// have written the file.
+    fn commit(&mut self, root: &Path) -> std::result::Result<(), (PathBuf, Error)> {
+        let (come, go): (Vec<_>, Vec<_>) =
+            self.staged.drain(..).partition(|(replacement, _)| replacement.new.is_some());
+        for (replacement, temporary) in come.into_iter().chain(go) {
+            let file = &replacement.file;
+            let (from, to) = if replacement.new.is_some() { (&temporary, file) } else { (file, &temporary) };
+            let done = check(root, replacement).and_then(|()| Ok(fs::rename(from, to)?));
+            done.map_err(|e| (file.clone(), e))?;
+            self.committed.push((replacement, temporary));
         }
+        Ok(())
+    }
+
+    /// Puts back what was there, and says of which files it could not.
+    fn undo(&mut self) -> Vec<PathBuf> {
+        let put_back = |replacement: &Replacement, temporary: &Path| match (&replacement.old, &replacement.new) {
+            // It is the file itself, with all that is the file's.
+            (_, None) => fs::rename(temporary, &replacement.file).is_ok(),
+            (None, _) => fs::remove_file(&replacement.file).is_ok(),
+            (Some(old), _) => {
+                let temporary = replacement.file.with_file_name(format!("{PREFIX}{}-old{SUFFIX}", std::process::id()));
+                let done =
+                    put(&temporary, old, replacement).is_ok() && fs::rename(&temporary, &replacement.file).is_ok();
+                if !done {
+                    let _ = fs::remove_file(&temporary);
+                }
+                done
+            }
+        };
+        let committed = std::mem::take(&mut self.committed);
+        let left = committed.into_iter().rev().filter(|(replacement, temporary)| !put_back(replacement, temporary));
+        left.map(|(replacement, _)| replacement.file.clone()).collect()
     }
 
     /// Makes the new names last, and removes folders in which nothing is left.
@@ -190,8 +201,10 @@ impl<'r> Run<'r> {
                 let _ = folder.sync_all();
             }
         }
-        let gone = self.committed.iter().filter(|r| r.new.is_none());
-        for file in gone.map(|r| &r.file) {
+        let gone = self.committed.iter().filter(|(replacement, _)| replacement.new.is_none());
+        for (file, temporary) in gone.map(|(replacement, temporary)| (&replacement.file, temporary)) {
+            // Where this fails, the next run removes it.
+            let _ = fs::remove_file(temporary);
             let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && *folder != root);
             // A folder that holds something stays: this only removes empty ones.
             for folder in folders {
@@ -242,7 +255,9 @@ fn put(file: &Path, bytes: &[u8], replacement: &Replacement) -> Result<()> {
 #[cfg(unix)]
 fn own(file: &Path, old: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, chown};
-    let _ = chown(file, Some(old.uid()), Some(old.gid()));
+    if chown(file, Some(old.uid()), Some(old.gid())).is_err() {
+        let _ = chown(file, None, Some(old.gid()));
+    }
 }
 
 #[cfg(not(unix))]
@@ -326,7 +341,10 @@ mod tests {
             replacement(root.join("sub/c"), None, Some("new")),
         ];
         let error = format!("{:#}", write(&root, &all).expect_err("it changed"));
-        assert!(error.ends_with("a: the file changed while it was merged; nothing is written"), "{error}");
+        assert!(
+            error.starts_with("nothing is written: ") && error.ends_with("/a: the file changed while it was merged"),
+            "{error}"
+        );
         assert_eq!(fs::read_to_string(root.join("b")).expect("there"), "then");
         assert_eq!(names(&root), ["a", "b"]);
         fs::remove_dir_all(root).expect("removed");
@@ -355,26 +373,66 @@ mod tests {
         fs::remove_dir_all(root).expect("removed");
     }
 
+    #[cfg(unix)]
     #[test]
     fn what_was_done_is_undone_where_a_later_step_fails() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let root = folder("undone");
-        fs::write(root.join("a"), "old").expect("written");
-        fs::write(root.join("gone"), "old").expect("written");
+        for name in ["a", "gone", "z"] {
+            fs::write(root.join(name), "old").expect("written");
+            fs::set_permissions(root.join(name), fs::Permissions::from_mode(0o600)).expect("set");
+        }
+        let inode = || fs::metadata(root.join("gone")).expect("there").ino();
+        let before = inode();
         let all = [
             replacement(root.join("a"), Some("old"), Some("new")),
             replacement(root.join("sub/new"), None, Some("new")),
             replacement(root.join("gone"), Some("old"), None),
+            replacement(root.join("z"), Some("old"), None),
         ];
         let mut run = Run::default();
-        let staged: Vec<_> = all.iter().map(|replacement| run.stage(replacement).expect("staged")).collect();
-        for (replacement, temporary) in all.iter().zip(staged) {
-            run.commit(replacement, temporary.as_deref()).expect("committed");
-        }
-        assert_eq!(names(&root), ["a", "sub"]);
-        run.undo();
+        all.iter().for_each(|replacement| run.stage(replacement).expect("staged"));
+        // An editor was faster.
+        fs::write(root.join("z"), "mine").expect("written");
+        let (at, error) = run.commit(&root).expect_err("z changed");
+        assert_eq!((at, error.to_string()), (root.join("z"), "the file changed while it was merged".to_owned()));
+        assert!(run.committed.len() == 3 && !root.join("gone").exists());
+        assert_eq!(run.undo(), Vec::<PathBuf>::new());
         drop(run);
-        assert_eq!(names(&root), ["a", "gone"]);
-        assert_eq!(fs::read_to_string(root.join("a")).expect("there"), "old");
+        assert_eq!(names(&root), ["a", "gone", "z"]);
+        for (name, text) in [("a", "old"), ("gone", "old"), ("z", "mine")] {
+            assert_eq!(fs::read_to_string(root.join(name)).expect("there"), text);
+            assert_eq!(fs::metadata(root.join(name)).expect("there").permissions().mode() & 0o777, 0o600, "{name}");
+        }
+        assert_eq!(inode(), before);
+        fs::remove_dir_all(root).expect("removed");
+    }
+
+    #[test]
+    fn a_file_that_someone_made_meanwhile_is_not_overwritten() {
+        let root = folder("made");
+        let all = [replacement(root.join("new"), None, Some("new"))];
+        let mut run = Run::default();
+        run.stage(&all[0]).expect("staged");
+        fs::write(root.join("new"), "mine").expect("written");
+        run.commit(&root).expect_err("it is there");
+        drop(run);
+        assert_eq!(names(&root), ["new"]);
+        assert_eq!(fs::read_to_string(root.join("new")).expect("there"), "mine");
+        fs::remove_dir_all(root).expect("removed");
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_is_named() {
+        let root = folder("left");
+        fs::write(root.join("gone"), "old").expect("written");
+        let all = [replacement(root.join("gone"), Some("old"), None)];
+        let mut run = Run::default();
+        run.stage(&all[0]).expect("staged");
+        run.commit(&root).expect("committed");
+        fs::remove_file(&run.committed[0].1).expect("removed");
+        assert_eq!(run.undo(), [root.join("gone")]);
+        drop(run);
         fs::remove_dir_all(root).expect("removed");
     }
 }

@@ -78,7 +78,7 @@ fn write(dest: &Side, merge: &Merge) -> Result<()> {
         new: change.new.clone(),
         like: change.like.clone(),
     });
-    disk::write(&root, &replacements.collect::<Vec<_>>()).context("nothing is written")
+    disk::write(&root, &replacements.collect::<Vec<_>>())
 }
 
 /// What is printed, where nothing else is asked for.
