@@ -14,6 +14,7 @@ mod quantity;
 mod secret;
 mod send;
 mod spelling;
+mod text;
 
 use std::io::{self, Write};
 

@@ -644,3 +644,44 @@ fn a_default_that_the_server_added_is_no_conflict() {
     let err = run_with(json!([{"x": 7}])).failed(1);
     assert!(err.contains("`spec.parts` was changed in dest") && err.contains("someone must decide"), "{err}");
 }
+
+/// The bare word `1_000` is a number to some readers, and it must not be sent as one.
+#[test]
+fn a_text_that_looks_like_a_number_stays_a_text() {
+    let thing = |rest: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod"}, "data": rest});
+    let mut live = thing(json!({"n": "1_000", "1_000": "n", "x": "1"}));
+    live["metadata"]["resourceVersion"] = json!("1");
+    let mut applied = thing(json!({"x": "1"}));
+    live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": applied.to_string()});
+    let mut answers = cluster(3, "web:1");
+    answers.insert("GET /api/v1/namespaces/prod/configmaps/m".to_owned(), Answer::Json(200, live));
+    answers.insert("PATCH /api/v1/namespaces/prod/configmaps/m".to_owned(), Answer::Json(200, json!({})));
+    let server = Server::new(answers);
+    applied["data"] = json!({"x": "2"});
+    let folder = folder(&server, &[("m.yaml", &applied.to_string())]);
+    assert_eq!(run(&folder, &["-f", "m.yaml", "--apply"]).passed(), "prod/configmap/m configured\n");
+    let sent = server.sent();
+    assert_eq!(sent[1].1["data"], json!({"x": "2"}), "{sent:?}");
+}
+
+/// Every policy settles a conflict before anything is sent, and what is sent is what was settled.
+#[test]
+fn apply_settles_conflicts_as_it_is_told() {
+    for (policy, replicas) in [("take-updated", Some(4)), ("keep-dest", None), ("fail", None)] {
+        let server = Server::new(cluster(5, "web:1"));
+        let folder = folder(&server, &[("web.yaml", &deployment(4, "web:2").to_string())]);
+        let ran = run(&folder, &["-f", "web.yaml", "--apply", "--on-conflict", policy]);
+        let sent = server.sent();
+        if policy == "fail" {
+            let err = ran.failed(1);
+            assert!(err.contains("`spec.replicas` was changed in dest to 5") && sent.is_empty(), "{err} {sent:?}");
+            continue;
+        }
+        assert!(ran.stderr.contains("`spec.replicas` was changed in dest to 5"), "{ran:?}");
+        assert_eq!(ran.passed(), "prod/deployment.apps/web configured\n");
+        assert_eq!(sent.len(), 2);
+        let spec = &sent[1].1["spec"];
+        assert_eq!(spec.get("replicas"), replicas.map(|n| json!(n)).as_ref(), "{policy}: {spec}");
+        assert_eq!(spec["template"]["spec"]["containers"][0]["image"], "web:2");
+    }
+}

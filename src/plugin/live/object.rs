@@ -5,6 +5,7 @@ use k8s_openapi::ByteString;
 use serde_json::{Map, Value, json};
 
 use super::cluster::Address;
+use super::text;
 
 /// The annotation in which `kubectl apply` keeps what it applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -136,7 +137,7 @@ impl Object {
 
     /// As YAML.
     pub fn yaml(&self) -> String {
-        serde_yaml::to_string(&self.0).unwrap_or_default()
+        text::yaml(&self.0)
     }
 
     /// The same as a text.

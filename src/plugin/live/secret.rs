@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::drift::Drift;
+use super::text;
 use crate::merge::Change;
 use crate::told::MASK;
 
@@ -19,7 +20,7 @@ pub fn hidden(mut object: Value) -> Value {
 /// The same changes with nothing in the place of each value of a Secret.
 pub fn without_values(changes: &[Change]) -> Vec<Change> {
     let mask = |bytes: &Vec<u8>| match read(bytes) {
-        value if is_secret(&value) => serde_yaml::to_string(&hidden(value)).unwrap_or_default().into_bytes(),
+        value if is_secret(&value) => text::yaml(&hidden(value)).into_bytes(),
         _ => bytes.clone(),
     };
     let both = |c: &Change| Change { old: c.old.as_ref().map(mask), new: c.new.as_ref().map(mask), ..c.clone() };
@@ -34,7 +35,7 @@ fn read(bytes: &[u8]) -> Value {
 /// The same changes for whoever reads them: of a Secret one sees which values differ, and none of them.
 pub fn masked(changes: &[Change]) -> Vec<Change> {
     let read = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(read);
-    let write = |value: Option<Value>| value.and_then(|v| serde_yaml::to_string(&v).ok()).map(String::into_bytes);
+    let write = |value: Option<Value>| value.map(|v| text::yaml(&v).into_bytes());
     let mask = |change: &Change| {
         let (mut old, mut new) = (read(&change.old), read(&change.new));
         if ![&old, &new].into_iter().flatten().any(is_secret) {

@@ -147,7 +147,7 @@ fn a_change_of_a_quantity_is_sent_and_one_of_its_spelling_is_not() {
         (out, server.sent())
     };
     let (out, sent) = at("2000m", "1", "1000m");
-    assert!(out.contains("-        cpu: '1'\n+        cpu: 2000m\n") && !out.contains("conflict"), "{out}");
+    assert!(out.contains("-        cpu: \"1\"\n+        cpu: 2000m\n") && !out.contains("conflict"), "{out}");
     assert_eq!(sent[1].1["spec"]["containers"][0]["resources"]["limits"]["cpu"], "2000m");
     // The files say what they said, in other words: what someone set stays.
     let (out, sent) = at("1", "2", "1000m");
