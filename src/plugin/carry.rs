@@ -1,7 +1,8 @@
 //! Files that hold no resources, in a three-way merge of folders: each is taken or kept whole.
 //!
 //! Changed upstream and not here: taken. Changed on both sides, and not to the same bytes: a conflict, which the policy settles as it
-//! settles those of resources. A file that dest deleted stays deleted.
+//! settles those of resources. A file that dest deleted stays deleted. Whether a file can be executed is taken by the same rule, and in
+//! silence where its content is in conflict.
 //!
 //! A path may hold resources on one side and none on another. Then its resources are merged by identity, wherever they lie, and its plain
 //! content as a file; where both would have to stand at one path, someone must decide. Plain content is `P`, resources are `R`, `*` is any:
@@ -18,12 +19,14 @@
 //! | `*` | `P` | `R` | an error, unless updated is as original: dest's resources and upstream's file cannot both be there |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use krm_merge::config::Role;
 use krm_merge::merge::OnConflict;
 use krm_merge::results::{File, Outcome, Severity, Told};
 
+use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
 use crate::side::{Held, Root, Side};
 
@@ -83,7 +86,9 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, place
         let bytes = |held: Option<&Held>| held.map(Held::bytes).transpose();
         let plain = |held: Option<&Held>| bytes(held.filter(|_| Has::of(held) != Has::Resources));
         let [old, new, here] = [bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?];
-        if old == new || here == new {
+        let is_changed = old != new && here != new;
+        let turned = turned(sides);
+        if !is_changed && turned.is_none() {
             continue;
         }
         if tree.ignores(path) {
@@ -112,6 +117,10 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, place
             carried.results.push(plain_now(path));
             continue;
         }
+        if !is_changed {
+            carried.changes.push(Change { path: path.to_owned(), old: here.clone(), new: here, like: turned });
+            continue;
+        }
         let is_conflict = here != old;
         if is_conflict {
             carried.results.push(conflict(path, has, policy));
@@ -120,10 +129,18 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, place
         if stays_deleted || (is_conflict && policy != OnConflict::TakeUpdated) {
             continue;
         }
-        let like = sides[1].and_then(|held| held.disk.clone());
+        let like = if here.is_some() { turned } else { sides[1].and_then(|held| held.disk.clone()) };
         carried.changes.push(Change { path: path.to_owned(), old: here, new, like });
     }
     Ok(carried)
+}
+
+/// Updated's file, where upstream changed whether it can be executed and dest has it as it was.
+fn turned(sides: [Option<&Held>; 3]) -> Option<PathBuf> {
+    let [original, updated, dest] = sides.map(|held| held.and_then(|held| held.disk.as_deref()));
+    let [original, updated, dest] = [original?, updated?, dest?];
+    let was = is_executable(original);
+    (was != is_executable(updated) && was == is_executable(dest)).then(|| updated.to_owned())
 }
 
 impl Carried {
@@ -167,7 +184,7 @@ pub fn not_read(side: &Side, path: &str) -> Option<String> {
     let why = match () {
         () if kind.is_dir() => return None,
         () if kind.is_symlink() => "a symbolic link is not followed",
-        () if kind.is_file() => "`.krmignore` leaves it out there",
+        () if kind.is_file() => "`.krmignore` leaves it out there, or it is another side",
         () => "it is no file",
     };
     Some(format!("{}/{path}: not read, so that dest stays as it is there: {why}", side.name))
@@ -175,7 +192,7 @@ pub fn not_read(side: &Side, path: &str) -> Option<String> {
 
 /// What is told of a file of dest that is not read.
 pub fn unread(path: &str) -> String {
-    let why = "a symbolic link is not followed, nor what `.krmignore` leaves out";
+    let why = "a symbolic link is not followed, nor what `.krmignore` leaves out or is another side";
     format!("{path}: changed in updated, and not merged, for dest's file was not read: {why}")
 }
 

@@ -67,14 +67,14 @@ fn of_file(change: &Change, paint: Paint) -> String {
     };
     let names = [name("a", &change.old), name("b", &change.new)];
     let mut out = paint.line(BOLD, &opening(change));
+    if change.old.as_deref().unwrap_or_default() == change.new.as_deref().unwrap_or_default() {
+        return out;
+    }
     let [Some(old), Some(new)] = texts(change) else {
         // Without an index, git and patch pass over it in silence.
         let binary = format!("Binary files {} and {} differ", names[0], names[1]);
         return out + &paint.line(BOLD, "index 0000000..0000000") + &paint.line(BOLD, &binary);
     };
-    if old.is_empty() && new.is_empty() {
-        return out;
-    }
     let documents = [old, new].map(|text| Document::parse(text).ok());
     let starts = [old, new].map(line_starts);
     let [old, new] = [old, new].map(lines);
@@ -111,11 +111,16 @@ fn opening(change: &Change) -> String {
         // Two names on one line: patch takes one to end at a blank.
         if name.contains(' ') { c_quoted(&name) } else { c_string(&name) }
     });
+    let like = change.like.as_deref().map(is_executable);
     let mode = match (&change.old, &change.new) {
-        (None, _) if change.like.as_deref().is_some_and(is_executable) => "\nnew file mode 100755",
+        (None, _) if like == Some(true) => "\nnew file mode 100755",
         (None, _) => "\nnew file mode 100644",
         (_, None) => "\ndeleted file mode 100644",
-        _ => "",
+        _ => match like {
+            Some(true) => "\nold mode 100644\nnew mode 100755",
+            Some(false) => "\nold mode 100755\nnew mode 100644",
+            None => "",
+        },
     };
     format!("diff --git {a} {b}{mode}")
 }

@@ -33,7 +33,7 @@ pub struct Replacement {
     pub old: Option<Vec<u8>>,
     /// What it shall hold; `None` where it goes.
     pub new: Option<Vec<u8>>,
-    /// A file that a new one is a copy of, for whether it can be executed.
+    /// The file that says whether this one can be executed; `None` where it stays as it is.
     pub like: Option<PathBuf>,
 }
 
@@ -130,8 +130,17 @@ struct Run<'r> {
     locks: HashMap<PathBuf, Option<File>>,
     folders: Vec<PathBuf>,
     temporary: Vec<PathBuf>,
-    staged: Vec<(&'r Replacement, PathBuf)>,
-    committed: Vec<(&'r Replacement, PathBuf)>,
+    staged: Vec<Staged<'r>>,
+    committed: Vec<Staged<'r>>,
+}
+
+/// A replacement that waits to be carried out.
+struct Staged<'r> {
+    of: &'r Replacement,
+    /// What its file shall be, or where it goes.
+    temporary: PathBuf,
+    /// What the file was.
+    was: Option<fs::Metadata>,
 }
 
 impl<'r> Run<'r> {
@@ -150,48 +159,51 @@ impl<'r> Run<'r> {
             self.locks.insert(folder.to_owned(), lock);
         }
         let temporary = folder.join(format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), self.staged.len()));
+        let was = fs::symlink_metadata(&replacement.file).ok();
         if let Some(new) = &replacement.new {
             self.temporary.push(temporary.clone());
-            put(&temporary, new, replacement)?;
+            put(&temporary, new, was.as_ref(), replacement.like.as_deref())?;
         }
-        self.staged.push((replacement, temporary));
+        self.staged.push(Staged { of: replacement, temporary, was });
         Ok(())
     }
 
     /// Carries out what is staged, what goes last. What it may not do ends it, with the file; to stage takes time, in which an editor may
     /// have written the file.
     fn commit(&mut self, root: &Path) -> std::result::Result<(), (PathBuf, Error)> {
-        let (come, go): (Vec<_>, Vec<_>) =
-            self.staged.drain(..).partition(|(replacement, _)| replacement.new.is_some());
-        for (replacement, temporary) in come.into_iter().chain(go) {
-            let file = &replacement.file;
-            let (from, to) = if replacement.new.is_some() { (&temporary, file) } else { (file, &temporary) };
-            let done = check(root, replacement).and_then(|()| Ok(fs::rename(from, to)?));
+        let (come, go): (Vec<_>, Vec<_>) = self.staged.drain(..).partition(|staged| staged.of.new.is_some());
+        for staged in come.into_iter().chain(go) {
+            let (file, temporary) = (&staged.of.file, &staged.temporary);
+            let (from, to) = if staged.of.new.is_some() { (temporary, file) } else { (file, temporary) };
+            let done = check(root, staged.of).and_then(|()| Ok(fs::rename(from, to)?));
             done.map_err(|e| (file.clone(), e))?;
-            self.committed.push((replacement, temporary));
+            self.committed.push(staged);
         }
         Ok(())
     }
 
     /// Puts back what was there, and says of which files it could not.
     fn undo(&mut self) -> Vec<PathBuf> {
-        let put_back = |replacement: &Replacement, temporary: &Path| match (&replacement.old, &replacement.new) {
-            // It is the file itself, with all that is the file's.
-            (_, None) => fs::rename(temporary, &replacement.file).is_ok(),
-            (None, _) => fs::remove_file(&replacement.file).is_ok(),
-            (Some(old), _) => {
-                let temporary = replacement.file.with_file_name(format!("{PREFIX}{}-old{SUFFIX}", std::process::id()));
-                let done =
-                    put(&temporary, old, replacement).is_ok() && fs::rename(&temporary, &replacement.file).is_ok();
-                if !done {
-                    let _ = fs::remove_file(&temporary);
+        let put_back = |staged: &Staged<'_>| {
+            let file = &staged.of.file;
+            match (&staged.of.old, &staged.of.new) {
+                // It is the file itself, with all that is the file's.
+                (_, None) => fs::rename(&staged.temporary, file).is_ok(),
+                (None, _) => fs::remove_file(file).is_ok(),
+                (Some(old), _) => {
+                    let temporary = file.with_file_name(format!("{PREFIX}{}-old{SUFFIX}", std::process::id()));
+                    let done = put(&temporary, old, staged.was.as_ref(), None).is_ok();
+                    let done = done && fs::rename(&temporary, file).is_ok();
+                    if !done {
+                        let _ = fs::remove_file(&temporary);
+                    }
+                    done
                 }
-                done
             }
         };
         let committed = std::mem::take(&mut self.committed);
-        let left = committed.into_iter().rev().filter(|(replacement, temporary)| !put_back(replacement, temporary));
-        left.map(|(replacement, _)| replacement.file.clone()).collect()
+        let left = committed.into_iter().rev().filter(|staged| !put_back(staged));
+        left.map(|staged| staged.of.file.clone()).collect()
     }
 
     /// Makes the new names last, and removes folders in which nothing is left.
@@ -201,10 +213,10 @@ impl<'r> Run<'r> {
                 let _ = folder.sync_all();
             }
         }
-        let gone = self.committed.iter().filter(|(replacement, _)| replacement.new.is_none());
-        for (file, temporary) in gone.map(|(replacement, temporary)| (&replacement.file, temporary)) {
+        for staged in self.committed.iter().filter(|staged| staged.of.new.is_none()) {
             // Where this fails, the next run removes it.
-            let _ = fs::remove_file(temporary);
+            let _ = fs::remove_file(&staged.temporary);
+            let file = &staged.of.file;
             let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && *folder != root);
             // A folder that holds something stays: this only removes empty ones.
             for folder in folders {
@@ -227,25 +239,23 @@ impl Drop for Run<'_> {
     }
 }
 
-/// Writes a new file, synced, with the permissions and the owner of the one that it replaces. It has them before it has content, for what
-/// it replaces may be a Secret.
-fn put(file: &Path, bytes: &[u8], replacement: &Replacement) -> Result<()> {
+/// Writes a new file, synced, with the permissions and the owner that the one had which it replaces. It has them before it has content,
+/// for what it replaces may be a Secret.
+fn put(file: &Path, bytes: &[u8], was: Option<&fs::Metadata>, like: Option<&Path>) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    let mut out = if let Ok(old) = fs::metadata(&replacement.file) {
-        #[cfg(unix)]
+    #[cfg(unix)]
+    if was.is_some() {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let out = options.open(file)?;
-        own(file, &old);
-        out.set_permissions(old.permissions())?;
-        out
-    } else {
-        let out = options.open(file)?;
-        if replacement.like.as_deref().is_some_and(is_executable) {
-            make_executable(&out)?;
-        }
-        out
-    };
+    }
+    let mut out = options.open(file)?;
+    if let Some(was) = was {
+        own(file, was);
+        out.set_permissions(was.permissions())?;
+    }
+    if let Some(like) = like {
+        set_executable(&out, like)?;
+    }
     out.write_all(bytes)?;
     out.sync_all()?;
     Ok(())
@@ -276,17 +286,18 @@ pub fn is_executable(_: &Path) -> bool {
     false
 }
 
-/// Whoever may read it may execute it.
+/// Lets whoever may read a file execute it where someone may execute another, or else nobody.
 #[cfg(unix)]
-fn make_executable(file: &File) -> Result<()> {
+fn set_executable(file: &File, like: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let mode = file.metadata()?.permissions().mode();
-    file.set_permissions(fs::Permissions::from_mode(mode | ((mode & 0o444) >> 2)))?;
+    let bits = if is_executable(like) { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
+    file.set_permissions(fs::Permissions::from_mode(bits))?;
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn make_executable(_: &File) -> Result<()> {
+fn set_executable(_: &File, _: &Path) -> Result<()> {
     Ok(())
 }
 
@@ -430,7 +441,7 @@ mod tests {
         let mut run = Run::default();
         run.stage(&all[0]).expect("staged");
         run.commit(&root).expect("committed");
-        fs::remove_file(&run.committed[0].1).expect("removed");
+        fs::remove_file(&run.committed[0].temporary).expect("removed");
         assert_eq!(run.undo(), [root.join("gone")]);
         drop(run);
         fs::remove_dir_all(root).expect("removed");

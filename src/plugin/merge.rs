@@ -35,7 +35,7 @@ pub struct Change {
     pub old: Option<Vec<u8>>,
     /// What shall be in it; `None` where it goes.
     pub new: Option<Vec<u8>>,
-    /// The file that a new one is a copy of.
+    /// The file that says whether this one can be executed; `None` where it stays as it is.
     pub like: Option<PathBuf>,
 }
 

@@ -45,13 +45,15 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     progress.set("merging");
     let mut merge = merge(&dest, &setting.given, || setting.config())?;
     merge.results.iter_mut().for_each(|r| r.message = setting.told(std::mem::take(&mut r.message)));
-    if common.in_place && !common.dry_run && !merge.has_failed() {
+    let writes = common.in_place && !common.dry_run && !merge.has_failed();
+    if writes {
         progress.set("writing");
         write(&dest, &merge)?;
     }
     drop(progress);
     report(&merge.results, format(common));
-    print(&dest, &merge, common)?;
+    let told = if writes { "stdout must be writable, and all files are written" } else { "stdout must be writable" };
+    print(&dest, &merge, common).context(told)?;
     if let Some(end) = merge.failure() {
         return Ok(end);
     }

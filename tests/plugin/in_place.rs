@@ -286,3 +286,51 @@ fn links_that_lead_back_stop_everything() {
     symlink("l1", folder.path("l2")).expect("a link");
     refuses(&folder, &["two-way", "-s", "v2/a.yaml", "-d", "l1", "-i"], "l1");
 }
+
+/// What upstream did to a file's bit is taken, and nothing else of the file's permissions is touched.
+#[cfg(unix)]
+#[test]
+fn whether_a_file_can_be_executed_is_merged() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let files = [
+        // Name, modes of original, updated and dest, what dest's is then; whether updated's text is another one.
+        ("on", [0o644, 0o755, 0o640], 0o750, false),
+        ("on-and-text", [0o644, 0o755, 0o600], 0o700, true),
+        ("off", [0o755, 0o644, 0o755], 0o644, false),
+        ("mine", [0o644, 0o644, 0o755], 0o755, true),
+        ("both", [0o644, 0o755, 0o755], 0o755, false),
+        ("as-it-was", [0o755, 0o755, 0o644], 0o644, false),
+    ];
+    for (n, side) in ["v1", "v2", "here"].iter().enumerate() {
+        folder.write(&format!("{side}/base.yaml"), one(1));
+        for (name, modes, _, is_changed) in files {
+            let path = format!("{side}/{name}");
+            folder.write(&path, if is_changed && n == 1 { "two\n" } else { "one\n" });
+            std::fs::set_permissions(folder.path(&path), std::fs::Permissions::from_mode(modes[n])).expect("set");
+        }
+    }
+    let upgrade = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here"];
+    let diff = folder.run(&[&upgrade[..], &["-o", "diff"]].concat()).passed();
+    assert!(diff.contains("diff --git a/on b/on\nold mode 100644\nnew mode 100755\ndiff"), "{diff}");
+    let out = folder.run(&[&upgrade[..], &["-i"]].concat()).passed();
+    let changed: Vec<&str> = out.lines().filter_map(|l| l.strip_prefix("changed ")).collect();
+    assert_eq!(changed, ["mine", "off", "on", "on-and-text"]);
+    for (name, _, want, is_changed) in files {
+        let file = folder.path(&format!("here/{name}"));
+        assert_eq!(std::fs::metadata(&file).expect("there").permissions().mode() & 0o777, want, "{name}");
+        assert_eq!(std::fs::read_to_string(file).expect("there"), if is_changed { "two\n" } else { "one\n" });
+    }
+}
+
+/// An end with 2 does not hide that the files are written.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_told_is_written_all_the_same() {
+    let folder = Folder::with(&[("a.yaml", &one(1)), ("b.yaml", &one(2))]);
+    let mut command = folder.command(&["two-way", "-s", "b.yaml", "-d", "a.yaml", "-i"]);
+    command.stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").expect("there"));
+    let err = crate::support::Ran::of(command.output().expect("runs")).failed(2);
+    assert!(err.starts_with("error: stdout must be writable, and all files are written: "), "{err}");
+    assert_eq!(folder.read("a.yaml"), one(2));
+}

@@ -114,17 +114,17 @@ fn maps(text: &str) -> BTreeMap<String, String> {
     roots.map(|root| (root.at(&["metadata", "name"]).expect("a name").string().to_owned(), value(root))).collect()
 }
 
-fn check(package: &[[File; 3]], executable: &BTreeSet<usize>) {
+fn check(package: &[[File; 3]], executable: &BTreeSet<(usize, usize)>) {
     let folder = Folder::new();
     for side in SIDES {
         folder.write(&format!("{side}/base.yaml"), map("base", &[("x", "'1'")]));
     }
     for (i, (path, states)) in PATHS.iter().zip(package).enumerate() {
-        for (side, state) in SIDES.iter().zip(states) {
+        for (n, (side, state)) in SIDES.iter().zip(states).enumerate() {
             let Some(bytes) = state.bytes(path) else { continue };
             let path = format!("{side}/{path}");
             folder.write(&path, bytes);
-            if executable.contains(&i) {
+            if executable.contains(&(n, i)) {
                 let status = Command::new("chmod").arg("+x").arg(folder.path(&path)).status().expect("chmod");
                 assert!(status.success());
             }
@@ -231,6 +231,19 @@ fn check(package: &[[File; 3]], executable: &BTreeSet<usize>) {
             .collect();
         assert_eq!(got, want, "{path}: {}", told("the table"));
     }
+    // Whether a file can be executed goes the way of its content.
+    let modes = modes(&folder);
+    for (i, (path, states)) in PATHS.iter().zip(package).enumerate() {
+        let bits = [0, 1, 2].map(|side| executable.contains(&(side, i)));
+        if after.contains_key(*path) && states.iter().all(|s| *s == states[0]) {
+            let want = if bits[0] == bits[1] { bits[2] } else { bits[1] };
+            assert!(
+                modes.contains(&(if want { "x" } else { "-" }.to_owned(), (*path).to_owned())),
+                "{path}: {}",
+                told("modes")
+            );
+        }
+    }
     let again = run(&["--in-place"]);
     assert_eq!(again.code, Some(0), "{}{}", again.stderr, told("again"));
     assert_eq!(folder.files("here"), after, "{}", told("a second run changes nothing"));
@@ -241,7 +254,7 @@ proptest! {
 
     #[test]
     fn the_diff_is_what_is_written_and_nothing_is_lost(
-        package in package(), executable in prop::collection::btree_set(0..PATHS.len(), 0..3),
+        package in package(), executable in prop::collection::btree_set((0..3usize, MAY_HOLD..PATHS.len()), 0..5),
     ) {
         if has("git") && has("patch") {
             check(&package, &executable);

@@ -260,7 +260,7 @@ fn a_file_that_krmignore_leaves_out_is_named() {
     }
     let before = folder.files("here");
     let ran = folder.run(&UPGRADE);
-    let want = "warning: left.txt: changed in updated, and not merged, for dest's file was not read: a symbolic link is not followed, nor what `.krmignore` leaves out\nwarning: new.txt: new in v2/new.txt, and not added, for `.krmignore` leaves it out\n";
+    let want = "warning: left.txt: changed in updated, and not merged, for dest's file was not read: a symbolic link is not followed, nor what `.krmignore` leaves out or is another side\nwarning: new.txt: new in v2/new.txt, and not added, for `.krmignore` leaves it out\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), want));
     assert_eq!(folder.files("here"), before);
 }
