@@ -164,13 +164,40 @@ fn next_line(text: &str, at: usize) -> usize {
 /// Puts new resources behind a text.
 pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
     let is_empty = text.trim().is_empty();
-    if !is_empty && !text.ends_with(['\n', '\r']) {
-        text.push_str(line_break);
+    if !is_empty {
+        end(text, line_break);
     }
     if !is_empty {
         text.push_str(&format!("---{line_break}"));
     }
     text.push_str(&joined(added).replace('\n', line_break));
+}
+
+/// Ends the last line of a text. A block scalar that stands there has no line break at its end, and none comes into its value.
+pub fn end(text: &mut String, line_break: &str) {
+    if text.ends_with(['\n', '\r']) {
+        return;
+    }
+    if let Some(header) = last_header(text) {
+        let indicators = text[header.clone()].replace(['+', '-'], "");
+        text.replace_range(header, &format!("{indicators}-"));
+    }
+    text.push_str(line_break);
+}
+
+/// Where the header of the block scalar stands, as `|+`, that a text ends in.
+fn last_header(text: &str) -> Option<Range<usize>> {
+    let document = Document::parse(text).ok()?;
+    let mut node = document.roots().last()?;
+    while let Some(last) = node.entries().last().map(|(_, value)| value).or_else(|| node.elements().last()) {
+        node = last;
+    }
+    let line = text[node.start()..].lines().next()?;
+    let header = line.split_whitespace().find(|word| !word.starts_with(['!', '&']))?;
+    // No comment stands behind its lines, so what follows the header's is its own.
+    let is_block = header.starts_with(['|', '>']) && text[node.start()..].trim_end() != line.trim_end();
+    let at = node.start() + line.find(header)?;
+    is_block.then(|| at..at + header.len())
 }
 
 /// New resources as one text.
@@ -252,6 +279,15 @@ mod tests {
     fn a_new_document_goes_behind_the_others() {
         assert_eq!(without("a: 1\n", &[], Some("n: 1\n")).as_deref(), Some("a: 1\n---\nn: 1\n"));
         assert_eq!(without("a: 1", &[], Some("n: 1\n")).as_deref(), Some("a: 1\n---\nn: 1\n"));
+        for (header, with) in [("|", "|-"), ("|+", "|-"), ("|-", "|-"), (">2+", ">2-"), ("!t &x | # y", "!t &x |- # y")]
+        {
+            let [text, want] = [header, with].map(|header| format!("k:\n- a: {header}\n    | y > z"));
+            let out = without(&text, &[], Some("n: 1\n")).expect("left");
+            assert_eq!(out, format!("{want}\n---\nn: 1\n"));
+            let [old, new] = [text, out].map(|text| Document::parse(text).expect("valid"));
+            assert!(same(old.roots().next().expect("a root"), new.roots().next().expect("a root")), "{header}");
+        }
+        assert_eq!(without("a: '|'", &[], Some("n: 1\n")).as_deref(), Some("a: '|'\n---\nn: 1\n"));
         assert_eq!(without("a: 1\r\n", &[], Some("n: 1\n")).as_deref(), Some("a: 1\r\n---\r\nn: 1\r\n"));
         assert_eq!(without("a: 1\n---\nb: 1\n", &[0], Some("n: 1\n")).as_deref(), Some("b: 1\n---\nn: 1\n"));
         assert_eq!(without("a: 1\n", &[0], Some("n: 1\n")).as_deref(), Some("n: 1\n"));

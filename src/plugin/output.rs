@@ -8,6 +8,7 @@ use krm_merge::results::Outcome;
 use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
 
+use crate::edit::end;
 use crate::merge::Merge;
 use crate::side::{Root, Side, holds, list_of};
 
@@ -31,16 +32,17 @@ fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
 /// All resources as one YAML stream; those of one file are that file to the byte.
 pub fn yaml(dest: &Side, merge: &Merge) -> String {
     let mut out = String::new();
-    for text in texts(dest, merge) {
+    let mut texts = texts(dest, merge);
+    if let Some((_, followed)) = texts.split_last_mut() {
+        followed.iter_mut().filter(|text| !text.is_empty()).for_each(|text| end(text, "\n"));
+    }
+    for text in texts {
         if out.is_empty() {
             out.push_str(&text);
             continue;
         }
         // A mark of the order of bytes is one at the begin of a stream only.
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        if !out.ends_with('\n') {
-            out.push('\n');
-        }
         let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
         if first.is_some_and(|line| line.starts_with('%')) {
             // Directives stand behind the end of a document.

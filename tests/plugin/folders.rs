@@ -764,7 +764,7 @@ fn the_rules_of_a_package_end_where_a_sub_package_begins_as_under_kpt() {
 fn what_is_printed_are_the_resources_and_one_stream() {
     let folder = Folder::with(&[("v1/p.yaml", "plain: 1\n"), ("here/p.yaml", "plain: 1\n")]);
     for side in ["v1", "v2", "here"] {
-        folder.write(&format!("{side}/a.yaml"), map("a", &[]));
+        folder.write(&format!("{side}/a.yaml"), map("a", &[("x", "|\n    y")]).trim_end());
         folder.write(&format!("{side}/b.yaml"), format!("\u{feff}{}", map("b", &[])));
         folder.write(&format!("{side}/c.yaml"), format!("# c\n%YAML 1.2\n---\n{}", map("c", &[])));
     }
@@ -775,6 +775,8 @@ fn what_is_printed_are_the_resources_and_one_stream() {
     let names: Vec<_> =
         document.roots().map(|r| r.at(&["metadata", "name"]).expect("a name").string().to_owned()).collect();
     assert_eq!(names, ["a", "b", "c", "p"], "{text}");
+    let value = document.roots().next().and_then(|r| r.at(&["data", "x"])).expect("a value");
+    assert_eq!(value.string(), "y", "no line break comes into a text at the end of a file");
     assert_eq!(folder.run(&upgrade(&["-o", "json"])).passed().matches("\"name\":").count(), 4);
 }
 
