@@ -249,6 +249,53 @@ fn check(package: &[[File; 3]], executable: &BTreeSet<(usize, usize)>) {
     assert_eq!(folder.files("here"), after, "{}", told("a second run changes nothing"));
 }
 
+/// What the function makes of the same package under kpt, which writes it in its own form: file by file the same resources.
+fn check_with_kpt(package: &[[File; 3]]) {
+    let folder = Folder::new();
+    let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: m\nspec:\n  mode: ThreeWay\n  original:\n  - path: upstream/v1/\n  updated:\n  - path: upstream/v2/\n";
+    folder.write("fn.yaml", config);
+    for (n, side) in SIDES.iter().enumerate() {
+        let under_kpt = ["kpt/upstream/v1", "kpt/upstream/v2", "kpt"][n];
+        for root in [*side, under_kpt] {
+            folder.write(&format!("{root}/base.yaml"), map("base", &[("x", "'1'")]));
+            for (path, states) in PATHS.iter().zip(package).filter(|(path, _)| path.ends_with("ml")) {
+                let Some(bytes) = states[n].bytes(path) else { continue };
+                folder.write(&format!("{root}/{path}"), bytes);
+            }
+        }
+    }
+    let ours = folder.run(&[&UPGRADE[..], &["--in-place"]].concat());
+    let mut kpt = Command::new("kpt");
+    kpt.args(["fn", "eval", "kpt", "--fn-config", "fn.yaml", "--exec", env!("CARGO_BIN_EXE_krm-merge")]);
+    let theirs = crate::support::Ran::of(kpt.current_dir(&folder.0).output().expect("kpt"));
+    assert_eq!((ours.code, theirs.code), (Some(0), Some(0)), "{package:?} {ours:?} {theirs:?}");
+    let held = |root: &str| -> BTreeMap<String, BTreeMap<String, String>> {
+        let files = folder.files(root).into_iter().filter(|(path, _)| !path.starts_with("upstream/"));
+        files.map(|(path, bytes)| (path, maps(std::str::from_utf8(&bytes).expect("UTF-8")))).collect()
+    };
+    assert_eq!(held("here"), held("kpt"), "{package:?}\n{ours:?}");
+}
+
+/// Resources alone, as kpt reads them: it knows no mark of the order of bytes.
+fn resources() -> impl Strategy<Value = Vec<[File; 3]>> {
+    let plain = |file: File| match file {
+        File::Resources(maps, style) => File::Resources(maps, Style(style.0 & !4)),
+        _ => File::Nothing,
+    };
+    prop::collection::vec(states(true).prop_map(move |states| states.map(plain)), MAY_HOLD)
+}
+
+proptest! {
+    #![proptest_config(shared::tries(8))]
+
+    #[test]
+    fn a_folder_is_upgraded_as_the_function_does_it_under_kpt(package in resources()) {
+        if has("kpt") {
+            check_with_kpt(&package);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(shared::tries(40))]
 
