@@ -179,8 +179,10 @@ pub fn is_unread(dest: &Side, path: &str) -> bool {
 /// What is told of a path at which a side has something that is no part of it. It is not there for the merge, but not deleted either.
 pub fn not_read(side: &Side, path: &str) -> Option<String> {
     let Root::Folder(tree) = &side.root else { return None };
-    let file = tree.root.join(path);
-    let kind = file.symlink_metadata().ok().filter(|_| side.at(path).is_none())?.file_type();
+    if side.at(path).is_some() {
+        return None;
+    }
+    let kind = tree.root.join(path).symlink_metadata().ok()?.file_type();
     let why = match () {
         () if kind.is_dir() => return None,
         () if kind.is_symlink() => "a symbolic link is not followed",
