@@ -70,10 +70,7 @@ fn lock(folder: &Path) -> Option<Option<File>> {
 /// # Errors
 /// A file that cannot be written, or that changed since it was read; with its name, and with everything as it was, unless it says otherwise.
 pub fn write(root: &Path, replacements: &[Replacement]) -> Result<()> {
-    let told = |result: Result<()>, file: &Path| result.with_context(|| format!("nothing is written: {}", shown(file)));
-    for replacement in replacements {
-        told(check(root, replacement), &replacement.file)?;
-    }
+    look(root, replacements)?;
     let mut run = Run::default();
     for replacement in replacements {
         told(run.stage(replacement), &replacement.file)?;
@@ -86,6 +83,18 @@ pub fn write(root: &Path, replacements: &[Replacement]) -> Result<()> {
     }
     run.done(root);
     Ok(())
+}
+
+/// Looks whether all replacements could be carried out, and writes nothing.
+///
+/// # Errors
+/// As [`write`], but for what only writing shows.
+pub fn look(root: &Path, replacements: &[Replacement]) -> Result<()> {
+    replacements.iter().try_for_each(|replacement| told(check(root, replacement), &replacement.file))
+}
+
+fn told(result: Result<()>, file: &Path) -> Result<()> {
+    result.with_context(|| format!("nothing is written: {}", shown(file)))
 }
 
 fn check(root: &Path, replacement: &Replacement) -> Result<()> {

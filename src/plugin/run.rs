@@ -1,6 +1,7 @@
 //! `two-way`, `three-way` and `strategic`: read, merge, print or write.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use krm_merge::results::{Outcome, Severity};
@@ -48,7 +49,9 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     let writes = common.in_place && !common.dry_run && !merge.has_failed();
     if writes {
         progress.set("writing");
-        write(&dest, &merge)?;
+        in_place(&dest, &merge, disk::write)?;
+    } else if common.in_place && !merge.has_failed() {
+        in_place(&dest, &merge, disk::look)?;
     }
     drop(progress);
     report(&merge.results, format(common));
@@ -68,7 +71,8 @@ fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
     }
 }
 
-fn write(dest: &Side, merge: &Merge) -> Result<()> {
+/// Does with the files of dest what the merge makes of them.
+fn in_place(dest: &Side, merge: &Merge, act: fn(&Path, &[Replacement]) -> Result<()>) -> Result<()> {
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
         Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
@@ -80,7 +84,7 @@ fn write(dest: &Side, merge: &Merge) -> Result<()> {
         new: change.new.clone(),
         like: change.like.clone(),
     });
-    disk::write(&root, &replacements.collect::<Vec<_>>())
+    act(&root, &replacements.collect::<Vec<_>>())
 }
 
 /// What is printed, where nothing else is asked for.

@@ -334,3 +334,22 @@ fn what_cannot_be_told_is_written_all_the_same() {
     assert!(err.starts_with("error: stdout must be writable, and all files are written: "), "{err}");
     assert_eq!(folder.read("a.yaml"), one(2));
 }
+
+/// A dry run that passes is followed by a run that does.
+#[test]
+fn a_dry_run_refuses_what_writing_would_refuse() {
+    let folder = Folder::with(&[("v1/a.yaml", &one(1)), ("v2/a.yaml", &one(2)), ("here/a.yaml", &one(1))]);
+    folder.write("v2/sub/b", "new");
+    folder.write("here/.krmignore", "sub\n");
+    folder.write("v2/file", "new");
+    folder.write("here/file/x", "dest's own");
+    let upgrade = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place"];
+    let before = folder.files("here");
+    let errors = [&[][..], &["--dry-run"]].map(|more| {
+        let err = folder.run(&[&upgrade[..], more].concat()).failed(2);
+        assert!(err.contains("nothing is written: ") && err.contains("here/file: "), "{err}");
+        err
+    });
+    assert_eq!(errors[0], errors[1]);
+    assert_eq!(folder.files("here"), before);
+}
