@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::merge::{Comments, New, Plan, Slot};
 use crate::yaml::{
     Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text, line_end, line_start,
-    next_line,
+    next_line, open_end,
 };
 use print::{Flow, Host, Layout, Text, comment_lines};
 
@@ -102,6 +102,9 @@ fn between(gap: &str, keeps: bool) -> &str {
 
 impl<'d> Splicer<'d> {
     fn finish(mut self) -> Vec<Edit> {
+        if self.edits.iter().any(|e| e.range.start == self.text().len() && !e.text.is_empty()) {
+            self.close_end();
+        }
         // Insertions at one place stay in the order in which they were made, and before a removal that begins there.
         self.edits.sort_by_key(|e| (e.range.start, e.range.end));
         let line_break = self.doc.line_break();
@@ -112,6 +115,16 @@ impl<'d> Splicer<'d> {
             }
         }
         self.edits
+    }
+
+    /// Lets the block scalar in which the text ends without a line break keep its value, for something comes behind it.
+    fn close_end(&mut self) {
+        let Some(header) = open_end(self.doc) else { return };
+        // One that goes, or that is closed already, has an edit there.
+        if !self.edits.iter().any(|e| e.range.contains(&header.start)) {
+            let indicators = self.text()[header.clone()].replace(['+', '-'], "");
+            self.edit(header, format!("{indicators}-"));
+        }
     }
 
     fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {
@@ -385,6 +398,9 @@ impl<'d> Splicer<'d> {
                 Slot::Dest { index, plan, comments } => {
                     let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
                     inner.child(host, &places[*index], values[*index], plan, *comments);
+                    if end(*index) == self.text().len() {
+                        inner.close_end();
+                    }
                     let edits = inner.finish();
                     (apply(self.text(), top(&places[*index])..end(*index), &edits), values[*index])
                 }

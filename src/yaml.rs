@@ -16,7 +16,7 @@ mod scalar;
 pub use deserialize::from_node;
 pub use error::{Error, Position};
 pub use node::{Document, Kind, NodeRef, Style, same};
-pub use place::{Place, comment_of, comment_text, comments_above, extent, same_comment};
+pub use place::{Place, comment_of, comment_text, comments_above, extent, open_end, same_comment};
 pub use quote::{plain_or_quoted, quoted_json};
 pub use scalar::{Number, Scalar};
 

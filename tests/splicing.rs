@@ -11,7 +11,7 @@ use krm_merge::yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const HARD: [&str; 12] = [
+const HARD: [&str; 15] = [
     "# head\na: 1 # one\n\n# of b\nb:\n  c: 2\n  # foot of b\n# of d\nd: [1, 2, 3]\n",
     "a:\n- x # x\n# of y\n- y\n- - p\n  - q\n-\n- # dash\n  k: v\n  # in\n  l: w\nb: z\n",
     "a:\n  - name: x\n    # about v\n    v: |\n      text\n      # no comment\n\n  - name: y\n    v: >-\n      fold\n\n      ed\n    w: 1\nb: 1\n",
@@ -24,6 +24,9 @@ const HARD: [&str; 12] = [
     "a:\r\n  b: 1 # c\r\n  c:\r\n  - x\r\n  - y\r\nd: |\r\n  t\r\n",
     "a:\n    b:\n        - c\n        -   d: 1\n            e: 2\n    f: {}",
     "a:\n  # free\n\n  b: 1\n  # under b\n\n  # free too\nc: 1",
+    "a: 1\nb: |\n  t\n  u",
+    "a:\n- x: 1\n- |+\n  t",
+    "a: 1\nb:\n- c: >\n    t\n    u",
 ];
 
 fn value_of(node: NodeRef<'_>) -> Value {

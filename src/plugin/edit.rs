@@ -8,7 +8,7 @@ use krm_merge::exec_plugin::rewrite;
 use krm_merge::function::{Added, Item};
 use krm_merge::merge::{New, Plan, Slot};
 use krm_merge::splice::{self, Edit};
-use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, same};
+use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, open_end, same};
 
 use crate::side::{Held, is_open_list, list_of};
 
@@ -178,26 +178,11 @@ pub fn end(text: &mut String, line_break: &str) {
     if text.ends_with(['\n', '\r']) {
         return;
     }
-    if let Some(header) = last_header(text) {
+    if let Some(header) = Document::parse(text.as_str()).ok().and_then(|document| open_end(&document)) {
         let indicators = text[header.clone()].replace(['+', '-'], "");
         text.replace_range(header, &format!("{indicators}-"));
     }
     text.push_str(line_break);
-}
-
-/// Where the header of the block scalar stands, as `|+`, that a text ends in.
-fn last_header(text: &str) -> Option<Range<usize>> {
-    let document = Document::parse(text).ok()?;
-    let mut node = document.roots().last()?;
-    while let Some(last) = node.entries().last().map(|(_, value)| value).or_else(|| node.elements().last()) {
-        node = last;
-    }
-    let line = text[node.start()..].lines().next()?;
-    let header = line.split_whitespace().find(|word| !word.starts_with(['!', '&']))?;
-    // No comment stands behind its lines, so what follows the header's is its own.
-    let is_block = header.starts_with(['|', '>']) && text[node.start()..].trim_end() != line.trim_end();
-    let at = node.start() + line.find(header)?;
-    is_block.then(|| at..at + header.len())
 }
 
 /// New resources as one text.

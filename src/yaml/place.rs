@@ -147,6 +147,29 @@ pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     bottom
 }
 
+/// The header, as `|+`, of the block scalar in which a text ends without a line break. What comes behind it gives it one, and so another
+/// value, unless the header says `-`.
+pub fn open_end(doc: &Document<'_>) -> Option<Range<usize>> {
+    let text = doc.source();
+    if text.ends_with(['\n', '\r']) {
+        return None;
+    }
+    let mut last = doc.roots().last()?;
+    while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
+        last = child;
+    }
+    let is_block_scalar = matches!(last.style(), Style::Literal | Style::Folded);
+    let header = last.start()..header_end(text, last.start());
+    // One without lines ends with its header.
+    (is_block_scalar && text[header.end..].trim_end().contains(['\n', '\r'])).then_some(header)
+}
+
+/// Where the indicators of a block scalar end, which begin at an offset.
+fn header_end(text: &str, start: usize) -> usize {
+    let indicators = text[start..].bytes().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9'));
+    start + indicators.count()
+}
+
 /// The comment on the line of a child: behind its scalar, its flow brackets or the header of its block scalar, or behind the
 /// key or dash whose block begins on the next line. `None` for a block that begins on the line itself.
 pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
@@ -178,13 +201,7 @@ pub fn comment_text<'a>(place: &Place, value: NodeRef<'a>) -> Option<&'a str> {
 pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> {
     let text = value.document().source();
     match value.style() {
-        Style::Literal | Style::Folded => {
-            let header = text[value.start()..]
-                .bytes()
-                .take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9'))
-                .count();
-            Some(value.start() + header)
-        }
+        Style::Literal | Style::Folded => Some(header_end(text, value.start())),
         Style::Block => {
             let props = &text[place.open..value.start()];
             if !props.contains(['\n', '\r']) {
