@@ -69,16 +69,16 @@ pub enum Command {
     /// Show what applying files would change in a cluster, and what someone changed there since; `--apply` sends it
     #[command(after_help = LIVE)]
     Live(Live),
-    /// Make git merge Kubernetes YAML by field: writes the configuration and the `.gitattributes` lines of this repository
+    /// Make git merge Kubernetes YAML by field: writes the configuration of this clone, and lines of `.gitattributes` to be committed
     GitInstall(GitInstall),
     /// What git runs to merge a file: `git-driver %O %A %B %P`
     GitDriver(GitDriver),
-    /// Print what completes the command line in a shell
+    /// Print what completes `kubectl-krm_merge` in a shell, or `kubectl krm-merge` in kubectl
     Completion {
         /// For which shell; `kubectl` is the program `kubectl_complete-krm_merge`, by which kubectl itself completes `kubectl krm-merge`
         shell: Shell,
     },
-    /// Print the man page of the plugin, or of one of its commands
+    /// Print the man page of the plugin, or of one of its commands: `kubectl krm-merge man | man -l -`
     Man {
         /// Of this command
         command: Option<String>,

@@ -310,7 +310,7 @@ pub fn conflicts(results: &[Outcome], paint: Paint) -> String {
             let message = result.message.strip_suffix(told.settled).map(|m| m.trim_end_matches([':', ' ']));
             out.push_str(&format!("  {}\n", message.filter(|m| !m.is_empty()).unwrap_or(&result.message)));
         }
-        out + &format!("  taken:    {}\n", told.settled)
+        out + &format!("  outcome:  {}\n", told.settled)
     });
     blocks.collect()
 }
@@ -417,7 +417,7 @@ diff --git a/c.yaml b/c.yaml
         let tags = std::collections::BTreeMap::from([("krm-merge.dev/reason".to_owned(), "conflict".to_owned())]);
         let message = "the file was deleted in dest: it stays deleted";
         let result = Outcome { told: Some(told), tags, ..Outcome::new(krm_merge::results::Severity::Warning, message) };
-        let want = "conflict: : the whole file\n  the file was deleted in dest\n  taken:    it stays deleted\n";
+        let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\n";
         assert_eq!(conflicts(&[result], Paint::Plain), want);
     }
 

@@ -148,7 +148,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
             bail!("`--target` must not be given without `--source` or `--patch`");
         }
         let written = target;
-        let target = fields("--target", target)?;
+        let target = fields("--target", &TARGET, target)?;
         for held in sides.iter().flat_map(|side| &side.files) {
             let Some(document) = held.document() else { continue };
             let field = format!("spec.source[{}]", inline.len());
@@ -237,34 +237,29 @@ fn spec(mode: Mode, common: &Common) -> Result<Spec> {
     Ok((spec, flags))
 }
 
-/// `a=x,b=y` as an object. A piece without `=` goes on with the value before it, as in `keys=port,protocol`.
-fn fields(flag: &str, text: &str) -> Result<Map<String, Value>> {
-    const KNOWN: [&str; 13] = [
-        "group",
-        "version",
-        "kind",
-        "name",
-        "namespace",
-        "labelSelector",
-        "annotationSelector",
-        "apiVersion",
-        "path",
-        "keys",
-        "set",
-        "atomic",
-        "target",
-    ];
+/// The fields of a target.
+const TARGET: [&str; 7] = ["group", "version", "kind", "name", "namespace", "labelSelector", "annotationSelector"];
+/// The fields of a rule of `mergeKeys`.
+const RULE: [&str; 6] = ["apiVersion", "kind", "path", "keys", "set", "atomic"];
+
+/// `a=x,b=y` as an object. A piece without `=` goes on with the value before it, as in `keys=port,protocol`, and so does any piece behind a
+/// selector that is none of the known fields.
+fn fields(flag: &str, known: &[&str], text: &str) -> Result<Map<String, Value>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for piece in text.split(',') {
         if piece.trim().is_empty() {
             bail!("`{flag}` must have something between its commas, not \"{text}\"");
         }
         match (piece.split_once('='), pairs.last_mut()) {
-            (Some((name, value)), _) if KNOWN.contains(&name.trim()) => {
-                if pairs.iter().any(|(known, _)| known == name.trim()) {
+            (Some((name, value)), _) if known.contains(&name.trim()) => {
+                if pairs.iter().any(|(before, _)| before == name.trim()) {
                     bail!("`{flag}` must say `{}` once, not \"{text}\"", name.trim());
                 }
                 pairs.push((name.trim().to_owned(), value.to_owned()));
+            }
+            (Some((name, _)), before) if before.as_ref().is_none_or(|(before, _)| !before.ends_with("Selector")) => {
+                let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+                bail!("`{flag}` must have fields among {}, not `{}` as in \"{text}\"", known.join(", "), name.trim());
             }
             (_, Some((_, value))) => {
                 value.push(',');
@@ -277,7 +272,7 @@ fn fields(flag: &str, text: &str) -> Result<Map<String, Value>> {
 }
 
 fn merge_keys(text: &str) -> Result<Value> {
-    let mut rule = fields("--merge-keys", text)?;
+    let mut rule = fields("--merge-keys", &RULE, text)?;
     if ["keys", "set", "atomic"].iter().filter(|name| rule.contains_key(**name)).count() != 1 {
         let kinds = "`keys=FIELD,…`, `set=true` and `atomic=true`";
         bail!("`--merge-keys` must have exactly one of {kinds}, not \"{text}\"");
@@ -302,7 +297,8 @@ mod tests {
 
     #[test]
     fn a_piece_without_a_known_field_goes_on_with_the_value_before_it() {
-        let target = fields("--target", "kind=Deployment,labelSelector=app=web,tier in (a,b)").expect("fields");
+        let target =
+            fields("--target", &TARGET, "kind=Deployment,labelSelector=app=web,tier in (a,b)").expect("fields");
         assert_eq!(Value::Object(target), json!({"kind": "Deployment", "labelSelector": "app=web,tier in (a,b)"}));
         assert_eq!(
             merge_keys("apiVersion=v1,kind=Service,path=spec.ports,keys=port,protocol").expect("a rule"),
@@ -314,8 +310,13 @@ mod tests {
             ("name=a,,kind=b", "between its commas"),
             ("", "between its commas"),
             ("name=a,", "between its commas"),
+            (
+                "kind=Deployment,foo=x",
+                "must have fields among `group`, `version`, `kind`, `name`, `namespace`, `labelSelector`, `annotationSelector`, not `foo` as in \"kind=Deployment,foo=x\"",
+            ),
+            ("foo=x", "not `foo` as in \"foo=x\""),
         ] {
-            let error = fields("--target", target).expect_err(target).to_string();
+            let error = fields("--target", &TARGET, target).expect_err(target).to_string();
             assert!(error.contains(want), "{error}");
         }
         let error = merge_keys("apiVersion=v1,kind=A,path=b,set=false").expect_err("false").to_string();

@@ -118,7 +118,9 @@ impl Side {
     fn one(root: Root, name: String, disk: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         let document = parse(&name, bytes)?;
         if let Some(other) = document.roots().find(|r| !r.is_map() && !r.is_null()) {
-            bail!("{name}:{}", other.error("a document must be a resource, which is a map"));
+            let is_json_patch = other.elements().any(|e| e.get("op").is_some());
+            let what = if is_json_patch { "; a JSON patch (RFC 6902) is none" } else { "" };
+            bail!("{name}:{}", other.error(format!("a document must be a resource, which is a map{what}")));
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         let content = Content::Resources(Box::new(document));

@@ -640,7 +640,9 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
         (
             "--merge-keys",
             "apiVersion=v1,kind=A,path=x,keys=a,name=b",
-            format!("{keys} \"apiVersion=v1,kind=A,path=x,keys=a,name=b\" must not have the field \"name\""),
+            format!(
+                "{keys} must have fields among `apiVersion`, `kind`, `path`, `keys`, `set`, `atomic`, not `name` as in"
+            ),
         ),
         (
             "--target",
@@ -648,7 +650,7 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
             "`labelSelector` of `--target` \"labelSelector=a in\" must be a selector".into(),
         ),
         ("--target", "name=(", "`name` of `--target` \"name=(\" must be a regular expression, not \"(\"".into()),
-        ("--target", "path=x", "`--target` \"path=x\" must not have the field \"path\"".into()),
+        ("--target", "path=x", "`--target` must have fields among `group`, ".into()),
         ("--target", "kind=Job", "`--target` \"kind=Job\" must select at least one item".into()),
         ("--openapi", "d.yaml", "`--openapi` \"d.yaml\" must have `definitions`".into()),
         ("--openapi", "list.yaml", "`--openapi` \"list.yaml\" must have `definitions`".into()),

@@ -250,7 +250,7 @@ fn what_both_changed_is_a_conflict() {
     let server = Server::new(cluster(5, "web:hotfix"));
     let folder = folder(&server, &[("web.yaml", &deployment(4, "web:2").to_string())]);
     let ran = run(&folder, &["-f", "web.yaml"]);
-    assert!(ran.stdout.contains("conflict: Deployment prod/web (prod/deployment.apps/web): spec.replicas\n  original: 3\n  dest:     5\n  updated:  4\n  taken:    updated's was taken\n"), "{ran:?}");
+    assert!(ran.stdout.contains("conflict: Deployment prod/web (prod/deployment.apps/web): spec.replicas\n  original: 3\n  dest:     5\n  updated:  4\n  outcome:  updated's was taken\n"), "{ran:?}");
     assert!(
         ran.stdout.contains("containers[name=app].image\n  original: \"web:1\"\n  dest:     \"web:hotfix\"\n"),
         "{ran:?}"

@@ -57,7 +57,11 @@ fn a_target_is_every_resource_that_it_selects() {
     for (args, want) in [
         (["-p", patch, "--target", "kind=Job"], "must select at least one item"),
         (["-p", patch, "--target", "Deployment"], "`--target` must be fields"),
-        (["-p", patch, "--target", "kin=Deployment"], "`--target` must be fields"),
+        (
+            ["-p", patch, "--target", "kin=Deployment"],
+            "labelSelector`, `annotationSelector`, not `kin` as in \"kin=Deployment\"",
+        ),
+        (["-p", "[{op: remove, path: /spec}]", "--target", "kind=Deployment"], "a JSON patch (RFC 6902) is none"),
         (["-p", "spec: {$patch: x}", "--target", "kind=Deployment"], "`$patch` must be"),
         (["-p", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: none}\n", "-d", "here"], "none"),
     ] {
