@@ -86,8 +86,7 @@ impl<'a> ResourceList<'a> {
         let results_doc = Document::parse(written)?;
         let plan = self.plan(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
         edits.extend(splice::edits(self.root, &plan));
-        edits.sort_by_key(|e| (e.range.start, e.range.end));
-        Ok(splice::apply(text, 0..text.len(), &edits))
+        Ok(splice::apply(text, 0..text.len(), &splice::joined(edits)))
     }
 
     fn plan<'p>(&self, gone: &[bool], added: Vec<New<'p>>, results: Option<NodeRef<'p>>) -> Plan<'p>

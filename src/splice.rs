@@ -35,6 +35,25 @@ pub fn edits(root: NodeRef<'_>, plan: &Plan<'_>) -> Vec<Edit> {
     splicer.finish()
 }
 
+/// The edits that several plans for parts of one document make, in the order of the text. What one plan does to a node that another one removes
+/// goes with the node.
+pub fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort_by_key(|e| (e.range.start, e.range.end));
+    let lies_in =
+        |a: &Edit, b: &Edit| !a.range.is_empty() && b.range.start <= a.range.start && a.range.end <= b.range.end;
+    let mut out: Vec<Edit> = Vec::with_capacity(edits.len());
+    for edit in edits {
+        if out.last().is_some_and(|last| lies_in(&edit, last)) {
+            continue;
+        }
+        if out.last().is_some_and(|last| lies_in(last, &edit)) {
+            out.pop();
+        }
+        out.push(edit);
+    }
+    out
+}
+
 /// A range of a text with the edits that lie in it carried out.
 pub fn apply(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
     let grown: usize = edits.iter().map(|e| e.text.len()).sum();

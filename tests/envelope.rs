@@ -112,6 +112,25 @@ fn line_breaks_byte_order_mark_and_the_missing_end_of_the_text_are_kept() {
 }
 
 #[test]
+fn a_block_scalar_in_which_the_text_ends_keeps_its_value_or_goes() {
+    let item =
+        "apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n  data:\n    k:\n      script: |\n        old";
+    let head = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n";
+    let with = |config: &str| passes(&format!("{head}{config}items:\n- {item}")).stdout;
+    let run = |data: &str| with(&CONFIG.replace("{k: new}", data));
+    // The field that comes, and the results, would give it a line break that it does not have.
+    let stdout = run("{k: {more: 1}, l: [x]}");
+    assert!(stdout.ends_with("    k:\n      script: |-\n        old\n      more: 1\n    l: [x]\n"), "{stdout}");
+    // Another kind in its place is warned of: the results follow what is no longer there.
+    let stdout = run("{k: new}");
+    let (merged, told) = stdout.split_once("results:\n").expect("results");
+    assert!(merged.ends_with("  data:\n    k: new\n") && told.contains("`data.k` is a map in dest"), "{stdout}");
+    // What follows is another item.
+    let stdout = with(&CONFIG.replace("name: a", "name: b"));
+    assert!(stdout.contains("      script: |-\n        old\n- {apiVersion: v1, "), "{stdout}");
+}
+
+#[test]
 fn results_that_are_there_stay_and_new_ones_follow() {
     let old = "results:\n- message: earlier\n  severity: info\n";
     let clash = CONFIG.replace("{k: new}", "{k: {x: y}}");

@@ -62,10 +62,7 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
         .map(|(i, root)| match edits.remove(&i) {
             _ if gone(*root) => Item::Goes,
             None => Item::Stays,
-            Some(mut edits) => {
-                edits.sort_by_key(|e| (e.range.start, e.range.end));
-                Item::Edited(edits)
-            }
+            Some(edits) => Item::Edited(splice::joined(edits)),
         })
         .collect();
     let mut text = rewrite(document.source(), extents(&roots, &fates).into_iter().zip(&fates));

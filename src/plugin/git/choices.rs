@@ -106,8 +106,7 @@ fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]
             _ => {}
         }
     }
-    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
-    let mut text = splice::apply(source, 0..source.len(), &edits);
+    let mut text = splice::apply(source, 0..source.len(), &splice::joined(edits));
     if !added.is_empty() && !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
