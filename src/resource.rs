@@ -113,6 +113,12 @@ pub struct Resource<'a> {
     pub target: Option<Rc<Target>>,
 }
 
+/// Why a node that is no map is no resource, as the end of a sentence: kustomize's users write JSON patches in the place of one.
+pub fn why_no_resource(node: NodeRef<'_>) -> &'static str {
+    let is_json_patch = node.elements().any(|e| e.get("op").is_some());
+    if is_json_patch { "; a JSON patch (RFC 6902) is none" } else { "" }
+}
+
 impl<'a> Resource<'a> {
     /// Reads the head of a resource.
     pub fn read(node: NodeRef<'a>, origin: Origin) -> Self {

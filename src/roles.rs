@@ -1,7 +1,7 @@
 //! Which resource plays which role: by the functionConfig, or by annotation where that is silent.
 
 use crate::config::{Config, From, Keep, Mode, Role};
-use crate::resource::{Origin, ROLE, Resource};
+use crate::resource::{Origin, ROLE, Resource, why_no_resource};
 use crate::results::{Outcome, Severity};
 use crate::yaml::{Document, NodeRef};
 
@@ -119,8 +119,7 @@ pub fn assign<'a>(
                         let field =
                             if doc.roots().len() > 1 { format!("{field}, document {}", i + 1) } else { field.clone() };
                         if !root.is_map() {
-                            let is_json_patch = root.elements().any(|e| e.get("op").is_some());
-                            let what = if is_json_patch { "; a JSON patch (RFC 6902) is none" } else { "" };
+                            let what = why_no_resource(root);
                             return Err(error(format!("`{field}` must hold resources, which are maps{what}")));
                         }
                         members.push(Resource::read(root, Origin::Field(field)));

@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::resource::{Origin, Resource};
+use krm_merge::resource::{Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
 use crate::walk::{Tree, shown};
@@ -118,8 +118,7 @@ impl Side {
     fn one(root: Root, name: String, disk: Option<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         let document = parse(&name, bytes)?;
         if let Some(other) = document.roots().find(|r| !r.is_map() && !r.is_null()) {
-            let is_json_patch = other.elements().any(|e| e.get("op").is_some());
-            let what = if is_json_patch { "; a JSON patch (RFC 6902) is none" } else { "" };
+            let what = why_no_resource(other);
             bail!("{name}:{}", other.error(format!("a document must be a resource, which is a map{what}")));
         }
         let path = disk.as_deref().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
