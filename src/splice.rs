@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::merge::{Comments, New, Plan, Slot};
 use crate::yaml::{
-    Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text, line_end, line_start,
-    next_line, open_end,
+    Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text, last_header, line_end,
+    line_start, next_line, open_end,
 };
 use print::{Flow, Host, Layout, Text, comment_lines};
 
@@ -52,6 +52,13 @@ pub fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
         out.push(edit);
     }
     out
+}
+
+/// What lets the block scalar in which a text ends without a line break keep its value, whatever comes behind it; `None` where none does.
+pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
+    let header = open_end(doc)?;
+    let indicators = doc.source()[header.clone()].replace(['+', '-'], "");
+    Some(Edit { range: header, text: format!("{indicators}-") })
 }
 
 /// A range of a text with the edits that lie in it carried out.
@@ -104,12 +111,7 @@ fn news<'s, 'a>(slots: &'s [Slot<'a>]) -> impl Iterator<Item = &'s New<'a>> {
 
 /// Whether a node ends with a block scalar to which the blank lines below it belong (`|+`).
 fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
-    let mut last = node;
-    while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
-        last = child;
-    }
-    let is_block_scalar = matches!(last.style(), Style::Literal | Style::Folded);
-    is_block_scalar && last.text().lines().next().is_some_and(|l| l.contains('+'))
+    last_header(node).is_some_and(|header| node.document().source()[header].contains('+'))
 }
 
 /// What stands between two children, without the blank lines that the first one would take for its own.
@@ -138,12 +140,10 @@ impl<'d> Splicer<'d> {
 
     /// Lets the block scalar in which the text ends without a line break keep its value, for something comes behind it.
     fn close_end(&mut self) {
-        let Some(header) = open_end(self.doc) else { return };
         // One that goes, or that is closed already, has an edit there.
-        if !self.edits.iter().any(|e| e.range.contains(&header.start)) {
-            let indicators = self.text()[header.clone()].replace(['+', '-'], "");
-            self.edit(header, format!("{indicators}-"));
-        }
+        let is_there = |edit: &Edit| !self.edits.iter().any(|e| e.range.contains(&edit.range.start));
+        let edit = closed_end(self.doc).filter(is_there);
+        self.edits.extend(edit);
     }
 
     fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {

@@ -16,11 +16,11 @@ mod scalar;
 pub use deserialize::from_node;
 pub use error::{Error, Position};
 pub use node::{Document, Kind, NodeRef, Style, same};
-pub use place::{Place, comment_of, comment_text, comments_above, extent, open_end, same_comment};
+pub use place::{Place, comment_of, comment_text, comments_above, extent, same_comment};
 pub use quote::{plain_or_quoted, quoted_json};
 pub use scalar::{Number, Scalar};
 
 pub(crate) use deserialize::one_of;
 pub(crate) use error::{line_end, line_start};
-pub(crate) use place::{below, comment_place, next_line, own_line_comment};
+pub(crate) use place::{below, comment_place, last_header, next_line, open_end, own_line_comment};
 pub(crate) use quote::{Context, scalar as quoted};

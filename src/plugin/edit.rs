@@ -8,7 +8,7 @@ use krm_merge::exec_plugin::rewrite;
 use krm_merge::function::{Added, Item};
 use krm_merge::merge::{New, Plan, Slot};
 use krm_merge::splice::{self, Edit};
-use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, open_end, same};
+use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, same};
 
 use crate::side::{Held, is_open_list, list_of};
 
@@ -175,9 +175,8 @@ pub fn end(text: &mut String, line_break: &str) {
     if text.ends_with(['\n', '\r']) {
         return;
     }
-    if let Some(header) = Document::parse(text.as_str()).ok().and_then(|document| open_end(&document)) {
-        let indicators = text[header.clone()].replace(['+', '-'], "");
-        text.replace_range(header, &format!("{indicators}-"));
+    if let Some(edit) = Document::parse(text.as_str()).ok().and_then(|document| splice::closed_end(&document)) {
+        text.replace_range(edit.range, &edit.text);
     }
     text.push_str(line_break);
 }

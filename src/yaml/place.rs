@@ -149,19 +149,24 @@ pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
 
 /// The header, as `|+`, of the block scalar in which a text ends without a line break. What comes behind it gives it one, and so another
 /// value, unless the header says `-`.
-pub fn open_end(doc: &Document<'_>) -> Option<Range<usize>> {
+pub(crate) fn open_end(doc: &Document<'_>) -> Option<Range<usize>> {
     let text = doc.source();
     if text.ends_with(['\n', '\r']) {
         return None;
     }
-    let mut last = doc.roots().last()?;
+    let header = last_header(doc.roots().last()?)?;
+    // One without lines ends with its header.
+    text[header.end..].trim_end().contains(['\n', '\r']).then_some(header)
+}
+
+/// The header of the block scalar with which a node ends, where it ends with one.
+pub(crate) fn last_header(node: NodeRef<'_>) -> Option<Range<usize>> {
+    let mut last = node;
     while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
         last = child;
     }
     let is_block_scalar = matches!(last.style(), Style::Literal | Style::Folded);
-    let header = last.start()..header_end(text, last.start());
-    // One without lines ends with its header.
-    (is_block_scalar && text[header.end..].trim_end().contains(['\n', '\r'])).then_some(header)
+    is_block_scalar.then(|| last.start()..header_end(last.document().source(), last.start()))
 }
 
 /// Where the indicators of a block scalar end, which begin at an offset.
