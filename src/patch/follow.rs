@@ -12,25 +12,28 @@ pub(super) fn follow<'a>(first: &mut Change<'a>, second: Change<'a>) {
     first.notes.behind = second.notes.behind.or(first.notes.behind);
     match second.wants {
         Wants::Same => {}
-        Wants::Inside(mut second) => match looked_into(&first.wants, &second) {
-            Some(mut inside) => {
-                follow_inside(&mut inside, second);
-                first.wants = Wants::Inside(inside);
-            }
-            None => {
-                if !matches!(first.wants, Wants::Same) {
-                    from_nothing(&mut second);
+        Wants::Inside(mut second) => {
+            let before = std::mem::replace(&mut first.wants, Wants::Same);
+            let is_untouched = matches!(before, Wants::Same);
+            first.wants = Wants::Inside(match looked_into(before, &second) {
+                Some(mut inside) => {
+                    follow_inside(&mut inside, second);
+                    inside
                 }
-                first.wants = Wants::Inside(second);
-            }
-        },
+                None if is_untouched => second,
+                None => {
+                    from_nothing(&mut second);
+                    second
+                }
+            });
+        }
         second => first.wants = second,
     }
 }
 
 /// What is wanted, as a look that the second one can follow: into the same kind of map or list, by the same identities. `None` where nothing
 /// of it is left to be looked into.
-fn looked_into<'a>(first: &Wants<'a>, second: &Inside<'a>) -> Option<Inside<'a>> {
+fn looked_into<'a>(first: Wants<'a>, second: &Inside<'a>) -> Option<Inside<'a>> {
     if matches!(second.by, By::Index) {
         return None;
     }
@@ -38,13 +41,13 @@ fn looked_into<'a>(first: &Wants<'a>, second: &Inside<'a>) -> Option<Inside<'a>>
     let (like, children): (_, Vec<Child<'a>>) = match first {
         Wants::Same | Wants::Nothing => return None,
         Wants::Inside(inside) if !is_alike(inside.like) => return None,
-        Wants::Inside(inside) if !matches!(inside.by, By::Index) => return Some(inside.clone()),
+        Wants::Inside(inside) if !matches!(inside.by, By::Index) => return Some(inside),
         // A list that is replaced, by place: its elements have identities all the same.
         Wants::Inside(inside) => {
-            let id = |child: &Child<'a>| Some(Child { id: second.by.id_of(child.node?.1)?, ..child.clone() });
-            (inside.like, inside.children.iter().filter_map(id).collect())
+            let id = |child: Child<'a>| Some(Child { id: second.by.id_of(child.node?.1)?, ..child });
+            (inside.like, inside.children.into_iter().filter_map(id).collect())
         }
-        Wants::Value(value) if !is_alike(*value) => return None,
+        Wants::Value(value) if !is_alike(value) => return None,
         Wants::Value(value) => {
             let whole = |id, key, value| Child {
                 id,
@@ -53,7 +56,7 @@ fn looked_into<'a>(first: &Wants<'a>, second: &Inside<'a>) -> Option<Inside<'a>>
             };
             let fields = value.entries().map(|(key, value)| whole(ChildId::Field(key.string()), Some(key), value));
             let elements = value.elements().filter_map(|e| Some(whole(second.by.id_of(e)?, None, e)));
-            (*value, fields.chain(elements).collect())
+            (value, fields.chain(elements).collect())
         }
     };
     let mut inside = Inside { others: Others::Go, ..Inside::of(like, second.by.clone(), children) };
