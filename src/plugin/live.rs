@@ -31,7 +31,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::run::report;
 use crate::side::Side;
-use crate::told::{self, without_values};
+use crate::told;
 use cluster::Cluster;
 use local::{Local, config, functionconfig, read};
 use object::Object;
@@ -147,7 +147,7 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     if args.on_conflict == Some(OnConflict::Fail) {
         merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(leave_open);
     }
-    merged.results.iter_mut().for_each(without_values);
+    merged.results.iter_mut().for_each(secret::mask_fields);
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();
     let told = drifts.iter().map(|(address, found)| drift::shown(address, found, &conflicts, paint)).collect();
     if merged.has_failed() {

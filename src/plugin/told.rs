@@ -1,7 +1,7 @@
 //! What is told of a result on one line: one place, before all else, and nothing of a file that could be a secret value.
 //!
-//! Lines of a file are not repeated, for the one that cannot be read may be a password whose quote is missing; neither are the values of a
-//! Secret, which a log of a pipeline would keep.
+//! Lines of a file are not repeated, for the one that cannot be read may be a password whose quote is missing. Values of a Secret are in no
+//! message of the engine.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,6 @@ use krm_merge::resource::Resource;
 use krm_merge::results::{Outcome, Severity};
 
 use crate::side::{Held, Side};
-
-/// What stands in the place of a value of a Secret.
-pub const MASK: &str = "***";
 
 /// A result for stderr: `error: web.yaml:3:5: Deployment web: …`.
 pub fn line(result: &Outcome) -> String {
@@ -64,21 +61,6 @@ fn with_place(message: &str, files: &HashMap<&str, &Held>) -> Option<String> {
     let mut positions = files.get(name)?.resources().map(|r| r.node.position());
     let at = positions.find(|position| position.line.to_string() == line)?;
     Some(format!("{name}:{at}: the resource must have {told}"))
-}
-
-/// Takes the values of a Secret out of the fields of a result; the engine's messages have none.
-pub fn without_values(result: &mut Outcome) {
-    if result.resource_ref.as_ref().is_none_or(|r| r.kind != "Secret" || r.api_version != "v1") {
-        return;
-    }
-    if let Some(original) = result.tags.get_mut("krm-merge.dev/original") {
-        *original = format!("\"{MASK}\"");
-    }
-    if let Some(field) = &mut result.field {
-        for value in [&mut field.current_value, &mut field.proposed_value].into_iter().flatten() {
-            *value = MASK.into();
-        }
-    }
 }
 
 #[cfg(test)]

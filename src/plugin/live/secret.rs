@@ -1,13 +1,15 @@
 //! Secrets are not shown: what a diff of files may show, a diff of a cluster must not, as with `kubectl diff`.
 
+use krm_merge::results::Outcome;
 use serde_json::{Value, json};
 
 use super::drift::Drift;
 use super::text;
 use crate::merge::Change;
-use crate::told::MASK;
 
 const FIELDS: [&str; 2] = ["data", "stringData"];
+/// What stands in the place of a value.
+const MASK: &str = "***";
 
 /// The same object without the values of a Secret.
 pub fn hidden(mut object: Value) -> Value {
@@ -50,6 +52,21 @@ pub fn masked(changes: &[Change]) -> Vec<Change> {
         Change { old: write(old), new: write(new), ..change.clone() }
     };
     changes.iter().map(mask).collect()
+}
+
+/// Takes the values of a Secret out of the fields of a result; the engine's messages have none.
+pub fn mask_fields(result: &mut Outcome) {
+    if result.resource_ref.as_ref().is_none_or(|r| r.kind != "Secret" || r.api_version != "v1") {
+        return;
+    }
+    if let Some(original) = result.tags.get_mut("krm-merge.dev/original") {
+        *original = format!("\"{MASK}\"");
+    }
+    if let Some(field) = &mut result.field {
+        for value in [&mut field.current_value, &mut field.proposed_value].into_iter().flatten() {
+            *value = MASK.into();
+        }
+    }
 }
 
 fn is_secret(value: &Value) -> bool {
