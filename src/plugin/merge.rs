@@ -1,5 +1,6 @@
 //! A merge of sides that were read: the engine over their resources, and what comes of it file by file.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
@@ -218,10 +219,10 @@ impl LeftOut {
             }
         }
         let (Some(original), Some(updated)) = (original, updated) else { return left_out };
+        let identities: LazyCell<HashSet<_>, _> =
+            LazyCell::new(|| updated.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).collect());
         for held in original.files.iter().filter(|held| held.document().is_some()) {
             let Some(told) = not_read(updated, &held.path) else { continue };
-            let identities: HashSet<_> =
-                updated.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).collect();
             for resource in held.resources().filter(|r| r.identity.is_some_and(|i| !identities.contains(&i))) {
                 left_out.of.extend(key(Some(&held.path), &resource));
                 left_out.warn(Some(told.clone()));
