@@ -3,10 +3,13 @@
 
 #[path = "support/alias.rs"]
 mod alias;
+#[path = "support/generate.rs"]
+mod generate;
 #[path = "support/render.rs"]
 mod render;
 mod support;
 
+use generate::{env, keyed, map_of};
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge::{Output, Verdict, run};
 use proptest::prelude::*;
@@ -20,10 +23,6 @@ fn one_in(bytes: &mut Bytes<'_>, n: u8) -> bool {
     bytes.next().is_some_and(|b| b % n == 0)
 }
 
-fn map_of(fields: Vec<(&'static str, Option<Value>)>) -> Value {
-    Value::Object(fields.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))).collect())
-}
-
 /// Of a few, so that equal ones are many.
 fn scalar() -> impl Strategy<Value = Value> {
     prop::sample::select(vec![json!(1), json!("x"), json!("y z"), json!("two\nlines\n")])
@@ -31,12 +30,6 @@ fn scalar() -> impl Strategy<Value = Value> {
 
 fn fields(value: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {
     prop::collection::btree_map("[a-c]", value, 0..4).prop_map(|m| Value::Object(m.into_iter().collect()))
-}
-
-fn keyed(element: impl Fn(&'static str) -> BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
-    (Just(vec!["a", "b", "c"]).prop_shuffle(), 0..4usize)
-        .prop_flat_map(move |(names, count)| names[..count].iter().map(|n| element(n)).collect::<Vec<_>>())
-        .prop_map(Value::Array)
 }
 
 fn value() -> impl Strategy<Value = Value> {
@@ -50,14 +43,10 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn env(name: &'static str) -> BoxedStrategy<Value> {
-    prop::option::of(scalar()).prop_map(move |v| map_of(vec![("name", Some(json!(name))), ("value", v)])).boxed()
-}
-
 fn container(name: &'static str) -> BoxedStrategy<Value> {
     let parts = (
         prop::option::of(scalar()),
-        prop::option::of(keyed(env)),
+        prop::option::of(keyed(|name| env(name, scalar()))),
         prop::option::of(prop::collection::vec(scalar(), 0..3).prop_map(Value::Array)),
         prop::option::of(fields(scalar())),
         prop::option::of(value()),

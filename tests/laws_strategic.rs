@@ -1,44 +1,30 @@
 //! The laws of Strategic, over generated Pods and patches with directives in any place.
 
+#[path = "support/generate.rs"]
+mod generate;
 #[path = "support/render.rs"]
 mod render;
 mod support;
 
+use generate::{env, keyed, map_of};
 use krm_merge::Verdict;
 use krm_merge::yaml::{Document, NodeRef};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use support::{items, items_of, passes, resource_list, side};
-
-const NAMES: [&str; 3] = ["a", "b", "c"];
-
-fn map_of(fields: Vec<(&'static str, Option<Value>)>) -> Value {
-    Value::Object(fields.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))).collect::<Map<_, _>>())
-}
 
 fn scalar() -> impl Strategy<Value = Value> {
     prop_oneof![Just(json!("x")), Just(json!("y")), Just(json!("z"))]
-}
-
-/// Elements of distinct names.
-fn keyed(element: impl Fn(&'static str) -> BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
-    (Just(NAMES.to_vec()).prop_shuffle(), 0..=NAMES.len())
-        .prop_flat_map(move |(names, count)| names[..count].iter().map(|n| element(n)).collect::<Vec<_>>())
-        .prop_map(Value::Array)
 }
 
 fn set() -> impl Strategy<Value = Value> {
     prop::collection::btree_set("[k-n]", 0..4).prop_map(|s| json!(s))
 }
 
-fn env(name: &'static str) -> BoxedStrategy<Value> {
-    prop::option::of(scalar()).prop_map(move |v| map_of(vec![("name", Some(json!(name))), ("value", v)])).boxed()
-}
-
 fn container(name: &'static str) -> BoxedStrategy<Value> {
     let parts = (
         prop::option::of(scalar()),
-        prop::option::of(keyed(env)),
+        prop::option::of(keyed(|name| env(name, scalar()))),
         prop::option::of(set()),
         prop::option::of(prop::option::of(scalar())),
     );
