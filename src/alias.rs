@@ -1,35 +1,64 @@
-//! Aliases, anchors and `<<` in dest: they stay in the text until a plan goes into one, and then only that use is written out.
+//! Aliases, anchors and `<<` in dest: they stay in the text until a merge goes into one, and then only that use is written out.
 //!
-//! A plan must not change what an alias stands for elsewhere, and must not leave an alias without its anchor. So before a plan is
-//! carried out, the uses in its way are found ([`in_the_way`]) and written out ([`write_out`]), and the merge is done again on the new text.
+//! A merge must not change what an alias stands for elsewhere, and must not leave an alias without its anchor. What goes into an alias is a
+//! branch in its place already; here the other uses are found that stand in the way, and take what they stand for as their own.
 
-use crate::merge::{Merged, New, Plan, Slot};
+use crate::child::By;
+use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{Kind, NodeRef};
 
-/// The aliases, and the values of `<<` entries, of a resource that have to be written out before its plan can be carried out.
-pub fn in_the_way<'a>(dest: NodeRef<'a>, merged: &Merged<'a>) -> Vec<NodeRef<'a>> {
-    // What a `<<` entry brings in may be written there itself, without any alias.
-    let mut found = merged.entered.clone();
-    if !dest.has_aliases() {
-        return found;
+/// A settled tree of dest in which each alias is written out whose anchor goes, moves, or stands for something else now.
+pub fn written_out<'a>(dest: NodeRef<'a>, mut tree: Tree<'a>) -> Tree<'a> {
+    if !dest.has_aliases() || tree.is(dest) {
+        return tree;
     }
+    loop {
+        let uses = in_the_way(dest, &tree);
+        if uses.is_empty() {
+            return tree;
+        }
+        let uses = with_orphans(dest, &tree, uses);
+        tree = with_copies(tree, &uses);
+    }
+}
+
+/// The aliases of a tree that stand where they are written.
+fn aliases_of<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
+    fn collect<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<NodeRef<'a>>) {
+        let branch = match tree {
+            Tree::Node(own) if own.is(node) => return out.extend(node.document().aliases_in(node)),
+            Tree::Branch(branch) if branch.like.is(node) && node.kind() != Kind::Alias => branch,
+            _ => return,
+        };
+        let written: Vec<_> = node.written().collect();
+        for entry in &branch.entries {
+            let Some(&(key, value)) = entry.place.and_then(|place| written.get(place)) else { continue };
+            if let Some(tree) = &entry.value {
+                out.extend(key.into_iter().flat_map(|key| key.document().aliases_in(key)));
+                collect(value, tree, out);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    collect(dest, tree, &mut out);
+    out
+}
+
+fn in_the_way<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
     let mut changed = Vec::new();
-    collect_changed(dest, &merged.plan, &mut changed);
-    for alias in dest.document().aliases_in(dest) {
+    collect_changed(dest, tree, &mut changed);
+    let is_in_the_way = |alias: &NodeRef<'a>| {
         let target = alias.resolve();
-        let is_changed = |c: &Changed<'a>| match c {
+        changed.iter().any(|c| match c {
             Changed::Gone(node) => node.holds(target) || target.holds(*node),
             Changed::Within(node) => target.holds(*node),
             Changed::Moved(node) => {
-                let may_mean_another = || node.holds(alias) && node.document().has_anchors_in(*node);
+                let may_mean_another = || node.holds(*alias) && node.document().has_anchors_in(*node);
                 node.holds(target) || target.holds(*node) || may_mean_another()
             }
-        };
-        if changed.iter().any(is_changed) {
-            found.push(alias);
-        }
-    }
-    found
+        })
+    };
+    aliases_of(dest, tree).into_iter().filter(is_in_the_way).collect()
 }
 
 enum Changed<'a> {
@@ -41,44 +70,41 @@ enum Changed<'a> {
     Moved(NodeRef<'a>),
 }
 
-fn collect_changed<'a>(node: NodeRef<'a>, plan: &Plan<'a>, out: &mut Vec<Changed<'a>>) {
-    match plan {
-        Plan::Keep => {}
-        // A plan that goes into an alias is in the way itself; what the alias stands for is not changed by it.
-        Plan::Inside(_) if node.kind() == Kind::Alias => {}
-        Plan::Put(_) | Plan::Remove => out.push(Changed::Gone(node)),
-        Plan::Inside(slots) => {
-            let written: Vec<_> = node.written().collect();
-            if slots.iter().any(|s| matches!(s, Slot::New(_) | Slot::Dest { plan: Plan::Remove, .. })) {
-                out.push(Changed::Within(node.resolve()));
-            }
-            let places =
-                slots.iter().filter_map(|s| if let Slot::Dest { index, .. } = s { Some(*index) } else { None });
-            if !places.is_sorted() {
-                out.push(Changed::Moved(node.resolve()));
-            }
-            for slot in slots {
-                if let Slot::Dest { index, plan, .. } = slot {
-                    if let (Plan::Remove, Some(key)) = (plan, written[*index].0) {
-                        out.push(Changed::Gone(key));
-                    }
-                    collect_changed(written[*index].1, plan, out);
-                }
+fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed<'a>>) {
+    let branch = match tree {
+        Tree::Node(own) if own.is(node) => return,
+        Tree::Branch(branch) if branch.like.is(node) => branch,
+        _ => return out.push(Changed::Gone(node)),
+    };
+    // What goes into an alias changes nothing that it stands for.
+    if node.kind() == Kind::Alias {
+        return;
+    }
+    let written: Vec<_> = node.written().collect();
+    if branch.entries.iter().any(|entry| entry.place.is_none() || entry.value.is_none()) {
+        out.push(Changed::Within(node));
+    }
+    if !branch.entries.iter().filter_map(|entry| entry.place).is_sorted() {
+        out.push(Changed::Moved(node));
+    }
+    for entry in &branch.entries {
+        let Some(&(key, value)) = entry.place.and_then(|place| written.get(place)) else { continue };
+        match &entry.value {
+            Some(tree) => collect_changed(value, tree, out),
+            None => {
+                out.extend(key.map(Changed::Gone));
+                out.push(Changed::Gone(value));
             }
         }
     }
 }
 
-/// The plan that writes out these uses and changes nothing that anything else stands for.
-pub fn write_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
-    written_out(node, &with_orphans(node, uses))
-}
-
 /// These uses, with the aliases whose anchors stand in what is written out with them: a copy has no anchors.
-fn with_orphans<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Vec<NodeRef<'a>> {
-    let mut uses = uses.to_vec();
-    let mut copied = copied_whole(node);
-    let mut aliases: Vec<_> = node.document().aliases_in(node).collect();
+fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) -> Vec<NodeRef<'a>> {
+    let mut uses = uses;
+    let mut copied = Vec::new();
+    copied_whole(tree, &mut copied);
+    let mut aliases = aliases_of(dest, tree);
     loop {
         let (goes, stays): (Vec<_>, Vec<_>) = copied.into_iter().partition(|entry| is_used(*entry, &uses));
         let (orphans, others): (Vec<_>, Vec<_>) = aliases
@@ -94,21 +120,24 @@ fn with_orphans<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Vec<NodeRef<'a>>
 
 /// The entries that cannot be written out from within, so that a copy of all they hold takes their place: `<<`, and those whose key is an
 /// alias. What lies in a `<<` goes with it.
-fn copied_whole(node: NodeRef<'_>) -> Vec<(NodeRef<'_>, NodeRef<'_>)> {
-    fn collect<'a>(node: NodeRef<'a>, out: &mut Vec<(NodeRef<'a>, NodeRef<'a>)>) {
-        for (key, value) in node.written().filter(|_| node.kind() != Kind::Alias) {
-            let is_merge_key = key.is_some_and(NodeRef::is_merge_key);
-            out.extend(key.filter(|k| is_merge_key || k.kind() == Kind::Alias).map(|k| (k, value)));
-            if !is_merge_key {
-                collect(value, out);
-            }
+fn copied_whole<'a>(tree: &Tree<'a>, out: &mut Vec<(NodeRef<'a>, NodeRef<'a>)>) {
+    let Some(like) = tree.like().filter(|like| like.kind() != Kind::Alias) else { return };
+    if !like.document().has_merge_keys() && !like.has_aliases() {
+        return;
+    }
+    let entries = match tree {
+        Tree::Branch(branch) => &branch.entries,
+        _ => &Branch::of(like, By::Field).entries,
+    };
+    for entry in entries {
+        let Some(value) = &entry.value else { continue };
+        let key = entry.key.and_then(|key| key.node());
+        let is_whole = |key: &NodeRef<'a>| entry.is_merge() || key.kind() == Kind::Alias;
+        out.extend(key.filter(is_whole).zip(value.like()));
+        if !entry.is_merge() {
+            copied_whole(value, out);
         }
     }
-    let mut out = Vec::new();
-    if node.document().has_merge_keys() || node.has_aliases() {
-        collect(node, &mut out);
-    }
-    out
 }
 
 /// Whether such an entry has to be written out: a `<<` for anything in it, any other for its key.
@@ -116,36 +145,39 @@ fn is_used((key, value): (NodeRef<'_>, NodeRef<'_>), uses: &[NodeRef<'_>]) -> bo
     uses.iter().any(|u| u.is(key) || (key.is_merge_key() && value.holds(*u)))
 }
 
-fn written_out<'a>(node: NodeRef<'a>, uses: &[NodeRef<'a>]) -> Plan<'a> {
-    if !uses.iter().any(|u| node.holds(*u)) {
-        return Plan::Keep;
-    }
-    if node.kind() == Kind::Alias {
-        return Plan::Put(Box::new(New::whole(None, node.resolve())));
-    }
-    let copy = |(key, value)| Slot::New(New::whole(Some(key), value));
-    let mut is_merged = false;
-    let mut slots = Vec::new();
-    for (index, (key, value)) in node.written().enumerate() {
-        match key.filter(|k| is_used((*k, value), uses)) {
-            Some(key) => {
-                slots.push(Slot::dest(index, Plan::Remove));
-                if !key.is_merge_key() {
-                    slots.push(copy((key, value)));
-                } else if !std::mem::replace(&mut is_merged, true) {
-                    let own = |k: NodeRef<'a>| node.entries().any(|(o, _)| o.is(k));
-                    slots.extend(node.fields().filter(|(k, _)| !own(*k)).map(copy));
+fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
+    let mut branch = match tree {
+        Tree::Branch(branch) => *branch,
+        Tree::Node(node) if !uses.iter().any(|u| node.holds(*u)) => return tree,
+        // Another node than the alias: it is put in its place.
+        Tree::Node(node) if node.kind() == Kind::Alias => return Tree::Node(node.resolve()),
+        Tree::Node(node) => Branch::of(node, By::Field),
+        tree => return tree,
+    };
+    let mut brought_in = branch.brought_in();
+    branch.reorder(|entries| {
+        let mut out = Vec::with_capacity(entries.len());
+        for mut entry in entries {
+            let key = entry.key.and_then(|key| key.node());
+            let like = entry.value.as_ref().and_then(Tree::like);
+            if key.zip(like).is_some_and(|pair| is_used(pair, uses)) {
+                let is_merge = entry.is_merge();
+                let value = entry.value.take();
+                let key = entry.key;
+                out.push(entry);
+                match value {
+                    _ if is_merge => out.append(&mut brought_in),
+                    Some(value) => out.push(Entry::new(key, value)),
+                    None => {}
                 }
+            } else {
+                entry.value = entry.value.map(|value| with_copies(value, uses));
+                out.push(entry);
             }
-            None => slots.push(Slot::dest(index, written_out(value, uses))),
         }
-    }
-    Plan::Inside(slots)
-}
-
-/// The values of all `<<` entries of a resource: what is lowered to a change must have them written out.
-pub fn merged(node: NodeRef<'_>) -> Vec<NodeRef<'_>> {
-    copied_whole(node).into_iter().filter(|(key, _)| key.is_merge_key()).map(|(_, value)| value).collect()
+        out
+    });
+    branch.into_tree()
 }
 
 /// An alias that stands in this item with its anchor in another one, or the other way round.

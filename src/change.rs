@@ -3,10 +3,8 @@
 //! A patch is a difference. TwoWay and Strategic lower a patch to a `Change` (`patch.rs`), ThreeWay finds the `Change` from original to
 //! updated, and one walker (`merge.rs`) applies it. So no rule of merging is written twice, and the walker knows no mode.
 
-use std::borrow::Cow;
-
-use crate::path::{ElementKey, FieldPath, Step};
-use crate::schema::{ListKind, Members, MergeKey, element_key};
+use crate::child::{By, ChildId};
+use crate::path::FieldPath;
 use crate::yaml::NodeRef;
 
 /// What the other side asks of one node.
@@ -155,8 +153,6 @@ pub struct Inside<'a> {
     pub others: Others,
     /// What becomes of the map or list when nothing is left in it.
     pub emptied: Emptied,
-    /// How many of the fields of a map may be set at once.
-    pub members: Members<'a>,
     /// The order of these elements of a list; others keep their place relative to their neighbours. Empty: as dest has them.
     pub order: Vec<ChildId<'a>>,
 }
@@ -170,7 +166,6 @@ impl<'a> Inside<'a> {
             children,
             others: Others::Stay,
             emptied: Emptied::Stays,
-            members: Members::Any,
             order: Vec::new(),
         }
     }
@@ -178,47 +173,6 @@ impl<'a> Inside<'a> {
     /// A look inside a map of which nothing is asked yet.
     pub fn nothing_of(like: NodeRef<'a>) -> Self {
         Self::of(like, By::Field, Vec::new())
-    }
-}
-
-/// How the children of a map or list are told apart.
-#[derive(Clone, Debug)]
-pub enum By<'a> {
-    /// A map: by field.
-    Field,
-    /// A list of maps: by the values of these keys.
-    Keys(Vec<MergeKey<'a>>),
-    /// A list of scalars: by value.
-    Value,
-    /// A list: by place. Only for a list that is replaced whole but whose elements cannot be taken as they stand.
-    Index,
-}
-
-impl<'a> By<'a> {
-    /// The merge keys, where it is by these.
-    pub fn keys(&self) -> &[MergeKey<'a>] {
-        match self {
-            Self::Keys(keys) => keys,
-            _ => &[],
-        }
-    }
-
-    /// What tells an element of a list from the others, where it has what it takes.
-    pub fn id_of(&self, element: NodeRef<'a>) -> Option<ChildId<'a>> {
-        match self {
-            Self::Keys(keys) => element_key(element, keys).map(ChildId::Key),
-            Self::Value => element.scalar().map(ChildId::Value),
-            Self::Field | Self::Index => None,
-        }
-    }
-
-    /// The way that fits a kind of list.
-    pub fn list(kind: ListKind<MergeKey<'a>>) -> Self {
-        match kind {
-            ListKind::Atomic => Self::Index,
-            ListKind::Set => Self::Value,
-            ListKind::Map(keys) => Self::Keys(keys),
-        }
     }
 }
 
@@ -251,46 +205,4 @@ pub struct Child<'a> {
     pub node: Option<(Option<NodeRef<'a>>, NodeRef<'a>)>,
     /// What is asked of it.
     pub change: Change<'a>,
-}
-
-/// What tells a child from its siblings; fits the [`By`] of its container.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ChildId<'a> {
-    /// A field.
-    Field(&'a str),
-    /// The values of the merge keys.
-    Key(ElementKey<'a>),
-    /// The value of a scalar.
-    Value(crate::yaml::Scalar<'a>),
-    /// The place in the list.
-    Index(usize),
-}
-
-impl<'a> ChildId<'a> {
-    /// The step to the child, for a path.
-    pub fn step(&self, by: &By<'a>) -> Step<'a> {
-        match (self, by) {
-            (Self::Key(values), By::Keys(keys)) => Step::Element(
-                keys.iter()
-                    .zip(&values.0)
-                    .filter(|(_, v)| !v.is_empty())
-                    .map(|(k, v)| (Cow::Borrowed(k.name), v.clone()))
-                    .collect(),
-            ),
-            (Self::Field(name), _) => Step::Field(Cow::Borrowed(name)),
-            (Self::Value(value), _) => Step::Value(Cow::Owned(show(value))),
-            (Self::Index(i), _) => Step::Index(*i),
-            (Self::Key(values), _) => Step::Value(Cow::Owned(values.0.join(","))),
-        }
-    }
-}
-
-fn show(value: &crate::yaml::Scalar<'_>) -> String {
-    use crate::yaml::Scalar;
-    match value {
-        Scalar::Null => "null".into(),
-        Scalar::Bool(b) => b.to_string(),
-        Scalar::Number(n) => n.to_decimal().unwrap_or_else(|| ".inf".into()),
-        Scalar::Timestamp(t) | Scalar::String(t) | Scalar::Tagged(_, t) => t.to_string(),
-    }
 }

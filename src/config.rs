@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::merge::{NewElements, OnConflict, Policy};
+use crate::policy::{NewElements, OnConflict, Policy};
 use crate::patch::Reader;
 use crate::schema::{Dialect, Inference, ListKind, ListRule, Types};
 use crate::target::{Field, Target};

@@ -5,10 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::change::{By, Change, Child, ChildId, Emptied, Expects, Inside, NoteChange, Notes, Wants};
-use crate::merge::{Notice, Warning};
+use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Wants};
+use crate::child::{By, ChildId, MergeKey, element_key};
 use crate::path::{ElementKey, FieldPath};
-use crate::schema::{Cursor, ListKind, MergeKey, Unkeyed, element_key, list_kind};
+use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
+use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
 
 /// What happened upstream, and what the user should hear of.
@@ -199,7 +200,6 @@ impl<'a> Differ<'a> {
         }
         Ok(sides.expecting(Wants::Inside(Inside {
             emptied,
-            members: cursor.members(),
             ..Inside::of(like, By::Field, children)
         })))
     }
@@ -402,7 +402,8 @@ struct Fields<'a>(Vec<(NodeRef<'a>, NodeRef<'a>)>, Option<HashMap<&'a str, usize
 
 impl<'a> Fields<'a> {
     fn of(map: Option<NodeRef<'a>>) -> Self {
-        let fields: Vec<_> = map.into_iter().flat_map(NodeRef::fields).filter(|(k, _)| !k.is_container()).collect();
+        let fields = map.into_iter().flat_map(NodeRef::spelled_out).map(|(_, key, value)| (key, value));
+        let fields: Vec<_> = fields.filter(|(k, _)| !k.is_container()).collect();
         let index = (fields.len() > 16).then(|| fields.iter().enumerate().map(|(i, f)| (f.0.string(), i)).collect());
         Self(fields, index)
     }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::config::Config;
-use crate::function::{Item, Merged, Output, Verdict, merge_items};
+use crate::function::{Item, Job, Merged, Output, Texts, Verdict};
 use crate::resource::{Origin, Resource};
 use crate::results::{self, Outcome};
 use crate::splice;
@@ -50,19 +50,21 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
         items.push(Resource::read(root, Origin::File { name: "stdin".into(), item: Some(items.len()) }));
     }
     let extents: Vec<Range<usize>> = items.iter().map(|item| extent(item.node)).collect();
-    let (merged, results) = merge_items(items, Vec::new(), function_config)?;
+    let texts = Texts::parse(&function_config)?;
+    let job = Job::new(items, Vec::new(), function_config, &texts)?;
+    let (merged, results) = job.run()?;
     Ok((write(&doc, &extents, merged), results))
 }
 
 /// The documents with what becomes of each, and the added ones behind them; `extents` says where in the text each lies.
-fn write(doc: &Document<'_>, extents: &[Range<usize>], merged: Merged) -> String {
+fn write(doc: &Document<'_>, extents: &[Range<usize>], merged: Merged<'_>) -> String {
     let mut out = rewrite(doc.source(), extents.iter().cloned().zip(&merged.items));
     for added in merged.added {
         if !out.is_empty() {
             let end = if out.ends_with('\n') { "" } else { doc.line_break() };
             out.extend([end, "---", doc.line_break()]);
         }
-        out.push_str(&added.text);
+        out.push_str(&added.text());
     }
     out
 }

@@ -1,7 +1,7 @@
 //! The whole function: from the text of a ResourceList to the text of a ResourceList.
 //!
 //! Each source is lowered to a change and applied to its partner; what comes of it is edits of the text that came in. Where anything is
-//! wrong, the items go out as they came, with the reason among the results. [`run`] is the function on a ResourceList; [`merge_items`]
+//! wrong, the items go out as they came, with the reason among the results. [`run`] is the function on a ResourceList; a [`Job`]
 //! does the same over resources that lie in any texts, as the files of a folder.
 
 mod apart;
@@ -13,11 +13,12 @@ mod three_way;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};
-use crate::merge::New;
 use crate::resource::{Origin, Resource, paths_in_sub_packages};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Severity};
-use crate::roles::{Texts, assign};
+use crate::roles::{Roles, assign};
+pub use crate::roles::Texts;
+use crate::tree::Tree;
 use crate::yaml::{Document, Error};
 
 pub use run::{Added, Item, Merged};
@@ -56,19 +57,9 @@ pub fn run(stdin: &str) -> Output {
         Ok(list) => list,
         Err(e) => return unreadable(e),
     };
-    let (merged, mut results) = match merge_list(&list) {
-        Ok((merged, results)) if verdict(&results) == Verdict::Passed => (merged, results),
-        Ok((_, results)) => (Merged::default(), results),
-        Err(error) => (Merged::default(), vec![*error]),
-    };
-    results::sort(&mut results);
-    match write(&list, merged, &results) {
-        Ok(stdout) => Output::of(stdout, &results),
-        Err(e) => {
-            let results = [Outcome::unreadable("stdin", &e)];
-            let stdout = write(&list, Merged::default(), &results).unwrap_or_else(|_| stdin.to_owned());
-            Output::of(stdout, &results)
-        }
+    match merge_list(&list) {
+        Ok(output) => output,
+        Err(error) => write(&list, Merged::default(), vec![*error]),
     }
 }
 
@@ -85,16 +76,29 @@ fn verdict(results: &[Outcome]) -> Verdict {
     if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }
 
-fn write(list: &ResourceList<'_>, merged: Merged, results: &[Outcome]) -> Result<String, Error> {
-    let docs = merged.added.into_iter().map(|a| Document::parse(a.text)).collect::<Result<Vec<_>, _>>()?;
-    let added = docs.iter().flat_map(Document::roots).map(|value| New::whole(None, value)).collect();
+/// The ResourceList with what became of the items, or with the items as they came where a result is an error.
+fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>) -> Output {
+    results::sort(&mut results);
+    let merged = if verdict(&results) == Verdict::Passed { merged } else { Merged::default() };
+    match written(list, merged, &results) {
+        Ok(stdout) => Output::of(stdout, &results),
+        Err(e) => {
+            let results = [Outcome::unreadable("stdin", &e)];
+            let stdout = written(list, Merged::default(), &results).unwrap_or_else(|_| list.text().to_owned());
+            Output::of(stdout, &results)
+        }
+    }
+}
+
+fn written(list: &ResourceList<'_>, merged: Merged<'_>, results: &[Outcome]) -> Result<String, Error> {
+    let added: Vec<Tree<'_>> = merged.added.into_iter().map(|added| added.tree).collect();
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
     let edits =
         merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });
     list.write(edits.flatten().collect(), &gone, added, results)
 }
 
-fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
     let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
     let Some(node) = list.function_config else {
         return Err(Box::new(Outcome::new(
@@ -109,31 +113,49 @@ fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Out
         Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },
         None => item,
     });
-    merge_items(items.collect(), Vec::new(), config)
+    let texts = Texts::parse(&config)?;
+    let job = Job::new(items.collect(), Vec::new(), config, &texts)?;
+    let (merged, results) = job.run()?;
+    Ok(write(list, merged, results))
 }
 
-/// Merges the items of a package as a functionConfig says, wherever they lie; the item with the number `i` has `i` as its
-/// [`Origin::item`]. `given` is what plays the roles that the functionConfig leaves open, beside items that are marked with one.
-///
-/// Out come what becomes of each item, what is new, and the results. Where a result is an error nothing must be carried out.
-///
-/// # Errors
-/// What cannot be merged at all: an input that is no YAML, a role that nothing plays, resources that cannot be told apart.
-pub fn merge_items<'a>(
-    items: Vec<Resource<'a>>,
-    given: Vec<(Role, Vec<Resource<'a>>)>,
+/// A merge that is ready to run: who plays which role, and how they merge.
+pub struct Job<'a> {
+    roles: Roles<'a>,
     config: Config<'a>,
-) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
-    let texts = Texts::parse(&config)?;
-    let roles = assign(items, given, &config, &texts)?;
-    let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
-    let mut told = rules::idle(&config.merge_keys, &roles);
-    told.extend(apart::told(&config, &roles)?);
-    let (merged, mut results) = match config.mode {
-        Mode::TwoWay => two_way(roles, &config),
-        Mode::ThreeWay => three_way(roles, &config),
-        Mode::Strategic => strategic(roles, &config),
-    }?;
-    results.extend(told);
-    Ok((merged, results))
+    told: Vec<Outcome>,
+}
+
+impl<'a> Job<'a> {
+    /// Prepares the merge of the items of a package as a functionConfig says, wherever they lie; the item with the number `i` has `i` as its
+    /// [`Origin::item`]. `given` is what plays the roles that the functionConfig leaves open, beside items that are marked with one.
+    ///
+    /// # Errors
+    /// What cannot be merged at all: a role that nothing plays, resources that cannot be told apart.
+    pub fn new(
+        items: Vec<Resource<'a>>,
+        given: Vec<(Role, Vec<Resource<'a>>)>,
+        config: Config<'a>,
+        texts: &'a Texts<'a>,
+    ) -> Result<Self, Box<Outcome>> {
+        let roles = assign(items, given, &config, texts)?;
+        let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
+        let mut told = rules::idle(&config.merge_keys, &roles);
+        told.extend(apart::told(&config, &roles)?);
+        Ok(Self { roles, config, told })
+    }
+
+    /// Runs it: what becomes of each item, what is new, and the results. Where a result is an error nothing must be carried out.
+    ///
+    /// # Errors
+    /// A resource that cannot be merged.
+    pub fn run(&'a self) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
+        let (merged, mut results) = match self.config.mode {
+            Mode::TwoWay => two_way(&self.roles, &self.config),
+            Mode::ThreeWay => three_way(&self.roles, &self.config),
+            Mode::Strategic => strategic(&self.roles, &self.config),
+        }?;
+        results.extend(self.told.iter().cloned());
+        Ok((merged, results))
+    }
 }

@@ -4,20 +4,19 @@
 //! patch means that names it by fewer keys than the list has.
 
 mod directive;
-mod follow;
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use crate::change::{By, Change, Child, ChildId, Inside, Notes, Others, Wants};
-use crate::merge::{Notice, Warning};
+use crate::change::{Change, Child, Inside, Notes, Others, Wants};
+use crate::child::{By, ChildId, MergeKey, Value, element_key, key_text};
+use crate::merge::merge;
 use crate::path::{ElementKey, FieldPath};
-use crate::schema::{
-    Cursor, Fit, ListKind, MergeKey, Unkeyed, element_key, fit, is_named_in_full, key_text, list_kind,
-};
+use crate::policy::NewElements;
+use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, list_kind};
+use crate::tree::{Branch, Tree, View};
+use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 use directive::{DELETE_FROM, Directive, ORDER, OnList, PATCH, RETAIN_KEYS, directive, must_be_list};
-use follow::follow;
 
 pub use directive::Reader;
 
@@ -39,13 +38,12 @@ pub struct Lowered<'a> {
 /// `$setElementOrder` leaves out or has in another order; as [`Reader::Kubectl`], an element without the merge key of its list.
 pub fn lower<'a>(
     patch: NodeRef<'a>,
-    dest: Option<NodeRef<'a>>,
+    dest: Option<View<'_, 'a>>,
     cursor: Cursor<'a>,
     reader: Reader,
 ) -> Result<Lowered<'a>, Error> {
     let mut lowering = Lowering { reader, path: FieldPath::default(), replaced: 0, warnings: Vec::new() };
-    let there = There { dest, before: Vec::new() };
-    let change = lowering.node(patch, OnList::default(), &there, cursor, Others::Stay)?;
+    let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
 }
 
@@ -57,73 +55,67 @@ struct Lowering<'a> {
     warnings: Vec<Warning<'a>>,
 }
 
-/// What stands at a place when a node of the patch comes to it.
-#[derive(Default)]
-struct There<'a> {
-    /// Dest's node.
-    dest: Option<NodeRef<'a>>,
-    /// What elements of the patch brought that have its merge key and stand before it.
-    before: Vec<NodeRef<'a>>,
+/// What looks up a field of dest, hashed where a patch asks for many.
+fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(&str) -> Option<View<'t, 'a>> {
+    let hashed = patch.entries().nth(16).and(dest).map(|map| {
+        let mut fields = HashMap::new();
+        for (name, value) in map.fields() {
+            fields.entry(name).or_insert(value);
+        }
+        fields
+    });
+    move |name| match &hashed {
+        Some(fields) => fields.get(name).copied(),
+        None => dest?.field(name),
+    }
 }
 
-impl<'a> There<'a> {
-    fn each(&self) -> impl Iterator<Item = NodeRef<'a>> {
-        self.dest.into_iter().chain(self.before.iter().copied())
-    }
+/// The elements of dest's list by their merge keys; of several with one key, the first is meant.
+enum InDest<'t, 'a> {
+    /// What a merge before this one looked up already.
+    Indexed(&'t Branch<'a>),
+    /// Read off the list.
+    Hashed(HashMap<ElementKey<'a>, View<'t, 'a>>),
+}
 
-    /// What looks up a field of dest, hashed where a patch asks for many.
-    fn of_dest(&self, patch: NodeRef<'a>) -> impl Fn(&str) -> Option<NodeRef<'a>> + use<'a> {
-        let dest = self.dest;
-        let hashed = patch.entries().nth(16).and(dest).map(|map| {
-            let mut fields = HashMap::new();
-            for (key, value) in map.fields().filter(|(key, _)| !key.is_container()) {
-                fields.entry(key.string()).or_insert(value);
-            }
-            fields
-        });
-        move |name| match &hashed {
-            Some(fields) => fields.get(name).copied(),
-            None => dest?.get(name),
+/// The elements of a patch that came before one of the same merge key.
+enum Earlier<'a> {
+    /// There is one, this child.
+    Child(usize),
+    /// There are several, and dest's element is this after them.
+    Left(Option<Tree<'a>>),
+}
+
+impl<'t, 'a> InDest<'t, 'a> {
+    fn of(list: Option<View<'t, 'a>>, by: &By<'a>) -> Self {
+        if let Some(View::Branch(branch)) = list
+            && branch.is_indexed(by)
+        {
+            return Self::Indexed(branch);
         }
-    }
-
-    fn field(&self, name: &str, dest: Option<NodeRef<'a>>, reader: Reader) -> Self {
-        let mut there = Self { dest, before: Vec::new() };
-        for map in &self.before {
-            if !reader.retains(*map, name) {
-                there = Self::default();
-            }
-            if let Some(node) = map.get(name) {
-                there.meet(node, reader);
+        let mut hashed = HashMap::new();
+        for element in list.map(View::elements).unwrap_or_default() {
+            if let Some(key) = element_key(element, by.keys()) {
+                hashed.entry(key).or_insert(element);
             }
         }
-        there
+        Self::Hashed(hashed)
     }
 
-    /// Lets a node of the patch come to it, which may leave nothing of what was there.
-    fn meet(&mut self, node: NodeRef<'a>, reader: Reader) {
-        let said = reader.says_of_itself(node);
-        // What stands there is of one kind.
-        let is_alike = |other: NodeRef<'a>| node.is_container() && other.resolve().kind() == node.resolve().kind();
-        if matches!(said, Some(Directive::Delete | Directive::Replace)) || !self.each().next().is_none_or(is_alike) {
-            *self = Self::default();
-        }
-        if !node.is_null() && said != Some(Directive::Delete) {
-            self.before.push(node);
+    fn get(&self, key: &ElementKey<'a>) -> Option<View<'t, 'a>> {
+        match self {
+            Self::Indexed(branch) => branch.first(&ChildId::Key(key.clone())),
+            Self::Hashed(hashed) => hashed.get(key).copied(),
         }
     }
 
-    /// The elements of each list, but for those of the patch that only say what goes.
-    fn elements(&self, reader: Reader) -> impl Iterator<Item = Vec<NodeRef<'a>>> {
-        let is_deleted = |e: NodeRef<'a>| matches!(directive(e), Ok(Some(Directive::Delete)));
-        let stays = move |e: &NodeRef<'a>| !reader.speaks_of_list(*e) && !is_deleted(*e);
-        let before = self.before.iter().map(move |list| list.elements().filter(stays).collect());
-        self.dest.into_iter().map(|list| list.elements().collect()).chain(before)
-    }
-
-    fn lists(&self) -> Self {
-        let is_list = |node: &NodeRef<'a>| node.is_list();
-        Self { dest: self.dest.filter(is_list), before: self.before.iter().copied().filter(is_list).collect() }
+    /// The keys of the elements that agree with a key in the first merge key.
+    fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
+        let first = |other: &&ElementKey<'a>| other.0.first() == key.0.first();
+        match self {
+            Self::Indexed(branch) => branch.keys().filter(first).cloned().collect(),
+            Self::Hashed(hashed) => hashed.keys().filter(first).cloned().collect(),
+        }
     }
 }
 
@@ -132,7 +124,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         patch: NodeRef<'a>,
         on_list: OnList<'a>,
-        there: &There<'a>,
+        there: Option<View<'_, 'a>>,
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Change<'a>, Error> {
@@ -161,17 +153,17 @@ impl<'a> Lowering<'a> {
     fn map(
         &mut self,
         patch: NodeRef<'a>,
-        there: &There<'a>,
+        there: Option<View<'_, 'a>>,
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Wants<'a>, Error> {
         if let Some(key) = patch.duplicate_key() {
             return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
         }
-        let of_dest = there.of_dest(patch);
+        let of_dest = fields_of(there, patch);
         let mut on_lists = self.reader.on_lists(patch)?;
         let mut children = Vec::new();
-        for (key, value) in patch.entries() {
+        for (_, key, value) in patch.spelled_out() {
             let name = key.string();
             if self.reader.is_directive(name) {
                 continue;
@@ -182,36 +174,36 @@ impl<'a> Lowering<'a> {
                 )));
             }
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
-            let there = there.field(name, of_dest(name), self.reader);
+            let there = of_dest(name);
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
-                self.ignore("it is no directive, and is merged as a field", there.dest, value);
+                self.ignore("it is no directive, and is merged as a field", there.and_then(View::like), value);
             }
-            let mut change = self.node(value, on_list.unwrap_or_default(), &there, cursor.field(name), others)?;
+            let mut change = self.node(value, on_list.unwrap_or_default(), there, cursor.field(name), others)?;
             change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
             self.path.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
         }
         // Directives about lists that the patch itself does not have.
         for (name, on_list) in on_lists {
-            let found = there.field(name, of_dest(name), self.reader);
+            let found = of_dest(name);
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
             let said = on_list.order.or(on_list.deleted);
-            if others == Others::Stay && found.each().next().is_some() {
-                if let Some(at) = on_list.order.filter(|_| found.each().any(|list| !list.is_list() && !list.is_null()))
+            if others == Others::Stay && found.is_some() {
+                if let Some(at) = on_list.order.filter(|_| found.is_some_and(|list| !list.is_list() && !list.is_null()))
                 {
                     return Err(at.error(self.must_be_list()));
                 }
-                let wants = self.arranged(&found.lists(), on_list, cursor.field(name))?;
+                let wants = self.arranged(found.filter(|list| list.is_list()), on_list, cursor.field(name))?;
                 children.push(Child { id, node: None, change: Change::patch(wants, None) });
             } else if let Some(said) = said.filter(|_| cursor.lacks_list(name)) {
                 self.ignore("a directive speaks of this list, but its type has no such field", None, said);
             }
             self.path.pop();
         }
-        let mut inside = Inside { others, members: cursor.members(), ..Inside::of(patch, By::Field, children) };
+        let mut inside = Inside { others, ..Inside::of(patch, By::Field, children) };
         self.retain(patch, &mut inside)?;
         Ok(Wants::Inside(inside))
     }
@@ -258,7 +250,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         patch: NodeRef<'a>,
         on_list: OnList<'a>,
-        there: &There<'a>,
+        there: Option<View<'_, 'a>>,
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Wants<'a>, Error> {
@@ -270,9 +262,9 @@ impl<'a> Lowering<'a> {
             }
             Some(Directive::Merge) | None => {}
         }
-        let there = there.lists();
-        let of_patch = patch.elements().filter(|e| !self.reader.speaks_of_list(*e)).collect();
-        let sides: Vec<Vec<NodeRef<'a>>> = std::iter::once(of_patch).chain(there.elements(self.reader)).collect();
+        let there = there.filter(|there| there.is_list());
+        let of_patch = patch.elements().filter(|e| !self.reader.speaks_of_list(*e)).map(View::Node).collect();
+        let sides: Vec<Vec<View<'_, 'a>>> = std::iter::once(of_patch).chain(there.map(View::elements)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
             Err(unkeyed @ Unkeyed::Element(_)) if self.reader == Reader::Kubectl => {
@@ -284,7 +276,7 @@ impl<'a> Lowering<'a> {
                 self.warnings.push(Warning {
                     path: self.path.clone(),
                     notice,
-                    dest: there.dest,
+                    dest: there.and_then(View::like),
                     proposed: Some(patch),
                 });
                 ListKind::Atomic
@@ -298,9 +290,12 @@ impl<'a> Lowering<'a> {
                 return self.atomic(patch, cursor, None);
             }
             ListKind::Set => self.set(patch),
-            ListKind::Map(keys) => self.keyed(patch, &there, keys, cursor)?,
+            ListKind::Map(keys) => self.keyed(patch, there, keys, cursor)?,
         };
         self.delete_from(on_list.deleted, &mut inside)?;
+        if on_list.order.is_none() {
+            return Ok(Wants::Inside(inside));
+        }
         let in_dest = sides[1..].iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
         let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
         let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
@@ -309,8 +304,8 @@ impl<'a> Lowering<'a> {
     }
 
     /// A list about which the patch has directives only.
-    fn arranged(&mut self, there: &There<'a>, on_list: OnList<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
-        let sides: Vec<Vec<NodeRef<'a>>> = there.elements(self.reader).collect();
+    fn arranged(&mut self, there: Option<View<'_, 'a>>, on_list: OnList<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
+        let sides: Vec<Vec<View<'_, 'a>>> = there.map(View::elements).into_iter().collect();
         let Some(at) = on_list.order.or(on_list.deleted).filter(|_| !sides.is_empty()) else { return Ok(Wants::Same) };
         let kind = list_kind(cursor, &sides).map_err(|u| self.unkeyed(at, &u, "dest"))?;
         let by = match kind {
@@ -329,31 +324,22 @@ impl<'a> Lowering<'a> {
     fn keyed(
         &mut self,
         patch: NodeRef<'a>,
-        there: &There<'a>,
+        there: Option<View<'_, 'a>>,
         keys: Vec<MergeKey<'a>>,
         cursor: Cursor<'a>,
     ) -> Result<Inside<'a>, Error> {
-        let in_patch: Vec<(ElementKey<'a>, NodeRef<'a>)> = keyed(patch, &keys).collect();
+        let in_patch: Vec<(ElementKey<'a>, NodeRef<'a>)> =
+            patch.elements().filter_map(|e| Some((element_key(e, &keys)?, e))).collect();
         let in_full = in_patch.iter().filter(|(_, e)| keys.len() > 1 && is_named_in_full(*e, &keys));
         let named: HashSet<&ElementKey<'a>> = in_full.map(|(key, _)| key).collect();
-        let mut found: HashMap<ElementKey<'a>, There<'a>> = HashMap::new();
-        // Of dest's elements with one key, the first is meant.
-        for (key, element) in there.dest.into_iter().flat_map(|list| keyed(list, &keys)) {
-            found.entry(key).or_insert(There { dest: Some(element), before: Vec::new() });
-        }
-        for (key, element) in there.before.iter().flat_map(|list| keyed(*list, &keys)) {
-            found.entry(key).or_default().meet(element, self.reader);
-        }
-        let mut alike: HashMap<Cow<'a, str>, Vec<ElementKey<'a>>> = HashMap::new();
-        for key in found.keys().filter(|_| keys.len() > 1) {
-            alike.entry(key.0[0].clone()).or_default().push(key.clone());
-        }
         let by = By::Keys(keys.clone());
-        let mut children: Vec<(usize, Child<'a>)> = Vec::new();
-        let mut seen: HashMap<ElementKey<'a>, usize> = HashMap::new();
-        for (at, (key, element)) in in_patch.iter().enumerate() {
-            let alike = alike.get(&key.0[0]).filter(|_| !found.contains_key(key)).map(Vec::as_slice);
-            let key = match fit(*element, &keys, key, alike.unwrap_or_default(), &named) {
+        let in_dest = InDest::of(there, &by);
+        let mut seen: HashMap<ElementKey<'a>, Earlier<'a>> = HashMap::new();
+        let mut children: Vec<Child<'a>> = Vec::new();
+        for (key, element) in &in_patch {
+            let is_known = keys.len() == 1 || seen.contains_key(key) || in_dest.get(key).is_some();
+            let alike = if is_known { Vec::new() } else { in_dest.alike(key) };
+            let key = match fit(*element, &keys, key, &alike, &named) {
                 Fit::Only(key) => key,
                 Fit::Several(open) if self.reader == Reader::Kubectl => {
                     return Err(element.error(format!(
@@ -364,32 +350,27 @@ impl<'a> Lowering<'a> {
                 Fit::Several(_) | Fit::None => key.clone(),
             };
             let id = ChildId::Key(key.clone());
-            let there = found.entry(key.clone()).or_default();
+            // Elements of one key are patches in turn: a later one meets what those before it leave.
+            if let Some(Earlier::Child(first)) = seen.get(&key) {
+                let dest = in_dest.get(&key).map(View::to_tree);
+                let left = merge(dest, &children[*first].change, NewElements::Append)?.tree;
+                seen.insert(key.clone(), Earlier::Left(left));
+            }
+            let there = match seen.get(&key) {
+                Some(Earlier::Left(tree)) => tree.as_ref().and_then(Tree::view),
+                _ => in_dest.get(&key),
+            };
             self.path.push(id.step(&by), None);
             let change = self.node(*element, OnList::default(), there, cursor, Others::Stay)?;
             self.path.pop();
-            // Two elements of one key are merged one after the other.
-            there.meet(*element, self.reader);
-            match seen.get(&key) {
-                Some(&first) => {
-                    let (place, known) = &mut children[first];
-                    let comes_back =
-                        matches!(known.change.wants, Wants::Nothing) && !matches!(change.wants, Wants::Nothing);
-                    follow(&mut known.change, change);
-                    // What was deleted is new where it comes back.
-                    if comes_back {
-                        known.node = Some((None, *element));
-                        *place = at;
-                    }
-                }
-                None => {
-                    seen.insert(key, children.len());
-                    children.push((at, Child { id, node: Some((None, *element)), change }));
-                }
-            }
+            let earlier = match seen.remove(&key) {
+                Some(Earlier::Left(tree)) => Earlier::Left(merge(tree, &change, NewElements::Append)?.tree),
+                _ => Earlier::Child(children.len()),
+            };
+            seen.insert(key, earlier);
+            children.push(Child { id, node: Some((None, *element)), change });
         }
-        children.sort_by_key(|(place, _)| *place);
-        Ok(Inside::of(patch, by, children.into_iter().map(|(_, child)| child).collect()))
+        Ok(Inside::of(patch, by, children))
     }
 
     fn set(&self, patch: NodeRef<'a>) -> Inside<'a> {
@@ -509,7 +490,7 @@ impl<'a> Lowering<'a> {
             }
             let mut change = if self.reader.must_cut(element) {
                 self.replaced += 1;
-                let change = self.node(element, OnList::default(), &There::default(), cursor, Others::Go)?;
+                let change = self.node(element, OnList::default(), None, cursor, Others::Go)?;
                 self.replaced -= 1;
                 change
             } else {
@@ -550,11 +531,6 @@ impl<'a> Lowering<'a> {
     fn must_be_list(&self) -> String {
         format!("`{}` must be a list, for a directive speaks of it as one", self.path)
     }
-}
-
-/// The elements of a list, by their merge keys.
-fn keyed<'a>(list: NodeRef<'a>, keys: &[MergeKey<'a>]) -> impl Iterator<Item = (ElementKey<'a>, NodeRef<'a>)> {
-    list.elements().filter_map(|e| Some((element_key(e, keys)?, e)))
 }
 
 /// An identity by its first merge key alone.

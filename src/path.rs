@@ -45,6 +45,11 @@ impl<'a> FieldPath<'a> {
         self.0.pop();
     }
 
+    /// The steps from the root.
+    pub fn steps(&self) -> impl Iterator<Item = &Step<'a>> {
+        self.0.iter().map(|stride| &stride.step)
+    }
+
     /// Whether it names the resource itself.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

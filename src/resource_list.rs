@@ -3,9 +3,10 @@
 //! Keys come in any order, and fields that nobody here knows stay. Writing is splicing: only what changed in the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
-use crate::merge::{New, Plan, Slot};
+use crate::child::By;
 use crate::results::Outcome;
 use crate::splice::{self, Edit};
+use crate::tree::{Branch, Entry, Key, Tree};
 use crate::yaml::{Document, Error, NodeRef, one_of};
 
 const VERSIONS: [&str; 3] =
@@ -73,7 +74,7 @@ impl<'a> ResourceList<'a> {
         &self,
         mut edits: Vec<Edit>,
         gone: &[bool],
-        added: Vec<New<'_>>,
+        added: Vec<Tree<'_>>,
         results: &[Outcome],
     ) -> Result<String, Error> {
         if self.items.is_none() && !added.is_empty() {
@@ -84,46 +85,49 @@ impl<'a> ResourceList<'a> {
         let written =
             serde_yaml::to_string(&std::collections::BTreeMap::from([("results", results)])).unwrap_or_default();
         let results_doc = Document::parse(written)?;
-        let plan = self.plan(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
-        edits.extend(splice::edits(self.root, &plan));
+        let tree = self.tree(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
+        edits.extend(splice::edits(self.root, &tree));
         Ok(splice::apply(text, 0..text.len(), &splice::joined(edits)))
     }
 
-    fn plan<'p>(&self, gone: &[bool], added: Vec<New<'p>>, results: Option<NodeRef<'p>>) -> Plan<'p>
+    fn tree<'p>(&self, gone: &[bool], added: Vec<Tree<'p>>, results: Option<NodeRef<'p>>) -> Tree<'p>
     where
         'a: 'p,
     {
         let results = results.and_then(|r| r.entries().next());
-        let keep = |index| Slot::dest(index, Plan::Keep);
-        let mut slots = Vec::new();
-        let mut has_results = false;
-        let mut added = added;
-        for (index, (key, value)) in self.root.entries().enumerate() {
-            let plan = match key.string() {
-                "items" if gone.contains(&true) || !added.is_empty() => {
-                    let old = (0..value.elements().count())
-                        .map(|i| if gone.get(i) == Some(&true) { Slot::dest(i, Plan::Remove) } else { keep(i) });
-                    Plan::Inside(old.chain(added.drain(..).map(Slot::New)).collect())
-                }
-                "results" => match results {
-                    Some((_, new)) if value.is_list() => {
-                        has_results = true;
-                        let more = new.elements().map(|value| Slot::New(New::whole(None, value)));
-                        Plan::Inside((0..value.elements().count()).map(keep).chain(more).collect())
-                    }
-                    Some((_, value)) => {
-                        has_results = true;
-                        Plan::Put(Box::new(New::whole(None, value)))
-                    }
-                    None => Plan::Keep,
-                },
-                _ => Plan::Keep,
-            };
-            slots.push(Slot::dest(index, plan));
+        let mut root = Branch::of(self.root, By::Field);
+        if let Some(items) = self.items.filter(|_| gone.contains(&true) || !added.is_empty()) {
+            let mut list = Branch::of(items, By::Index);
+            for (entry, _) in list.entries.iter_mut().zip(gone).filter(|(_, gone)| **gone) {
+                entry.value = None;
+            }
+            list.entries.extend(added.into_iter().map(|tree| Entry::new(None, tree)));
+            set(&mut root, "items", Tree::Branch(Box::new(list)));
         }
-        if let Some((key, value)) = results.filter(|_| !has_results) {
-            slots.push(Slot::New(New::whole(Some(key), value)));
+        let Some((key, new)) = results else { return root.into_tree() };
+        match self.root.get("results") {
+            None => root.push(Entry::new(Some(Key::Node(key)), Tree::Node(new))),
+            Some(old) if old.is_list() => {
+                let mut list = Branch::of(old, By::Index);
+                list.entries.extend(new.elements().map(|result| Entry::new(None, Tree::Node(result))));
+                set(&mut root, "results", Tree::Branch(Box::new(list)));
+            }
+            Some(_) => {
+                set(&mut root, "results", Tree::Node(new));
+            }
         }
-        Plan::Inside(slots)
+        root.into_tree()
+    }
+
+    /// The text that it lies in.
+    pub fn text(&self) -> &'a str {
+        self.root.document().source()
+    }
+}
+
+/// Sets a field that is there.
+fn set<'a>(map: &mut Branch<'a>, name: &str, value: Tree<'a>) {
+    if let Some(entry) = map.entries.iter_mut().find(|entry| entry.key.is_some_and(|key| key.name() == name)) {
+        entry.value = Some(value);
     }
 }

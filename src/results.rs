@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_yaml::Value;
 
-use crate::merge::{Conflict, Notice, OnConflict, Settled, Warning};
+use crate::child::Value as _;
+use crate::policy::OnConflict;
 use crate::resource::Resource;
-use crate::splice::to_json;
+use crate::splice::{json_of, to_json};
+use crate::tree::{Conflict, Taking, Tree, View};
+use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Scalar};
 
 /// How bad a result is; the worst first.
@@ -164,47 +167,41 @@ impl Outcome {
     /// A conflict of the merge, about a resource of dest. Of a Secret the message shows no values, for messages stand in the logs of
     /// pipelines; the fields have them, for they are what a user asks the results for.
     pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict) -> Self {
-        let sides = [conflict.dest, conflict.original, conflict.updated];
-        let start = first_difference(&sides.into_iter().flatten().map(to_json).collect::<Vec<_>>());
-        let show = |word: &str, node: Option<NodeRef<'_>>| match node.filter(|_| !is_secret(resource)) {
-            Some(value) => format!(" {word} {}", brief(&to_json(value), start)),
+        let [dest, original, updated] =
+            [conflict.dest.as_ref().map(json_of), conflict.original.map(to_json), conflict.updated.map(to_json)];
+        let start = first_difference([&dest, &original, &updated].into_iter().flatten());
+        let show = |word: &str, value: &Option<String>| match value.as_ref().filter(|_| !is_secret(resource)) {
+            Some(value) => format!(" {word} {}", brief(value, start)),
             None => String::new(),
         };
-        let did = |node: Option<NodeRef<'_>>, side: &str| match (conflict.original, node) {
+        let did = |value: &Option<String>, side: &str| match (&original, value) {
             (Some(_), None) => format!("deleted in {side}"),
-            (Some(_), Some(_)) => format!("changed in {side}{}", show("to", node)),
-            (None, Some(_)) => format!("added in {side}{}", show("as", node)),
+            (Some(_), Some(_)) => format!("changed in {side}{}", show("to", value)),
+            (None, Some(_)) => format!("added in {side}{}", show("as", value)),
             (None, None) => format!("left out in {side}"),
         };
+        let settled = verdict_of(Settled::of(policy, conflict.taking));
         let message = format!(
-            "`{}` was {} and {}{}: {}",
+            "`{}` was {} and {}{}: {settled}",
             conflict.path.keyed(),
-            did(conflict.dest, "dest"),
-            did(conflict.updated, "updated"),
-            show("from", conflict.original),
-            verdict_of(conflict.settled)
+            did(&dest, "dest"),
+            did(&updated, "updated"),
+            show("from", &original),
         );
         let field = Field {
             path: conflict.path.indexed(),
-            current_value: conflict.dest.map(to_value),
+            current_value: conflict.dest.as_ref().and_then(Tree::view).map(value_of),
             proposed_value: conflict.updated.map(to_value),
         };
         let field = (!conflict.path.is_empty()).then_some(field);
-        let told = Some(Told { place: conflict.path.keyed(), settled: verdict_of(conflict.settled) });
-        Self { field, told, ..Self::new(severity_of(policy), message) }
-            .about(resource)
-            .tagged(conflict.original.map(to_json))
+        let told = Some(Told { place: conflict.path.keyed(), settled });
+        Self { field, told, ..Self::new(severity_of(policy), message) }.about(resource).tagged(original)
     }
 
     /// A resource that updated deleted and dest changed at these places; `json` is the original one.
     pub fn deleted_upstream(dest: &Resource<'_>, places: &[String], json: String, policy: OnConflict) -> Self {
-        let settled = match policy {
-            OnConflict::TakeUpdated => Settled::Deleted,
-            OnConflict::KeepDest => Settled::Dest,
-            OnConflict::Fail => Settled::Open,
-        };
         let changed = listed(places);
-        let settled = verdict_of(settled);
+        let settled = verdict_of(Settled::of(policy, Taking::Deletion));
         let message = format!("the resource was deleted in updated and changed in dest ({changed}): {settled}");
         let told = Some(Told { place: changed, settled });
         Self { told, ..Self::new(severity_of(policy), message) }.about(dest).tagged(Some(json))
@@ -262,6 +259,28 @@ fn is_secret(resource: &Resource<'_>) -> bool {
     resource.identity.is_some_and(|i| i.api_version == "v1" && i.kind == "Secret")
 }
 
+/// What became of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settled {
+    Updated,
+    Dest,
+    Deleted,
+    CutDown,
+    Open,
+}
+
+impl Settled {
+    fn of(policy: OnConflict, taking: Taking) -> Self {
+        match (policy, taking) {
+            (OnConflict::TakeUpdated, Taking::Value) => Self::Updated,
+            (OnConflict::TakeUpdated, Taking::Deletion) => Self::Deleted,
+            (OnConflict::TakeUpdated, Taking::CutDown) => Self::CutDown,
+            (OnConflict::KeepDest, _) => Self::Dest,
+            (OnConflict::Fail, _) => Self::Open,
+        }
+    }
+}
+
 /// What becomes of a conflict.
 fn verdict_of(settled: Settled) -> &'static str {
     match settled {
@@ -298,10 +317,10 @@ fn brief(json: &str, start: usize) -> String {
 }
 
 /// How many characters the texts begin with in common.
-fn first_difference(texts: &[String]) -> usize {
-    let Some((first, rest)) = texts.split_first() else { return 0 };
+fn first_difference<'t>(mut texts: impl Iterator<Item = &'t String>) -> usize {
+    let Some(first) = texts.next() else { return 0 };
     let common = |text: &String| first.chars().zip(text.chars()).take_while(|(a, b)| a == b).count();
-    rest.iter().map(common).min().unwrap_or_default()
+    texts.map(common).min().unwrap_or_default()
 }
 
 fn kind_of(node: NodeRef<'_>) -> &'static str {
@@ -314,25 +333,29 @@ fn kind_of(node: NodeRef<'_>) -> &'static str {
 
 /// The value of a node. A number that neither an integer nor a float holds exactly is given as its text.
 pub fn to_value(node: NodeRef<'_>) -> Value {
-    let node = node.resolve();
-    match node.kind() {
-        Kind::Map => {
-            Value::Mapping(node.fields().map(|(k, v)| (Value::String(k.string().into()), to_value(v))).collect())
-        }
-        Kind::List => Value::Sequence(node.elements().map(to_value).collect()),
-        Kind::Scalar | Kind::Alias => match node.scalar() {
+    value_of(View::Node(node))
+}
+
+fn value_of(view: View<'_, '_>) -> Value {
+    match view.kind() {
+        Kind::Map => Value::Mapping(
+            view.fields().into_iter().map(|(k, v)| (Value::String(k.to_owned()), value_of(v))).collect(),
+        ),
+        Kind::List => Value::Sequence(view.elements().into_iter().map(value_of).collect()),
+        Kind::Scalar | Kind::Alias => match view.scalar() {
             None | Some(Scalar::Null) => Value::Null,
             Some(Scalar::Bool(b)) => Value::Bool(b),
             Some(Scalar::Number(n)) => {
-                let decimal = n.to_decimal().unwrap_or_else(|| node.string().to_owned());
+                let text = view.string();
+                let decimal = n.to_decimal().unwrap_or_else(|| text.to_string());
                 match (decimal.parse::<i64>(), decimal.parse::<u64>(), decimal.parse::<f64>()) {
                     (Ok(n), ..) => Value::Number(n.into()),
                     (_, Ok(n), _) => Value::Number(n.into()),
                     (.., Ok(n)) if decimal.len() <= 15 => Value::Number(n.into()),
-                    _ => Value::String(node.string().into()),
+                    _ => Value::String(text.into()),
                 }
             }
-            Some(_) => Value::String(node.string().into()),
+            Some(_) => Value::String(view.string().into()),
         },
     }
 }

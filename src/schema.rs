@@ -7,12 +7,12 @@ pub mod builtin;
 mod crd;
 mod openapi;
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use crate::child::{By, MergeKey, Value, element_key, key_text};
 use crate::path::ElementKey;
-use crate::yaml::{Error, NodeRef, Scalar};
+use crate::yaml::{Error, NodeRef};
 use openapi::{Models, Schema};
 
 /// How a list merges, in the words of `x-kubernetes-list-type`. The keys are owned where a user declares them, and borrowed where a
@@ -27,20 +27,14 @@ pub enum ListKind<K> {
     Map(Vec<K>),
 }
 
-/// A field by which the elements of a list are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MergeKey<'t> {
-    /// Its name.
-    pub name: &'t str,
-    /// What it is for an element that leaves it out; empty where nothing says so.
-    pub default: &'t str,
-}
-
-impl<'t> From<&'t str> for MergeKey<'t> {
-    /// With the API's default. Of the built-in types, only OpenAPI v3 documents say so: `protocol: TCP` in the ports of containers and
-    /// Services.
-    fn from(name: &'t str) -> Self {
-        Self { name, default: if name == "protocol" { "TCP" } else { "" } }
+impl<'a> By<'a> {
+    /// The way to tell the elements of a list apart that fits its kind.
+    pub fn list(kind: ListKind<MergeKey<'a>>) -> Self {
+        match kind {
+            ListKind::Atomic => Self::Index,
+            ListKind::Set => Self::Value,
+            ListKind::Map(keys) => Self::Keys(keys),
+        }
     }
 }
 
@@ -335,7 +329,7 @@ impl fmt::Display for Unkeyed {
 ///
 /// # Errors
 /// [`Unkeyed`] where the elements do not have what the schema tells them apart by: the list is then atomic, and the user should hear of it.
-pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[Vec<NodeRef<'_>>]) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
+pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(cursor: Cursor<'t>, sides: &[Vec<V>]) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
     let known = cursor.known();
     match &known {
         Some(ListKind::Map(keys)) => {
@@ -364,7 +358,7 @@ pub fn list_kind<'t>(cursor: Cursor<'t>, sides: &[Vec<NodeRef<'_>>]) -> Result<L
     })
 }
 
-fn infer(sides: &[Vec<NodeRef<'_>>]) -> ListKind<MergeKey<'static>> {
+fn infer<'a, V: Value<'a>>(sides: &[Vec<V>]) -> ListKind<MergeKey<'static>> {
     if sides.iter().all(Vec::is_empty) {
         return ListKind::Atomic;
     }
@@ -375,20 +369,6 @@ fn infer(sides: &[Vec<NodeRef<'_>>]) -> ListKind<MergeKey<'static>> {
         })
     };
     ASSOCIATIVE_KEYS.iter().find(fits).map_or(ListKind::Atomic, |key| ListKind::Map(vec![(*key).into()]))
-}
-
-/// The values of an element's merge keys, an absent one with its default; `None` where the element is no map, or lacks the first key and
-/// that has none.
-pub fn element_key<'a>(element: NodeRef<'a>, keys: &[MergeKey<'a>]) -> Option<ElementKey<'a>> {
-    let mut values = Vec::with_capacity(keys.len());
-    for (i, key) in keys.iter().enumerate() {
-        match element.get(key.name).and_then(key_text) {
-            Some(value) => values.push(value),
-            None if !element.is_map() || (i == 0 && key.default.is_empty()) => return None,
-            None => values.push(Cow::Borrowed(key.default)),
-        }
-    }
-    (!values.is_empty()).then_some(ElementKey(values))
 }
 
 /// Which elements of dest an element of a patch fits that leaves some of its merge keys out.
@@ -433,19 +413,6 @@ pub fn is_named_in_full(element: NodeRef<'_>, keys: &[MergeKey<'_>]) -> bool {
 
 fn is_given(element: NodeRef<'_>, key: &MergeKey<'_>) -> bool {
     element.get(key.name).and_then(key_text).is_some()
-}
-
-/// A scalar as the value of a merge key: numbers in decimal, anything else its text; `None` for null and for containers.
-pub fn key_text(value: NodeRef<'_>) -> Option<Cow<'_, str>> {
-    match value.scalar()? {
-        Scalar::Null => None,
-        Scalar::Number(n) => Some(n.to_decimal().map_or(Cow::Borrowed(value.string()), Cow::Owned)),
-        Scalar::String(text) => Some(match Scalar::plain_number(&text) {
-            Some(n) => Cow::Owned(n),
-            None => text,
-        }),
-        _ => Some(Cow::Borrowed(value.string())),
-    }
 }
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
-//! The splicer: carries a [`Plan`] out on dest's own text.
+//! The splicer: writes a settled [`Tree`] into dest's own text.
 //!
-//! A plan becomes a list of edits, disjoint and sorted; everything between them is copied byte for byte. So what a plan does not name
-//! cannot change. It knows nothing of Kubernetes.
+//! A tree becomes a list of edits, disjoint and sorted; everything between them is copied byte for byte. Nodes are compared by identity, so
+//! what a merge did not touch cannot change. The splicer knows nothing of Kubernetes.
 
 mod print;
 
 use std::ops::Range;
 
-use crate::merge::{Comments, New, Plan, Slot};
+use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{
     Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text, last_header, line_end,
     line_start, next_line, open_end,
 };
-use print::{Flow, Host, Layout, Text, comment_lines};
+use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 
 /// A piece of the text and what takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,19 +23,19 @@ pub struct Edit {
     pub text: String,
 }
 
-/// The edits that carry out a plan for a map or list that stays, in the order of the text.
+/// The edits that make of a map or list what a tree says, in the order of the text.
 ///
-/// Aliases that the plan goes into must have been written out before. [`Plan::Keep`] gives no edits; [`Plan::Put`] and
-/// [`Plan::Remove`] of the root itself are the caller's to carry out, for they concern what holds it.
-pub fn edits(root: NodeRef<'_>, plan: &Plan<'_>) -> Vec<Edit> {
+/// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: that one takes
+/// the root's place is the caller's to carry out, for it concerns what holds it.
+pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>) -> Vec<Edit> {
     let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root), edits: Vec::new() };
-    if let Plan::Inside(slots) = plan {
-        splicer.children(root, slots);
+    if let Tree::Branch(branch) = tree {
+        splicer.children(root, branch);
     }
     splicer.finish()
 }
 
-/// The edits that several plans for parts of one document make, in the order of the text. What one plan does to a node that another one removes
+/// The edits that several trees for parts of one document make, in the order of the text. What one tree does to a node that another one removes
 /// goes with the node.
 pub fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|e| (e.range.start, e.range.end));
@@ -76,20 +76,20 @@ pub fn apply(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
 }
 
 /// A new resource as a text of its own.
-pub fn standalone(new: &New<'_>) -> String {
-    let mut lines = Layout::of(new.value).document(new);
+pub fn standalone(tree: &Tree<'_>) -> String {
+    let mut lines = tree.like().map(|like| Layout::of(like).document(tree)).unwrap_or_default();
     lines.push(String::new());
     lines.join("\n")
 }
 
 /// The value of a node as compact JSON.
 pub fn to_json(node: NodeRef<'_>) -> String {
-    json_of(node, &Plan::Keep)
+    json_of(&Tree::Node(node))
 }
 
-/// What a plan leaves of a node as compact JSON.
-pub fn json_of(node: NodeRef<'_>, plan: &Plan<'_>) -> String {
-    Layout { indent: 2, list_offset: 0, flow: Flow::TightJson }.flow(node, plan)
+/// A tree as compact JSON.
+pub fn json_of(tree: &Tree<'_>) -> String {
+    Layout { indent: 2, list_offset: 0, flow: Flow::TightJson }.flow(tree)
 }
 
 struct Splicer<'d> {
@@ -98,15 +98,35 @@ struct Splicer<'d> {
     edits: Vec<Edit>,
 }
 
-fn is_kept(slot: &Slot<'_>) -> bool {
-    matches!(slot, Slot::Dest { plan, .. } if !matches!(plan, Plan::Remove))
+/// What becomes of a child that dest has.
+enum Fate<'t, 'a> {
+    Kept,
+    Inside(&'t Branch<'a>),
+    Put(&'t Tree<'a>),
 }
 
-fn news<'s, 'a>(slots: &'s [Slot<'a>]) -> impl Iterator<Item = &'s New<'a>> {
-    slots.iter().filter_map(|s| match s {
-        Slot::New(new) => Some(new),
-        Slot::Dest { .. } => None,
-    })
+impl<'t, 'a> Fate<'t, 'a> {
+    fn of(tree: &'t Tree<'a>, old: NodeRef<'_>) -> Self {
+        match tree {
+            Tree::Node(node) if node.is(old) => Self::Kept,
+            // What an alias stands for cannot be changed through it.
+            Tree::Branch(branch) if branch.like.is(old) && old.kind() != Kind::Alias => Self::Inside(branch),
+            tree => Self::Put(tree),
+        }
+    }
+}
+
+fn is_kept(entry: &Entry<'_>) -> bool {
+    entry.place.is_some() && entry.value.is_some()
+}
+
+fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = Piece<'s, 'a>> {
+    entries.iter().filter(|entry| entry.place.is_none()).filter_map(Piece::of)
+}
+
+/// The places of dest's children in their new order.
+fn order_of(entries: &[Entry<'_>]) -> Vec<usize> {
+    entries.iter().filter_map(|entry| entry.place).collect()
 }
 
 /// Whether a node ends with a block scalar to which the blank lines below it belong (`|+`).
@@ -154,31 +174,32 @@ impl<'d> Splicer<'d> {
         self.doc.source()
     }
 
-    fn children(&mut self, node: NodeRef<'d>, slots: &[Slot<'_>]) {
+    fn children(&mut self, node: NodeRef<'d>, branch: &Branch<'_>) {
         match node.style() {
-            Style::Flow => self.flow_children(node, slots),
-            _ => self.block_children(node, slots),
+            Style::Flow => self.flow_children(node, &branch.entries),
+            _ => self.block_children(node, &branch.entries),
         }
     }
 
     /// One child of a block map or list that stays.
-    fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, plan: &Plan<'_>, comments: Comments<'_>) {
+    fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, entry: &Entry<'_>) {
+        let Some(new) = Piece::of(entry) else { return };
         let column = place.column(self.doc);
-        let comment = comments.behind;
-        if let Some(above) = comments.above {
+        let comment = entry.comments.behind;
+        if let Some(above) = entry.comments.above {
             self.set_comments_above(place, above);
         }
-        match plan {
-            Plan::Keep | Plan::Remove => {}
-            Plan::Put(new) => {
-                let text = self.layout.value(new, host, column);
+        match Fate::of(new.tree, value) {
+            Fate::Kept => {}
+            Fate::Put(_) => {
+                let text = self.layout.value(&new, host, column);
                 return self.set_value(host, place, value, text, comment);
             }
-            Plan::Inside(slots) if self.must_be_set_anew(value, slots) => {
-                let text = self.anew(host, place, value, slots);
+            Fate::Inside(branch) if self.must_be_set_anew(value, &branch.entries) => {
+                let text = self.anew(host, place, value, &branch.entries);
                 return self.set_value(host, place, value, text, comment);
             }
-            Plan::Inside(slots) => self.children(value, slots),
+            Fate::Inside(branch) => self.children(value, branch),
         }
         if let Some(comment) = comment {
             self.set_comment(place, value, comment);
@@ -186,24 +207,24 @@ impl<'d> Splicer<'d> {
     }
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.
-    fn must_be_set_anew(&self, value: NodeRef<'_>, slots: &[Slot<'_>]) -> bool {
+    fn must_be_set_anew(&self, value: NodeRef<'_>, entries: &[Entry<'_>]) -> bool {
         let in_flow = value.style() == Style::Flow;
-        !slots.iter().any(is_kept)
+        !entries.iter().any(is_kept)
             && (!in_flow
                 || (self.layout.flow == Flow::Yaml
-                    && news(slots).next().is_some()
+                    && news(entries).next().is_some()
                     && value.children().next().is_none()))
     }
 
     /// The text of a map or list that has only new children, or none: its anchor and its tag stay, and so do comments that belong to no
     /// child.
-    fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, slots: &[Slot<'_>]) -> Text {
+    fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, entries: &[Entry<'_>]) -> Text {
         let column = place.column(self.doc);
         let child_column = self.layout.child_column(value.kind(), host, column);
         let props: Vec<&str> = [value.anchor_text(), value.tag_text()].into_iter().flatten().collect();
         let mut text = Text { head: props.join(" "), body: Vec::new() };
-        for new in news(slots) {
-            text.body.extend(self.layout.new_child(new, child_column));
+        for new in news(entries) {
+            text.body.extend(self.layout.new_child(&new, child_column));
         }
         if text.body.is_empty() {
             let empty = if value.kind() == Kind::Map { "{}" } else { "[]" };
@@ -259,6 +280,7 @@ impl<'d> Splicer<'d> {
     fn set_comment(&mut self, place: &Place, value: NodeRef<'d>, comment: &str) {
         let Some(at) = comment_place(place, value) else { return };
         match self.doc.comment_behind(at) {
+            Some((start, end)) if &self.text()[start..end] == comment => {}
             Some((_, end)) if comment.is_empty() => self.edit(at..end, ""),
             Some((start, end)) => self.edit(start..end, comment),
             None if comment.is_empty() => {}
@@ -275,25 +297,24 @@ impl<'d> Splicer<'d> {
         self.edit(place.top(self.doc)..line_start(self.text(), place.lead), lines);
     }
 
-    fn block_children(&mut self, node: NodeRef<'d>, slots: &[Slot<'_>]) {
+    fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
         let places = Place::of_children(node);
         let Some(first) = places.first() else { return };
         let column = first.column(self.doc);
         let host = if node.kind() == Kind::Map { Host::Field } else { Host::Element };
         let values: Vec<NodeRef<'d>> = node.written().map(|(_, v)| v).collect();
-        let order: Vec<usize> =
-            slots.iter().filter_map(|s| if let Slot::Dest { index, .. } = s { Some(*index) } else { None }).collect();
+        let order = order_of(entries);
         if !order.is_sorted() {
-            return self.moved_children(host, column, &places, &values, slots);
+            return self.moved_children(host, column, &places, &values, entries);
         }
-        let Some(kept) = slots.iter().position(is_kept) else {
-            return self.root_anew(node, &places, slots);
+        let Some(kept) = entries.iter().position(is_kept) else {
+            return self.root_anew(node, &places, entries);
         };
-        let (before, rest) = slots.split_at(kept);
-        let kept_index = before.iter().filter(|s| matches!(s, Slot::Dest { .. })).count();
+        let (before, rest) = entries.split_at(kept);
+        let kept_index = before.iter().filter(|entry| entry.place.is_some()).count();
         let mut lines = Vec::new();
         for new in news(before) {
-            lines.extend(self.layout.new_child(new, column));
+            lines.extend(self.layout.new_child(&new, column));
         }
         if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty()) {
             // What stands behind the dash goes or moves down, and what comes next slides up to it.
@@ -315,35 +336,35 @@ impl<'d> Splicer<'d> {
             }
         }
         let mut last = kept_index;
-        for slot in rest {
-            match slot {
-                Slot::Dest { index, plan: Plan::Remove, .. } => {
-                    last = *index;
+        for entry in rest {
+            match (entry.place, &entry.value) {
+                (Some(index), None) => {
+                    last = index;
                     let bottom = self.below_removed(values[last - 1], &places[last]);
                     self.edit(places[last].top(self.doc)..bottom, "");
                 }
-                Slot::Dest { index, plan, comments } => {
-                    last = *index;
-                    self.child(host, &places[last], values[last], plan, *comments);
+                (Some(index), Some(_)) => {
+                    last = index;
+                    self.child(host, &places[last], values[last], entry);
                 }
-                Slot::New(new) => {
-                    let lines = self.layout.new_child(new, column);
-                    self.insert_lines(places[last].bottom(self.doc), &lines);
+                (None, _) => {
+                    let lines = Piece::of(entry).map(|new| self.layout.new_child(&new, column));
+                    self.insert_lines(places[last].bottom(self.doc), &lines.unwrap_or_default());
                 }
             }
         }
     }
 
     /// A root of which no child stays; what holds any other map or list sets that anew.
-    fn root_anew(&mut self, root: NodeRef<'d>, places: &[Place], slots: &[Slot<'_>]) {
+    fn root_anew(&mut self, root: NodeRef<'d>, places: &[Place], entries: &[Entry<'_>]) {
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
         let column = first.column(self.doc);
         let owned = self.owned(places);
         let free = self.doc.comments_in(first.lead..last.end).filter(|c| !owned(c.0));
         let mut lines: Vec<String> =
             free.map(|(s, e)| format!("{}{}", " ".repeat(column), &self.text()[s..e])).collect();
-        lines.extend(news(slots).flat_map(|new| self.layout.new_child(new, column)));
-        if news(slots).next().is_none() {
+        lines.extend(news(entries).flat_map(|new| self.layout.new_child(&new, column)));
+        if news(entries).next().is_none() {
             let empty = if root.kind() == Kind::Map { "{}" } else { "[]" };
             lines.push(format!("{}{empty}", " ".repeat(column)));
         }
@@ -399,7 +420,7 @@ impl<'d> Splicer<'d> {
         column: usize,
         places: &[Place],
         values: &[NodeRef<'d>],
-        slots: &[Slot<'_>],
+        entries: &[Entry<'_>],
     ) {
         let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
         // Blank lines below a block scalar that keeps them (`|+`) are part of it, and go where it goes.
@@ -411,19 +432,22 @@ impl<'d> Splicer<'d> {
         let mut text = String::new();
         let mut position = 0;
         let mut keeps = false;
-        for slot in slots {
-            let (piece, value) = match slot {
-                Slot::Dest { plan: Plan::Remove, .. } => continue,
-                Slot::Dest { index, plan, comments } => {
+        for entry in entries {
+            let Some(tree) = &entry.value else { continue };
+            let (piece, ends_with) = match entry.place {
+                Some(index) => {
                     let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
-                    inner.child(host, &places[*index], values[*index], plan, *comments);
-                    if end(*index) == self.text().len() {
+                    inner.child(host, &places[index], values[index], entry);
+                    if end(index) == self.text().len() {
                         inner.close_end();
                     }
                     let edits = inner.finish();
-                    (apply(self.text(), top(&places[*index])..end(*index), &edits), values[*index])
+                    (apply(self.text(), top(&places[index])..end(index), &edits), Some(values[index]))
                 }
-                Slot::New(new) => (self.layout.new_child(new, column).join("\n").trim_start().to_owned(), new.value),
+                None => {
+                    let lines = Piece::of(entry).map(|new| self.layout.new_child(&new, column)).unwrap_or_default();
+                    (lines.join("\n").trim_start().to_owned(), None)
+                }
             };
             if position > 0 {
                 text.push_str(between(gap(position - 1).unwrap_or_default(), keeps));
@@ -433,7 +457,10 @@ impl<'d> Splicer<'d> {
             if !piece.ends_with(['\n', '\r']) {
                 text.push('\n');
             }
-            keeps = keeps_blank_lines(value);
+            keeps = match (ends_with, tree.like()) {
+                (Some(node), _) | (None, Some(node)) => keeps_blank_lines(node),
+                (None, None) => false,
+            };
             position += 1;
         }
         // Comments that stood between children of which there are fewer now.
@@ -446,25 +473,24 @@ impl<'d> Splicer<'d> {
         }
     }
 
-    fn flow_children(&mut self, node: NodeRef<'d>, slots: &[Slot<'_>]) {
+    fn flow_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
         let places = Place::of_children(node);
         let values: Vec<NodeRef<'d>> = node.written().map(|(_, v)| v).collect();
         let bracketed = node.text().starts_with(['{', '[']);
-        let order: Vec<usize> =
-            slots.iter().filter_map(|s| if let Slot::Dest { index, .. } = s { Some(*index) } else { None }).collect();
-        let structural = slots.iter().any(|s| !is_kept(s)) || !order.is_sorted();
+        let order = order_of(entries);
+        let structural = entries.iter().any(|entry| !is_kept(entry)) || !order.is_sorted();
         if structural && !bracketed {
             self.edit(node.start()..node.start(), "{");
         }
-        if !order.is_sorted() || !slots.iter().any(is_kept) {
+        if !order.is_sorted() || !entries.iter().any(is_kept) {
             let inner = if bracketed { node.start() + 1..node.end() - 1 } else { node.start()..node.end() };
             let has_comments = self.doc.comments_in(inner.clone()).next().is_some();
-            if has_comments && slots.iter().any(is_kept) {
-                let text = self.flow_lines(inner.clone(), slots, &places, &values);
+            if has_comments && entries.iter().any(is_kept) {
+                let text = self.flow_lines(inner.clone(), entries, &places, &values);
                 return self.edit(inner, text);
             }
             let children: Vec<String> =
-                slots.iter().filter_map(|slot| self.flow_piece(slot, &places, &values)).collect();
+                entries.iter().filter_map(|entry| self.flow_piece(entry, &places, &values)).collect();
             let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| s.trim().is_empty() && s.contains('\n'));
             let (open, close) = match (places.first(), places.last()) {
                 // Brackets with nothing between them stand together.
@@ -476,7 +502,7 @@ impl<'d> Splicer<'d> {
             let text = children.join(&self.comma(node, &places));
             self.edit(inner, [open.unwrap_or_default(), &text, close.unwrap_or_default()].concat());
         } else {
-            self.flow_slots(&places, &values, slots, &self.comma(node, &places));
+            self.flow_entries(&places, &values, entries, &self.comma(node, &places));
         }
         if structural && !bracketed {
             self.edit(node.end()..node.end(), "}");
@@ -484,20 +510,16 @@ impl<'d> Splicer<'d> {
     }
 
     /// A child of a flow map or list as text of its own, for a new order.
-    fn flow_piece(&self, slot: &Slot<'_>, places: &[Place], values: &[NodeRef<'d>]) -> Option<String> {
-        match slot {
-            Slot::Dest { plan: Plan::Remove, .. } => None,
-            Slot::Dest { index, plan, .. } => {
-                let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
-                inner.flow_value(&places[*index], values[*index], plan);
-                Some(apply(self.text(), places[*index].lead..places[*index].end, &inner.finish()))
-            }
-            Slot::New(new) => Some(self.layout.flow_child(new)),
-        }
+    fn flow_piece(&self, entry: &Entry<'_>, places: &[Place], values: &[NodeRef<'d>]) -> Option<String> {
+        let new = Piece::of(entry)?;
+        let Some(index) = entry.place else { return Some(self.layout.flow_child(&new)) };
+        let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
+        inner.flow_value(&places[index], values[index], new.tree);
+        Some(apply(self.text(), places[index].lead..places[index].end, &inner.finish()))
     }
 
     /// The children of a flow map or list in a new order, each on a line of its own with its comments.
-    fn flow_lines(&self, inner: Range<usize>, slots: &[Slot<'_>], places: &[Place], values: &[NodeRef<'d>]) -> String {
+    fn flow_lines(&self, inner: Range<usize>, entries: &[Entry<'_>], places: &[Place], values: &[NodeRef<'d>]) -> String {
         // The comment behind a child may stand behind its comma.
         let behind = |i: usize| {
             let rest = &self.text()[places[i].end..inner.end];
@@ -511,15 +533,14 @@ impl<'d> Splicer<'d> {
             line.trim().is_empty().then_some(line)
         };
         let indent = places.iter().find_map(|p| blanks(p.lead)).unwrap_or("  ");
-        let kept: Vec<&Slot<'_>> =
-            slots.iter().filter(|s| !matches!(s, Slot::Dest { plan: Plan::Remove, .. })).collect();
+        let kept: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.value.is_some()).collect();
         let mut lines = vec![String::new()];
-        for (n, slot) in kept.iter().enumerate() {
-            let Some(piece) = self.flow_piece(slot, places, values) else { continue };
+        for (n, entry) in kept.iter().enumerate() {
+            let Some(piece) = self.flow_piece(entry, places, values) else { continue };
             let mut line = format!("{indent}{piece}{}", if n + 1 < kept.len() { "," } else { "" });
-            if let Slot::Dest { index, .. } = slot {
-                lines.extend(comments(start(*index)..places[*index].lead).map(|c| format!("{indent}{c}")));
-                if let Some((start, end)) = behind(*index) {
+            if let Some(index) = entry.place {
+                lines.extend(comments(start(index)..places[index].lead).map(|c| format!("{indent}{c}")));
+                if let Some((start, end)) = behind(index) {
                     line.push(' ');
                     line.push_str(&self.text()[start..end]);
                 }
@@ -545,27 +566,27 @@ impl<'d> Splicer<'d> {
         }
     }
 
-    fn flow_slots(&mut self, places: &[Place], values: &[NodeRef<'d>], slots: &[Slot<'_>], comma: &str) {
+    fn flow_entries(&mut self, places: &[Place], values: &[NodeRef<'d>], entries: &[Entry<'_>], comma: &str) {
         let mut behind: Vec<(usize, Vec<String>)> = Vec::new();
         let mut last_kept: Option<usize> = None;
         let mut removed: Option<usize> = None;
         let mut last = 0;
-        for slot in slots {
-            match slot {
-                Slot::Dest { index, plan: Plan::Remove, .. } => {
-                    removed.get_or_insert(*index);
-                    last = *index;
+        for entry in entries {
+            match (entry.place, &entry.value) {
+                (Some(index), None) => {
+                    removed.get_or_insert(index);
+                    last = index;
                 }
-                Slot::Dest { index, plan, .. } => {
+                (Some(index), Some(tree)) => {
                     if let Some(first) = removed.take() {
-                        self.edit(places[first].lead..places[*index].lead, "");
+                        self.edit(places[first].lead..places[index].lead, "");
                     }
-                    self.flow_value(&places[*index], values[*index], plan);
-                    last_kept = Some(*index);
-                    last = *index;
+                    self.flow_value(&places[index], values[index], tree);
+                    last_kept = Some(index);
+                    last = index;
                 }
-                Slot::New(new) => {
-                    let child = self.layout.flow_child(new);
+                (None, _) => {
+                    let Some(child) = Piece::of(entry).map(|new| self.layout.flow_child(&new)) else { continue };
                     match last_kept {
                         Some(i) => match behind.last_mut() {
                             Some((last, children)) if *last == i => children.push(child),
@@ -616,10 +637,10 @@ impl<'d> Splicer<'d> {
         }
     }
 
-    fn flow_value(&mut self, place: &Place, value: NodeRef<'d>, plan: &Plan<'_>) {
-        match plan {
-            Plan::Keep | Plan::Remove => {}
-            Plan::Put(new) => {
+    fn flow_value(&mut self, place: &Place, value: NodeRef<'d>, tree: &Tree<'_>) {
+        match Fate::of(tree, value) {
+            Fate::Kept => {}
+            Fate::Put(tree) => {
                 let start = value.full_start();
                 // A key without a colon (`{a}`) or without a blank behind it (`{a:}`).
                 let has_colon = self.text()[..place.open].ends_with(':');
@@ -628,9 +649,9 @@ impl<'d> Splicer<'d> {
                     (false, true, false) => ": ",
                     _ => "",
                 };
-                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout.flow(new.value, &new.trim)));
+                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout.flow(tree)));
             }
-            Plan::Inside(slots) => self.children(value, slots),
+            Fate::Inside(branch) => self.children(value, branch),
         }
     }
 }

@@ -3,10 +3,14 @@
 //! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same; so dest keeps its
 //! own, a source's are not taken, and an added resource has its path and, where it needs one, its number in the file. Source: hosts.md, measured on kpt and kustomize.
 
-use crate::change::{Change, Child, ChildId, Expects, Inside, Others, Wants};
-use crate::merge::{Comments, Plan, Slot};
-use crate::resource::ROLE;
-use crate::yaml::NodeRef;
+use std::borrow::Cow;
+use std::cell::LazyCell;
+
+use crate::change::{Change, Child, Expects, Inside, Others, Wants};
+use crate::child::{By, ChildId, Value};
+use crate::resource::{INDEX, PATH, ROLE};
+use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
+use crate::yaml::{NodeRef, Place};
 
 /// Whether an annotation is the host's.
 pub fn is_transport(key: &str) -> bool {
@@ -45,13 +49,13 @@ pub fn broken(change: &Change<'_>, dest: NodeRef<'_>) -> Option<&'static str> {
 }
 
 /// Takes the host's annotations out of what a source asks, so that dest's stay as they are.
-pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<NodeRef<'a>>) {
+pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<View<'_, 'a>>) {
     let Wants::Inside(root) = &mut change.wants else { return };
     let Some(metadata) = find(root, "metadata") else { return };
     let Wants::Inside(metadata) = &mut metadata.wants else { return };
-    let of_dest = dest.and_then(|d| d.at(&["metadata", "annotations"]));
-    let dest_has_some = of_dest.is_some_and(|a| a.fields().any(|(k, _)| is_transport(k.string())));
-    if metadata.others == Others::Go && dest_has_some && find(metadata, "annotations").is_none() {
+    let of_dest = dest.and_then(|dest| dest.field("metadata")?.field("annotations"));
+    let of_host = of_dest.filter(|annotations| annotations.fields().iter().any(|(key, _)| is_transport(key)));
+    if metadata.others == Others::Go && of_host.is_some() && find(metadata, "annotations").is_none() {
         metadata.children.push(Child { id: ChildId::Field("annotations"), node: None, change: nothing() });
     }
     let only_host = |node: NodeRef<'_>| node.is_map() && node.fields().all(|(k, _)| is_transport(k.string()));
@@ -61,7 +65,7 @@ pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<NodeRef<'a>>) {
         metadata.children.retain(|c| c.id != ChildId::Field("annotations"));
         return;
     }
-    if let (Some(of_dest), true) = (of_dest, dest_has_some) {
+    if let Some(of_dest) = of_host {
         clear_only_others(annotations, of_dest);
     }
     let Wants::Inside(inside) = &mut annotations.wants else { return };
@@ -73,153 +77,149 @@ pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<NodeRef<'a>>) {
 }
 
 /// Turns "no annotations but these" into the removal of each that is not the host's.
-fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: NodeRef<'a>) {
-    let mut inside = match &mut annotations.wants {
-        Wants::Nothing => Inside::nothing_of(of_dest.resolve()),
-        Wants::Inside(inside) if inside.others == Others::Go => inside.clone(),
+fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: View<'_, 'a>) {
+    let mut inside = match (&annotations.wants, of_dest.like()) {
+        (Wants::Nothing, Some(like)) => Inside::nothing_of(like.resolve()),
+        (Wants::Inside(inside), _) if inside.others == Others::Go => inside.clone(),
         _ => return,
     };
     inside.others = Others::Stay;
-    for (key, _) in of_dest.fields() {
-        let id = ChildId::Field(key.string());
-        if !is_transport(key.string()) && !inside.children.iter().any(|c| c.id == id) {
+    for (name, _) in of_dest.fields() {
+        let id = ChildId::Field(name);
+        if !is_transport(name) && !inside.children.iter().any(|c| c.id == id) {
             inside.children.push(Child { id, node: None, change: nothing() });
         }
     }
     annotations.wants = Wants::Inside(inside);
 }
 
-/// Gives an added resource its path in the package; `marks` holds the annotations and their values.
-pub fn set_path<'a>(change: &mut Change<'a>, marks: NodeRef<'a>) {
-    let Wants::Inside(root) = &mut change.wants else { return };
-    let Some(metadata) = find(root, "metadata") else { return };
-    let Wants::Inside(metadata) = &mut metadata.wants else { return };
-    let Some(of_source) = metadata.like.get("annotations").filter(|a| a.is_map()) else { return };
-    if find(metadata, "annotations").is_none() {
-        // All annotations of the source were the host's.
-        let key = metadata.like.entries().find(|(k, _)| k.string() == "annotations").map(|(k, _)| k);
-        let inside = Inside::nothing_of(of_source);
-        let child = Child {
-            id: ChildId::Field("annotations"),
-            node: Some((key, of_source)),
-            change: Change { wants: Wants::Inside(inside), ..nothing() },
-        };
-        let at = metadata
-            .like
-            .entries()
-            .take_while(|(_, v)| !v.is(of_source))
-            .filter(|(k, _)| metadata.children.iter().any(|c| c.id == ChildId::Field(k.string())))
-            .count();
-        metadata.children.insert(at.min(metadata.children.len()), child);
-    }
-    if let Some(Wants::Inside(annotations)) = find(metadata, "annotations").map(|c| &mut c.wants) {
-        annotations.children.extend(marks.entries().map(|(key, value)| Child {
-            id: ChildId::Field(key.string()),
-            node: Some((Some(key), value)),
-            change: Change { wants: Wants::Value(value), ..nothing() },
-        }));
-    }
+/// Gives an added resource its path in the package and, where it needs one, its number in the file.
+pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree<'a> {
+    let made = |value: Cow<'a, str>, quotes| Tree::Made(Made { value, quotes });
+    let mut marks = vec![Entry::new(Some(Key::Made(PATH)), made(Cow::Borrowed(path), Quotes::Needed))];
+    let index = number.map(|n| Entry::new(Some(Key::Made(INDEX)), made(Cow::Owned(n.to_string()), Quotes::Single)));
+    marks.extend(index);
+    within(tree, "metadata", |metadata| {
+        let Some((place, key, of_source)) = written(metadata.like, "annotations") else { return };
+        let id = ChildId::Field("annotations");
+        if metadata.find(&id).is_empty() {
+            // All annotations of the source were the host's.
+            let value = Tree::Branch(Box::new(Branch::with(of_source, By::Field, std::mem::take(&mut marks))));
+            let entry = Entry { value: Some(value), ..Entry::kept(place, Some(key), of_source) };
+            let at = metadata.entries.iter().take_while(|e| e.place.is_some_and(|p| p < place)).count();
+            metadata.reorder(|mut entries| {
+                entries.insert(at, entry);
+                entries
+            });
+        } else {
+            change(metadata, &id, |annotations| {
+                inside(annotations, |annotations| marks.drain(..).for_each(|mark| annotations.push(mark)))
+            });
+        }
+    })
 }
 
-/// What takes the role annotation off a dest item.
-pub fn take_off_role<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
-    take_off(change, dest, &[ROLE]);
+/// A field of a map as it is written: its place, key and value.
+fn written<'a>(map: NodeRef<'a>, name: &str) -> Option<(usize, NodeRef<'a>, NodeRef<'a>)> {
+    let mut entries = map.resolve().entries().enumerate();
+    entries.find(|(_, (key, _))| key.string() == name).map(|(place, (key, value))| (place, key, value))
+}
+
+/// Takes the role annotation off a dest item.
+pub fn without_role(tree: Tree<'_>) -> Tree<'_> {
+    without(tree, &[ROLE])
 }
 
 /// The annotations by which kpt finds an item as it was.
 const IDS: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
-/// Whether the host finds an item as it was, and puts back what it misses.
-pub fn has_ids(dest: NodeRef<'_>) -> bool {
-    let annotations = dest.at(&["metadata", "annotations"]);
-    annotations.is_some_and(|a| a.fields().any(|(key, _)| IDS.contains(&key.string())))
-}
-
-/// What takes the annotations off by which kpt finds an item as it was, so that it does not put comments and the order of fields back. It
-/// does so by place: in a list whose places are filled anew they would stand at the wrong elements, and where a value became one of
+/// Takes the annotations off by which kpt finds an item as it was, where it would put comments and the order of fields back at wrong places.
+/// It does so by place: in a list whose places are filled anew they would stand at the wrong elements, and where a value became one of
 /// another kind it gives up. Source: measured on kpt.
-pub fn take_off_ids<'a>(change: &mut Change<'a>, dest: NodeRef<'a>) {
-    take_off(change, dest, &IDS);
+pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a> {
+    let annotations = dest.at(&["metadata", "annotations"]);
+    let has_ids = annotations.is_some_and(|a| a.fields().any(|(key, _)| IDS.contains(&key.string())));
+    if has_ids && misleads_by_place(&tree, dest) { without(tree, &IDS) } else { tree }
 }
 
-/// What takes annotations off a dest item, and its `annotations` map if that holds nothing else. Added to what is asked already.
-fn take_off<'a>(change: &mut Change<'a>, dest: NodeRef<'a>, names: &[&'static str]) {
-    let Some(metadata) = dest.get("metadata").filter(|m| m.is_map()) else { return };
-    let Some(annotations) = metadata.get("annotations").filter(|a| a.is_map()) else { return };
-    let mut names = names.iter().copied().filter(|name| annotations.get(name).is_some()).peekable();
-    if names.peek().is_none() {
-        return;
-    }
-    let names: Vec<&'static str> = names.collect();
-    within(change, dest, |root| {
-        within(child_of(root, "metadata"), metadata, |metadata| {
-            let asked = child_of(metadata, "annotations");
-            let asked_children = match &asked.wants {
-                Wants::Inside(inside) => inside.children.as_slice(),
-                Wants::Same | Wants::Nothing | Wants::Value(_) => &[],
-            };
-            let goes = |name: &str| {
-                let mut of_name = asked_children.iter().filter(|c| c.id == ChildId::Field(name));
-                names.contains(&name) || of_name.any(|c| matches!(c.change.wants, Wants::Nothing))
-            };
-            let adds = asked_children.iter().any(|c| !matches!(c.change.wants, Wants::Nothing | Wants::Same));
-            if annotations.fields().all(|(k, _)| goes(k.string())) && !adds {
-                *asked = nothing();
-            } else {
-                within(asked, annotations, |inside| {
-                    inside.children.extend(names.iter().map(|name| Child {
-                        id: ChildId::Field(name),
-                        node: None,
-                        change: nothing(),
-                    }));
-                });
-            }
-        });
+/// Whether a host that knows the old state, and puts comments back by place, would be misled below a node: another element stands in a
+/// place of a list with comments in it, or a map, a list or a scalar in the place of another kind.
+fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
+    let Tree::Branch(branch) = tree else { return false };
+    let old: Vec<NodeRef<'a>> = dest.written().map(|child| child.1).collect();
+    let has_comments = LazyCell::new(|| {
+        let (doc, places) = (dest.document(), Place::of_children(dest));
+        let lines = places.first().zip(places.last()).map(|(first, last)| first.top(doc)..last.bottom(doc));
+        lines.is_some_and(|lines| doc.comments_in(lines).next().is_some())
     });
-}
-
-/// Whether all that a plan does is to take the role annotation off.
-pub fn only_takes_off_role(dest: NodeRef<'_>, plan: &Plan<'_>) -> bool {
-    fn only<'p, 'a>(node: NodeRef<'_>, plan: &'p Plan<'a>, name: &str) -> Option<&'p Plan<'a>> {
-        let Plan::Inside(slots) = plan else { return None };
-        let keys: Vec<_> = node.entries().map(|(k, _)| k.string()).collect();
-        let mut found = None;
-        for slot in slots {
-            match slot {
-                Slot::Dest { plan: Plan::Keep, comments, .. } if *comments == Comments::default() => {}
-                Slot::Dest { index, plan, .. } if keys.get(*index) == Some(&name) => found = Some(plan),
-                _ => return None,
+    let stays = branch.entries.iter().filter_map(|entry| Some((entry.place, entry.value.as_ref()?)));
+    let misleads = |(place, (index, tree)): (usize, (Option<usize>, &Tree<'a>))| {
+        let was = index.and_then(|index| old.get(index).copied());
+        let is_own = was.is_some_and(|was| tree.like().is_some_and(|like| like.is(was)));
+        let is_like = |was: NodeRef<'a>| tree.like().is_some_and(|like| alike(was, like));
+        match index {
+            Some(index) if is_own && (index == place || !dest.is_list()) => {
+                was.is_some_and(|was| misleads_by_place(tree, was))
             }
+            Some(_) if !dest.is_list() => was.is_some_and(|was| !is_like(was)),
+            Some(_) => old.get(place).is_some_and(|was| *has_comments || !is_like(*was)),
+            None => dest.is_list() && old.get(place).is_some_and(|was| *has_comments || !is_like(*was)),
         }
-        found
-    }
-    let annotations = dest.get("metadata").zip(only(dest, plan, "metadata"));
-    let annotations = annotations.and_then(|(node, plan)| only(node, plan, "annotations"));
-    match (annotations, dest.at(&["metadata", "annotations"])) {
-        (Some(Plan::Remove), Some(node)) => node.fields().all(|(k, _)| k.string() == ROLE),
-        (Some(plan), Some(node)) => matches!(only(node, plan, ROLE), Some(Plan::Remove)),
-        _ => false,
-    }
-}
-
-/// Adds to the look inside a map that a change has, or gives it one.
-fn within<'a>(change: &mut Change<'a>, dest: NodeRef<'a>, add: impl FnOnce(&mut Inside<'a>)) {
-    let mut inside = match std::mem::replace(&mut change.wants, Wants::Same) {
-        Wants::Inside(inside) => inside,
-        _ => Inside::nothing_of(dest.resolve()),
     };
-    add(&mut inside);
-    change.wants = Wants::Inside(inside);
+    stays.enumerate().any(misleads)
 }
 
-/// What is asked of a field, or is not asked yet.
-fn child_of<'c, 'a>(inside: &'c mut Inside<'a>, name: &'static str) -> &'c mut Change<'a> {
-    let at = inside.children.iter().position(|c| c.id == ChildId::Field(name)).unwrap_or_else(|| {
-        let change = Change::patch(Wants::Same, None);
-        inside.children.push(Child { id: ChildId::Field(name), node: None, change });
-        inside.children.len() - 1
-    });
-    &mut inside.children[at].change
+/// Whether two nodes are of one kind, and so is all that they have in the same places.
+fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    let (a, b) = (a.resolve(), b.resolve());
+    a.kind() == b.kind()
+        && a.elements().zip(b.elements()).all(|(a, b)| alike(a, b))
+        && a.entries().all(|(key, value)| b.get(key.string()).is_none_or(|other| alike(value, other)))
+}
+
+/// Takes annotations off a resource, and its `annotations` map if that holds nothing else.
+fn without<'a>(tree: Tree<'a>, names: &[&'static str]) -> Tree<'a> {
+    let annotations = tree.view().and_then(|root| root.field("metadata")?.field("annotations"));
+    if !annotations.is_some_and(|a| names.iter().any(|name| a.field(name).is_some())) {
+        return tree;
+    }
+    within(tree, "metadata", |metadata| {
+        let id = ChildId::Field("annotations");
+        let mut is_empty = false;
+        change(metadata, &id, |annotations| {
+            inside(annotations, |annotations| {
+                for entry in &mut annotations.entries {
+                    if entry.key.is_some_and(|key| names.contains(&key.name())) {
+                        entry.value = None;
+                    }
+                }
+                is_empty = annotations.children().next().is_none();
+            })
+        });
+        if let [at, ..] = metadata.find(&id)[..]
+            && is_empty
+        {
+            metadata.entries[at].value = None;
+        }
+    })
+}
+
+/// Changes what is in a field of a map that has it.
+fn within<'a>(tree: Tree<'a>, name: &'static str, edit: impl FnOnce(&mut Branch<'a>)) -> Tree<'a> {
+    inside(tree, |root| change(root, &ChildId::Field(name), |field| inside(field, edit)))
+}
+
+/// Changes a map.
+fn inside<'a>(tree: Tree<'a>, edit: impl FnOnce(&mut Branch<'a>)) -> Tree<'a> {
+    if tree.view().is_some_and(Value::is_map) { tree.edited(&By::Field, edit) } else { tree }
+}
+
+/// Changes a field of a map.
+fn change<'a>(map: &mut Branch<'a>, id: &ChildId<'a>, edit: impl FnOnce(Tree<'a>) -> Tree<'a>) {
+    if let [at, ..] = map.find(id)[..] {
+        let entry = &mut map.entries[at];
+        entry.value = entry.value.take().map(edit);
+    }
 }
 
 /// A change that asks for nothing yet.

@@ -1,7 +1,7 @@
 //! The engine over resources that lie in several texts, as a host with files of its own has them: each text is edited by itself.
 
 use krm_merge::config::{Config, Role};
-use krm_merge::function::{Item, Merged, merge_items};
+use krm_merge::function::{Item, Job, Texts};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::Outcome;
 use krm_merge::splice;
@@ -18,6 +18,20 @@ fn resources<'a>(files: &'a [(&'a str, Document<'a>)], is_package: bool) -> Vec<
 }
 
 type Files<'t> = &'t [(&'t str, &'t str)];
+
+/// What became of the items, and the resources that are new.
+#[derive(Debug)]
+struct Merged {
+    items: Vec<Item>,
+    added: Vec<Added>,
+}
+
+#[derive(Debug)]
+struct Added {
+    path: Option<String>,
+    origin: Origin,
+    text: String,
+}
 
 fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec<String>), Box<Outcome>> {
     let [original, updated, dest] =
@@ -36,7 +50,10 @@ fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec
         .enumerate()
         .flat_map(|(i, (_, doc))| doc.roots().filter(|r| !r.is_null()).map(move |_| i))
         .collect();
-    let (merged, results) = merge_items(items, given.collect(), config)?;
+    let given = given.collect();
+    let texts = Texts::parse(&config)?;
+    let job = Job::new(items, given, config, &texts)?;
+    let (merged, results) = job.run()?;
     let texts = dest.iter().enumerate().map(|(file, (_, doc))| {
         let of_file = merged.items.iter().zip(&owner).filter(|(_, o)| **o == file);
         let edits = of_file.filter_map(|(item, _)| if let Item::Edited(edits) = item { Some(edits) } else { None });
@@ -44,7 +61,9 @@ fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec
         splice::apply(doc.source(), 0..doc.source().len(), &edits)
     });
     let texts = texts.collect();
-    Ok((merged, results, texts))
+    let added = merged.added.iter().map(|new| Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text() });
+    let added = added.collect();
+    Ok((Merged { items: merged.items, added }, results, texts))
 }
 
 const MANY: &str = "\u{feff}# licence\r\n\r\n---\r\n# one\r\napiVersion: v1\r\nkind: ConfigMap\r\nmetadata:\r\n  name: a\r\ndata:\r\n  x: '1'   # x\r\n\r\n--- # two\r\n\r\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {x: '1'}}\r\n...\r\n---\r\napiVersion: v1\r\nkind: ConfigMap\r\nmetadata:\r\n  name: c\r\ndata:\r\n  x: '1'";

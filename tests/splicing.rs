@@ -5,8 +5,9 @@
 mod render;
 mod support;
 
-use krm_merge::merge::{New, Plan, Slot};
+use krm_merge::child::By;
 use krm_merge::splice::{apply, edits};
+use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -67,30 +68,33 @@ fn containers(node: NodeRef<'_>, path: &mut Vec<usize>, out: &mut Vec<Vec<usize>
 /// The only entry of another document.
 type Other<'a> = (NodeRef<'a>, NodeRef<'a>);
 
-/// Carries out a plan for the container at a path, made with the entry of another document.
+/// Writes another branch into the place of the container at a path, made with the entry of another document.
 fn splice(
     text: &str,
     path: &[usize],
     other: &str,
-    plan: impl for<'a> Fn(NodeRef<'a>, Other<'a>) -> Plan<'a>,
+    edit: impl for<'a> Fn(&mut Branch<'a>, Other<'a>),
 ) -> String {
     fn wrap<'a>(
         node: NodeRef<'a>,
         path: &[usize],
         other: Other<'a>,
-        plan: &impl for<'b> Fn(NodeRef<'b>, Other<'b>) -> Plan<'b>,
-    ) -> Plan<'a> {
-        let Some((first, rest)) = path.split_first() else { return plan(node, other) };
-        let slots = children(node).into_iter().enumerate().map(|(index, (_, child))| {
-            Slot::dest(index, if index == *first { wrap(child, rest, other, plan) } else { Plan::Keep })
-        });
-        Plan::Inside(slots.collect())
+        edit: &impl for<'b> Fn(&mut Branch<'b>, Other<'b>),
+    ) -> Tree<'a> {
+        let mut branch = Branch::of(node, By::Index);
+        match path.split_first() {
+            None => edit(&mut branch, other),
+            Some((first, rest)) => {
+                branch.entries[*first].value = Some(wrap(children(node)[*first].1, rest, other, edit));
+            }
+        }
+        Tree::Branch(Box::new(branch))
     }
     let other = Document::parse(other).expect("valid");
     let other = other.roots().next().and_then(|r| r.entries().next()).expect("an entry");
     let doc = Document::parse(text).expect("valid");
     let root = doc.roots().next().expect("root");
-    apply(text, 0..text.len(), &edits(root, &wrap(root, path, other, &plan)))
+    apply(text, 0..text.len(), &edits(root, &wrap(root, path, other, &edit)))
 }
 
 /// The value at a path of child numbers.
@@ -105,10 +109,6 @@ fn at<'v>(value: &'v mut Value, path: &[usize]) -> &'v mut Value {
 fn parsed(text: &str) -> Value {
     let doc = Document::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     doc.roots().next().map_or(Value::Null, value_of)
-}
-
-fn keep(index: usize) -> Slot<'static> {
-    Slot::dest(index, Plan::Keep)
 }
 
 /// Every removal, replacement, addition and move in one document.
@@ -127,13 +127,7 @@ fn check(text: &str, other: &str) {
         for i in 0..count {
             // Not the only field of the document: a root that is emptied is the caller's to write.
             if count > 1 || !path.is_empty() {
-                let after = splice(text, path, other, |n, _| {
-                    Plan::Inside(
-                        (0..children(n).len())
-                            .map(|index| if index == i { Slot::dest(index, Plan::Remove) } else { keep(index) })
-                            .collect(),
-                    )
-                });
+                let after = splice(text, path, other, |branch, _| branch.entries[i].value = None);
                 let mut want = before.clone();
                 match at(&mut want, path) {
                     Value::Object(map) => drop(map.keys().nth(i).cloned().map(|k| map.shift_remove(&k))),
@@ -142,13 +136,8 @@ fn check(text: &str, other: &str) {
                 }
                 assert_eq!(parsed(&after), want, "remove {i} of {path:?} from\n{text}\n=>\n{after}");
             }
-            let after = splice(text, path, other, |n, (_, other_value)| {
-                let put = || Plan::Put(Box::new(New::whole(None, other_value)));
-                Plan::Inside(
-                    (0..children(n).len())
-                        .map(|index| if index == i { Slot::dest(index, put()) } else { keep(index) })
-                        .collect(),
-                )
+            let after = splice(text, path, other, |branch, (_, other_value)| {
+                branch.entries[i].value = Some(Tree::Node(other_value));
             });
             let mut want = before.clone();
             let mut inner = path.clone();
@@ -157,11 +146,9 @@ fn check(text: &str, other: &str) {
             assert_eq!(parsed(&after), want, "replace {i} of {path:?} in\n{text}\n=>\n{after}");
         }
         for i in 0..=count {
-            let after = splice(text, path, other, |n, (other_key, other_value)| {
-                let new = Slot::New(New::whole(n.is_map().then_some(other_key), other_value));
-                let mut slots: Vec<Slot<'_>> = (0..children(n).len()).map(keep).collect();
-                slots.insert(i, new);
-                Plan::Inside(slots)
+            let after = splice(text, path, other, |branch, (other_key, other_value)| {
+                let key = branch.like.is_map().then_some(Key::Node(other_key));
+                branch.entries.insert(i, Entry::new(key, Tree::Node(other_value)));
             });
             let mut want = before.clone();
             match at(&mut want, path) {
@@ -173,7 +160,7 @@ fn check(text: &str, other: &str) {
             let comments = |t: &str| Document::parse(t).expect("valid").comments_in(0..t.len()).count();
             assert!(comments(&after) >= comments(text), "comments are lost from\n{text}\n=>\n{after}");
         }
-        let after = splice(text, path, other, |n, _| Plan::Inside((0..children(n).len()).rev().map(keep).collect()));
+        let after = splice(text, path, other, |branch, _| branch.entries.reverse());
         let mut want = before.clone();
         if let Value::Array(list) = at(&mut want, path) {
             list.reverse();
@@ -200,10 +187,10 @@ fn hard_documents() {
 #[test]
 fn a_child_moves_with_its_comments_and_what_lies_between_stays_between() {
     let text = "l:\n# a1\n- a: 1 # a2\n  # a3\n\n# free\n\n# b1\n- b # b2\nk: v\n";
-    let after = splice(text, &[0], "z: 1", |_, _| Plan::Inside(vec![keep(1), keep(0)]));
+    let after = splice(text, &[0], "z: 1", |branch, _| branch.entries.swap(0, 1));
     assert_eq!(after, "l:\n# b1\n- b # b2\n\n# free\n\n# a1\n- a: 1 # a2\n  # a3\nk: v\n");
     let text = "l:\n- a: 1\n  # about b\n  b: 2\n";
-    let after = splice(text, &[0, 0], "z: 1", |_, _| Plan::Inside(vec![keep(1), keep(0)]));
+    let after = splice(text, &[0, 0], "z: 1", |branch, _| branch.entries.swap(0, 1));
     assert_eq!(after, "l:\n- # about b\n  b: 2\n  a: 1\n");
 }
 

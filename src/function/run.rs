@@ -3,29 +3,33 @@
 //! Items may lie in one text or in many: what becomes of an item is edits of the text that it lies in, so whoever read it can write it.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::alias;
 use crate::change::{Change, Wants};
+use crate::child::find;
 use crate::config::Config;
 use crate::diff::diff;
-use crate::merge::{Plan, Policy, merge};
+use crate::merge::merge;
 use crate::patch::{Reader, lower};
-use crate::resource::{IDENTITY, INDEX, Identity, Origin, PATH, Resource};
+use crate::policy::{OnConflict, Policy};
+use crate::resource::{IDENTITY, Identity, Origin, Resource};
 use crate::results::{Outcome, Severity};
 use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
 use crate::transport;
-use crate::yaml::{Document, Error, NodeRef, Place, extent, plain_or_quoted};
+use crate::review::review;
+use crate::tree::{Pick, Tree, View, settle};
+use crate::warning::Warning;
+use crate::yaml::{Error, NodeRef};
 
 /// What a merge does to the items of a package.
 #[derive(Debug, Default)]
-pub struct Merged {
+pub struct Merged<'a> {
     /// What becomes of each item, by its number.
     pub items: Vec<Item>,
     /// The resources that are new.
-    pub added: Vec<Added>,
+    pub added: Vec<Added<'a>>,
 }
 
 /// What becomes of one item.
@@ -41,37 +45,20 @@ pub enum Item {
 
 /// A resource that is new.
 #[derive(Clone, Debug)]
-pub struct Added {
+pub struct Added<'a> {
     /// Its file, relative to the folder of the role that it comes from; `None` where it was in no file.
     pub path: Option<String>,
     /// Where it came from.
     pub origin: Origin,
-    /// The resource, one YAML document. Where it came from an item of a ResourceList, it carries its path as an annotation.
-    pub text: String,
+    /// The resource. Where it came from an item of a ResourceList, it carries its path as an annotation.
+    pub tree: Tree<'a>,
 }
 
-/// A source with a `<<` entry, as a text in which it is written out; what is lowered has fields and nothing behind them.
-pub(super) fn flatten(source: &Resource<'_>) -> Result<Option<Document<'static>>, Box<Outcome>> {
-    let mut flat = flattened(source.node);
-    // A copy may hold `<<` entries of its own, as they were written in the first one.
-    while let Some(text) = flat {
-        let doc = Document::parse(text).map_err(|e| unreadable_source(source, &e))?;
-        flat = OwnText::resource(&doc).and_then(flattened);
-        if flat.is_none() {
-            return Ok(Some(doc));
-        }
+impl Added<'_> {
+    /// The resource as one YAML document.
+    pub fn text(&self) -> String {
+        splice::standalone(&self.tree)
     }
-    Ok(None)
-}
-
-/// The text of a resource with its `<<` entries written out, where it has any.
-fn flattened(node: NodeRef<'_>) -> Option<String> {
-    let uses = alias::merged(node);
-    if uses.is_empty() {
-        return None;
-    }
-    let edits = splice::edits(node, &alias::write_out(node, &uses));
-    (!edits.is_empty()).then(|| OwnText::of(node).edited(node, &edits))
 }
 
 /// Checks that no alias binds an item that changes or goes to another one, whose meaning would change with it.
@@ -92,75 +79,16 @@ fn unreadable_source(source: &Resource<'_>, error: &Error) -> Box<Outcome> {
     Box::new(Outcome::unreadable(&source.origin.text(), error).about(source))
 }
 
-/// A source as it is, or as its flat text has it.
-pub(super) fn with_flat<'b>(source: &'b Resource<'_>, flat: Option<&'b Document<'b>>) -> Resource<'b> {
-    let node = flat.and_then(OwnText::resource).unwrap_or(source.node);
-    Resource { node, ..source.clone() }
-}
-
-/// The piece of text that is a resource: what a merge of it alone reads and writes. In a block list it begins with its dash, so that
-/// the piece is a list of one and every line means what it means in the whole.
-struct OwnText {
-    range: Range<usize>,
-    /// Blanks before the dash, so that all lines stand in the columns that they have in the whole.
-    pad: usize,
-}
-
-impl OwnText {
-    fn of(node: NodeRef<'_>) -> Self {
-        let doc = node.document();
-        match Place::behind_dash(node) {
-            _ if node.is_root() => Self { range: extent(node), pad: 0 },
-            Some(place) => Self { range: place.lead..place.bottom(doc), pad: place.column(doc) },
-            None => Self { range: node.start()..node.end(), pad: 0 },
-        }
-    }
-
-    /// The text with edits made in it, a document of its own.
-    fn edited(&self, node: NodeRef<'_>, edits: &[Edit]) -> String {
-        " ".repeat(self.pad) + &splice::apply(node.document().source(), self.range.clone(), edits)
-    }
-
-    /// The resource in such a document.
-    fn resource<'d>(doc: &'d Document<'_>) -> Option<NodeRef<'d>> {
-        let root = doc.roots().next()?;
-        if root.is_list() { root.elements().next() } else { Some(root) }
-    }
-}
-
 /// What becomes of one resource.
-pub(super) enum Fate {
+pub(super) enum Fate<'a> {
     /// It stays as it is.
     Unchanged,
-    /// It stays as it is but for the annotation of its role, which these edits take off.
-    Unmarked(Vec<Edit>),
-    /// It stays, with these edits of the text that it lies in.
-    Edited(Vec<Edit>),
-    /// Its whole text is this; [`OwnText::pad`] blanks stand before it.
-    Text(String),
+    /// It stays as it is but for the annotation of its role, which is taken off here.
+    Unmarked(Tree<'a>),
+    /// It stays, and is this.
+    Changed(Tree<'a>),
     /// It goes, or there is none.
     Gone,
-}
-
-/// What is asked of a resource.
-#[derive(Clone, Copy)]
-pub(super) enum Ask<'r, 'a> {
-    /// Nothing but that the annotation of its role goes.
-    Nothing,
-    /// That a source is merged into it.
-    Source(&'r Resource<'a>),
-    /// That what changed upstream is made in it; without an original both added it.
-    Upgrade { original: Option<&'r Resource<'a>>, updated: &'r Resource<'a> },
-}
-
-impl Ask<'_, '_> {
-    /// The word for the other side.
-    fn side(self) -> &'static str {
-        match self {
-            Self::Nothing | Self::Source(_) => "source",
-            Self::Upgrade { .. } => "updated",
-        }
-    }
 }
 
 /// The numbers that new resources of one file need. kpt takes one item without a number into a file, and refuses a second one.
@@ -194,18 +122,18 @@ impl Numbering {
 }
 
 /// One run over the items of a package.
-pub(super) struct Run<'c> {
-    types: &'c Types<'c>,
+pub(super) struct Run<'a> {
+    types: &'a Types<'a>,
     reader: Reader,
     pub policy: Policy,
     pub results: Vec<Outcome>,
-    pub merged: Merged,
+    pub merged: Merged<'a>,
     pub numbering: Numbering,
 }
 
-impl<'c> Run<'c> {
+impl<'a> Run<'a> {
     /// A run in which nothing has happened yet.
-    pub(super) fn new(config: &'c Config<'_>, roles: &Roles<'_>) -> Self {
+    pub(super) fn new(config: &'a Config<'a>, roles: &'a Roles<'a>) -> Self {
         Self {
             types: &config.types,
             reader: config.reader(),
@@ -232,31 +160,33 @@ impl<'c> Run<'c> {
     }
 
     /// Adds a resource that dest lacks.
-    pub(super) fn add(&mut self, source: &Resource<'_>, text: String) {
+    pub(super) fn add(&mut self, source: &Resource<'a>, tree: Tree<'a>) {
+        let is_file = matches!(source.origin, Origin::File { .. });
+        let tree = match source.relative_path.filter(|_| !is_file) {
+            Some(path) => transport::with_path(tree, path, self.numbering.next(path)),
+            None => tree,
+        };
         let path = source.relative_path.map(str::to_owned);
-        self.merged.added.push(Added { path, origin: source.origin.clone(), text });
+        self.merged.added.push(Added { path, origin: source.origin.clone(), tree });
     }
 
     /// A dest item stays, without the annotation of its role.
-    pub(super) fn keep(&mut self, dest: &Resource<'_>) -> Result<(), Box<Outcome>> {
+    pub(super) fn keep(&mut self, dest: &Resource<'a>) -> Result<(), Box<Outcome>> {
         if dest.role.is_some() { self.merge_item(dest, &[]) } else { Ok(()) }
     }
 
     /// A resource as JSON, without the annotations of the host.
-    pub(super) fn own_json(&self, resource: &Resource<'_>) -> Result<String, Box<Outcome>> {
+    pub(super) fn own_json(&self, resource: &Resource<'a>) -> Result<String, Box<Outcome>> {
         let unreadable = |e| unreadable_source(resource, &e);
         let found = diff(None, resource.node, None, self.cursor(resource)).map_err(unreadable)?;
         let mut change = found.change.unwrap_or_else(|| transport::no_change(resource.node));
         transport::leave_out(&mut change, None);
-        let merged = merge(None, &change, self.policy).map_err(unreadable)?;
-        Ok(match merged.plan {
-            Plan::Put(new) => splice::json_of(new.value, &new.trim),
-            _ => splice::to_json(resource.node),
-        })
+        let merged = merge(None, &change, self.policy.new_elements).map_err(unreadable)?;
+        Ok(merged.tree.map_or_else(|| splice::to_json(resource.node), |tree| splice::json_of(&tree)))
     }
 
     /// Where two states of a resource differ in more than comments and the annotations of the host.
-    pub(super) fn differs(&self, old: &Resource<'_>, new: &Resource<'_>) -> Result<Vec<String>, Box<Outcome>> {
+    pub(super) fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Outcome>> {
         let unreadable = |e| unreadable_source(new, &e);
         let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(unreadable)?;
         let Some(mut change) = found.change else { return Ok(Vec::new()) };
@@ -265,191 +195,163 @@ impl<'c> Run<'c> {
     }
 
     /// Merges sources into a dest item, one after the other.
-    pub(super) fn merge_item(&mut self, item: &Resource<'_>, sources: &[&Resource<'_>]) -> Result<(), Box<Outcome>> {
-        let fate = self.merge_all(Some(item), sources)?;
+    pub(super) fn merge_item(
+        &mut self,
+        item: &Resource<'a>,
+        sources: &[&Resource<'a>],
+    ) -> Result<(), Box<Outcome>> {
+        let mut tree = Some(Tree::Node(item.node));
+        for source in sources {
+            let Some(dest) = tree.take() else {
+                // What a target selects is what is there when its turn comes.
+                if source.target.is_some() {
+                    continue;
+                }
+                let message = "a source must have an item to be merged into, and one before it deleted this one";
+                self.results.push(Outcome::new(Severity::Error, message).about(item));
+                break;
+            };
+            tree = self.merge_source(item, dest, source)?;
+        }
+        self.review(item, tree.as_ref(), sources, "source");
+        let fate = finish(item, tree);
         self.carry_out(item, fate)
     }
 
-    pub(super) fn carry_out(&mut self, item: &Resource<'_>, fate: Fate) -> Result<(), Box<Outcome>> {
+    /// Merges sources of one identity that dest lacks into one resource.
+    pub(super) fn merge_new(&mut self, sources: &[&Resource<'a>]) -> Result<Option<Tree<'a>>, Box<Outcome>> {
+        let mut tree: Option<Tree<'a>> = None;
+        for source in sources {
+            tree = match tree {
+                Some(dest) => self.merge_source(source, dest, source)?,
+                None => self.added(source)?,
+            };
+        }
+        Ok(tree)
+    }
+
+    pub(super) fn carry_out(&mut self, item: &Resource<'a>, fate: Fate<'a>) -> Result<(), Box<Outcome>> {
         if !matches!(fate, Fate::Unchanged) {
             own_anchors(item, item.node)?;
         }
         match fate {
             Fate::Unchanged => {}
-            Fate::Unmarked(edits) | Fate::Edited(edits) => self.set(item, Item::Edited(edits)),
-            Fate::Text(text) => {
-                let own = OwnText::of(item.node);
-                self.set(item, Item::Edited(vec![Edit { text: text[own.pad..].to_owned(), range: own.range }]));
+            Fate::Unmarked(tree) | Fate::Changed(tree) => {
+                let tree = alias::written_out(item.node, tree);
+                self.set(item, Item::Edited(splice::edits(item.node, &tree)));
             }
             Fate::Gone => self.set_gone(item),
         }
         Ok(())
     }
 
-    pub(super) fn merge_all(
-        &mut self,
-        item: Option<&Resource<'_>>,
-        sources: &[&Resource<'_>],
-    ) -> Result<Fate, Box<Outcome>> {
-        if let (Some(item), true) = (item, sources.len() > 1) {
-            own_anchors(item, item.node)?;
-        }
-        let mut sources = sources.iter();
-        let mut fate = match item {
-            Some(item) => self.merge_one(item, item.node, sources.next().map_or(Ask::Nothing, |s| Ask::Source(s)))?,
-            None => Fate::Gone,
-        };
-        for source in sources {
-            // Only a resource that has changed before it is hit again is parsed again.
-            let text = match (fate, item) {
-                (Fate::Unchanged, Some(item)) => {
-                    fate = self.merge_one(item, item.node, Ask::Source(source))?;
-                    continue;
-                }
-                // What a target selects is what is there when its turn comes.
-                (Fate::Gone, Some(_)) if source.target.is_some() => {
-                    fate = Fate::Gone;
-                    continue;
-                }
-                (Fate::Gone, Some(item)) => {
-                    let message = "a source must have an item to be merged into, and one before it deleted this one";
-                    self.results.push(Outcome::new(Severity::Error, message).about(item));
-                    return Ok(Fate::Gone);
-                }
-                (Fate::Gone | Fate::Unchanged | Fate::Unmarked(_) | Fate::Edited(_), None) => {
-                    fate = self.added(source)?;
-                    continue;
-                }
-                (Fate::Unmarked(edits) | Fate::Edited(edits), Some(item)) => {
-                    OwnText::of(item.node).edited(item.node, &edits)
-                }
-                (Fate::Text(text), _) => text,
-            };
-            fate = self.merge_text(item.unwrap_or(source), text, Ask::Source(source))?;
-        }
-        Ok(fate)
-    }
-
-    /// Merges into a resource that has a text of its own.
-    fn merge_text(&mut self, about: &Resource<'_>, text: String, ask: Ask<'_, '_>) -> Result<Fate, Box<Outcome>> {
-        let doc = Document::parse(text).map_err(|e| unreadable_source(about, &e))?;
-        let Some(root) = OwnText::resource(&doc) else { return Ok(Fate::Gone) };
-        Ok(match self.merge_one(about, root, ask)? {
-            Fate::Unchanged => Fate::Text(doc.source().to_owned()),
-            Fate::Unmarked(edits) | Fate::Edited(edits) => {
-                Fate::Text(splice::apply(doc.source(), 0..doc.source().len(), &edits))
-            }
-            fate => fate,
-        })
-    }
-
-    fn cursor(&self, resource: &Resource<'_>) -> Cursor<'c> {
+    fn cursor(&self, resource: &Resource<'_>) -> Cursor<'a> {
         let identity = resource.identity.unwrap_or(Identity { api_version: "", kind: "", namespace: "", name: "" });
         self.types.root(identity.api_version, identity.kind)
     }
 
-    /// Merges what is asked into dest; `about` says who dest is.
-    pub(super) fn merge_one(
+    /// Merges one source into a resource; `about` says which.
+    fn merge_source(
         &mut self,
-        about: &Resource<'_>,
-        dest: NodeRef<'_>,
-        ask: Ask<'_, '_>,
-    ) -> Result<Fate, Box<Outcome>> {
-        let mut warnings = Vec::new();
-        let side = ask.side();
-        let mut change = match ask {
-            Ask::Nothing => transport::no_change(dest),
-            Ask::Source(source) => {
-                let lowered = lower(source.node, Some(dest), self.cursor(about), self.reader);
-                let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
-                warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, side)));
-                lowered.change
-            }
-            Ask::Upgrade { original, updated } => {
-                let found = diff(original.map(|o| o.node), updated.node, Some(dest), self.cursor(updated));
-                let found = found.map_err(|e| unreadable_source(updated, &e))?;
-                warnings.extend(found.warnings.iter().map(|w| Outcome::warning(w, about, side)));
-                found.change.unwrap_or_else(|| transport::no_change(dest))
-            }
-        };
-        if let Some(field) = transport::broken(&change, dest) {
-            let message = format!("`{field}` must stay a map, for it says what the resource is and where it lies");
-            let from = match ask {
-                Ask::Source(source) | Ask::Upgrade { updated: source, .. } => source,
-                Ask::Nothing => about,
-            };
-            return Err(unreadable_source(from, &from.node.error(message)));
-        }
-        if matches!(ask, Ask::Source(source) if source.target.is_some()) {
+        about: &Resource<'a>,
+        dest: Tree<'a>,
+        source: &Resource<'a>,
+    ) -> Result<Option<Tree<'a>>, Box<Outcome>> {
+        let lowered = lower(source.node, dest.view(), self.cursor(about), self.reader);
+        let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
+        let mut change = lowered.change;
+        check_kept(&change, &dest, source)?;
+        if source.target.is_some() {
             change.keep_fields(&IDENTITY);
         }
         if !matches!(change.wants, Wants::Nothing) {
-            transport::leave_out(&mut change, Some(dest));
-            transport::take_off_role(&mut change, dest);
+            transport::leave_out(&mut change, dest.view());
         }
-        let mut merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
-        if transport::has_ids(dest) && merged.plan.misleads_by_place(dest) {
-            transport::take_off_ids(&mut change, dest);
-            merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
-        }
-        let uses = alias::in_the_way(dest, &merged);
-        if !uses.is_empty() {
-            own_anchors(about, dest)?;
-            let edits = splice::edits(dest, &alias::write_out(dest, &uses));
-            // Each round writes at least one use out; without progress there is no end.
-            if edits.is_empty() {
-                return Err(unreadable_source(
-                    about,
-                    &uses[0].error("this must be written out before it can be merged"),
-                ));
-            }
-            let text = OwnText::of(dest).edited(dest, &edits);
-            return self.merge_text(about, text, ask);
-        }
-        self.results.extend(warnings);
-        self.results.extend(merged.warnings.iter().map(|w| Outcome::warning(w, about, side)));
-        let policy = self.policy.on_conflict;
-        self.results.extend(merged.conflicts.iter().map(|c| Outcome::conflict(c, about, policy)));
-        if transport::only_takes_off_role(dest, &merged.plan) {
-            return Ok(Fate::Unmarked(splice::edits(dest, &merged.plan)));
-        }
-        Ok(match merged.plan {
-            Plan::Keep => Fate::Unchanged,
-            Plan::Remove | Plan::Put(_) => Fate::Gone,
-            plan => Fate::Edited(splice::edits(dest, &plan)),
-        })
+        let merged = merge(Some(dest), &change, self.policy.new_elements).map_err(|e| unreadable_source(about, &e))?;
+        let warnings = lowered.warnings.iter().chain(&merged.warnings);
+        self.results.extend(warnings.map(|w| Outcome::warning(w, about, "source")));
+        Ok(merged.tree)
     }
 
-    /// The text of a resource that dest lacks.
-    fn added(&mut self, source: &Resource<'_>) -> Result<Fate, Box<Outcome>> {
+    /// Makes in a dest item what changed upstream; without an original both added it.
+    pub(super) fn upgrade(
+        &mut self,
+        dest: &Resource<'a>,
+        original: Option<&Resource<'a>>,
+        updated: &Resource<'a>,
+    ) -> Result<Fate<'a>, Box<Outcome>> {
+        let found = diff(original.map(|o| o.node), updated.node, Some(dest.node), self.cursor(updated));
+        let found = found.map_err(|e| unreadable_source(updated, &e))?;
+        let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node));
+        let tree = Tree::Node(dest.node);
+        check_kept(&change, &tree, updated)?;
+        if !matches!(change.wants, Wants::Nothing) {
+            transport::leave_out(&mut change, Some(View::Node(dest.node)));
+        }
+        let merged =
+            merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unreadable_source(dest, &e))?;
+        let policy = self.policy.on_conflict;
+        let mut conflicts = Vec::new();
+        let tree = merged.tree.and_then(|tree| {
+            settle(tree, &mut |conflict| {
+                conflicts.push(Outcome::conflict(conflict, dest, policy));
+                if policy == OnConflict::TakeUpdated { Pick::Updated } else { Pick::Dest }
+            })
+        });
+        let warnings = found.warnings.iter().chain(&merged.warnings);
+        self.results.extend(warnings.map(|w| Outcome::warning(w, dest, "updated")));
+        self.review(dest, tree.as_ref(), &[updated], "updated");
+        self.results.extend(conflicts);
+        Ok(finish(dest, tree))
+    }
+
+    /// Tells what the owner of a merged resource should look at. What is proposed there, the last of the sources says that has it.
+    fn review(&mut self, about: &Resource<'a>, tree: Option<&Tree<'a>>, sources: &[&Resource<'a>], side: &str) {
+        let Some(tree) = tree else { return };
+        for warning in review(tree, self.cursor(about), Some(about.node)) {
+            let proposed = sources.iter().rev().find_map(|source| find(source.node, &warning.path));
+            let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
+            self.results.push(Outcome::warning(&warning, about, side));
+        }
+    }
+
+    /// A source that dest lacks.
+    fn added(&mut self, source: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
         let lowered = lower(source.node, None, self.cursor(source), self.reader);
         let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
         self.put(source, lowered.change)
     }
 
-    /// The text of a resource that came upstream.
-    pub(super) fn arrived(&mut self, updated: &Resource<'_>) -> Result<Fate, Box<Outcome>> {
+    /// A resource that came upstream.
+    pub(super) fn arrived(&mut self, updated: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
         let found = diff(None, updated.node, None, self.cursor(updated)).map_err(|e| unreadable_source(updated, &e))?;
-        found.change.map_or(Ok(Fate::Gone), |change| self.put(updated, change))
+        found.change.map_or(Ok(None), |change| self.put(updated, change))
     }
 
-    fn put(&mut self, source: &Resource<'_>, change: Change<'_>) -> Result<Fate, Box<Outcome>> {
-        let marks = |path: &str| {
-            let number = self.numbering.next(path).map(|n| format!("{INDEX}: '{n}'\n")).unwrap_or_default();
-            format!("{PATH}: {}\n{number}", plain_or_quoted(path))
-        };
-        let is_file = matches!(source.origin, Origin::File { .. });
-        let path = source.relative_path.filter(|_| !is_file).map(marks);
-        let path = path.map(Document::parse).transpose().map_err(|e| unreadable_source(source, &e))?;
-        let mut change = change;
+    fn put(&mut self, source: &Resource<'a>, mut change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
         transport::leave_out(&mut change, None);
-        if let Some(path) = path.as_ref().and_then(|d| d.roots().next()) {
-            transport::set_path(&mut change, path);
-        }
-        let merged = merge(None, &change, self.policy).map_err(|e| unreadable_source(source, &e))?;
-        Ok(match merged.plan {
-            Plan::Put(new) => Fate::Text(splice::standalone(&new)),
-            _ => Fate::Gone,
-        })
+        let merged = merge(None, &change, self.policy.new_elements).map_err(|e| unreadable_source(source, &e))?;
+        Ok(merged.tree)
+    }
+}
+
+/// Checks that a source leaves a resource what says what it is and where it lies.
+fn check_kept<'a>(change: &Change<'a>, dest: &Tree<'a>, source: &Resource<'a>) -> Result<(), Box<Outcome>> {
+    let Some(field) = dest.like().and_then(|dest| transport::broken(change, dest)) else { return Ok(()) };
+    let message = format!("`{field}` must stay a map, for it says what the resource is and where it lies");
+    Err(unreadable_source(source, &source.node.error(message)))
+}
+
+/// What becomes of an item of which this is left, once the host's annotations are as they must be.
+fn finish<'a>(item: &Resource<'a>, tree: Option<Tree<'a>>) -> Fate<'a> {
+    let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node))) else {
+        return Fate::Gone;
+    };
+    let is_untouched = tree.is(item.node);
+    let tree = transport::without_misleading_ids(transport::without_role(tree), item.node);
+    match (is_untouched, tree.is(item.node)) {
+        (_, true) => Fate::Unchanged,
+        (true, false) => Fate::Unmarked(tree),
+        (false, false) => Fate::Changed(tree),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::run::{Fate, Merged, Numbering, Run, flatten, own_anchors, with_flat};
+use super::run::{Merged, Numbering, Run, own_anchors};
 use crate::config::{Config, Role};
 use crate::resource::{Identity, Index, Resource};
 use crate::results::{Outcome, Severity};
@@ -18,9 +18,9 @@ pub(super) enum Missing {
 }
 
 /// What came of it.
-pub(super) struct Sourced {
+pub(super) struct Sourced<'a> {
     /// What becomes of the items.
-    pub merged: Merged,
+    pub merged: Merged<'a>,
     /// What the user should hear of.
     pub results: Vec<Outcome>,
     /// For each dest item, whether a source was for it.
@@ -28,18 +28,20 @@ pub(super) struct Sourced {
 }
 
 /// Merges the sources into dest.
-pub(super) fn merge_sources(roles: &Roles<'_>, config: &Config<'_>, missing: Missing) -> Result<Sourced, Box<Outcome>> {
-    let flat = roles.of(Role::Source).iter().map(flatten).collect::<Result<Vec<_>, _>>()?;
-    let sources: Vec<Resource<'_>> =
-        roles.of(Role::Source).iter().zip(&flat).map(|(source, flat)| with_flat(source, flat.as_ref())).collect();
-    for source in roles.of(Role::Source) {
+pub(super) fn merge_sources<'a>(
+    roles: &'a Roles<'a>,
+    config: &'a Config<'a>,
+    missing: Missing,
+) -> Result<Sourced<'a>, Box<Outcome>> {
+    let sources = roles.of(Role::Source);
+    for source in sources {
         own_anchors(source, source.node)?;
     }
     let mut run = Run::new(config, roles);
     let mut groups = Groups::default();
     let mut idle = BTreeMap::new();
     let index = Index::of(&roles.dest);
-    for source in &sources {
+    for source in sources {
         if let Some(target) = &source.target {
             // What is no resource, as a kustomization without a name, is passed through.
             let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node);
@@ -69,9 +71,8 @@ pub(super) fn merge_sources(roles: &Roles<'_>, config: &Config<'_>, missing: Mis
             }
             (Hit::None(_), Missing::Refuse) => alone.extend(sources),
             (Hit::None(_), Missing::Add) => {
-                if let Fate::Text(text) = run.merge_all(None, sources)? {
-                    let Some(first) = sources.first() else { continue };
-                    run.add(first, text);
+                if let (Some(tree), Some(first)) = (run.merge_new(sources)?, sources.first()) {
+                    run.add(first, tree);
                     alone.push(*first);
                 }
             }

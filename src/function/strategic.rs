@@ -11,9 +11,12 @@ use crate::roles::Roles;
 use crate::schema::Inference;
 
 /// Applies the patches to dest.
-pub(super) fn strategic(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+pub(super) fn strategic<'a>(
+    roles: &'a Roles<'a>,
+    config: &'a Config<'a>,
+) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
     roles.require(Role::Source)?;
-    let Sourced { merged, mut results, hit } = merge_sources(&roles, config, Missing::Refuse)?;
+    let Sourced { merged, mut results, hit } = merge_sources(roles, config, Missing::Refuse)?;
     let patched = roles.dest.iter().zip(&hit).filter(|(_, hit)| **hit).filter_map(|(item, _)| item.identity);
     results.extend(unknown(patched, config));
     Ok((merged, results))

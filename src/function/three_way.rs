@@ -2,33 +2,29 @@
 
 use std::collections::HashMap;
 
-use super::run::{Ask, Fate, Merged, Numbering, Run, flatten, own_anchors, with_flat};
+use super::run::{Fate, Merged, Numbering, Run, own_anchors};
 use crate::config::{Config, Role};
-use crate::merge::OnConflict;
+use crate::policy::OnConflict;
 use crate::resource::{Identity, Resource};
 use crate::results::{Outcome, Severity};
 use crate::roles::Roles;
-use crate::yaml::Document;
 
 /// Makes in dest what changed from original to updated.
-pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+pub(super) fn three_way<'a>(
+    roles: &'a Roles<'a>,
+    config: &'a Config<'a>,
+) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
     for role in config.mode.roles() {
         roles.require(*role)?;
     }
     for side in roles.others.iter().flat_map(|o| &o.1) {
         own_anchors(side, side.node)?;
     }
-    let flat = |role| roles.of(role).iter().map(flatten).collect::<Result<Vec<_>, _>>();
-    let (flat_original, flat_updated) = (flat(Role::Original)?, flat(Role::Updated)?);
-    fn with<'b>(side: &'b [Resource<'_>], flat: &'b [Option<Document<'static>>]) -> Vec<Resource<'b>> {
-        side.iter().zip(flat).map(|(s, f)| with_flat(s, f.as_ref())).collect()
-    }
-    let original = with(roles.of(Role::Original), &flat_original);
-    let updated = with(roles.of(Role::Updated), &flat_updated);
-    let mut run = Run::new(config, &roles);
+    let (original, updated) = (roles.of(Role::Original), roles.of(Role::Updated));
+    let mut run = Run::new(config, roles);
     let mut counts = Counts::default();
     let triples =
-        triples([&original, &updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
+        triples([original, updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
     let new = triples.iter().filter(|[o, _, d]| o.is_none() && d.is_none()).filter_map(|[_, u, _]| *u);
     run.numbering = Numbering::of(new.map(|i| &updated[i]), &roles.dest);
     let mut moves = Moves::default();
@@ -43,8 +39,8 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
             // Added upstream.
             (None, Some(updated), None) => {
                 moves.came.push(updated);
-                if let Fate::Text(text) = run.arrived(updated)? {
-                    run.add(updated, text);
+                if let Some(tree) = run.arrived(updated)? {
+                    run.add(updated, tree);
                     counts.added += 1;
                 }
             }
@@ -76,7 +72,7 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
             // In updated and dest: fields are merged. Without an original both added it.
             (original, Some(updated), Some(dest)) => {
                 run.results.extend(original.and_then(|o| moved_file(o, updated, dest)));
-                let fate = run.merge_one(dest, dest.node, Ask::Upgrade { original, updated })?;
+                let fate = run.upgrade(dest, original, updated)?;
                 match fate {
                     Fate::Unchanged | Fate::Unmarked(_) => counts.unchanged += 1,
                     _ => counts.merged += 1,

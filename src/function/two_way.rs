@@ -10,16 +10,22 @@ use crate::results::Outcome;
 use crate::roles::Roles;
 
 /// Merges the sources into dest; without any, the items that share an identity into the first of them.
-pub(super) fn two_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+pub(super) fn two_way<'a>(
+    roles: &'a Roles<'a>,
+    config: &'a Config<'a>,
+) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
     if roles.others.iter().any(|o| o.0 == Role::Source) {
-        merge_sources(&roles, config, Missing::Add).map(|sourced| (sourced.merged, sourced.results))
+        merge_sources(roles, config, Missing::Add).map(|sourced| (sourced.merged, sourced.results))
     } else {
-        merge_alike(&roles, config)
+        merge_alike(roles, config)
     }
 }
 
 /// Merges items of one identity, in the order of the list, the later over the earlier.
-fn merge_alike(roles: &Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+fn merge_alike<'a>(
+    roles: &'a Roles<'a>,
+    config: &'a Config<'a>,
+) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
     let mut run = Run::new(config, roles);
     let mut first: HashMap<Identity<'_>, usize> = HashMap::new();
     let mut later: Vec<Vec<&Resource<'_>>> = vec![Vec::new(); roles.dest.len()];

@@ -86,18 +86,6 @@ impl Reader {
         may && any(node, self)
     }
 
-    /// What a map says of itself, or a list in one of its elements; nothing where that cannot be understood.
-    pub(super) fn says_of_itself(self, node: NodeRef<'_>) -> Option<Directive> {
-        let by = if node.is_map() { Some(node) } else { node.elements().find(|e| self.speaks_of_list(*e)) };
-        directive(by?).ok()?
-    }
-
-    /// Whether a field that a map finds is left to it by the map's `$retainKeys`.
-    pub(super) fn retains(self, map: NodeRef<'_>, name: &str) -> bool {
-        let retained = map.entries().find(|(key, _)| self == Self::Kubectl && key.string() == RETAIN_KEYS);
-        retained.is_none_or(|(_, names)| names.elements().any(|n| n.string() == name))
-    }
-
     /// Whether an element speaks of its list and is none of its values.
     pub(super) fn speaks_of_list(self, element: NodeRef<'_>) -> bool {
         let Some((_, said)) = element.entries().find(|(k, _)| k.string() == PATCH) else { return false };

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use krm_merge::config::Role;
-use krm_merge::merge::OnConflict;
+use krm_merge::policy::OnConflict;
 use krm_merge::results::{File, Outcome, Severity, Told};
 
 use crate::disk::is_executable;

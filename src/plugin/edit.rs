@@ -5,12 +5,25 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 use krm_merge::exec_plugin::rewrite;
-use krm_merge::function::{Added, Item};
-use krm_merge::merge::{New, Plan, Slot};
+use krm_merge::child::By;
+use krm_merge::function::Item;
+use krm_merge::resource::Origin;
 use krm_merge::splice::{self, Edit};
+use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, same};
 
 use crate::side::{Held, is_open_list, list_of};
+
+/// A resource that is new.
+#[derive(Clone, Debug)]
+pub struct Added {
+    /// Its file, relative to the folder of the role that it comes from.
+    pub path: Option<String>,
+    /// Where it came from.
+    pub origin: Origin,
+    /// The resource, one YAML document.
+    pub text: String,
+}
 
 /// The text of a file of dest of whose resources, each with what becomes of it, and the ones that are added to it; `None` where nothing is
 /// left in it.
@@ -27,7 +40,7 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
         return Ok((!added.is_empty()).then(|| joined(added)));
     }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
-    let new = || documents.iter().flat_map(Document::roots).map(|value| New::whole(None, value));
+    let new = || documents.iter().flat_map(Document::roots).map(|value| Entry::new(None, Tree::Node(value)));
     let written = Document::parse(elements(added))?;
     let written = || written.roots().next().and_then(|root| root.entries().next());
     // What is new goes into the first list, where there is one.
@@ -49,12 +62,15 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
         if !takes_new && !list.elements().any(gone) {
             continue;
         }
-        let slots = list.elements().enumerate().map(|(i, element)| match gone(element) {
-            true => Slot::dest(i, Plan::Remove),
-            false => Slot::dest(i, Plan::Keep),
-        });
-        let slots = slots.chain(new().filter(|_| takes_new).map(Slot::New)).collect();
-        edits.entry(i).or_default().extend(splice::edits(*root, &at(*root, list, slots)));
+        let mut branch = Branch::of(list, By::Index);
+        for (entry, element) in branch.entries.iter_mut().zip(list.elements()) {
+            if gone(element) {
+                entry.value = None;
+            }
+        }
+        branch.entries.extend(new().filter(|_| takes_new));
+        let tree = with_field(*root, |_, value| value.is(list), Tree::Branch(Box::new(branch)));
+        edits.entry(i).or_default().extend(splice::edits(*root, &tree));
     }
     let fates: Vec<Item> = roots
         .iter()
@@ -80,28 +96,27 @@ fn root_of(roots: &[NodeRef<'_>], node: NodeRef<'_>) -> Option<usize> {
     roots.partition_point(|root| root.start() <= node.start()).checked_sub(1)
 }
 
-/// The plan that gives a list these children, and changes nothing else of the map that holds it.
-fn at<'a>(root: NodeRef<'_>, list: NodeRef<'_>, slots: Vec<Slot<'a>>) -> Plan<'a> {
-    let mut slots = Some(slots);
-    let fields = root.entries().enumerate().map(|(i, (_, value))| {
-        let inside = if value.is(list) { slots.take() } else { None };
-        Slot::dest(i, inside.map_or(Plan::Keep, Plan::Inside))
-    });
-    Plan::Inside(fields.collect())
+/// A map with another value in the field that is meant.
+fn with_field<'a>(
+    map: NodeRef<'a>,
+    is_meant: impl Fn(NodeRef<'a>, NodeRef<'a>) -> bool,
+    value: Tree<'a>,
+) -> Tree<'a> {
+    let mut branch = Branch::of(map, By::Field);
+    if let Some(at) = map.entries().position(|(key, value)| is_meant(key, value)) {
+        branch.entries[at].value = Some(value);
+    }
+    branch.into_tree()
 }
 
-/// The plan that gives a list without `items` these.
-fn filled<'a>(root: NodeRef<'_>, key: NodeRef<'a>, value: NodeRef<'a>) -> Plan<'a> {
-    let new = |key| New::whole(key, value);
-    let mut slots: Vec<Slot<'a>> = Vec::new();
-    for (i, (own, _)) in root.entries().enumerate() {
-        let plan = if own.string() == "items" { Plan::Put(Box::new(new(None))) } else { Plan::Keep };
-        slots.push(Slot::dest(i, plan));
+/// A list without `items` with these.
+fn filled<'a>(root: NodeRef<'a>, key: NodeRef<'a>, value: NodeRef<'a>) -> Tree<'a> {
+    if root.get("items").is_some() {
+        return with_field(root, |key, _| key.string() == "items", Tree::Node(value));
     }
-    if root.get("items").is_none() {
-        slots.push(Slot::New(new(Some(key))));
-    }
-    Plan::Inside(slots)
+    let mut branch = Branch::of(root, By::Field);
+    branch.push(Entry::new(Some(Key::Node(key)), Tree::Node(value)));
+    branch.into_tree()
 }
 
 /// New resources as the `items` of a list.

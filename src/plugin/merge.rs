@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::config::{Config, Role};
-use krm_merge::function::{Added, Item, merge_items};
-use krm_merge::merge::OnConflict;
+use krm_merge::function::{Item, Job, Texts};
+use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{self, Outcome, Severity};
 use krm_merge::yaml::Document;
 
 use crate::End;
 use crate::carry::{carry, is_unread, not_added, not_read, unread};
-use crate::edit::{append, created, edited};
+use crate::edit::{Added, append, created, edited};
 use crate::side::{Held, Part, Root, Side};
 use crate::told;
 
@@ -69,6 +69,24 @@ pub fn leave_open(conflict: &mut Outcome) {
     }
 }
 
+/// What the engine makes of the items of a package: what becomes of each, what is new, and the results.
+fn run<'a>(
+    items: Vec<Resource<'a>>,
+    given: Vec<(Role, Vec<Resource<'a>>)>,
+    config: Config<'a>,
+) -> Result<(Vec<Item>, Vec<Added>, Vec<Outcome>), Box<Outcome>> {
+    let texts = Texts::parse(&config)?;
+    let job = Job::new(items, given, config, &texts)?;
+    let (merged, results) = job.run()?;
+    let added = merged.added.iter().map(|new| Added {
+        path: new.path.clone(),
+        origin: new.origin.clone(),
+        text: new.text(),
+    });
+    let added = added.collect();
+    Ok((merged.items, added, results))
+}
+
 /// Merges into dest what the other sides say. On an error among the results there are no changes.
 ///
 /// What a side has and does not read, as a symbolic link, is no part of the merge, but named where it could have been. What updated does not
@@ -81,7 +99,7 @@ pub fn leave_open(conflict: &mut Outcome) {
 /// What the files of dest cannot hold: two resources for one file, a path outside of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
-    let (owners, nodes, policy, merged, mut results) = loop {
+    let (owners, nodes, policy, becomes, new, mut results) = loop {
         let config = config()?;
         let policy = config.policy.on_conflict;
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
@@ -91,18 +109,16 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
             let all = sides.iter().flat_map(|s| s.resources(Part::Role)).map(|(_, r)| r);
             roles.push((*role, all.filter(|r| !left_out.has(r)).collect()));
         }
-        let (merged, results) = match merge_items(items, roles, config) {
-            Ok((merged, results)) => (merged, results),
-            Err(error) => (Default::default(), vec![*error]),
-        };
-        if left_out.found(dest, &merged.added, &results)? == Found::Nothing {
-            break (owners, nodes, policy, merged, results);
+        let (becomes, added, results) =
+            run(items, roles, config).unwrap_or_else(|error| (Vec::new(), Vec::new(), vec![*error]));
+        if left_out.found(dest, &added, &results)? == Found::Nothing {
+            break (owners, nodes, policy, becomes, added, results);
         }
     };
     let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
     told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
     results.extend(left_out.warnings);
-    let mut added = match place(dest, given, &merged.added) {
+    let mut added = match place(dest, given, &new) {
         // Whatever else is wrong, the merge says it better.
         Err(_) if has_failed(&results) => Placed::new(),
         placed => placed?,
@@ -120,7 +136,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         return Ok(merge);
     }
     let mut of_file: BTreeMap<usize, Vec<_>> = BTreeMap::new();
-    for ((item, owner), node) in merged.items.iter().zip(owners).zip(nodes) {
+    for ((item, owner), node) in becomes.iter().zip(owners).zip(nodes) {
         of_file.entry(owner).or_default().push((node, item));
     }
     for (file, held) in dest.files.iter().enumerate() {

@@ -27,7 +27,8 @@ pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<
 
 #[cfg(test)]
 mod tests {
-    use crate::schema::{Dialect, Inference, ListKind, MergeKey, Types, list_kind};
+    use crate::child::MergeKey;
+    use crate::schema::{Dialect, Inference, ListKind, Types, list_kind};
     use crate::yaml::Document;
 
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
@@ -94,7 +95,7 @@ spec:
             "nothing is known here"
         );
         let finalizers = spec.field("template").field("metadata").field("finalizers");
-        let scalars = [Vec::new()];
+        let scalars = [Vec::<crate::yaml::NodeRef<'_>>::new()];
         assert_eq!(list_kind(finalizers, &scalars), Ok(ListKind::Set), "an embedded resource has an ObjectMeta");
         assert_eq!(list_kind(spec.field("servers").field("hosts"), &scalars), Ok(ListKind::Set));
         let other = types.root("example.com/v1alpha1", "Gateway").field("spec").field("servers");

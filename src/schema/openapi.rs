@@ -220,7 +220,7 @@ definitions:
         let types = types.with_openapi(doc.roots().next().expect("a root")).expect("models");
         let root = types.root("example.com/v1", "Node");
         let cursor = path.split('.').fold(root, |cursor, field| cursor.field(field));
-        let kind = match list_kind(cursor, &[Vec::new()]) {
+        let kind = match list_kind(cursor, &[Vec::<crate::yaml::NodeRef<'_>>::new()]) {
             Ok(ListKind::Map(keys)) => keys.iter().map(|k| k.name).collect::<Vec<_>>().join("+"),
             Ok(kind) => format!("{kind:?}"),
             Err(unkeyed) => unkeyed.to_string(),

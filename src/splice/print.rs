@@ -1,9 +1,9 @@
 //! Nodes of another document as lines in dest's style: its indent width, its compact or wide lists, its flow and JSON.
 //!
-//! Scalars are copied as they are written and comments come along; only the layout is dest's. What a plan trims is left out. Aliases are
+//! Scalars are copied as they are written and comments come along; only the layout is dest's. What a tree leaves out is left out. Aliases are
 //! written out and anchors are not copied: a copy must mean the same wherever it lands.
 
-use crate::merge::{New, Plan, Slot};
+use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text, comments_above,
     line_end, line_start, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
@@ -63,6 +63,39 @@ impl Layout {
             list_offset: list_offset.unwrap_or(0),
             flow,
         }
+    }
+}
+
+/// A child on its way into a text.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'t, 'a> {
+    /// The key, where it goes into a map.
+    pub key: Option<Key<'a>>,
+    /// The value.
+    pub tree: &'t Tree<'a>,
+    /// The comments that are to be its own; `None` for those that it has where it comes from.
+    pub comments: Comments<'a>,
+}
+
+impl<'t, 'a> Piece<'t, 'a> {
+    /// A child that is there.
+    pub fn of(entry: &'t Entry<'a>) -> Option<Self> {
+        Some(Self { key: entry.key, tree: entry.value.as_ref()?, comments: entry.comments })
+    }
+
+    /// A value without its key.
+    pub fn value(tree: &'t Tree<'a>) -> Self {
+        Self { key: None, tree, comments: Comments::default() }
+    }
+
+    /// Where it lies in its own document; a root lies nowhere.
+    fn place(&self) -> Option<(Place, NodeRef<'a>)> {
+        let value = self.tree.like()?;
+        let place = match self.key {
+            Some(key) => key.node().filter(|key| key.is_key_of(value)).map(|key| Place::of_entry(key, value)),
+            None => Place::behind_dash(value),
+        };
+        Some((place?, value))
     }
 }
 
@@ -140,17 +173,21 @@ impl Layout {
     }
 
     /// A value behind a key or dash at `column`.
-    pub fn value(&self, new: &New<'_>, host: Host, column: usize) -> Text {
-        let (node, trim) = (new.value.resolve(), &new.trim);
+    pub fn value(&self, new: &Piece<'_, '_>, host: Host, column: usize) -> Text {
+        let Some(like) = new.tree.like() else {
+            return Text { head: self.flow(new.tree), body: Vec::new() };
+        };
+        let node = like.resolve();
         // A comment below it that is not its host's either belongs to what follows.
-        let own =
-            self.place(new).filter(|_| new.value.kind() != Kind::Alias).map(|place| place.bottom(node.document()));
+        let own = new.place().filter(|_| like.kind() != Kind::Alias).map(|(place, _)| place.bottom(node.document()));
         match node.kind() {
             Kind::Scalar => self.scalar(node, column),
-            _ if node.style() == Style::Flow => Text { head: self.flow_value(node, trim, column), body: Vec::new() },
+            _ if node.style() == Style::Flow => {
+                Text { head: self.flow_value(node, new.tree, column), body: Vec::new() }
+            }
             kind => {
                 let bottom = own.unwrap_or(node.document().source().len());
-                let body = self.children(node, trim, self.child_column(kind, host, column), bottom);
+                let body = self.children(node, new.tree, self.child_column(kind, host, column), bottom);
                 let head = if !body.is_empty() {
                     String::new()
                 } else if kind == Kind::Map {
@@ -164,18 +201,19 @@ impl Layout {
     }
 
     /// A new entry or element, whose key or dash stands at `column`, as lines.
-    pub fn new_child(&self, new: &New<'_>, column: usize) -> Vec<String> {
-        let text = new.value.document().source();
-        let place = self.place(new);
+    pub fn new_child(&self, new: &Piece<'_, '_>, column: usize) -> Vec<String> {
+        let place = new.place();
         let mut out = match place {
-            Some(place) if !place.is_inline(new.value.document()) => {
-                comment_lines(&text[place.top(new.value.document())..line_start(text, place.lead)], column)
+            _ if new.comments.above.is_some() => comment_lines(new.comments.above.unwrap_or_default(), column),
+            Some((place, value)) if !place.is_inline(value.document()) => {
+                comment_lines(comments_above(&place, value.document()), column)
             }
             _ => Vec::new(),
         };
-        if place.is_none() && new.key.is_none() && new.value.resolve().style() == Style::Block {
+        let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
+        if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash and loses those behind it.
-            let mut body = self.children(new.value.resolve(), &new.trim, column + 2, text.len());
+            let mut body = self.children(node, new.tree, column + 2, node.document().source().len());
             let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
@@ -189,45 +227,50 @@ impl Layout {
     }
 
     /// A map or list as the lines of a document, its own comment lines first: those above its dash, and the one behind it.
-    pub fn document(&self, new: &New<'_>) -> Vec<String> {
-        let doc = new.value.document();
+    pub fn document(&self, tree: &Tree<'_>) -> Vec<String> {
         let mut out = Vec::new();
-        if let Some(place) = self.place(new).filter(|p| !p.is_inline(doc)) {
+        let Some(like) = tree.like() else { return out };
+        let doc = like.document();
+        if let Some(place) = Place::behind_dash(like).filter(|p| !p.is_inline(doc)) {
             out.extend(comment_lines(comments_above(&place, doc), 0));
-            out.extend(
-                comment_text(&place, new.value).filter(|_| new.value.style() == Style::Block).map(str::to_owned),
-            );
+            out.extend(comment_text(&place, like).filter(|_| like.style() == Style::Block).map(str::to_owned));
         }
-        if new.value.resolve().style() == Style::Flow {
-            out.push(self.flow_value(new.value, &new.trim, 0));
+        let node = like.resolve();
+        if node.style() == Style::Flow {
+            out.push(self.flow_value(node, tree, 0));
         } else {
-            out.extend(self.children(new.value.resolve(), &new.trim, 0, doc.source().len()));
+            out.extend(self.children(node, tree, 0, doc.source().len()));
         }
         out
     }
 
-    /// Where a new child lies in its own document; a root lies nowhere.
-    fn place(&self, new: &New<'_>) -> Option<Place> {
-        new.key.map_or_else(|| Place::behind_dash(new.value), |key| Some(Place::of_entry(key, new.value)))
-    }
-
     /// The lines of a child behind its own comment lines.
-    fn child(&self, new: &New<'_>, place: Option<Place>, column: usize, out: &mut Vec<String>) {
+    fn child(
+        &self,
+        new: &Piece<'_, '_>,
+        place: Option<(Place, NodeRef<'_>)>,
+        column: usize,
+        out: &mut Vec<String>,
+    ) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
         let mut line = blanks(column);
         match new.key {
-            Some(key) => {
+            Some(Key::Node(key)) => {
                 line.push_str(&self.key(key));
+                line.push(':');
+            }
+            Some(Key::Made(name)) => {
+                line.push_str(&plain_or_quoted(name));
                 line.push(':');
             }
             None => line.push('-'),
         }
         let own = || {
-            let (place, text) = (place?, new.value.document().source());
-            let (_, end) = comment_of(&place, new.value)?;
-            Some(&text[comment_place(&place, new.value)?..end])
+            let (place, value) = place?;
+            let (_, end) = comment_of(&place, value)?;
+            Some(&value.document().source()[comment_place(&place, value)?..end])
         };
-        let comment = new.comment.or_else(own).filter(|comment| !comment.is_empty());
+        let comment = new.comments.behind.or_else(own).filter(|comment| !comment.is_empty());
         line.push_str(&self.value(new, host, column).behind(host, comment));
         out.extend(line.split('\n').map(str::to_owned));
     }
@@ -246,31 +289,27 @@ impl Layout {
                 with_tag(key, key.text())
             }
             Kind::Scalar => quoted_json(key.string()),
-            _ => self.flow(key, &Plan::Keep),
+            _ => self.flow(&Tree::Node(key)),
         }
     }
 
     /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`.
-    fn children(&self, node: NodeRef<'_>, trim: &Plan<'_>, column: usize, bottom: usize) -> Vec<String> {
+    fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, bottom: usize) -> Vec<String> {
         let doc = node.document();
         let text = doc.source();
         let mut out = Vec::new();
-        if node.entries().any(|(k, _)| k.is_merge_key()) && matches!(trim, Plan::Keep) {
+        if !matches!(tree, Tree::Branch(_)) && node.entries().any(|(k, _)| k.is_merge_key()) {
             for (key, value) in node.fields() {
-                out.extend(self.new_child(&New::whole(Some(key), value), column));
+                let tree = Tree::Node(value);
+                out.extend(self.new_child(&Piece { key: Some(Key::Node(key)), tree: &tree, comments: Comments::default() }, column));
             }
             return out;
         }
         let written: Vec<_> = node.written().collect();
         let places = Place::of_children(node);
-        let mut kept_last = false;
-        let mut dest = |index: usize, plan: &Plan<'_>, comment: Option<&str>, out: &mut Vec<String>| {
+        let own = |index: usize, new: &Piece<'_, '_>, out: &mut Vec<String>| {
             let (key, value) = written[index];
             let place = places[index];
-            kept_last = index + 1 == places.len() && !matches!(plan, Plan::Remove);
-            if matches!(plan, Plan::Remove) {
-                return;
-            }
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
                 let above =
@@ -278,25 +317,35 @@ impl Layout {
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));
             }
-            match plan {
-                Plan::Put(new) => {
-                    let place = self.place(new);
-                    self.child(new, place, column, out);
-                }
-                trim => self.child(&New { key, value, comment, trim: trim.clone() }, Some(place), column, out),
+            if new.tree.like().is_some_and(|like| like.is(value)) {
+                self.child(&Piece { key: key.map(Key::Node), ..*new }, Some((place, value)), column, out);
+            } else {
+                self.child(new, new.place(), column, out);
             }
         };
-        match trim {
-            Plan::Inside(slots) => {
-                for slot in slots {
-                    match slot {
-                        Slot::Dest { index, plan, comments } => dest(*index, plan, comments.behind, &mut out),
-                        Slot::New(new) => out.extend(self.new_child(new, column)),
+        let kept_last = match tree {
+            Tree::Branch(branch) => {
+                for entry in &branch.entries {
+                    match (Piece::of(entry), entry.place) {
+                        (None, _) => {}
+                        _ if entry.is_merge() => {}
+                        (Some(new), Some(index)) => own(index, &new, &mut out),
+                        (Some(new), None) => out.extend(self.new_child(&new, column)),
                     }
                 }
+                for entry in branch.brought_in() {
+                    out.extend(Piece::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
+                }
+                let last = branch.entries.iter().filter_map(|entry| entry.place.zip(entry.value.as_ref())).last();
+                last.is_some_and(|(index, _)| index + 1 == places.len())
             }
-            _ => (0..written.len()).for_each(|i| dest(i, &Plan::Keep, None, &mut out)),
-        }
+            _ => {
+                for (index, (_, value)) in written.iter().enumerate() {
+                    own(index, &Piece::value(&Tree::Node(*value)), &mut out);
+                }
+                true
+            }
+        };
         if let Some(last) = places.last().filter(|_| kept_last) {
             let own = last.bottom(doc);
             // Comments at the end of the block, in its own column: not those of the last child, which came with it.
@@ -320,51 +369,62 @@ impl Layout {
     }
 
     /// A flow map or list on the line of its key: as it is written where it can be.
-    fn flow_value(&self, node: NodeRef<'_>, trim: &Plan<'_>, column: usize) -> String {
+    fn flow_value(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize) -> String {
         let text = node.text();
         let bracketed = text.starts_with(['{', '[']);
-        if !bracketed || !matches!(trim, Plan::Keep) || node.has_aliases() || node.document().has_anchors_in(node) {
-            return self.flow(node, trim);
+        let is_cut = matches!(tree, Tree::Branch(_));
+        if !bracketed || is_cut || node.has_aliases() || node.document().has_anchors_in(node) {
+            return self.flow(tree);
         }
         reindent(text, line_indent(node), column, column + self.indent)
     }
 
-    /// A node on one line, in flow style.
-    pub fn flow(&self, node: NodeRef<'_>, trim: &Plan<'_>) -> String {
-        let node = node.resolve();
-        let (comma, colon) = if self.flow == Flow::TightJson { (",", ":") } else { (", ", ": ") };
-        let child = |key: Option<NodeRef<'_>>, value: NodeRef<'_>, trim: &Plan<'_>| match key {
-            Some(key) => format!("{}{colon}{}", self.flow_key(key), self.flow(value, trim)),
-            None => self.flow(value, trim),
-        };
-        let children: Vec<String> = match (node.kind(), trim) {
-            (Kind::Scalar | Kind::Alias, _) => return self.flow_scalar(node),
-            (_, Plan::Inside(slots)) => {
-                let written: Vec<_> = node.written().collect();
-                slots
-                    .iter()
-                    .filter_map(|slot| match slot {
-                        Slot::Dest { plan: Plan::Remove, .. } => None,
-                        Slot::Dest { index, plan: Plan::Put(new), .. } => {
-                            Some(child(written[*index].0, new.value, &new.trim))
-                        }
-                        Slot::Dest { index, plan, .. } => Some(child(written[*index].0, written[*index].1, plan)),
-                        Slot::New(new) => Some(child(new.key, new.value, &new.trim)),
-                    })
-                    .collect()
+    /// A tree on one line, in flow style.
+    pub fn flow(&self, tree: &Tree<'_>) -> String {
+        let comma = if self.flow == Flow::TightJson { "," } else { ", " };
+        let node = match tree {
+            Tree::Node(node) => node.resolve(),
+            Tree::Branch(branch) => branch.like.resolve(),
+            Tree::Made(made) if self.flow != Flow::Yaml => return quoted_json(&made.value),
+            Tree::Made(Made { value, quotes: Quotes::Needed }) => return plain_or_quoted(value),
+            Tree::Made(Made { value, quotes: Quotes::Single }) => return format!("'{}'", value.replace('\'', "''")),
+            // Only a settled tree is written; of any other, dest's side is.
+            Tree::Conflict(conflict) => {
+                return conflict.dest.as_ref().map(|dest| self.flow(dest)).unwrap_or_default();
             }
-            (Kind::Map, _) => node.fields().map(|(k, v)| child(Some(k), v, &Plan::Keep)).collect(),
-            (Kind::List, _) => node.elements().map(|e| child(None, e, &Plan::Keep)).collect(),
+        };
+        let children: Vec<String> = match (node.kind(), tree) {
+            (Kind::Scalar | Kind::Alias, _) => return self.flow_scalar(node),
+            (_, Tree::Branch(branch)) => self.flow_entries(branch),
+            (Kind::Map, _) => node.fields().map(|(k, v)| self.flow_field(Key::Node(k), &Tree::Node(v))).collect(),
+            (Kind::List, _) => node.elements().map(|e| self.flow(&Tree::Node(e))).collect(),
         };
         let children = children.join(comma);
         if node.is_map() { format!("{{{children}}}") } else { format!("[{children}]") }
     }
 
-    /// A new entry or element of a flow map or list.
-    pub fn flow_child(&self, new: &New<'_>) -> String {
+    fn flow_entries(&self, branch: &Branch<'_>) -> Vec<String> {
+        let brought_in = branch.brought_in();
+        let entries = branch.entries.iter().filter(|entry| !entry.is_merge()).chain(&brought_in);
+        entries.filter_map(Piece::of).map(|new| self.flow_child(&new)).collect()
+    }
+
+    fn flow_field(&self, key: Key<'_>, value: &Tree<'_>) -> String {
         let colon = if self.flow == Flow::TightJson { ":" } else { ": " };
-        let value = self.flow(new.value, &new.trim);
-        new.key.map_or_else(|| value.clone(), |key| format!("{}{colon}{value}", self.flow_key(key)))
+        let key = match key {
+            Key::Node(key) => self.flow_key(key),
+            Key::Made(name) if self.flow == Flow::Yaml => plain_or_quoted(name),
+            Key::Made(name) => quoted_json(name),
+        };
+        format!("{key}{colon}{}", self.flow(value))
+    }
+
+    /// A new entry or element of a flow map or list.
+    pub fn flow_child(&self, new: &Piece<'_, '_>) -> String {
+        match new.key {
+            Some(key) => self.flow_field(key, new.tree),
+            None => self.flow(new.tree),
+        }
     }
 
     fn flow_key(&self, key: NodeRef<'_>) -> String {
@@ -376,7 +436,7 @@ impl Layout {
     }
 
     fn flow_scalar_or(&self, node: NodeRef<'_>) -> String {
-        if node.is_container() { self.flow(node, &Plan::Keep) } else { self.flow_scalar(node) }
+        if node.is_container() { self.flow(&Tree::Node(node)) } else { self.flow_scalar(node) }
     }
 
     fn flow_scalar(&self, node: NodeRef<'_>) -> String {

@@ -216,6 +216,16 @@ impl<'a> NodeRef<'a> {
         std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && self.id == other.id
     }
 
+    /// Whether it is a node of this document.
+    pub(crate) fn is_of(self, doc: &Document<'_>) -> bool {
+        std::ptr::eq(self.doc.nodes.as_ptr(), doc.nodes.as_ptr())
+    }
+
+    /// Whether it is the key of a field that has this value.
+    pub(crate) fn is_key_of(self, value: NodeRef<'_>) -> bool {
+        value.is_of(self.doc) && self.node().next == value.id
+    }
+
     /// Whether it is the root of a document.
     pub fn is_root(self) -> bool {
         self.doc.roots.binary_search(&self.id).is_ok()
@@ -437,6 +447,25 @@ impl<'a> NodeRef<'a> {
             maps.extend(merged.into_iter().rev());
         }
         Fields::Merged(fields.into_iter())
+    }
+
+    /// The entries of a map in the order that they have once its `<<` entries are written out: each with its place among the entries as they
+    /// are written, which one that `<<` brings in does not have.
+    pub(crate) fn spelled_out(self) -> Vec<(Option<usize>, NodeRef<'a>, NodeRef<'a>)> {
+        let written = || self.entries().enumerate().map(|(place, (key, value))| (Some(place), key, value));
+        let Some(first) = written().find(|(_, key, _)| key.is_merge_key()).and_then(|entry| entry.0) else {
+            return written().collect();
+        };
+        let own = self.entries().filter(|(key, _)| !key.is_merge_key()).count();
+        let (before, behind): (Vec<_>, Vec<_>) =
+            written().filter(|(_, key, _)| !key.is_merge_key()).partition(|(place, ..)| *place < Some(first));
+        let is_own = |key: &NodeRef<'a>| self.entries().any(|(own, _)| own.is(*key));
+        let brought_in = self.fields().filter(|(key, _)| !is_own(key)).map(|(key, value)| (None, key, value));
+        let mut all = Vec::with_capacity(own);
+        all.extend(before);
+        all.extend(brought_in);
+        all.extend(behind);
+        all
     }
 
     /// The value of a field, those of `<<` included; `None` where there is no such field or this is no map.

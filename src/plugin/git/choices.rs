@@ -5,9 +5,10 @@
 
 use anyhow::Result;
 use krm_merge::config::{API_VERSION, Config, KIND, Role};
-use krm_merge::merge::{Comments, New, Plan, Slot};
+use krm_merge::child::By;
 use krm_merge::results::Outcome;
 use krm_merge::splice;
+use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
 use krm_merge::yaml::{Document, comment_text, comments_above, extent};
 
 use super::versions::{Address, Here, Spot, Versions, Wanted, address, outermost};
@@ -96,12 +97,11 @@ fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]
                 edits.push(splice::Edit { range: extent(here.value), text: String::new() });
             }
             (Some(here), _) if !is_whole => {
-                edits.extend(splice::edits(here.value, &set(&spot, into, from, &paths)));
+                edits.extend(splice::edits(here.value, &set(&spot, &here, from, into, &paths)));
             }
             (None, Some(other)) if is_whole => added.push_str(&document(&other)),
             (None, Some(other)) => {
-                let new = New { key: None, value: other.value, comment: None, trim: cut(&spot, from, &paths) };
-                added.push_str(&format!("---\n{}", splice::standalone(&new)));
+                added.push_str(&format!("---\n{}", splice::standalone(&cut(&spot, &other, from, &paths))));
             }
             _ => {}
         }
@@ -122,51 +122,55 @@ fn document(here: &Here<'_>) -> String {
     format!("{mark}{text}{end}")
 }
 
-/// The plan that sets what lies at some paths below a spot of one version to what another one has there.
-fn set<'a>(spot: &Spot<'a, 3>, into: usize, from: usize, paths: &[String]) -> Plan<'a> {
-    let Some(container) = spot.here[into] else { return Plan::Keep };
-    let count = container.value.entries().count() + container.value.elements().count();
-    let mut slots: Vec<Slot<'a>> = (0..count).map(|i| Slot::dest(i, Plan::Keep)).collect();
+/// A spot of one version with what another one has at some paths below it.
+fn set<'a>(spot: &Spot<'a, 3>, container: &Here<'a>, from: usize, into: usize, paths: &[String]) -> Tree<'a> {
+    let mut branch = Branch::of(container.value, By::Index);
     let mut new = Vec::new();
     for child in spot.children() {
-        let put = |here: Here<'a>, trim| New { key: here.key, value: here.value, comment: None, trim };
-        match (Wanted::of(&child.path.keyed(), paths), child.here[into], child.here[from]) {
+        let wanted = Wanted::of(&child.path.keyed(), paths);
+        let key = |here: &Here<'a>| here.key.map(Key::Node);
+        match (wanted, child.here[into], child.here[from]) {
             (Wanted::Not, ..) | (_, None, None) => {}
-            (Wanted::Here, Some(here), None) => slots[here.index] = Slot::dest(here.index, Plan::Remove),
+            (Wanted::Here, Some(here), None) => branch.entries[here.index].value = None,
             (Wanted::Here, Some(here), Some(other)) => {
-                let plan = Plan::Put(Box::new(New { key: None, ..put(other, Plan::Keep) }));
-                slots[here.index] = Slot::Dest { index: here.index, plan, comments: comments(&other) };
+                let entry = &mut branch.entries[here.index];
+                entry.value = Some(Tree::Node(other.value));
+                entry.comments = comments(&other);
             }
-            (Wanted::Here, None, Some(other)) => new.push(Slot::New(put(other, Plan::Keep))),
+            (Wanted::Here, None, Some(other)) => new.push(Entry::new(key(&other), Tree::Node(other.value))),
             (Wanted::Below, Some(here), _) => {
-                slots[here.index] = Slot::dest(here.index, set(&child, into, from, paths));
+                branch.entries[here.index].value = Some(set(&child, &here, from, into, paths));
             }
-            (Wanted::Below, None, Some(other)) => new.push(Slot::New(put(other, cut(&child, from, paths)))),
+            (Wanted::Below, None, Some(other)) => {
+                new.push(Entry::new(key(&other), cut(&child, &other, from, paths)));
+            }
         }
     }
-    slots.extend(new);
-    Plan::Inside(slots)
+    branch.entries.extend(new);
+    branch.into_tree()
 }
 
-/// The plan that leaves of a spot what lies at some paths, and what makes it the resource or the element that it is.
-fn cut<'a>(spot: &Spot<'a, 3>, from: usize, paths: &[String]) -> Plan<'a> {
-    let mut slots = Vec::new();
+/// What of a spot lies at some paths, with what makes it the resource or the element that it is.
+fn cut<'a>(spot: &Spot<'a, 3>, whole: &Here<'a>, from: usize, paths: &[String]) -> Tree<'a> {
+    let mut entries = Vec::new();
     for child in spot.children() {
         let Some(here) = child.here[from] else { continue };
         let path = child.path.keyed();
         let is_key = here.key.is_some_and(|key| spot.keys.iter().any(|k| *k == key.string()));
         let is_head = ["apiVersion", "kind", "metadata.namespace", "metadata.name"].contains(&&*path);
-        let plan = match Wanted::of(&path, paths) {
-            Wanted::Here => Plan::Keep,
-            Wanted::Below => cut(&child, from, paths),
-            Wanted::Not if is_key || is_head => Plan::Keep,
-            Wanted::Not if path == "metadata" => cut(&child, from, paths),
-            Wanted::Not => Plan::Remove,
-        };
-        slots.push((here.index, plan));
+        let entry = Entry::kept(here.index, here.key, here.value);
+        match Wanted::of(&path, paths) {
+            Wanted::Here => entries.push(entry),
+            Wanted::Not if is_key || is_head => entries.push(entry),
+            Wanted::Below => entries.push(Entry { value: Some(cut(&child, &here, from, paths)), ..entry }),
+            Wanted::Not if path == "metadata" => {
+                entries.push(Entry { value: Some(cut(&child, &here, from, paths)), ..entry });
+            }
+            Wanted::Not => {}
+        }
     }
-    slots.sort_by_key(|(index, _)| *index);
-    Plan::Inside(slots.into_iter().map(|(index, plan)| Slot::dest(index, plan)).collect())
+    entries.sort_by_key(|entry| entry.place);
+    Branch::with(whole.value, By::Index, entries).into_tree()
 }
 
 /// The comments that are a child's own.

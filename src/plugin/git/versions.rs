@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use krm_merge::change::{By, ChildId};
+use krm_merge::child::{By, ChildId};
 use krm_merge::path::FieldPath;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::results::{Outcome, ResourceRef};

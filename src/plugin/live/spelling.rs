@@ -7,7 +7,8 @@
 use anyhow::Result;
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
-use krm_merge::schema::{Cursor, ListKind, Types, element_key, list_kind};
+use krm_merge::child::element_key;
+use krm_merge::schema::{Cursor, ListKind, Types, list_kind};
 use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef};
 use serde_json::{Map, Value};

@@ -1,0 +1,123 @@
+//! What `<<` entries bring into a map of dest: it stays there as long as a change leaves it as it is.
+//!
+//! A change of one brought-in field must not reach the other maps that share it. So the `<<` entry is then written out: its fields stand
+//! in its place, and are merged as any others are.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Walk;
+use crate::change::{Inside, Others};
+use crate::child::ChildId;
+use crate::tree::{Branch, Entry, Tree, fields_in};
+use crate::yaml::{Error, NodeRef};
+
+/// The fields that the `<<` entries of a map bring in.
+#[derive(Default)]
+pub(super) struct Merges<'a> {
+    /// By field, the value of the entry that brings it in.
+    from: HashMap<&'a str, NodeRef<'a>>,
+    /// The fields that are asked for, and that an entry brings in as they are asked for.
+    as_asked: HashSet<ChildId<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    /// Writes out the entries that bring in something that a change wants otherwise.
+    pub(super) fn merges(&mut self, branch: &mut Branch<'a>, inside: &Inside<'a>) -> Result<Merges<'a>, Error> {
+        let mut merges = Merges::default();
+        if !branch.like.document().has_merge_keys() {
+            return Ok(merges);
+        }
+        let mut values = HashMap::new();
+        for entry in branch.merge_entries() {
+            for (key, value) in fields_in(entry) {
+                let name = key.string();
+                values.entry(name).or_insert(value);
+                merges.from.entry(name).or_insert(entry);
+            }
+        }
+        let mut used = Vec::new();
+        for child in &inside.children {
+            let ChildId::Field(name) = child.id else { continue };
+            let (Some(value), Some(entry)) = (values.get(name), merges.from.get(name)) else { continue };
+            if !branch.find(&child.id).is_empty() {
+                continue;
+            }
+            let known = self.warnings.len();
+            self.path.push(child.id.step(&inside.by), None);
+            let result = self.node(Some(Tree::Node(*value)), &child.change, &[])?;
+            self.path.pop();
+            if result.is_some_and(|tree| tree.is(*value)) {
+                merges.as_asked.insert(child.id.clone());
+            } else {
+                self.warnings.truncate(known);
+                used.push(*entry);
+            }
+        }
+        write_out(branch, &used, |_| true);
+        if !used.is_empty() {
+            merges.as_asked.clear();
+        }
+        Ok(merges)
+    }
+}
+
+impl<'a> Merges<'a> {
+    /// Whether an entry brings in a field just as it is asked for.
+    pub(super) fn brings_in(&self, id: &ChildId<'a>) -> bool {
+        self.as_asked.contains(id)
+    }
+
+    /// Writes out the entries that would bring back what goes. Where the others go, an entry stays if all that it brings in is asked for.
+    pub(super) fn settle(&self, branch: &mut Branch<'a>, inside: &Inside<'a>) {
+        if self.from.is_empty() {
+            return;
+        }
+        let mut used = Vec::new();
+        for child in &inside.children {
+            let ChildId::Field(name) = child.id else { continue };
+            if branch.has_lost(&child.id) {
+                used.extend(self.from.get(name));
+            }
+        }
+        write_out(branch, &used, |_| true);
+        if inside.others != Others::Go {
+            return;
+        }
+        let entries: Vec<NodeRef<'a>> = branch.merge_entries().collect();
+        for entry in entries {
+            let ids = fields_in(entry).map(|(key, _)| ChildId::Field(key.string()));
+            let is_own = |branch: &mut Branch<'a>, id: &ChildId<'a>| !branch.find(id).is_empty();
+            let goes = ids.filter(|id| !self.brings_in(id) && !is_own(branch, id)).count();
+            if goes > 0 {
+                write_out(branch, &[entry], |name| self.brings_in(&ChildId::Field(name)));
+            }
+        }
+    }
+}
+
+/// Puts fields that `<<` entries bring in, and that the map does not have itself, in the place of the first of these entries.
+fn write_out<'a>(branch: &mut Branch<'a>, used: &[NodeRef<'a>], stays: impl Fn(&'a str) -> bool) {
+    if used.is_empty() {
+        return;
+    }
+    let mut copies = branch.brought_in();
+    copies.retain(|entry| entry.key.is_some_and(|key| stays(key.name())));
+    let is_used = |entry: &Entry<'a>| {
+        let is_merge = entry.key.and_then(|k| k.node()).is_some_and(NodeRef::is_merge_key);
+        is_merge && used.iter().any(|u| entry.value.as_ref().is_some_and(|v| v.is(*u)))
+    };
+    branch.reorder(|entries| {
+        let mut out = Vec::with_capacity(entries.len() + copies.len());
+        for mut entry in entries {
+            let goes = is_used(&entry);
+            if goes {
+                entry.value = None;
+            }
+            out.push(entry);
+            if goes {
+                out.append(&mut copies);
+            }
+        }
+        out
+    });
+}

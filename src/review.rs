@@ -1,0 +1,128 @@
+//! What the owner of a merged resource should look at: values of another kind than before, and unions with several members.
+//!
+//! A union is a map of which one field may be set at a time. Two sides that each set another member are no conflict, for they touch no
+//! common field; only the API server refuses what comes of it. So a settled tree is looked through, as far as a merge touched it. Source: the
+//! patch strategy `retainKeys`, semantics.md section 2.
+
+use crate::child::{By, ChildId, Value};
+use crate::path::FieldPath;
+use crate::schema::{Cursor, Members, list_kind};
+use crate::tree::{Branch, Tree, View};
+use crate::warning::{Notice, Warning};
+use crate::yaml::NodeRef;
+
+/// Looks through what a merge made of a resource of dest, or of one that dest lacks.
+pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>) -> Vec<Warning<'a>> {
+    let mut look = Look { path: FieldPath::default(), found: Vec::new() };
+    match tree {
+        Tree::Node(node) if dest.is_some_and(|dest| dest.is(*node)) => {}
+        Tree::Branch(branch) if dest.is_some() => look.touched(branch, cursor),
+        tree => look.new(tree.view(), cursor),
+    }
+    look.found
+}
+
+struct Look<'a> {
+    path: FieldPath<'a>,
+    found: Vec<Warning<'a>>,
+}
+
+impl<'a> Look<'a> {
+    /// A map or list of dest in which something changed.
+    fn touched(&mut self, branch: &Branch<'a>, cursor: Cursor<'a>) {
+        let view = View::Branch(branch);
+        if !view.is_list() {
+            self.check(view, cursor, Some(branch.like));
+        }
+        let written: Vec<_> = branch.like.resolve().written().collect();
+        for (at, entry) in branch.entries.iter().enumerate() {
+            let Some(value) = &entry.value else { continue };
+            let (Some(id), cursor) = (branch.id_of(at), below(cursor, entry.key.map(|key| key.name()))) else {
+                continue;
+            };
+            self.path.push(id.step(&branch.by), entry.place);
+            if branch.by != By::Index {
+                self.clash(entry.place.and_then(|place| written.get(place)).map(|child| child.1), value);
+            }
+            match value {
+                Tree::Branch(inner) if inner.like.is_of(branch.like.document()) => self.touched(inner, cursor),
+                Tree::Node(node) if node.is_of(branch.like.document()) => {}
+                value => self.new(value.view(), cursor),
+            }
+            self.path.pop();
+        }
+    }
+
+    /// Whether a value of another kind took the place of one.
+    fn clash(&mut self, was: Option<NodeRef<'a>>, value: &Tree<'a>) {
+        let Some(was) = was.filter(|was| !was.is_null()) else { return };
+        if value.view().is_some_and(|value| value.kind() != was.resolve().kind()) {
+            let (path, notice) = (self.path.clone(), Notice::Clash);
+            self.found.push(Warning { path, notice, dest: Some(was), proposed: value.like() });
+        }
+    }
+
+    /// A value that dest lacked.
+    fn new(&mut self, view: Option<View<'_, 'a>>, cursor: Cursor<'a>) {
+        let Some(view) = view.filter(|view| view.is_container()) else { return };
+        if !view.is_list() {
+            self.check(view, cursor, None);
+            for (name, value) in view.fields() {
+                self.path.push(ChildId::Field(name).step(&By::Field), None);
+                self.new(Some(value), cursor.field(name));
+                self.path.pop();
+            }
+            return;
+        }
+        let elements = view.elements();
+        let by = list_kind(cursor, std::slice::from_ref(&elements)).map_or(By::Index, By::list);
+        for element in elements {
+            let Some(id) = by.id_of(element) else { continue };
+            self.path.push(id.step(&by), None);
+            self.new(Some(element), cursor);
+            self.path.pop();
+        }
+    }
+
+    fn check(&mut self, map: View<'_, 'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>) {
+        let members = cursor.members();
+        if members == Members::Any {
+            return;
+        }
+        if let Some(names) = members_of(members, map) {
+            let (path, notice) = (self.path.clone(), Notice::Union(names));
+            self.found.push(Warning { path, notice, dest, proposed: None });
+        }
+    }
+}
+
+/// Down to a field; lists are passed through.
+fn below<'a>(cursor: Cursor<'a>, field: Option<&str>) -> Cursor<'a> {
+    field.map_or(cursor, |name| cursor.field(name))
+}
+
+/// The members of a union that stand side by side, where there are several.
+fn members_of(members: Members<'_>, map: View<'_, '_>) -> Option<String> {
+    let beside = match members {
+        Members::Any => return None,
+        Members::OneBeside(key) => key,
+        Members::NamedByType => "type",
+    };
+    let mut fields = map.fields();
+    if let View::Branch(branch) = map {
+        let is_new = |name: &str| branch.entries.iter().any(|e| e.place.is_none() && e.key.is_some_and(|k| k.name() == name));
+        fields.sort_by_key(|(name, _)| is_new(name));
+    }
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+    let (key, mut set): (Vec<_>, Vec<_>) = fields.partition(|(name, _)| *name == beside);
+    let mut names: Vec<String> = Vec::new();
+    if members == Members::NamedByType {
+        let named = key.first()?.1.text()?;
+        let mut rest = named.chars();
+        let field: String = rest.next().into_iter().flat_map(char::to_lowercase).chain(rest).collect();
+        set.retain(|(name, _)| *name != field);
+        names.push(format!("`type: {named}`"));
+    }
+    names.extend(set.iter().map(|(name, _)| format!("`{name}`")));
+    (names.len() > 1).then(|| names.join(" and "))
+}

@@ -1,0 +1,561 @@
+//! [`Tree`]: the result of a merge, whose parts may come from several texts, and in which a conflict is a value.
+//!
+//! A merge can go on from a tree as it can from a text, so nothing is printed and parsed between two steps. A tree knows no policy:
+//! [`settle`] decides its conflicts, once or several times, and the splicer writes what is left.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use crate::child::{By, ChildId, Index, Value};
+use crate::path::{ElementKey, FieldPath};
+use crate::yaml::{Kind, NodeRef, Scalar, same};
+
+/// What a merge makes of a node.
+#[derive(Clone, Debug)]
+pub enum Tree<'a> {
+    /// A node as it is written: dest's own stays to the byte, another one is put in its place.
+    Node(NodeRef<'a>),
+    /// A scalar that no document holds.
+    Made(Made<'a>),
+    /// A map or list with these children.
+    Branch(Box<Branch<'a>>),
+    /// Both sides changed it, and not in the same way.
+    Conflict(Box<Conflict<'a>>),
+}
+
+/// A text that no document holds.
+#[derive(Clone, Debug)]
+pub struct Made<'a> {
+    /// What it says.
+    pub value: Cow<'a, str>,
+    /// How it is quoted.
+    pub quotes: Quotes,
+}
+
+/// How a text is quoted that no document holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quotes {
+    /// Where a reader would take the bare text for something else.
+    Needed,
+    /// Always, as kpt writes numbers that are texts.
+    Single,
+}
+
+/// A map or list as a merge leaves it.
+#[derive(Clone, Debug)]
+pub struct Branch<'a> {
+    /// The node that it was made from, as it is written; an alias is written out where its branch differs from what it stands for.
+    pub like: NodeRef<'a>,
+    /// How its children are told apart.
+    pub by: By<'a>,
+    /// Its children in their order, those of `like` that are gone among them.
+    pub entries: Vec<Entry<'a>>,
+    /// The identities of the entries, where they have been looked up; `None` once entries were inserted.
+    index: Option<Index<'a>>,
+}
+
+/// A child of a map or list.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    /// Which of the children of `like` it is, as they are written; `None` for a new one.
+    pub place: Option<usize>,
+    /// The key of a field.
+    pub key: Option<Key<'a>>,
+    /// What it is; `None` where it is gone.
+    pub value: Option<Tree<'a>>,
+    /// What becomes of its comments.
+    pub comments: Comments<'a>,
+}
+
+/// The key of a field.
+#[derive(Clone, Copy, Debug)]
+pub enum Key<'a> {
+    /// As it is written.
+    Node(NodeRef<'a>),
+    /// A name that no document holds.
+    Made(&'a str),
+}
+
+/// The comments that are to be a child's own, as they are written; empty for none, `None` for those that are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Comments<'a> {
+    /// The comment lines above it.
+    pub above: Option<&'a str>,
+    /// The comment on its line.
+    pub behind: Option<&'a str>,
+}
+
+/// Dest and the other side both changed a node, and not in the same way.
+#[derive(Clone, Debug)]
+pub struct Conflict<'a> {
+    /// Where.
+    pub path: FieldPath<'a>,
+    /// What both came from.
+    pub original: Option<NodeRef<'a>>,
+    /// What the other side holds.
+    pub updated: Option<NodeRef<'a>>,
+    /// What dest holds, and what stays if dest wins.
+    pub dest: Option<Tree<'a>>,
+    /// What is written if updated wins.
+    pub taken: Option<Tree<'a>>,
+    /// Updated's key, where the place is a field.
+    pub key: Option<Key<'a>>,
+    /// What it means that updated wins.
+    pub taking: Taking,
+}
+
+/// What it means that updated wins a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// Updated's value is taken.
+    Value,
+    /// It is deleted, as updated has it.
+    Deletion,
+    /// What upstream had in it is deleted; what dest has of its own stays.
+    CutDown,
+}
+
+/// The side that wins a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// What dest has stays.
+    Dest,
+    /// What updated asks for is written.
+    Updated,
+    /// What both came from is written.
+    Original,
+}
+
+/// A node as a rule reads it: of a text, or of a tree.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'t, 'a> {
+    /// A node of a text.
+    Node(NodeRef<'a>),
+    /// A scalar that no document holds.
+    Made(&'t Made<'a>),
+    /// A map or list of a tree.
+    Branch(&'t Branch<'a>),
+}
+
+impl<'a> Key<'a> {
+    /// The name of the field.
+    pub fn name(&self) -> &'a str {
+        match self {
+            Self::Node(node) => node.string(),
+            Self::Made(name) => name,
+        }
+    }
+
+    /// The key where it is written.
+    pub fn node(&self) -> Option<NodeRef<'a>> {
+        match self {
+            Self::Node(node) => Some(*node),
+            Self::Made(_) => None,
+        }
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// How a rule reads it. A conflict is read as dest has it, where dest has it.
+    pub fn view(&self) -> Option<View<'_, 'a>> {
+        match self {
+            Self::Node(node) => Some(View::Node(*node)),
+            Self::Made(made) => Some(View::Made(made)),
+            Self::Branch(branch) => Some(View::Branch(branch)),
+            Self::Conflict(conflict) => conflict.dest.as_ref().or(conflict.taken.as_ref())?.view(),
+        }
+    }
+
+    /// The node that it is or was made from.
+    pub fn like(&self) -> Option<NodeRef<'a>> {
+        match self {
+            Self::Node(node) => Some(*node),
+            Self::Made(_) => None,
+            Self::Branch(branch) => Some(branch.like),
+            Self::Conflict(conflict) => conflict.dest.as_ref().or(conflict.taken.as_ref())?.like(),
+        }
+    }
+
+    /// Whether it is this very node, unchanged.
+    pub fn is(&self, node: NodeRef<'_>) -> bool {
+        matches!(self, Self::Node(own) if own.is(node))
+    }
+
+    /// Takes a map or list apart into its children; `None` of anything else.
+    pub fn into_branch(self, by: &By<'a>, asked: usize) -> Option<Branch<'a>> {
+        let mut branch = match self {
+            Self::Branch(branch) => *branch,
+            other => Branch::of(other.like()?, by.clone()),
+        };
+        branch.prepare(by, asked);
+        Some(branch)
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// With the children of a map or list changed; anything else has none.
+    pub fn edited(self, by: &By<'a>, edit: impl FnOnce(&mut Branch<'a>)) -> Self {
+        let mut branch = match self {
+            Self::Branch(branch) => *branch,
+            Self::Node(node) => Branch::of(node, by.clone()),
+            tree => return tree,
+        };
+        branch.prepare(by, 1);
+        edit(&mut branch);
+        branch.into_tree()
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// A child that stays as it is written.
+    pub fn kept(place: usize, key: Option<NodeRef<'a>>, value: NodeRef<'a>) -> Self {
+        Self {
+            place: Some(place),
+            key: key.map(Key::Node),
+            value: Some(Tree::Node(value)),
+            comments: Comments::default(),
+        }
+    }
+
+    /// Whether it is a `<<` entry.
+    pub fn is_merge(&self) -> bool {
+        self.key.and_then(|key| key.node()).is_some_and(NodeRef::is_merge_key)
+    }
+
+    /// A child that `like` lacks.
+    pub fn new(key: Option<Key<'a>>, value: Tree<'a>) -> Self {
+        Self { place: None, key, value: Some(value), comments: Comments::default() }
+    }
+}
+
+impl<'a> Branch<'a> {
+    /// A map or list with all of its children.
+    pub fn of(like: NodeRef<'a>, by: By<'a>) -> Self {
+        let children = like.resolve().written().enumerate();
+        let entries = children.map(|(i, (key, value))| Entry::kept(i, key, value)).collect();
+        Self { like, by, entries, index: None }
+    }
+
+    /// A map or list with these children.
+    pub fn with(like: NodeRef<'a>, by: By<'a>, entries: Vec<Entry<'a>>) -> Self {
+        Self { like, by, entries, index: None }
+    }
+
+    /// Prepares for look-ups of children that are told apart in this way.
+    pub fn prepare(&mut self, by: &By<'a>, asked: usize) {
+        if self.by != *by {
+            self.by = by.clone();
+            self.index = None;
+        }
+        self.index(asked);
+    }
+
+    fn index(&mut self, asked: usize) -> &Index<'a> {
+        let index = match self.index.take() {
+            Some(mut index) => {
+                index.expect(asked);
+                index
+            }
+            None => Index::of(self.entries.iter().enumerate().map(|(i, e)| id_of(&self.by, i, e)).collect(), asked),
+        };
+        self.index.insert(index)
+    }
+
+    /// The places among the entries of the children of this identity that are not gone.
+    pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> Vec<usize> {
+        let found: Vec<usize> = self.index(1).find(id).collect();
+        found.into_iter().filter(|i| self.entries[*i].value.is_some()).collect()
+    }
+
+    /// The place among the entries of the first child of this identity, gone or not.
+    pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
+        self.index(1).find(id).next()
+    }
+
+    /// Whether a child of this identity was there and is gone.
+    pub fn has_lost(&mut self, id: &ChildId<'a>) -> bool {
+        self.place_of(id).is_some() && self.find(id).is_empty()
+    }
+
+    /// Whether its children are looked up in this way already.
+    pub fn is_indexed(&self, by: &By<'a>) -> bool {
+        self.by == *by && self.index.is_some()
+    }
+
+    /// The first child of this identity that is not gone.
+    pub fn first(&self, id: &ChildId<'a>) -> Option<View<'_, 'a>> {
+        let found = self.index.as_ref()?.find(id).find_map(|at| self.entries.get(at)?.value.as_ref());
+        found.and_then(Tree::view)
+    }
+
+    /// The merge keys of the elements that are there.
+    pub fn keys(&self) -> impl Iterator<Item = &ElementKey<'a>> {
+        let index = self.index.iter();
+        let ids = index.flat_map(|index| self.entries.iter().enumerate().map(|(at, entry)| (index.id(at), entry)));
+        ids.filter_map(|(id, entry)| match id {
+            Some(ChildId::Key(key)) if entry.value.is_some() => Some(key),
+            _ => None,
+        })
+    }
+
+    /// The identity of the entry at a place, worked out anew.
+    pub fn id_of(&self, place: usize) -> Option<ChildId<'a>> {
+        id_of(&self.by, place, self.entries.get(place)?)
+    }
+
+    /// The identity of the entry at a place.
+    pub fn id(&mut self, place: usize) -> Option<ChildId<'a>> {
+        self.index(1).id(place).cloned()
+    }
+
+    /// Adds a child behind all others.
+    pub fn push(&mut self, entry: Entry<'a>) {
+        if let Some(index) = &mut self.index {
+            index.push(id_of(&self.by, self.entries.len(), &entry));
+        }
+        self.entries.push(entry);
+    }
+
+    /// Puts the entries into another order, or others among them.
+    pub fn reorder(&mut self, change: impl FnOnce(Vec<Entry<'a>>) -> Vec<Entry<'a>>) {
+        self.entries = change(std::mem::take(&mut self.entries));
+        self.index = None;
+    }
+
+    /// The children that are there.
+    pub fn children(&self) -> impl Iterator<Item = (Option<Key<'a>>, &Tree<'a>)> {
+        self.entries.iter().filter_map(|e| Some((e.key, e.value.as_ref()?)))
+    }
+
+    /// The node itself where all children are as they are written.
+    pub fn into_tree(self) -> Tree<'a> {
+        if self.is_untouched() { Tree::Node(self.like) } else { Tree::Branch(Box::new(self)) }
+    }
+
+    fn is_untouched(&self) -> bool {
+        let mut entries = self.entries.iter();
+        let mut written = self.like.resolve().written().enumerate();
+        let is_kept = |((i, (_, value)), entry): ((usize, (_, NodeRef<'a>)), &Entry<'a>)| {
+            entry.place == Some(i)
+                && entry.comments == Comments::default()
+                && entry.value.as_ref().is_some_and(|v| v.is(value))
+        };
+        written.by_ref().all(|child| entries.next().is_some_and(|entry| is_kept((child, entry))))
+            && entries.next().is_none()
+    }
+}
+
+fn id_of<'a>(by: &By<'a>, place: usize, entry: &Entry<'a>) -> Option<ChildId<'a>> {
+    match (by, entry.key) {
+        (By::Field, Some(Key::Made(name))) => Some(ChildId::Field(name)),
+        (By::Field, Some(Key::Node(key))) => ChildId::of_field(key),
+        (By::Index, _) => Some(ChildId::Index(place)),
+        _ => by.id_of(entry.value.as_ref()?.view()?),
+    }
+}
+
+impl<'t, 'a> View<'t, 'a> {
+    /// The node that it is or was made from.
+    pub fn like(self) -> Option<NodeRef<'a>> {
+        match self {
+            Self::Node(node) => Some(node),
+            Self::Made(_) => None,
+            Self::Branch(branch) => Some(branch.like),
+        }
+    }
+
+    /// A tree of its own.
+    pub fn to_tree(self) -> Tree<'a> {
+        match self {
+            Self::Node(node) => Tree::Node(node),
+            Self::Made(made) => Tree::Made(made.clone()),
+            Self::Branch(branch) => Tree::Branch(Box::new(branch.clone())),
+        }
+    }
+
+    /// Its kind; never that of an alias.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Node(node) => node.resolve().kind(),
+            Self::Made(_) => Kind::Scalar,
+            Self::Branch(branch) => branch.like.resolve().kind(),
+        }
+    }
+
+    /// Whether it is a list.
+    pub fn is_list(self) -> bool {
+        self.kind() == Kind::List
+    }
+
+    /// Whether it is null.
+    pub fn is_null(self) -> bool {
+        matches!(self, Self::Node(node) if node.is_null())
+    }
+
+    /// Its decoded text, if it is a scalar that is not null.
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        (!self.is_container() && !self.is_null()).then(|| self.string())
+    }
+
+    /// The elements of a list; none of anything else.
+    pub fn elements(self) -> Vec<Self> {
+        match self {
+            Self::Node(node) => node.elements().map(View::Node).collect(),
+            Self::Branch(branch) if self.is_list() => branch.children().filter_map(|c| c.1.view()).collect(),
+            Self::Made(_) | Self::Branch(_) => Vec::new(),
+        }
+    }
+
+    /// The fields of a map, those of `<<` included; none of anything else.
+    pub fn fields(self) -> Vec<(&'a str, Self)> {
+        let branch = match self {
+            Self::Node(node) => return node.fields().map(|(k, v)| (k.string(), View::Node(v))).collect(),
+            Self::Branch(branch) if !self.is_list() => branch,
+            Self::Made(_) | Self::Branch(_) => return Vec::new(),
+        };
+        let own = |key: &Key<'a>| key.node().is_none_or(|k| !k.is_container() && !k.is_merge_key());
+        let mut fields: Vec<_> = branch
+            .children()
+            .filter_map(|(key, value)| Some((key.filter(own)?.name(), value.view()?)))
+            .collect();
+        let names: Vec<&str> = fields.iter().map(|f| f.0).collect();
+        let mut merged: HashMap<&str, NodeRef<'a>> = HashMap::new();
+        for node in branch.merge_entries() {
+            for (key, value) in fields_in(node).filter(|f| !names.contains(&f.0.string())) {
+                let name = key.string();
+                if let std::collections::hash_map::Entry::Vacant(free) = merged.entry(name) {
+                    free.insert(value);
+                    fields.push((name, View::Node(value)));
+                }
+            }
+        }
+        fields
+    }
+
+    /// Whether it means the same as a node.
+    pub fn same(self, node: NodeRef<'_>) -> bool {
+        if let Self::Node(own) = self {
+            return same(own, node);
+        }
+        if self.kind() != node.resolve().kind() {
+            return false;
+        }
+        match self.kind() {
+            Kind::List => {
+                let (own, others) = (self.elements(), node.elements().collect::<Vec<_>>());
+                own.len() == others.len() && own.iter().zip(others).all(|(a, b)| a.same(b))
+            }
+            Kind::Map => {
+                let own: HashMap<&str, Self> = self.fields().into_iter().collect();
+                let others: Vec<_> = node.fields().collect();
+                let is_same = |(key, value): &(NodeRef<'_>, NodeRef<'_>)| {
+                    !key.is_container() && own.get(key.string()).is_some_and(|own| own.same(*value))
+                };
+                own.len() == others.len() && others.iter().all(is_same)
+            }
+            Kind::Scalar | Kind::Alias => self.scalar() == node.scalar(),
+        }
+    }
+}
+
+impl<'a> Branch<'a> {
+    /// The values of the `<<` entries that are there.
+    pub fn merge_entries(&self) -> impl Iterator<Item = NodeRef<'a>> {
+        self.entries.iter().filter(|entry| entry.is_merge()).filter_map(|entry| match entry.value {
+            Some(Tree::Node(value)) => Some(value),
+            _ => None,
+        })
+    }
+}
+
+impl<'a> Branch<'a> {
+    /// What its `<<` entries bring in, as fields of its own.
+    pub fn brought_in(&self) -> Vec<Entry<'a>> {
+        let own: HashSet<&str> = self.entries.iter().filter_map(|entry| Some(entry.key?.name())).collect();
+        let mut seen = HashSet::new();
+        let fields = self.merge_entries().flat_map(fields_in);
+        let fields = fields.filter(|(key, _)| !own.contains(key.string()) && seen.insert(key.string()));
+        fields.map(|(key, value)| Entry::new(Some(Key::Node(key)), Tree::Node(value))).collect()
+    }
+}
+
+/// The fields that the value of a `<<` entry holds, in the order in which they count: of one name, the first.
+pub fn fields_in<'a>(merged: NodeRef<'a>) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
+    let one = Some(merged).filter(|m| !m.is_list());
+    one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields)
+}
+
+impl<'t, 'a> Value<'a> for View<'t, 'a> {
+    fn field(self, name: &str) -> Option<Self> {
+        match self {
+            Self::Node(node) => node.get(name).map(View::Node),
+            Self::Made(_) => None,
+            Self::Branch(branch) => {
+                let own = branch.children().find(|(key, _)| {
+                    key.is_some_and(|k| k.name() == name && k.node().is_none_or(|k| !k.is_container() && !k.is_merge_key()))
+                });
+                let merged = || branch.merge_entries().flat_map(fields_in).find(|f| f.0.string() == name);
+                own.and_then(|(_, value)| value.view()).or_else(|| Some(View::Node(merged()?.1)))
+            }
+        }
+    }
+
+    fn scalar(self) -> Option<Scalar<'a>> {
+        match self {
+            Self::Node(node) => node.scalar(),
+            Self::Made(made) => Some(Scalar::String(made.value.clone())),
+            Self::Branch(_) => None,
+        }
+    }
+
+    fn string(self) -> Cow<'a, str> {
+        match self {
+            Self::Node(node) => Cow::Borrowed(node.string()),
+            Self::Made(made) => made.value.clone(),
+            Self::Branch(_) => Cow::Borrowed(""),
+        }
+    }
+
+    fn is_map(self) -> bool {
+        self.kind() == Kind::Map
+    }
+
+    fn is_container(self) -> bool {
+        self.kind() != Kind::Scalar
+    }
+}
+
+/// Decides the conflicts of a tree. Comments that updated wants at or above a place at which dest wins are not taken.
+pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {
+    settled(tree, pick).0
+}
+
+/// What is left, and whether updated lost any conflict.
+fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> (Option<Tree<'a>>, bool) {
+    match tree {
+        Tree::Conflict(conflict) => match pick(&conflict) {
+            Pick::Dest => (conflict.dest, true),
+            Pick::Updated => (conflict.taken, false),
+            Pick::Original => (conflict.original.map(Tree::Node), true),
+        },
+        Tree::Branch(mut branch) => {
+            let mut has_lost = false;
+            for entry in &mut branch.entries {
+                let Some(value) = entry.value.take() else { continue };
+                let key = if let Tree::Conflict(conflict) = &value { conflict.key } else { None };
+                let (value, lost) = settled(value, pick);
+                if lost {
+                    entry.comments = Comments::default();
+                } else {
+                    entry.key = key.or(entry.key);
+                }
+                has_lost |= lost;
+                entry.value = value;
+            }
+            branch.entries.retain(|entry| entry.place.is_some() || entry.value.is_some());
+            branch.index = None;
+            (Some(branch.into_tree()), has_lost)
+        }
+        tree => (Some(tree), false),
+    }
+}

@@ -1,0 +1,33 @@
+//! [`Warning`]: what a user should hear of a merge, and that is no conflict.
+
+use crate::path::FieldPath;
+use crate::schema::Unkeyed;
+use crate::yaml::NodeRef;
+
+/// Something that the user should hear of, and that is no conflict.
+#[derive(Clone, Debug)]
+pub struct Warning<'a> {
+    /// Where.
+    pub path: FieldPath<'a>,
+    /// What.
+    pub notice: Notice,
+    /// What dest holds.
+    pub dest: Option<NodeRef<'a>>,
+    /// What the other side holds.
+    pub proposed: Option<NodeRef<'a>>,
+}
+
+/// What a [`Warning`] is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// A map, a list or a scalar met another kind; the other side's was taken.
+    Clash,
+    /// Dest has several elements of one merge key; the first was merged.
+    Repeated,
+    /// A list that merges by its schema was replaced whole, for this reason.
+    Unkeyed(Unkeyed),
+    /// What a patch has here counts for nothing, for this reason.
+    Ignored(String),
+    /// A union has members that exclude each other, these.
+    Union(String),
+}
