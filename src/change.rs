@@ -160,14 +160,7 @@ pub struct Inside<'a> {
 impl<'a> Inside<'a> {
     /// A look inside a map or list that merges, at these children.
     pub fn of(like: NodeRef<'a>, by: By<'a>, children: Vec<Child<'a>>) -> Self {
-        Self {
-            like,
-            by,
-            children,
-            others: Others::Stay,
-            emptied: Emptied::Stays,
-            order: Vec::new(),
-        }
+        Self { like, by, children, others: Others::Stay, emptied: Emptied::Stays, order: Vec::new() }
     }
 
     /// A look inside a map of which nothing is asked yet.

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::policy::{NewElements, OnConflict, Policy};
 use crate::patch::Reader;
+use crate::policy::{NewElements, OnConflict, Policy};
 use crate::schema::{Dialect, Inference, ListKind, ListRule, Types};
 use crate::target::{Field, Target};
 use crate::yaml::{Error, NodeRef, from_node, one_of};

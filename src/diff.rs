@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Wants};
 use crate::child::{By, ChildId, MergeKey, element_key};
+use crate::host::is_protected;
 use crate::path::{ElementKey, FieldPath};
 use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
 use crate::warning::{Notice, Warning};
@@ -151,9 +152,8 @@ impl<'a> Differ<'a> {
                 return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
             }
         }
-        let original = Fields::of(sides.original);
-        let updated = Fields::of(sides.updated);
-        let dest = Fields::of(sides.dest.filter(|d| d.is_map()));
+        let [original, updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
+            .map(|side| Fields::of(side, |name| !is_protected(&self.path, name)));
         let is_new = sides.original.is_none() && sides.dest.is_none();
         let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
         let mut children = Vec::new();
@@ -198,10 +198,7 @@ impl<'a> Differ<'a> {
         if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
             return Ok(None);
         }
-        Ok(sides.expecting(Wants::Inside(Inside {
-            emptied,
-            ..Inside::of(like, By::Field, children)
-        })))
+        Ok(sides.expecting(Wants::Inside(Inside { emptied, ..Inside::of(like, By::Field, children) })))
     }
 
     /// A field on all sides.
@@ -401,9 +398,9 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
 struct Fields<'a>(Vec<(NodeRef<'a>, NodeRef<'a>)>, Option<HashMap<&'a str, usize>>);
 
 impl<'a> Fields<'a> {
-    fn of(map: Option<NodeRef<'a>>) -> Self {
+    fn of(map: Option<NodeRef<'a>>, is_merged: impl Fn(&str) -> bool) -> Self {
         let fields = map.into_iter().flat_map(NodeRef::spelled_out).map(|(_, key, value)| (key, value));
-        let fields: Vec<_> = fields.filter(|(k, _)| !k.is_container()).collect();
+        let fields: Vec<_> = fields.filter(|(k, _)| !k.is_container() && is_merged(k.string())).collect();
         let index = (fields.len() > 16).then(|| fields.iter().enumerate().map(|(i, f)| (f.0.string(), i)).collect());
         Self(fields, index)
     }

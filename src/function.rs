@@ -16,8 +16,8 @@ use crate::config::{Config, Mode, Role};
 use crate::resource::{Origin, Resource, paths_in_sub_packages};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Severity};
-use crate::roles::{Roles, assign};
 pub use crate::roles::Texts;
+use crate::roles::{Roles, assign};
 use crate::tree::Tree;
 use crate::yaml::{Document, Error};
 

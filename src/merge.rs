@@ -31,7 +31,8 @@ pub struct Merged<'a> {
 /// # Errors
 /// A key that stands twice in a map of dest that the change goes into: which of the two is meant cannot be known.
 pub fn merge<'a>(dest: Option<Tree<'a>>, change: &Change<'a>, new: NewElements) -> Result<Merged<'a>, Error> {
-    let mut walk = Walk { new, new_fields: NewFields::BesideSiblings, path: FieldPath::default(), warnings: Vec::new() };
+    let mut walk =
+        Walk { new, new_fields: NewFields::BesideSiblings, path: FieldPath::default(), warnings: Vec::new() };
     let tree = walk.node(dest, change, &[])?;
     Ok(Merged { tree, warnings: walk.warnings })
 }
@@ -172,13 +173,10 @@ impl<'a> Walk<'a> {
 
     /// The other side dropped a map or list whole: it goes as far as dest has nothing of its own in it. What dest added or changed in it is
     /// a conflict of the whole.
-    fn dropped(
-        &mut self,
-        dest: Tree<'a>,
-        inside: &Inside<'a>,
-        change: &Change<'a>,
-    ) -> Result<Option<Tree<'a>>, Error> {
-        let taken = self.inside(dest.clone(), inside)?.and_then(take_all);
+    fn dropped(&mut self, dest: Tree<'a>, inside: &Inside<'a>, change: &Change<'a>) -> Result<Option<Tree<'a>>, Error> {
+        let left = self.inside(dest.clone(), inside)?.and_then(take_all);
+        let is_empty = |tree: &Tree<'a>| matches!(tree, Tree::Branch(branch) if branch.children().next().is_none());
+        let taken = left.filter(|tree| !is_empty(tree));
         let Expects::Exactly(original) = change.expects else { return Ok(taken) };
         let taking = if taken.is_none() { Taking::Deletion } else { Taking::CutDown };
         let path = self.path.clone();
@@ -227,12 +225,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What is put for a child that dest lacks. One of which a conflict must decide first whether it comes is a child, too.
-    fn new_entry(
-        &mut self,
-        child: &Child<'a>,
-        by: &By<'a>,
-        place: Option<usize>,
-    ) -> Result<Option<Entry<'a>>, Error> {
+    fn new_entry(&mut self, child: &Child<'a>, by: &By<'a>, place: Option<usize>) -> Result<Option<Entry<'a>>, Error> {
         let Some((key, node)) = child.node else { return Ok(None) };
         self.path.push(child.id.step(by), None);
         let value = self.node(None, &child.change, by.keys())?;
@@ -320,12 +313,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Makes the change of a later element of one merge key.
-    fn again(
-        &mut self,
-        entry: &mut Entry<'a>,
-        parent: Option<NodeRef<'a>>,
-        child: &Child<'a>,
-    ) -> Result<(), Error> {
+    fn again(&mut self, entry: &mut Entry<'a>, parent: Option<NodeRef<'a>>, child: &Child<'a>) -> Result<(), Error> {
         let outer = std::mem::replace(&mut self.new_fields, NewFields::Last);
         self.merge_into(entry, parent, child)?;
         self.new_fields = outer;

@@ -216,7 +216,7 @@ impl<'a> Lowering<'a> {
 
     /// Lets only those fields of dest stay that `$retainKeys` names.
     fn retain(&self, patch: NodeRef<'a>, inside: &mut Inside<'a>) -> Result<(), Error> {
-        let retained = patch.entries().find(|(k, _)| self.reader == Reader::Kubectl && k.string() == RETAIN_KEYS);
+        let retained = patch.fields().find(|(k, _)| self.reader == Reader::Kubectl && k.string() == RETAIN_KEYS);
         let Some((key, list)) = retained else { return Ok(()) };
         must_be_list(key, list)?;
         if let Some(other) = list.elements().find(|e| e.is_container()) {
@@ -226,7 +226,7 @@ impl<'a> Lowering<'a> {
             return Ok(());
         }
         let names: HashSet<&str> = list.elements().map(NodeRef::string).collect();
-        for (key, value) in patch.entries() {
+        for (key, value) in patch.fields() {
             let name = key.string();
             if !names.contains(name) && !value.is_null() && !self.reader.is_directive(name) {
                 return Err(key.error(format!("`{RETAIN_KEYS}` must name every field of its map, `{name}`, too")));
@@ -304,7 +304,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// A list about which the patch has directives only.
-    fn arranged(&mut self, there: Option<View<'_, 'a>>, on_list: OnList<'a>, cursor: Cursor<'a>) -> Result<Wants<'a>, Error> {
+    fn arranged(
+        &mut self,
+        there: Option<View<'_, 'a>>,
+        on_list: OnList<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Wants<'a>, Error> {
         let sides: Vec<Vec<View<'_, 'a>>> = there.map(View::elements).into_iter().collect();
         let Some(at) = on_list.order.or(on_list.deleted).filter(|_| !sides.is_empty()) else { return Ok(Wants::Same) };
         let kind = list_kind(cursor, &sides).map_err(|u| self.unkeyed(at, &u, "dest"))?;
@@ -516,7 +521,7 @@ impl<'a> Lowering<'a> {
                 );
             }
             found = said;
-            if element.entries().nth(1).is_some() {
+            if element.fields().nth(1).is_some() {
                 let reason = "an element with `$patch: replace` replaces the whole list by the other elements; what else it holds counts for nothing";
                 self.ignore(reason, None, element);
             }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
+use crate::host::ROLE;
 use crate::target::Target;
 use crate::yaml::{NodeRef, Place, comment_text};
 
@@ -33,8 +34,6 @@ impl fmt::Display for Identity<'_> {
 /// The fields that make up an identity.
 pub const IDENTITY: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
 
-/// The annotation by which an item plays a role.
-pub const ROLE: &str = "config.kubernetes.io/merge-source";
 /// The annotation that holds an item's path in the package.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
 const LEGACY_PATH: &str = "config.kubernetes.io/path";

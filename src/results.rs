@@ -338,9 +338,9 @@ pub fn to_value(node: NodeRef<'_>) -> Value {
 
 fn value_of(view: View<'_, '_>) -> Value {
     match view.kind() {
-        Kind::Map => Value::Mapping(
-            view.fields().into_iter().map(|(k, v)| (Value::String(k.to_owned()), value_of(v))).collect(),
-        ),
+        Kind::Map => {
+            Value::Mapping(view.fields().into_iter().map(|(k, v)| (Value::String(k.to_owned()), value_of(v))).collect())
+        }
         Kind::List => Value::Sequence(view.elements().into_iter().map(value_of).collect()),
         Kind::Scalar | Kind::Alias => match view.scalar() {
             None | Some(Scalar::Null) => Value::Null,

@@ -42,7 +42,9 @@ impl<'a> Look<'a> {
             };
             self.path.push(id.step(&branch.by), entry.place);
             if branch.by != By::Index {
-                self.clash(entry.place.and_then(|place| written.get(place)).map(|child| child.1), value);
+                // What a `<<` entry brought in has no place of its own.
+                let brought_in = || branch.like.get(entry.key?.name());
+                self.clash(entry.place.map_or_else(brought_in, |place| Some(written.get(place)?.1)), value);
             }
             match value {
                 Tree::Branch(inner) if inner.like.is_of(branch.like.document()) => self.touched(inner, cursor),
@@ -110,7 +112,8 @@ fn members_of(members: Members<'_>, map: View<'_, '_>) -> Option<String> {
     };
     let mut fields = map.fields();
     if let View::Branch(branch) = map {
-        let is_new = |name: &str| branch.entries.iter().any(|e| e.place.is_none() && e.key.is_some_and(|k| k.name() == name));
+        let is_new =
+            |name: &str| branch.entries.iter().any(|e| e.place.is_none() && e.key.is_some_and(|k| k.name() == name));
         fields.sort_by_key(|(name, _)| is_new(name));
     }
     let fields = fields.into_iter().filter(|(_, value)| !value.is_null());

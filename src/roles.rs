@@ -1,7 +1,8 @@
 //! Which resource plays which role: by the functionConfig, or by annotation where that is silent.
 
 use crate::config::{Config, From, Keep, Mode, Role};
-use crate::resource::{Origin, ROLE, Resource, why_no_resource};
+use crate::host::ROLE;
+use crate::resource::{Origin, Resource, why_no_resource};
 use crate::results::{Outcome, Severity};
 use crate::yaml::{Document, NodeRef};
 

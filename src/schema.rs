@@ -329,7 +329,10 @@ impl fmt::Display for Unkeyed {
 ///
 /// # Errors
 /// [`Unkeyed`] where the elements do not have what the schema tells them apart by: the list is then atomic, and the user should hear of it.
-pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(cursor: Cursor<'t>, sides: &[Vec<V>]) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
+pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(
+    cursor: Cursor<'t>,
+    sides: &[Vec<V>],
+) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
     let known = cursor.known();
     match &known {
         Some(ListKind::Map(keys)) => {

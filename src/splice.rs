@@ -519,7 +519,13 @@ impl<'d> Splicer<'d> {
     }
 
     /// The children of a flow map or list in a new order, each on a line of its own with its comments.
-    fn flow_lines(&self, inner: Range<usize>, entries: &[Entry<'_>], places: &[Place], values: &[NodeRef<'d>]) -> String {
+    fn flow_lines(
+        &self,
+        inner: Range<usize>,
+        entries: &[Entry<'_>],
+        places: &[Place],
+        values: &[NodeRef<'d>],
+    ) -> String {
         // The comment behind a child may stand behind its comma.
         let behind = |i: usize| {
             let rest = &self.text()[places[i].end..inner.end];

@@ -8,17 +8,10 @@ use std::cell::LazyCell;
 
 use crate::change::{Change, Child, Expects, Inside, Others, Wants};
 use crate::child::{By, ChildId, Value};
-use crate::resource::{INDEX, PATH, ROLE};
+use crate::host::{ROLE, is_transport};
+use crate::resource::{INDEX, PATH};
 use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
 use crate::yaml::{NodeRef, Place};
-
-/// Whether an annotation is the host's.
-pub fn is_transport(key: &str) -> bool {
-    const PREFIXES: [&str; 3] =
-        ["internal.config.kubernetes.io/", "internal.config.k8s.io/", "kustomize.config.k8s.io/"];
-    const NAMES: [&str; 4] = ["config.kubernetes.io/path", "config.kubernetes.io/index", "config.k8s.io/id", ROLE];
-    PREFIXES.iter().any(|p| key.starts_with(p)) || NAMES.contains(&key)
-}
 
 fn nothing<'a>() -> Change<'a> {
     Change::patch(Wants::Nothing, None)
@@ -69,9 +62,8 @@ pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<View<'_, 'a>>) {
         clear_only_others(annotations, of_dest);
     }
     let Wants::Inside(inside) = &mut annotations.wants else { return };
-    let asked = inside.children.len();
     inside.children.retain(|c| !matches!(c.id, ChildId::Field(name) if is_transport(name)));
-    if inside.children.is_empty() && asked > 0 {
+    if inside.children.is_empty() && only_host(inside.like) && inside.like.fields().next().is_some() {
         metadata.children.retain(|c| c.id != ChildId::Field("annotations"));
     }
 }

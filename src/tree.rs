@@ -332,6 +332,39 @@ impl<'a> Branch<'a> {
         if self.is_untouched() { Tree::Node(self.like) } else { Tree::Branch(Box::new(self)) }
     }
 
+    /// Brings `<<` entries back that were written out, where in the end everything is as they bring it in.
+    fn fold_merges(&mut self) {
+        let is_gone = |entry: &Entry<'a>| entry.is_merge() && entry.value.is_none();
+        if !self.like.document().has_merge_keys() || !self.entries.iter().any(is_gone) {
+            return;
+        }
+        let whole = Branch::of(self.like, By::Field);
+        let is_same = |entry: &Entry<'a>, other: &Entry<'a>| {
+            let is_key = entry.key.zip(other.key).is_some_and(|(a, b)| a.name() == b.name());
+            let value = other.value.as_ref().and_then(Tree::like);
+            is_key
+                && entry.comments == Comments::default()
+                && value.is_some_and(|v| entry.value.as_ref().is_some_and(|e| e.is(v)))
+        };
+        let brought_in = whole.brought_in();
+        // A field of the map's own that is gone would come back from the entry.
+        let hidden: HashSet<&str> = whole.merge_entries().flat_map(fields_in).map(|(key, _)| key.string()).collect();
+        let is_lost =
+            |entry: &Entry<'a>| entry.value.is_none() && entry.key.is_some_and(|key| hidden.contains(key.name()));
+        if self.entries.iter().any(is_lost) {
+            return;
+        }
+        let new: Vec<&Entry<'a>> = self.entries.iter().filter(|entry| entry.place.is_none()).collect();
+        if new.len() == brought_in.len() && new.iter().zip(&brought_in).all(|(a, b)| is_same(a, b)) {
+            self.entries.retain(|entry| entry.place.is_some());
+            for entry in self.entries.iter_mut().filter(|entry| is_gone(entry)) {
+                let written = entry.place.and_then(|place| whole.entries.get(place));
+                entry.value = written.and_then(|entry| entry.value.clone());
+            }
+            self.index = None;
+        }
+    }
+
     fn is_untouched(&self) -> bool {
         let mut entries = self.entries.iter();
         let mut written = self.like.resolve().written().enumerate();
@@ -414,10 +447,8 @@ impl<'t, 'a> View<'t, 'a> {
             Self::Made(_) | Self::Branch(_) => return Vec::new(),
         };
         let own = |key: &Key<'a>| key.node().is_none_or(|k| !k.is_container() && !k.is_merge_key());
-        let mut fields: Vec<_> = branch
-            .children()
-            .filter_map(|(key, value)| Some((key.filter(own)?.name(), value.view()?)))
-            .collect();
+        let mut fields: Vec<_> =
+            branch.children().filter_map(|(key, value)| Some((key.filter(own)?.name(), value.view()?))).collect();
         let names: Vec<&str> = fields.iter().map(|f| f.0).collect();
         let mut merged: HashMap<&str, NodeRef<'a>> = HashMap::new();
         for node in branch.merge_entries() {
@@ -492,7 +523,9 @@ impl<'t, 'a> Value<'a> for View<'t, 'a> {
             Self::Made(_) => None,
             Self::Branch(branch) => {
                 let own = branch.children().find(|(key, _)| {
-                    key.is_some_and(|k| k.name() == name && k.node().is_none_or(|k| !k.is_container() && !k.is_merge_key()))
+                    key.is_some_and(|k| {
+                        k.name() == name && k.node().is_none_or(|k| !k.is_container() && !k.is_merge_key())
+                    })
                 });
                 let merged = || branch.merge_entries().flat_map(fields_in).find(|f| f.0.string() == name);
                 own.and_then(|(_, value)| value.view()).or_else(|| Some(View::Node(merged()?.1)))
@@ -554,6 +587,7 @@ fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> (
             }
             branch.entries.retain(|entry| entry.place.is_some() || entry.value.is_some());
             branch.index = None;
+            branch.fold_merges();
             (Some(branch.into_tree()), has_lost)
         }
         tree => (Some(tree), false),

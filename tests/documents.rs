@@ -61,7 +61,8 @@ fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec
         splice::apply(doc.source(), 0..doc.source().len(), &edits)
     });
     let texts = texts.collect();
-    let added = merged.added.iter().map(|new| Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text() });
+    let added =
+        merged.added.iter().map(|new| Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text() });
     let added = added.collect();
     Ok((Merged { items: merged.items, added }, results, texts))
 }

@@ -69,12 +69,7 @@ fn containers(node: NodeRef<'_>, path: &mut Vec<usize>, out: &mut Vec<Vec<usize>
 type Other<'a> = (NodeRef<'a>, NodeRef<'a>);
 
 /// Writes another branch into the place of the container at a path, made with the entry of another document.
-fn splice(
-    text: &str,
-    path: &[usize],
-    other: &str,
-    edit: impl for<'a> Fn(&mut Branch<'a>, Other<'a>),
-) -> String {
+fn splice(text: &str, path: &[usize], other: &str, edit: impl for<'a> Fn(&mut Branch<'a>, Other<'a>)) -> String {
     fn wrap<'a>(
         node: NodeRef<'a>,
         path: &[usize],

@@ -14,11 +14,11 @@ use crate::patch::{Reader, lower};
 use crate::policy::{OnConflict, Policy};
 use crate::resource::{IDENTITY, Identity, Origin, Resource};
 use crate::results::{Outcome, Severity};
+use crate::review::review;
 use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
 use crate::transport;
-use crate::review::review;
 use crate::tree::{Pick, Tree, View, settle};
 use crate::warning::Warning;
 use crate::yaml::{Error, NodeRef};
@@ -195,11 +195,7 @@ impl<'a> Run<'a> {
     }
 
     /// Merges sources into a dest item, one after the other.
-    pub(super) fn merge_item(
-        &mut self,
-        item: &Resource<'a>,
-        sources: &[&Resource<'a>],
-    ) -> Result<(), Box<Outcome>> {
+    pub(super) fn merge_item(&mut self, item: &Resource<'a>, sources: &[&Resource<'a>]) -> Result<(), Box<Outcome>> {
         let mut tree = Some(Tree::Node(item.node));
         for source in sources {
             let Some(dest) = tree.take() else {
@@ -288,8 +284,7 @@ impl<'a> Run<'a> {
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(View::Node(dest.node)));
         }
-        let merged =
-            merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unreadable_source(dest, &e))?;
+        let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unreadable_source(dest, &e))?;
         let policy = self.policy.on_conflict;
         let mut conflicts = Vec::new();
         let tree = merged.tree.and_then(|tree| {

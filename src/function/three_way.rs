@@ -23,8 +23,7 @@ pub(super) fn three_way<'a>(
     let (original, updated) = (roles.of(Role::Original), roles.of(Role::Updated));
     let mut run = Run::new(config, roles);
     let mut counts = Counts::default();
-    let triples =
-        triples([original, updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
+    let triples = triples([original, updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
     let new = triples.iter().filter(|[o, _, d]| o.is_none() && d.is_none()).filter_map(|[_, u, _]| *u);
     run.numbering = Numbering::of(new.map(|i| &updated[i]), &roles.dest);
     let mut moves = Moves::default();

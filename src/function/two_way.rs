@@ -22,10 +22,7 @@ pub(super) fn two_way<'a>(
 }
 
 /// Merges items of one identity, in the order of the list, the later over the earlier.
-fn merge_alike<'a>(
-    roles: &'a Roles<'a>,
-    config: &'a Config<'a>,
-) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
+fn merge_alike<'a>(roles: &'a Roles<'a>, config: &'a Config<'a>) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
     let mut run = Run::new(config, roles);
     let mut first: HashMap<Identity<'_>, usize> = HashMap::new();
     let mut later: Vec<Vec<&Resource<'_>>> = vec![Vec::new(); roles.dest.len()];

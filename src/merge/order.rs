@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::policy::NewElements;
 use crate::child::{By, ChildId};
+use crate::policy::NewElements;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{NodeRef, Place, comment_text};
 
@@ -47,9 +47,8 @@ pub(super) fn with_new_elements<'a>(branch: &mut Branch<'a>, new: Vec<Entry<'a>>
 /// before the first one that it names and that follows them in dest. Source: `mergeSortedSlice` of apimachinery's strategic merge patch.
 pub(super) fn elements_as_ordered<'a>(branch: &mut Branch<'a>, known: usize, by: &By<'a>, order: &[ChildId<'a>]) {
     let rank: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().rev().map(|(rank, id)| (id, rank)).collect();
-    let ranks: Vec<Option<usize>> = (0..branch.entries.len())
-        .map(|at| branch.id(at).and_then(|id| rank.get(&id).copied()))
-        .collect();
+    let ranks: Vec<Option<usize>> =
+        (0..branch.entries.len()).map(|at| branch.id(at).and_then(|id| rank.get(&id).copied())).collect();
     branch.reorder(|entries| {
         let is_gone = |entry: &Entry<'a>| entry.value.is_none();
         // Of maps, as many new ones as were deleted follow all that dest has: kubectl's take the room of the deleted in its own array.

@@ -46,7 +46,7 @@ impl Reader {
         if self == Self::Kyaml {
             return Ok(found);
         }
-        for (key, value) in map.entries() {
+        for (key, value) in map.fields() {
             let name = key.string();
             let Some(field) = name.strip_prefix(ORDER).or_else(|| name.strip_prefix(DELETE_FROM)) else { continue };
             must_be_list(key, value)?;
@@ -80,7 +80,7 @@ impl Reader {
                     || !reader.keeps_nulls_of_lists() && value.is_null()
                     || any(value, reader)
             };
-            node.entries().any(cut) || node.elements().any(|e| any(e, reader))
+            node.fields().any(cut) || node.elements().any(|e| any(e, reader))
         }
         let may = node.text().contains('$') || !self.keeps_nulls_of_lists() && node.has_nulls() || node.has_aliases();
         may && any(node, self)
@@ -88,8 +88,8 @@ impl Reader {
 
     /// Whether an element speaks of its list and is none of its values.
     pub(super) fn speaks_of_list(self, element: NodeRef<'_>) -> bool {
-        let Some((_, said)) = element.entries().find(|(k, _)| k.string() == PATCH) else { return false };
-        let is_alone = element.entries().nth(1).is_none();
+        let Some((_, said)) = element.fields().find(|(k, _)| k.string() == PATCH) else { return false };
+        let is_alone = element.fields().nth(1).is_none();
         match self {
             // Source: kyaml's `determineSequenceNodePatchStrategy`.
             Self::Kyaml => is_alone,
@@ -118,7 +118,7 @@ pub(super) enum Directive {
 
 /// The `$patch` of a map.
 pub(super) fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
-    let Some((_, value)) = map.entries().find(|(k, _)| k.string() == PATCH) else {
+    let Some((_, value)) = map.fields().find(|(k, _)| k.string() == PATCH) else {
         return Ok(None);
     };
     match value.as_str() {

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use anyhow::{Result, bail};
-use krm_merge::exec_plugin::rewrite;
 use krm_merge::child::By;
+use krm_merge::exec_plugin::rewrite;
 use krm_merge::function::Item;
 use krm_merge::resource::Origin;
 use krm_merge::splice::{self, Edit};
@@ -97,11 +97,7 @@ fn root_of(roots: &[NodeRef<'_>], node: NodeRef<'_>) -> Option<usize> {
 }
 
 /// A map with another value in the field that is meant.
-fn with_field<'a>(
-    map: NodeRef<'a>,
-    is_meant: impl Fn(NodeRef<'a>, NodeRef<'a>) -> bool,
-    value: Tree<'a>,
-) -> Tree<'a> {
+fn with_field<'a>(map: NodeRef<'a>, is_meant: impl Fn(NodeRef<'a>, NodeRef<'a>) -> bool, value: Tree<'a>) -> Tree<'a> {
     let mut branch = Branch::of(map, By::Field);
     if let Some(at) = map.entries().position(|(key, value)| is_meant(key, value)) {
         branch.entries[at].value = Some(value);

@@ -78,11 +78,8 @@ fn run<'a>(
     let texts = Texts::parse(&config)?;
     let job = Job::new(items, given, config, &texts)?;
     let (merged, results) = job.run()?;
-    let added = merged.added.iter().map(|new| Added {
-        path: new.path.clone(),
-        origin: new.origin.clone(),
-        text: new.text(),
-    });
+    let added =
+        merged.added.iter().map(|new| Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text() });
     let added = added.collect();
     Ok((merged.items, added, results))
 }

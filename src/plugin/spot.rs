@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use krm_merge::child::{MergeKey, element_key};
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::child::{MergeKey, element_key};
 use krm_merge::schema::{Cursor, Dialect, Inference, ListKind, Types, list_kind};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent};
 

@@ -245,13 +245,7 @@ impl Layout {
     }
 
     /// The lines of a child behind its own comment lines.
-    fn child(
-        &self,
-        new: &Piece<'_, '_>,
-        place: Option<(Place, NodeRef<'_>)>,
-        column: usize,
-        out: &mut Vec<String>,
-    ) {
+    fn child(&self, new: &Piece<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
         let mut line = blanks(column);
         match new.key {
@@ -301,7 +295,10 @@ impl Layout {
         if !matches!(tree, Tree::Branch(_)) && node.entries().any(|(k, _)| k.is_merge_key()) {
             for (key, value) in node.fields() {
                 let tree = Tree::Node(value);
-                out.extend(self.new_child(&Piece { key: Some(Key::Node(key)), tree: &tree, comments: Comments::default() }, column));
+                out.extend(self.new_child(
+                    &Piece { key: Some(Key::Node(key)), tree: &tree, comments: Comments::default() },
+                    column,
+                ));
             }
             return out;
         }

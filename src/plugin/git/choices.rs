@@ -4,8 +4,8 @@
 //! element or a resource, and it stands where the engine would put it; everything else is the same in all three.
 
 use anyhow::Result;
-use krm_merge::config::{API_VERSION, Config, KIND, Role};
 use krm_merge::child::By;
+use krm_merge::config::{API_VERSION, Config, KIND, Role};
 use krm_merge::results::Outcome;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
