@@ -9,6 +9,7 @@ use crate::alias;
 use crate::change::{Change, Wants};
 use crate::config::Config;
 use crate::diff::diff;
+use crate::file_path::{self, Fault};
 use crate::merge::{Plan, Policy, merge};
 use crate::patch::{Reader, lower};
 use crate::resource::{IDENTITY, INDEX, Identity, Origin, PATH, Resource};
@@ -90,6 +91,14 @@ pub(super) fn own_anchors(item: &Resource<'_>, node: NodeRef<'_>) -> Result<(), 
 
 fn unreadable_source(source: &Resource<'_>, error: &Error) -> Box<Outcome> {
     Box::new(Outcome::unreadable(&source.origin.text(), error).about(source))
+}
+
+/// That the host must not write a new item where its path annotation says.
+fn misplaced(source: &Resource<'_>, path: &str, fault: Fault) -> Box<Outcome> {
+    let origin = &source.origin;
+    let message =
+        format!("the path {path:?} of {origin}, which is new, must {fault}; correct its path annotation, or remove it");
+    Box::new(Outcome::new(Severity::Error, message).about(source))
 }
 
 /// A source as it is, or as its flat text has it.
@@ -439,7 +448,13 @@ impl<'c> Run<'c> {
             format!("{PATH}: {}\n{number}", plain_or_quoted(path))
         };
         let is_file = matches!(source.origin, Origin::File { .. });
-        let path = source.relative_path.filter(|_| !is_file).map(marks);
+        let path = source.relative_path.filter(|_| !is_file);
+        if let Some(path) = path
+            && let Err(fault) = file_path::of_new_file(path)
+        {
+            return Err(misplaced(source, path, fault));
+        }
+        let path = path.map(marks);
         let path = path.map(Document::parse).transpose().map_err(|e| unreadable_source(source, &e))?;
         let mut change = change;
         transport::leave_out(&mut change, None);
