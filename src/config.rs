@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::file_path;
 use crate::patch::Reader;
 use crate::policy::{NewElements, OnConflict, Policy};
 use crate::schema::{Dialect, Inference, ListKind, ListRule, Types};
@@ -425,7 +426,7 @@ fn target(written: WrittenTarget, at: NodeRef<'_>, field: String) -> Result<Targ
 fn clean_path(node: NodeRef<'_>, field: &str) -> Result<String, Error> {
     let path = node.string();
     let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
-    if path.starts_with('/') || parts.contains(&"..") {
+    if !file_path::is_within(path) {
         return Err(node.error(format!("`{field}` must be a path within the package, without `..`, not \"{path}\"")));
     }
     if parts.is_empty() {

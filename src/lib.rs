@@ -59,6 +59,7 @@ pub mod splice;
 pub mod tree;
 
 pub mod child;
+pub mod file_path;
 pub mod host;
 pub mod path;
 pub mod schema;

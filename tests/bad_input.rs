@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{fails, items, passes, resource_list, results, side};
+use support::{fails, items, items_of, passes, resource_list, results, side};
 
 const THING: &str = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  b: 1\n";
 
@@ -182,6 +182,69 @@ fn sources_that_cannot_be_merged() {
         &resource_list(&marked("dest"), "mode: TwoWay\nsource: [{path: x}, {path: x/y.yaml}]\n"),
         &["`spec.source[0].path` and `spec.source[1].path` both select it"],
     );
+}
+
+/// A source that is an item, with this path annotation.
+fn marked(annotation: &str, path: &str) -> String {
+    let name = path.chars().filter(char::is_ascii_lowercase).collect::<String>();
+    format!(
+        "apiVersion: v1\nkind: Thing\nmetadata:\n  name: n{name}\n  annotations:\n    config.kubernetes.io/merge-source: source\n    {annotation}: {path:?}\n"
+    )
+}
+
+#[test]
+fn a_new_item_for_a_file_that_must_not_be_written() {
+    let remedy = "; correct its path annotation, or remove it";
+    for (path, fault) in [
+        ("../x.yaml", "must lie within the package: relative to it, and without `..`"),
+        ("a/../../x.yaml", "must lie within the package"),
+        ("/etc/x.yaml", "must lie within the package"),
+        ("C:/x.yaml", "must lie within the package"),
+        ("a\\x.yaml", "must be names with one `/` between them and no `\\`, as `web/deployment.yaml`"),
+        (".git/hooks/pre-commit", "must not lead into `.git`, however that is spelled, for git runs what stands there"),
+        ("a/.GIT/config", "must not lead into `.git`"),
+        ("git~1/config", "must not lead into `.git`"),
+        (".krmignore", "must not be `.krmignore`, however that is spelled, for it holds the rules of what is read"),
+        ("a/.krm-merge-1-0.tmp", "must not be the name of a temporary file of `kubectl krm-merge`, which removes it"),
+    ] {
+        let path_told = format!("the path {path:?} of `items[1]`, which is new, {fault}");
+        for annotation in ["internal.config.kubernetes.io/path", "config.kubernetes.io/path"] {
+            let source = marked(annotation, path);
+            let stdin = resource_list(&items(&format!("{THING}---\n{source}")), "mode: TwoWay\n");
+            says(&stdin, &[&path_told, remedy]);
+            let updated = source.replace("merge-source: source", "merge-source: updated");
+            let original = side("original", "{apiVersion: v1, kind: Thing, metadata: {name: left}}\n");
+            let stdin =
+                resource_list(&items(&format!("{THING}---\n{updated}")), &format!("mode: ThreeWay\n{original}"));
+            says(&stdin, &[&path_told, remedy]);
+            let field = source.replace("    config.kubernetes.io/merge-source: source\n", "");
+            says(&two_way(&side("source", &field)), &["of `spec.source[0].yaml`, which is new, ", fault, remedy]);
+        }
+    }
+    // The folder of its role is no part of its path.
+    let source = marked("config.kubernetes.io/path", "up/../../x.yaml");
+    let source = source.replace("    config.kubernetes.io/merge-source: source\n", "");
+    let stdin = resource_list(&items(&format!("{THING}---\n{source}")), "mode: TwoWay\nsource: [{path: up/}]\n");
+    says(&stdin, &["(up/../../x.yaml): the path \"../../x.yaml\" of `items[1]`, which is new, must lie within"]);
+}
+
+#[test]
+fn an_item_of_dest_has_any_path_and_keeps_it() {
+    for path in ["../x.yaml", "/etc/x.yaml", ".git/config", ".krmignore"] {
+        let source = marked("internal.config.kubernetes.io/path", path);
+        let dest = source.replace("    config.kubernetes.io/merge-source: source\n", "");
+        let here = resource_list(&items(&dest), "mode: TwoWay\n");
+        assert_eq!(passes(&here).stdout, here);
+        let other = dest.replace(path, "other.yaml");
+        // Nor does it take that of what is merged into it.
+        for (dest, source) in [(&dest, &other), (&other, &dest)] {
+            let source = format!("{source}spec: {{a: 1}}\n");
+            let stdin = resource_list(&items(dest), &format!("mode: TwoWay\n{}", side("source", &source)));
+            let output = passes(&stdin).stdout;
+            let want = resource_list(&items(&format!("{dest}spec: {{a: 1}}\n")), "");
+            assert_eq!(items_of(&output), items_of(&want));
+        }
+    }
 }
 
 #[test]

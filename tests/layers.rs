@@ -14,7 +14,7 @@ const LAYERS: [&[&str]; 9] = [
     &["splice", "alias", "transport", "patch", "diff", "resource"],
     &["merge"],
     &["change", "target"],
-    &["schema", "path", "yaml"],
+    &["schema", "path", "yaml", "file_path"],
 ];
 
 /// The uses that go sideways, each for a reason.

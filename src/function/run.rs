@@ -9,6 +9,7 @@ use crate::change::{Change, Wants};
 use crate::child::find;
 use crate::config::Config;
 use crate::diff::diff;
+use crate::file_path::{self, Fault};
 use crate::merge::merge;
 use crate::patch::{Reader, lower};
 use crate::policy::{OnConflict, Policy};
@@ -77,6 +78,14 @@ pub(super) fn own_anchors(item: &Resource<'_>, node: NodeRef<'_>) -> Result<(), 
 
 fn unreadable_source(source: &Resource<'_>, error: &Error) -> Box<Outcome> {
     Box::new(Outcome::unreadable(&source.origin.text(), error).about(source))
+}
+
+/// Refuses a new item whose path annotation names a place that the host must not write.
+fn misplaced(source: &Resource<'_>, path: &str, fault: Fault) -> Box<Outcome> {
+    let origin = &source.origin;
+    let message =
+        format!("the path {path:?} of {origin}, which is new, must {fault}; correct its path annotation, or remove it");
+    Box::new(Outcome::new(Severity::Error, message).about(source))
 }
 
 /// What becomes of one resource.
@@ -160,14 +169,21 @@ impl<'a> Run<'a> {
     }
 
     /// Adds a resource that dest lacks.
-    pub(super) fn add(&mut self, source: &Resource<'a>, tree: Tree<'a>) {
+    ///
+    /// # Errors
+    /// A path annotation that names a place where no host must write.
+    pub(super) fn add(&mut self, source: &Resource<'a>, tree: Tree<'a>) -> Result<(), Box<Outcome>> {
         let is_file = matches!(source.origin, Origin::File { .. });
         let tree = match source.relative_path.filter(|_| !is_file) {
-            Some(path) => transport::with_path(tree, path, self.numbering.next(path)),
+            Some(path) => {
+                file_path::of_new_file(path).map_err(|fault| misplaced(source, path, fault))?;
+                transport::with_path(tree, path, self.numbering.next(path))
+            }
             None => tree,
         };
         let path = source.relative_path.map(str::to_owned);
         self.merged.added.push(Added { path, origin: source.origin.clone(), tree });
+        Ok(())
     }
 
     /// A dest item stays, without the annotation of its role.

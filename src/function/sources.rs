@@ -72,7 +72,7 @@ pub(super) fn merge_sources<'a>(
             (Hit::None(_), Missing::Refuse) => alone.extend(sources),
             (Hit::None(_), Missing::Add) => {
                 if let (Some(tree), Some(first)) = (run.merge_new(sources)?, sources.first()) {
-                    run.add(first, tree);
+                    run.add(first, tree)?;
                     alone.push(*first);
                 }
             }

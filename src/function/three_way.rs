@@ -39,7 +39,7 @@ pub(super) fn three_way<'a>(
             (None, Some(updated), None) => {
                 moves.came.push(updated);
                 if let Some(tree) = run.arrived(updated)? {
-                    run.add(updated, tree);
+                    run.add(updated, tree)?;
                     counts.added += 1;
                 }
             }

@@ -24,7 +24,8 @@ Let git merge Kubernetes files by field, in this repository:
 Where both sides changed something, `--on-conflict` says who wins; each case is reported.
 
 Exit codes: 0 done; 1 conflicts under `--on-conflict fail`, or differences with `--exit-code`;
-2 bad usage or input, and nothing is written.";
+2 bad usage or input, and nothing is written; 130, 143 or 129 where SIGINT, SIGTERM or SIGHUP stopped
+`--in-place`, and nothing is written.";
 
 const LIVE: &str = "\
 What `--apply` promises: nothing is sent if the server refuses any of it in a dry run, and an object is set only as it was read. \

@@ -2,8 +2,9 @@
 //!
 //! Each new text goes into a temporary file beside the file that it replaces, and is synced; only when all are there are they renamed over
 //! the old ones, and what goes is renamed to a temporary one last. What fails before the first rename leaves nothing behind; what fails
-//! later is undone. A run that is killed leaves whole files and, at worst, temporary ones, which the next run removes; a lock on their folder says whether
-//! another run still needs them.
+//! later is undone. Who wants the run to end is heard until the first rename, and nothing is left behind then, either; what is renamed
+//! takes no time to speak of, so that is finished. A run that is killed leaves whole files and, at worst, temporary ones, which the next run
+//! removes; a lock on their folder says whether another run still needs them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -11,18 +12,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, bail};
+use krm_merge::file_path;
 
 use crate::walk::shown;
-
-const PREFIX: &str = ".krm-merge-";
-const SUFFIX: &str = ".tmp";
-
-/// Whether a file of this name is a temporary one of ours.
-pub fn is_leftover(name: &str) -> bool {
-    let run = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    run.and_then(|run| run.split_once('-')).is_some_and(|(id, of)| is_number(id) && (is_number(of) || of == "old"))
-}
 
 /// What becomes of one file.
 #[derive(Debug)]
@@ -52,7 +44,7 @@ pub fn clean(leftovers: &[PathBuf]) -> Result<()> {
 /// The temporary files of a folder.
 pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    entries.filter(|e| e.file_name().to_str().is_some_and(is_leftover)).map(|e| e.path()).collect()
+    entries.filter(|e| e.file_name().to_str().is_some_and(file_path::is_temporary)).map(|e| e.path()).collect()
 }
 
 /// A lock on a folder for as long as the answer lives; `None` where another run has it. A file system without locks has no say.
@@ -65,16 +57,19 @@ fn lock(folder: &Path) -> Option<Option<File>> {
     }
 }
 
-/// Carries all replacements out, below a folder that must hold every file.
+/// Carries all replacements out, below a folder that must hold every file; `go_on` is asked whether someone wants it to end.
 ///
 /// # Errors
 /// A file that cannot be written, or that changed since it was read; with its name, and with everything as it was, unless it says otherwise.
-pub fn write(root: &Path, replacements: &[Replacement]) -> Result<()> {
+/// What `go_on` answers, with everything as it was.
+pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Result<()>) -> Result<()> {
     look(root, replacements)?;
     let mut run = Run::default();
     for replacement in replacements {
+        go_on()?;
         told(run.stage(replacement), &replacement.file)?;
     }
+    go_on()?;
     if let Err((at, e)) = run.commit(root) {
         let left = run.undo();
         let Some(first) = left.first() else { return told(Err(e), &at) };
@@ -167,7 +162,7 @@ impl<'r> Run<'r> {
             let Some(lock) = lock(folder) else { bail!("another run is writing in this folder") };
             self.locks.insert(folder.to_owned(), lock);
         }
-        let temporary = folder.join(format!("{PREFIX}{}-{}{SUFFIX}", std::process::id(), self.staged.len()));
+        let temporary = folder.join(file_path::temporary(std::process::id(), self.staged.len()));
         let was = fs::symlink_metadata(&replacement.file).ok();
         if let Some(new) = &replacement.new {
             self.temporary.push(temporary.clone());
@@ -200,7 +195,7 @@ impl<'r> Run<'r> {
                 (_, None) => fs::rename(&staged.temporary, file).is_ok(),
                 (None, _) => fs::remove_file(file).is_ok(),
                 (Some(old), _) => {
-                    let temporary = file.with_file_name(format!("{PREFIX}{}-old{SUFFIX}", std::process::id()));
+                    let temporary = file.with_file_name(file_path::temporary(std::process::id(), file_path::OLD));
                     let done = put(&temporary, old, staged.was.as_ref(), None).is_ok();
                     let done = done && fs::rename(&temporary, file).is_ok();
                     if !done {
@@ -335,22 +330,6 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_names_are_leftovers() {
-        for name in [".krm-merge-12-0.tmp", ".krm-merge-1-34.tmp", ".krm-merge-12-old.tmp"] {
-            assert!(is_leftover(name), "{name}");
-        }
-        for name in [
-            ".krm-merge-notes.tmp",
-            ".krm-merge-12.tmp",
-            ".krm-merge-12-mine.tmp",
-            ".krm-merge--.tmp",
-            ".krm-merge-1-0.tmp.bak",
-        ] {
-            assert!(!is_leftover(name), "{name}");
-        }
-    }
-
-    #[test]
     fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
         let root = folder("changed");
         fs::write(root.join("a"), "now").expect("written");
@@ -360,7 +339,7 @@ mod tests {
             replacement(root.join("a"), Some("then"), Some("new")),
             replacement(root.join("sub/c"), None, Some("new")),
         ];
-        let error = format!("{:#}", write(&root, &all).expect_err("it changed"));
+        let error = format!("{:#}", write(&root, &all, || Ok(())).expect_err("it changed"));
         assert!(
             error.starts_with("nothing is written: ") && error.ends_with("/a: the file changed while it was merged"),
             "{error}"
@@ -384,7 +363,7 @@ mod tests {
             replacement(root.join("x"), None, Some("new")),
             replacement(root.join("x/y"), None, Some("new")),
         ];
-        let error = format!("{:#}", write(&root, &all).expect_err("x is a folder by then"));
+        let error = format!("{:#}", write(&root, &all, || Ok(())).expect_err("x is a folder by then"));
         assert!(error.contains("/x: "), "{error}");
         assert_eq!(names(&root), ["a", "gone"]);
         for name in ["a", "gone"] {
@@ -439,6 +418,42 @@ mod tests {
         drop(run);
         assert_eq!(names(&root), ["new"]);
         assert_eq!(fs::read_to_string(root.join("new")).expect("there"), "mine");
+        fs::remove_dir_all(root).expect("removed");
+    }
+
+    #[test]
+    fn a_run_that_shall_end_leaves_everything_as_it_was() {
+        let root = folder("end");
+        for name in ["a", "b", "gone"] {
+            fs::write(root.join(name), "old").expect("written");
+        }
+        let all = [
+            replacement(root.join("a"), Some("old"), Some("new")),
+            replacement(root.join("gone"), Some("old"), None),
+            replacement(root.join("sub/deep/new"), None, Some("new")),
+            replacement(root.join("b"), Some("old"), Some("new")),
+        ];
+        let asked = std::cell::Cell::new(0);
+        for end in 0..=all.len() {
+            asked.set(0);
+            let go_on = || {
+                asked.set(asked.get() + 1);
+                if asked.get() > end { bail!("the end") } else { Ok(()) }
+            };
+            assert_eq!(write(&root, &all, go_on).expect_err("ended").to_string(), "the end");
+            assert_eq!(names(&root), ["a", "b", "gone"], "{end}");
+            for name in ["a", "b", "gone"] {
+                assert_eq!(fs::read_to_string(root.join(name)).expect("there"), "old");
+            }
+        }
+        asked.set(0);
+        let count = || {
+            asked.set(asked.get() + 1);
+            Ok(())
+        };
+        write(&root, &all, count).expect("written");
+        assert_eq!(asked.get(), all.len() + 1, "once for each file, and once more before the first rename");
+        assert_eq!(names(&root), ["a", "b", "sub"]);
         fs::remove_dir_all(root).expect("removed");
     }
 

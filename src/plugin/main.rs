@@ -11,9 +11,11 @@ mod live;
 mod merge;
 mod output;
 mod progress;
+mod regular;
 mod run;
 mod setting;
 mod side;
+mod signals;
 mod spot;
 mod told;
 mod walk;
@@ -26,6 +28,7 @@ use clap::{CommandFactory, FromArgMatches};
 use krm_merge::config::Mode;
 
 use cli::{Cli, Command};
+use signals::Stopped;
 
 /// How a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +39,8 @@ enum End {
     Differs,
     /// Bad usage or input: exit 2.
     Bad,
+    /// A signal came before anything was written: exit with 128 and its number.
+    Stopped(u8),
 }
 
 fn main() -> ExitCode {
@@ -46,13 +51,14 @@ fn main() -> ExitCode {
         Err(e) => {
             // There is no one left to tell when stderr is closed.
             let _ = writeln!(io::stderr(), "error: {}", told(&e));
-            End::Bad
+            e.downcast_ref::<Stopped>().map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code()))
         }
     };
     match end {
         End::Done => ExitCode::SUCCESS,
         End::Differs => ExitCode::from(1),
         End::Bad => ExitCode::from(2),
+        End::Stopped(code) => ExitCode::from(code),
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::config::{Config, Role};
+use krm_merge::file_path;
 use krm_merge::function::{Item, Job, Texts};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
@@ -302,8 +303,11 @@ fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Re
     let mut by_file = Placed::new();
     for added in added {
         let path = path_of(dest, added)?;
-        if path.split('/').any(|part| part.is_empty() && dest.is_folder() || part == "..") {
-            bail!("{}: a new resource must lie in dest, not at {path:?}", added.origin);
+        if dest.is_folder()
+            && let Err(fault) = file_path::of_new_file(&path)
+        {
+            let what = "put it into another file, or leave it out by `.krmignore` there";
+            bail!("{}: the path {path:?} of a new resource must {fault}; {what}", added.origin);
         }
         if matches!(&dest.root, Root::Folder(tree) if tree.ignores(&path)) {
             continue;

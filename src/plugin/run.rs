@@ -15,6 +15,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::setting::Setting;
 use crate::side::{Root, Side};
+use crate::signals::Signals;
 use crate::told;
 
 /// Runs a merge that is set up as the flags say.
@@ -49,7 +50,8 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     let writes = common.in_place && !common.dry_run && !merge.has_failed();
     if writes {
         progress.set("writing");
-        in_place(&dest, &merge, disk::write)?;
+        let signals = Signals::hold()?;
+        in_place(&dest, &merge, |root, files| disk::write(root, files, || signals.check()))?;
     } else if common.in_place && !merge.has_failed() {
         in_place(&dest, &merge, disk::look)?;
     }
@@ -72,7 +74,7 @@ fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
 }
 
 /// Does with the files of dest what the merge makes of them.
-fn in_place(dest: &Side, merge: &Merge, act: fn(&Path, &[Replacement]) -> Result<()>) -> Result<()> {
+fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement]) -> Result<()>) -> Result<()> {
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
         Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),

@@ -12,6 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::file_path;
 use krm_merge::resource::{Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
@@ -129,17 +130,15 @@ impl Side {
         Ok(side)
     }
 
-    /// That no path of an item leads out of the folder, and no two are for one place in one file.
+    /// That no item is for a file that may not be written, and no two are for one place in one file.
     fn check(&self) -> Result<()> {
         let mut places = std::collections::HashMap::new();
         for (held, resource) in self.files.iter().flat_map(|h| h.resources().map(move |r| (h, r))) {
             let Some(path) = resource.path else { continue };
             let name = &held.name;
-            if path.starts_with('/') || path.split('/').any(|part| part == "..") || path.contains(['\n', '\r', '\\']) {
-                bail!(
-                    "{name}:{}: the path annotation must be a path within the package, without `..`, not {path:?}",
-                    resource.node.position()
-                );
+            if let Err(fault) = file_path::of_new_file(path) {
+                let at = resource.node.position();
+                bail!("{name}:{at}: the path annotation {path:?} must {fault}; correct it, or remove it");
             }
             let in_list = !resource.node.is_root();
             if let Some(first) = places.insert((path, resource.index), resource.node).filter(|_| in_list) {

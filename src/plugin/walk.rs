@@ -1,7 +1,8 @@
 //! The files of a folder, as a package has them.
 //!
 //! A symbolic link is never followed: what it leads to is read where it lies, if it lies in the folder, and is not the package's if it
-//! does not. `.krmignore` has the rules of `.gitignore`, in each folder for what lies below it; `.git` is no part of any package. As under kpt
+//! does not. `.krmignore` has the rules of `.gitignore`, in each folder for what lies below it; `.git`, however it is spelled, is no part of any
+//! package. As under kpt
 //! (1.0.0-beta.56), a package's rules end where a sub-package begins, which is a folder with a Kptfile: they may leave it out as a whole, but
 //! what is in it is for its own. kpt reads none in folders that are no package; here they count.
 
@@ -12,8 +13,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use krm_merge::file_path;
 
-use crate::disk::is_leftover;
+use crate::regular;
 
 /// What lies in a folder.
 #[derive(Debug)]
@@ -72,10 +74,9 @@ impl Tree {
         }
         names.sort();
         if names.iter().any(|n| n == ".krmignore") {
-            let mut builder = GitignoreBuilder::new("");
             let file = here.join(".krmignore");
-            builder.add(&file).map_or(Ok(()), Err).with_context(|| shown(&file))?;
-            self.rules.push((folder.to_owned(), builder.build().with_context(|| shown(&file))?));
+            let rules = self.rules_of(&file).with_context(|| shown(&file))?;
+            self.rules.push((folder.to_owned(), rules));
         }
         if !folder.is_empty() && names.iter().any(|n| n == "Kptfile") {
             self.packages.push(folder.to_owned());
@@ -84,11 +85,11 @@ impl Tree {
             let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
             let disk = here.join(&name);
             let kind = fs::symlink_metadata(&disk).with_context(|| shown(&disk))?.file_type();
-            if is_leftover(&name) && kind.is_file() {
+            if file_path::is_temporary(&name) && kind.is_file() {
                 self.leftovers.push(disk);
                 continue;
             }
-            if name == ".git" || self.ignores_here(&path, kind.is_dir()) {
+            if file_path::is_git(&name) || self.ignores_here(&path, kind.is_dir()) {
                 continue;
             }
             if name.contains(['\n', '\r']) {
@@ -105,6 +106,12 @@ impl Tree {
             }
         }
         Ok(())
+    }
+
+    fn rules_of(&self, file: &Path) -> Result<Gitignore> {
+        let mut builder = GitignoreBuilder::new("");
+        builder.add(regular::within(&self.root, file)?).map_or(Ok(()), Err)?;
+        Ok(builder.build()?)
     }
 
     /// A link is not followed, but one that leads nowhere but to itself is a mistake in the package.

@@ -731,6 +731,49 @@ fn the_krmignore_next_to_a_file_has_the_last_word() {
     assert_eq!(read, theirs);
 }
 
+/// Rules come with a package, so they are read only if that has an end, and if they are the package's.
+#[cfg(unix)]
+#[test]
+fn rules_that_are_no_file_of_the_package_are_refused() {
+    use std::os::unix::fs::symlink;
+    let folder = || Folder::with(&[("p/sub/a.yaml", &map("a", &[])), ("here/b.yaml", &map("b", &[]))]);
+    let replace = "put a copy of what it leads to in its place, or remove it";
+    let refuses = |folder: &Folder, what: &str, remedy: &str| {
+        let told = format!("/sub/.krmignore: it must {what}; {remedy}\n");
+        for args in [["two-way", "-s", "p", "-d", "here", "-i"], ["two-way", "-s", "here", "-d", "p", "-i"]] {
+            let before = folder.files("");
+            let err = folder.run_within(&args, std::time::Duration::from_secs(20)).failed(2);
+            assert!(err.starts_with("error: ") && err.ends_with(&told), "{err}");
+            assert_eq!(folder.files(""), before);
+        }
+    };
+    for (to, what) in [("/dev/null", "out of it"), ("../../outside", "out of it"), ("nowhere", "out of it")] {
+        let folder = folder();
+        folder.write("outside", "*.yaml\n");
+        symlink(to, folder.path("p/sub/.krmignore")).expect("a link");
+        refuses(&folder, &format!("lie in the package, but it is a symbolic link {what}"), replace);
+    }
+    let no_file = "put a file of rules in its place, or remove it";
+    let of_folder = folder();
+    std::fs::create_dir(of_folder.path("p/sub/.krmignore")).expect("a folder");
+    refuses(&of_folder, "be a regular file, but it is a folder", no_file);
+    let huge = folder();
+    huge.write("p/sub/.krmignore", vec![b'\n'; (1 << 20) + 1]);
+    refuses(&huge, "have at most 1048576 bytes, but it has 1048577", "remove rules, or the file");
+    let fifo = folder();
+    let made = std::process::Command::new("mkfifo").arg(fifo.path("p/sub/.krmignore")).status();
+    assert!(made.expect("mkfifo").success());
+    refuses(&fifo, "be a regular file, but it is a FIFO", no_file);
+
+    // A link to rules of the package is one more place for them.
+    let linked = folder();
+    linked.write("p/rules", "a.yaml\n");
+    symlink("../rules", linked.path("p/sub/.krmignore")).expect("a link");
+    linked.write("p/c.yaml", map("c", &[]));
+    linked.run(&["two-way", "-s", "p", "-d", "here", "-i"]).passed();
+    assert_eq!(linked.files("here").into_keys().collect::<Vec<_>>(), ["b.yaml", "c.yaml"]);
+}
+
 #[test]
 fn the_rules_of_a_package_end_where_a_sub_package_begins_as_under_kpt() {
     let kptfile = |name: &str| format!("apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: {name}\n");

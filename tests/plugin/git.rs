@@ -2,7 +2,10 @@
 
 mod laws;
 
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::support::{Folder, PLUGIN, Ran, has};
 
@@ -410,6 +413,55 @@ fn installing_twice_changes_nothing_and_keeps_what_is_there() {
             .expect("runs"),
     );
     assert!(ran.failed(2).contains("not a git repository"));
+}
+
+/// What came with a clone must not lead the installation elsewhere.
+#[test]
+fn attributes_that_are_no_file_of_the_repository_are_not_written() {
+    if !has("git") {
+        return;
+    }
+    let repository = Repository(Folder::new());
+    repository.git(&["init", "-q", "-b", "main", "."]);
+    let outside = Folder::with(&[("profile", "export A=1\n")]);
+    let attributes = repository.0.path(".gitattributes");
+    let refuses = |what: &str| {
+        for args in [&["git-install"][..], &["git-install", "--dry-run"]] {
+            let err = repository.0.run_within(args, Duration::from_secs(20)).failed(2);
+            assert!(
+                err.contains(&format!("/.gitattributes: it must be a regular file, but it is {what}; put ")),
+                "{err}"
+            );
+            assert!(!repository.git(&["config", "--list"]).contains("krm-merge"), "nothing is half installed");
+        }
+    };
+    for to in ["profile", "new"] {
+        symlink(outside.path(to), &attributes).expect("a link");
+        refuses("a symbolic link");
+        assert_eq!((outside.read("profile").as_str(), outside.files("").len()), ("export A=1\n", 1));
+        fs::remove_file(&attributes).expect("removed");
+    }
+    assert!(Command::new("mkfifo").arg(&attributes).status().expect("mkfifo").success());
+    refuses("a FIFO");
+    fs::remove_file(&attributes).expect("removed");
+    repository.0.run(&["git-install"]).passed();
+    assert_eq!(repository.git(&["check-attr", "merge", "a.yaml"]), "a.yaml: merge: krm-merge\n");
+}
+
+/// The attributes of a user are mostly a link into a repository of such files.
+#[test]
+fn a_link_of_the_user_s_own_is_kept_and_what_it_leads_to_is_written() {
+    if !has("git") {
+        return;
+    }
+    let home = Folder::with(&[("dotfiles/attributes", "*.png binary\n")]);
+    fs::create_dir_all(home.path(".config/git")).expect("a folder");
+    symlink("../../dotfiles/attributes", home.path(".config/git/attributes")).expect("a link");
+    let mut command = home.command(&["git-install", "--global", "--pattern", "*.yaml"]);
+    command.env("HOME", &home.0).env_remove("XDG_CONFIG_HOME").env_remove("GIT_CONFIG_GLOBAL");
+    Ran::of(command.output().expect("runs")).passed();
+    assert_eq!(home.read("dotfiles/attributes"), "*.png binary\n*.yaml merge=krm-merge\n");
+    assert!(fs::symlink_metadata(home.path(".config/git/attributes")).expect("there").is_symlink());
 }
 
 /// The parts of a conflict.

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use crate::support::{Folder, PLUGIN, Ran, map};
 
@@ -55,53 +54,6 @@ fn permissions_stay_and_no_other_file_is_touched() {
     let a = old("here/a.yaml");
     assert_eq!(folder.run(&UPGRADE).passed().lines().count(), 1);
     assert_eq!((old("here/a.yaml").ino(), old("here/a.yaml").mtime_nsec()), (a.ino(), a.mtime_nsec()));
-}
-
-#[test]
-fn a_run_that_is_killed_leaves_whole_files() {
-    const FILES: usize = 500;
-    const KILLS: u32 = 50;
-    let folder = Folder::new();
-    let text = |i: usize, value: u8| map(&format!("c{i}"), &[("x", &format!("'{value}'"))]);
-    for i in 0..FILES {
-        folder.write(&format!("v1/s{}/f{i}.yaml", i % 7), text(i, 1));
-        folder.write(&format!("v2/s{}/f{i}.yaml", i % 7), text(i, 2));
-    }
-    let (old, new) = (folder.files("v1"), folder.files("v2"));
-    let reset = || old.iter().for_each(|(path, bytes)| folder.write(&format!("here/{path}"), bytes));
-    let time = || {
-        reset();
-        let start = Instant::now();
-        folder.run(&UPGRADE).passed();
-        assert_eq!(folder.files("here"), new);
-        start.elapsed()
-    };
-    let whole = time().min(time()).min(time());
-    let (mut seed, mut cut_short, mut left_behind) = (u64::from(std::process::id()), 0, 0);
-    for _ in 0..KILLS {
-        reset();
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let wait = whole.mul_f64((seed >> 11) as f64 / (1u64 << 53) as f64);
-        let mut child = folder.command(&UPGRADE).stdout(Stdio::null()).spawn().expect("runs");
-        std::thread::sleep(wait);
-        child.kill().expect("killed");
-        child.wait().expect("ended");
-        let mut changed = 0;
-        for (path, bytes) in folder.files("here") {
-            match (old.get(&path), new.get(&path)) {
-                (Some(old), Some(new)) => {
-                    assert!(bytes == *old || bytes == *new, "{path} is neither old nor new after {wait:?}");
-                    changed += usize::from(bytes == *new);
-                }
-                _ => left_behind += 1,
-            }
-        }
-        cut_short += usize::from(changed < FILES);
-        folder.run(&UPGRADE).passed();
-        assert_eq!(folder.files("here"), new, "the next run makes it whole and cleans up");
-    }
-    assert!(cut_short >= 5, "{cut_short} of {KILLS} runs were cut short");
-    assert!(left_behind > 0, "no run was killed while it wrote");
 }
 
 #[test]
@@ -193,21 +145,58 @@ fn bad_paths_stop_everything() {
     folder.write("here/new\nline.yaml", one(7));
     assert!(refuses(&folder, &UPGRADE, "new\\nline.yaml").contains("line break"));
 
-    for path in ["../../out.yaml", "/tmp/out.yaml", "sub/../../out.yaml"] {
+    for (path, fault) in [
+        ("../../out.yaml", "must lie within the package: relative to it, and without `..`"),
+        ("/tmp/out.yaml", "must lie within the package"),
+        ("sub/../../out.yaml", "must lie within the package"),
+        ("sub//out.yaml", "must be names with one `/` between them"),
+        (".git/hooks/pre-commit", "must not lead into `.git`"),
+        ("sub/.GIT/config", "must not lead into `.git`"),
+        ("GIT~1/config", "must not lead into `.git`"),
+        (".krmignore", "must not be `.krmignore`"),
+        ("sub/.KrmIgnore", "must not be `.krmignore`"),
+        ("sub/.krm-merge-1-0.tmp", "must not be the name of a temporary file"),
+    ] {
         for annotation in ["config.kubernetes.io/path", "internal.config.kubernetes.io/path"] {
             let folder = package();
             let item = format!(
                 "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: out\n  annotations:\n    {annotation}: '{path}'\n"
             );
+            let told = format!(": the path annotation {path:?} {fault}");
+            let says = |err: &str| assert!(err.contains(&told) && err.contains("; correct it, or remove it"), "{err}");
             folder.write("v2/out.yaml", &item);
-            assert!(refuses(&folder, &UPGRADE, "v2/out.yaml:1").contains(path));
+            says(&refuses(&folder, &UPGRADE, "v2/out.yaml:1:1"));
             let list = format!(
                 "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- {}",
                 item.trim_end().replace('\n', "\n  ")
             );
             folder.write("list.yaml", list);
-            refuses(&folder, &["two-way", "-s", "list.yaml", "-d", "here", "-i"], "list.yaml:4");
+            says(&refuses(&folder, &["two-way", "-s", "list.yaml", "-d", "here", "-i"], "list.yaml:4:3"));
         }
+    }
+}
+
+/// A resource that says no path gets one from its namespace and name.
+#[test]
+fn a_namespace_that_is_no_name_of_a_folder_stops_everything() {
+    for (namespace, fault) in [("..", "must lie within the package"), (".Git", "must not lead into `.git`")] {
+        let folder = package();
+        let item = map("out", &[]).replace("  name: out\n", &format!("  name: out\n  namespace: '{namespace}'\n"));
+        let err = refuses(&folder, &["two-way", "-p", &item, "-d", "here", "-i"], "--patch");
+        let path = format!("the path \"{namespace}/configmap_out.yaml\" of a new resource {fault}");
+        assert!(err.contains(&path) && err.contains("; put it into another file"), "{err}");
+    }
+}
+
+/// On some file systems it is `.git`, and on others another system's checkout of it is.
+#[test]
+fn a_folder_that_is_git_s_somewhere_is_no_part_of_a_package() {
+    for name in [".git", ".GIT", "git~1", ".git ", ".g\u{200c}it"] {
+        let folder = package();
+        folder.write(&format!("v2/sub/{name}/hooks/pre-commit"), "#!/bin/sh\n");
+        folder.write(&format!("v2/{name}/x.yaml"), map("x", &[]));
+        folder.run(&UPGRADE).passed();
+        assert_eq!(folder.files("here").into_keys().collect::<Vec<_>>(), ["a.yaml", "sub/b.yaml"], "{name}");
     }
 }
 

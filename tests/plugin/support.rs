@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 pub const PLUGIN: &str = env!("CARGO_BIN_EXE_kubectl-krm_merge");
 
@@ -15,9 +16,19 @@ pub struct Folder(pub PathBuf);
 
 impl Folder {
     pub fn new() -> Self {
+        Self::below(std::env::temp_dir())
+    }
+
+    /// In memory, where the system has such files: for what is written often, and not to last.
+    pub fn in_memory() -> Self {
+        let memory = PathBuf::from("/dev/shm");
+        Self::below(if memory.is_dir() { memory } else { std::env::temp_dir() })
+    }
+
+    fn below(parent: PathBuf) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("krm-merge-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(name);
+        let folder = parent.join(name);
         fs::create_dir_all(&folder).expect("a folder");
         Self(folder)
     }
@@ -76,6 +87,20 @@ impl Folder {
 
     pub fn run(&self, args: &[&str]) -> Ran {
         Ran::of(self.command(args).output().expect("the plugin runs"))
+    }
+
+    /// Runs, and kills what takes longer.
+    pub fn run_within(&self, args: &[&str], time: Duration) -> Ran {
+        let mut command = self.command(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the plugin runs");
+        let start = Instant::now();
+        while child.try_wait().expect("a state").is_none() {
+            if start.elapsed() > time {
+                child.kill().expect("killed");
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ran::of(child.wait_with_output().expect("the plugin ends"))
     }
 
     pub fn run_with(&self, stdin: &str, args: &[&str]) -> Ran {

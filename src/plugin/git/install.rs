@@ -9,6 +9,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::End;
 use crate::cli::GitInstall;
+use crate::disk::{self, Replacement};
+use crate::regular;
+use crate::signals::Signals;
 use crate::walk::{c_quoted, shown};
 
 /// The name of the driver in git's configuration.
@@ -20,7 +23,7 @@ const DRIVER: &str = "krm-merge";
 /// Not in a repository, or what git or the disk refuses.
 pub fn install(args: &GitInstall) -> Result<End> {
     let scope = if args.global { "--global" } else { "--local" };
-    let attributes = if args.global { global_attributes()? } else { root()?.join(".gitattributes") };
+    let attributes = if args.global { global_attributes()? } else { attributes_of_repository()? };
     let settings = [
         ("name", "merge of Kubernetes resources by field".to_owned()),
         (
@@ -31,21 +34,27 @@ pub fn install(args: &GitInstall) -> Result<End> {
             ),
         ),
     ];
-    let text = match fs::read_to_string(&attributes) {
-        Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
+    let old = match fs::read_to_string(&attributes) {
+        Ok(text) => Some(text),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
         Err(e) => return Err(e).with_context(|| shown(&attributes)),
     };
+    let text = old.as_deref().unwrap_or_default();
     let missing: Vec<String> = args
         .pattern
         .iter()
         .map(|pattern| format!("{} merge={DRIVER}", quoted(pattern)))
         .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
         .collect();
-    let mut out = io::stdout().lock();
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
     let settings = settings.map(|(key, value)| (format!("merge.{DRIVER}.{key}"), value));
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
+    if !missing.is_empty() {
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let new = format!("{text}{end}{}\n", missing.join("\n"));
+        replace(&attributes, old.as_deref(), &new, args)?;
+    }
+    let mut out = io::stdout().lock();
     for (key, value) in &open {
         if !args.dry_run {
             git(&["config", scope, key, value])?;
@@ -58,15 +67,20 @@ pub fn install(args: &GitInstall) -> Result<End> {
     for line in &missing {
         writeln!(out, "{}: {line}", shown(&attributes))?;
     }
-    if !args.dry_run && !missing.is_empty() {
-        if let Some(folder) = attributes.parent() {
-            fs::create_dir_all(folder).with_context(|| shown(folder))?;
-        }
-        let open = !text.is_empty() && !text.ends_with('\n');
-        let text = format!("{text}{}{}\n", if open { "\n" } else { "" }, missing.join("\n"));
-        fs::write(&attributes, text).with_context(|| shown(&attributes))?;
-    }
     Ok(End::Done)
+}
+
+/// Puts a new text in the place of the attributes, or says why it could not be put there.
+fn replace(attributes: &Path, old: Option<&str>, new: &str, args: &GitInstall) -> Result<()> {
+    let bytes = |text: &str| text.as_bytes().to_vec();
+    let file = attributes.to_owned();
+    let replacement = Replacement { file, old: old.map(bytes), new: Some(bytes(new)), like: None };
+    let folder = attributes.parent().context("the attributes must lie in a folder")?;
+    if args.dry_run {
+        return disk::look(folder, &[replacement]);
+    }
+    let signals = Signals::hold()?;
+    disk::write(folder, &[replacement], || signals.check())
 }
 
 /// A pattern as `.gitattributes` takes it: one with blanks as a string of C.
@@ -88,11 +102,22 @@ fn program() -> String {
     format!("'{}'", own.to_string_lossy().replace('\'', "'\\''"))
 }
 
-fn root() -> Result<PathBuf> {
-    Ok(PathBuf::from(git(&["rev-parse", "--show-toplevel"])?))
+/// The attributes of the repository. git itself reads no symbolic link there.
+fn attributes_of_repository() -> Result<PathBuf> {
+    let file = Path::new(&git(&["rev-parse", "--show-toplevel"])?).join(".gitattributes");
+    regular::itself(&file).with_context(|| shown(&file))?;
+    Ok(file)
 }
 
+/// The attributes of this user, where a symbolic link to them leads: it is the user's own.
 fn global_attributes() -> Result<PathBuf> {
+    let named = named_attributes()?;
+    let file = fs::canonicalize(&named).unwrap_or(named);
+    regular::itself(&file).with_context(|| shown(&file))?;
+    Ok(file)
+}
+
+fn named_attributes() -> Result<PathBuf> {
     if let Ok(file) = git(&["config", "--global", "--type=path", "core.attributesFile"]) {
         return Ok(PathBuf::from(file));
     }

@@ -1,0 +1,184 @@
+//! Where in a package a new file may be written: the one place that says so.
+//!
+//! The path of a new item is upstream's word, an annotation mostly, and the host writes a file there. So it must neither lead out of the
+//! package nor to a file by which git or this program is told what to do. One file has many names: file systems of macOS and Windows do not
+//! tell capitals from small letters, drop characters that cannot be seen, dots and blanks at the end, read `NAME:STREAM`, and know a short
+//! name for a long one. A path is written on one system and checked out on another, so all of these are refused everywhere. Source: git's
+//! `verify_path`, `is_ntfs_dotgit` and `is_hfs_dotgit`.
+
+use std::fmt;
+
+/// Why no new file may be written at a path: what must hold, behind "the path must".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It leads out of the package.
+    Outside,
+    /// It has a part that is no name.
+    NoName,
+    /// It leads into the folder of git.
+    Git,
+    /// It is the file that says what is no part of the package.
+    Rules,
+    /// It is a name of our temporary files.
+    Temporary,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Outside => "lie within the package: relative to it, and without `..`",
+            Self::NoName => "be names with one `/` between them and no `\\`, as `web/deployment.yaml`",
+            Self::Git => "not lead into `.git`, however that is spelled, for git runs what stands there",
+            Self::Rules => "not be `.krmignore`, however that is spelled, for it holds the rules of what is read",
+            Self::Temporary => "not be the name of a temporary file of `kubectl krm-merge`, which removes it",
+        })
+    }
+}
+
+/// The path of a new file, relative to the package, without `./` before it.
+///
+/// # Errors
+/// No new file may be written there.
+pub fn of_new_file(path: &str) -> Result<&str, Fault> {
+    if !is_within(path) {
+        return Err(Fault::Outside);
+    }
+    let path = path.strip_prefix("./").unwrap_or(path);
+    path.split('/').try_for_each(check)?;
+    Ok(path)
+}
+
+/// Whether a path is relative and leads to nothing above where it begins.
+pub fn is_within(path: &str) -> bool {
+    let has_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path[1..].starts_with(":/");
+    !path.starts_with('/') && !has_drive && !path.split(['/', '\\']).any(|part| only_dots(part).is_some_and(|n| n > 1))
+}
+
+/// How many dots a name is that has nothing else but blanks, which Windows drops.
+fn only_dots(name: &str) -> Option<usize> {
+    name.chars().all(|c| c == '.' || c == ' ').then(|| name.matches('.').count())
+}
+
+fn check(name: &str) -> Result<(), Fault> {
+    let folded = folded(name);
+    if only_dots(name).is_some() || name.contains(|c: char| c == '\\' || c.is_control()) {
+        Err(Fault::NoName)
+    } else if is_git(name) {
+        Err(Fault::Git)
+    } else if folded == ".krmignore" || is_short_name(&folded, "krmign") {
+        Err(Fault::Rules)
+    } else if is_temporary(&folded) {
+        Err(Fault::Temporary)
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether a name is one of the folder of git on some file system.
+pub fn is_git(name: &str) -> bool {
+    let folded = folded(name);
+    folded == ".git" || is_short_name(&folded, "git")
+}
+
+/// A name as the file systems read it that fold names most.
+fn folded(name: &str) -> String {
+    let name = name.split(':').next().unwrap_or(name);
+    let seen = name.chars().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase);
+    seen.collect::<String>().trim_end_matches(['.', ' ']).to_owned()
+}
+
+/// Whether HFS+ leaves a character out of a name.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Whether a folded name is the short one that Windows gives a file: `GIT~1` for `.git`.
+fn is_short_name(folded: &str, of: &str) -> bool {
+    folded.strip_prefix(of).and_then(|rest| rest.strip_prefix('~')).is_some_and(is_number)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+const PREFIX: &str = ".krm-merge-";
+const SUFFIX: &str = ".tmp";
+
+/// What the number of a temporary file is where it holds what a file was.
+pub const OLD: &str = "old";
+
+/// The name of a temporary file: of a process, and of a file that it writes.
+pub fn temporary(process: u32, of: impl fmt::Display) -> String {
+    format!("{PREFIX}{process}-{of}{SUFFIX}")
+}
+
+/// Whether a name is one of our temporary files.
+pub fn is_temporary(name: &str) -> bool {
+    let run = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    run.and_then(|run| run.split_once('-'))
+        .is_some_and(|(process, of)| is_number(process) && (is_number(of) || of == OLD))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_lies_in_the_package_and_tells_nobody_what_to_do() {
+        for (path, want) in [
+            ("web.yaml", Ok("web.yaml")),
+            ("./a/b c/web.yaml", Ok("a/b c/web.yaml")),
+            (".github/x..yaml", Ok(".github/x..yaml")),
+            ("git/.gitignore", Ok("git/.gitignore")),
+            ("clusterrole_system:node.yaml", Ok("clusterrole_system:node.yaml")),
+            ("git~x/.krm-merge-notes.tmp", Ok("git~x/.krm-merge-notes.tmp")),
+            ("../x", Err(Fault::Outside)),
+            ("a/../../x", Err(Fault::Outside)),
+            ("a/..", Err(Fault::Outside)),
+            ("a/.. /x", Err(Fault::Outside)),
+            ("..\\x", Err(Fault::Outside)),
+            ("/etc/x", Err(Fault::Outside)),
+            ("C:/x", Err(Fault::Outside)),
+            ("", Err(Fault::NoName)),
+            ("a//x", Err(Fault::NoName)),
+            ("a/", Err(Fault::NoName)),
+            ("a/./x", Err(Fault::NoName)),
+            ("././x", Err(Fault::NoName)),
+            (".//etc/x", Err(Fault::NoName)),
+            ("a\\x", Err(Fault::NoName)),
+            ("a\nx", Err(Fault::NoName)),
+            ("a\0", Err(Fault::NoName)),
+            (".git", Err(Fault::Git)),
+            (".git/hooks/pre-commit", Err(Fault::Git)),
+            ("a/.GiT/config", Err(Fault::Git)),
+            (".git. ./x", Err(Fault::Git)),
+            (".git::$INDEX_ALLOCATION/x", Err(Fault::Git)),
+            ("GIT~1/x", Err(Fault::Git)),
+            (".g\u{200c}it/x", Err(Fault::Git)),
+            (".krmignore", Err(Fault::Rules)),
+            ("a/.KRMIGNORE", Err(Fault::Rules)),
+            (".\u{212a}rmignore", Err(Fault::Rules)),
+            ("KRMIGN~1", Err(Fault::Rules)),
+            ("a/.krm-merge-1-0.tmp", Err(Fault::Temporary)),
+            (".KRM-merge-12-old.tmp ", Err(Fault::Temporary)),
+        ] {
+            assert_eq!(of_new_file(path), want, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn only_our_own_names_are_temporary() {
+        for name in [&temporary(12, 0), ".krm-merge-1-34.tmp", &temporary(12, OLD)] {
+            assert!(is_temporary(name), "{name}");
+        }
+        for name in [
+            ".krm-merge-notes.tmp",
+            ".krm-merge-12.tmp",
+            ".krm-merge-12-mine.tmp",
+            ".krm-merge--.tmp",
+            ".krm-merge-1-0.tmp.bak",
+        ] {
+            assert!(!is_temporary(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Checks a file that came with a package, and is read as rules, before it is opened: it must be a regular one, and not a huge one.
+//!
+//! A FIFO is never done, a device fills the memory, and a symbolic link brings rules from elsewhere, or leads what is written there out of
+//! the package.
+
+use std::fs::{self, FileType};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+/// The most bytes that rules may have.
+const MOST: u64 = 1 << 20;
+
+/// The file itself. A symbolic link is one to a file of the package.
+///
+/// # Errors
+/// What is no such file, with what it is and what to do.
+pub fn within(package: &Path, file: &Path) -> Result<PathBuf> {
+    let found = fs::canonicalize(file).ok().filter(|found| found.starts_with(package));
+    let Some(found) = found else {
+        bail!("it must lie in the package, but it is a symbolic link out of it; {COPY}");
+    };
+    check(&found)?;
+    Ok(found)
+}
+
+/// Checks that a file is no symbolic link, or is not there.
+///
+/// # Errors
+/// As [`within`].
+pub fn itself(file: &Path) -> Result<()> {
+    match fs::symlink_metadata(file) {
+        Ok(found) if found.is_symlink() => bail!("it must be a regular file, but it is a symbolic link; {COPY}"),
+        Ok(_) => check(file),
+        Err(_) => Ok(()),
+    }
+}
+
+const COPY: &str = "put a copy of what it leads to in its place, or remove it";
+
+/// Checks what a file is, or what a symbolic link leads to.
+///
+/// # Errors
+/// As [`within`].
+pub fn check(file: &Path) -> Result<()> {
+    let found = fs::metadata(file)?;
+    if !found.is_file() {
+        let kind = kind(found.file_type());
+        bail!("it must be a regular file, but it is {kind}; put a file of rules in its place, or remove it");
+    }
+    if found.len() > MOST {
+        bail!("it must have at most {MOST} bytes, but it has {}; remove rules, or the file", found.len());
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn kind(of: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match () {
+        () if of.is_dir() => "a folder",
+        () if of.is_fifo() => "a FIFO",
+        () if of.is_socket() => "a socket",
+        () => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(of: FileType) -> &'static str {
+    if of.is_dir() { "a folder" } else { "a device" }
+}

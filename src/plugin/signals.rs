@@ -1,0 +1,95 @@
+//! The signals that ask this program to end, held back while it writes files.
+//!
+//! SIGINT, SIGTERM and SIGHUP end it at once wherever nothing is half done. Between [`Signals::hold`] and the end of what that answers they
+//! only leave a note, which the writer looks at: it undoes what it did, or it finishes. A signal that the program was started to ignore, as
+//! `nohup` has it ignore SIGHUP, stays ignored; only Linux says which ones these are.
+
+use std::fmt;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use anyhow::{Context, Result};
+use signal_hook::consts;
+use signal_hook::flag::{register_conditional_default, register_usize};
+use signal_hook::low_level::signal_name;
+
+#[cfg(unix)]
+const ALL: [i32; 3] = [consts::SIGINT, consts::SIGTERM, consts::SIGHUP];
+#[cfg(not(unix))]
+const ALL: [i32; 2] = [consts::SIGINT, consts::SIGTERM];
+
+/// Signals that are held back, for as long as this lives.
+#[derive(Debug)]
+pub struct Signals {
+    came: Arc<AtomicUsize>,
+    /// Whether signals end the program again.
+    ends: Arc<AtomicBool>,
+    /// Whether the writer knows of one.
+    is_told: AtomicBool,
+}
+
+/// A signal that came, and for which nothing is written.
+#[derive(Debug)]
+pub struct Stopped(usize);
+
+impl Signals {
+    /// Holds them back.
+    ///
+    /// # Errors
+    /// The system does not let it.
+    pub fn hold() -> Result<Self> {
+        let held = Self { came: Arc::default(), ends: Arc::default(), is_told: AtomicBool::default() };
+        let ignored = ignored();
+        for signal in ALL.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+            let name = || format!("{} must have a handler", signal_name(signal).unwrap_or_default());
+            register_conditional_default(signal, Arc::clone(&held.ends)).with_context(name)?;
+            register_usize(signal, Arc::clone(&held.came), usize::try_from(signal)?).with_context(name)?;
+        }
+        Ok(held)
+    }
+
+    /// Checks that none came.
+    ///
+    /// # Errors
+    /// The one that came.
+    pub fn check(&self) -> Result<()> {
+        match self.came.load(Ordering::SeqCst) {
+            0 => Ok(()),
+            signal => {
+                self.is_told.store(true, Ordering::SeqCst);
+                Err(Stopped(signal).into())
+            }
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // What was stopped once only has to say so.
+        self.ends.store(!self.is_told.load(Ordering::SeqCst), Ordering::SeqCst);
+    }
+}
+
+/// The signals that this program was started to ignore, one bit each.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+}
+
+impl Stopped {
+    /// The exit code by which shells know a program that a signal ended.
+    pub fn exit_code(&self) -> u8 {
+        u8::try_from(128 + self.0).unwrap_or(u8::MAX)
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = i32::try_from(self.0).ok().and_then(signal_name).unwrap_or("a signal");
+        write!(f, "stopped by {name}, and nothing is written")
+    }
+}
+
+impl std::error::Error for Stopped {}
