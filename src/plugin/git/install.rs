@@ -1,14 +1,16 @@
 //! `git-install`: tells git of the driver, and which files it is for.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use krm_merge::shown::misleads;
 
 use crate::End;
 use crate::cli::GitInstall;
+use crate::screen::{Page, Reader};
 use crate::walk::{c_quoted, shown};
 
 /// The name of the driver in git's configuration.
@@ -42,7 +44,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
         .map(|pattern| format!("{} merge={DRIVER}", quoted(pattern)))
         .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
         .collect();
-    let mut out = io::stdout().lock();
+    let mut page = Page::new(Reader::of_stdout());
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
     let settings = settings.map(|(key, value)| (format!("merge.{DRIVER}.{key}"), value));
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
@@ -50,14 +52,15 @@ pub fn install(args: &GitInstall) -> Result<End> {
         if !args.dry_run {
             git(&["config", scope, key, value])?;
         }
-        writeln!(out, "git config {scope} {key} '{value}'")?;
+        page.line(&format!("git config {scope} {key} '{value}'"));
     }
     if open.is_empty() && missing.is_empty() {
-        writeln!(out, "nothing changed: the configuration of git and {} say it already", shown(&attributes))?;
+        page.line(&format!("nothing changed: the configuration of git and {} say it already", shown(&attributes)));
     }
     for line in &missing {
-        writeln!(out, "{}: {line}", shown(&attributes))?;
+        page.line(&format!("{}: {line}", shown(&attributes)));
     }
+    page.print()?;
     if !args.dry_run && !missing.is_empty() {
         if let Some(folder) = attributes.parent() {
             fs::create_dir_all(folder).with_context(|| shown(folder))?;
@@ -69,10 +72,10 @@ pub fn install(args: &GitInstall) -> Result<End> {
     Ok(End::Done)
 }
 
-/// A pattern as `.gitattributes` takes it: one with blanks as a string of C.
+/// A pattern as `.gitattributes` takes it: one with blanks, or with what is not seen, as a string of C.
 fn quoted(pattern: &str) -> String {
-    let is_bare = !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || c.is_control());
-    if is_bare { pattern.to_owned() } else { c_quoted(pattern) }
+    let is_bare = !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || misleads(c));
+    if is_bare { pattern.to_owned() } else { c_quoted(pattern, |c| !misleads(c)) }
 }
 
 /// How git shall call this program: by name if that finds it, else by its path.
@@ -105,7 +108,8 @@ fn global_attributes() -> Result<PathBuf> {
 fn git(args: &[&str]) -> Result<String> {
     let output = Command::new("git").args(args).output().context("git must be on PATH")?;
     if !output.status.success() {
-        bail!("git {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        let told = String::from_utf8_lossy(&output.stderr);
+        bail!("git {}: {}", args.join(" "), told.trim().lines().collect::<Vec<_>>().join("; "));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
 }
