@@ -4,6 +4,7 @@
 //! stays where the files still say what they said, and is a conflict where they do not. Nothing is sent without `--apply`.
 
 mod cluster;
+mod credential;
 mod drift;
 mod http;
 mod kubeconfig;

@@ -10,6 +10,7 @@ use krm_merge::function::{Added, Item, merge_items};
 use krm_merge::merge::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{self, Outcome, Severity};
+use krm_merge::shown;
 use krm_merge::yaml::Document;
 
 use crate::End;
@@ -291,6 +292,9 @@ fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Re
         let path = path_of(dest, added)?;
         if path.split('/').any(|part| part.is_empty() && dest.is_folder() || part == "..") {
             bail!("{}: a new resource must lie in dest, not at {path:?}", added.origin);
+        }
+        if dest.is_folder() && path.contains(['\n', '\r']) {
+            bail!("{}: a new resource must have a path without line breaks, not {}", added.origin, shown::name(&path));
         }
         if matches!(&dest.root, Root::Folder(tree) if tree.ignores(&path)) {
             continue;

@@ -11,5 +11,6 @@ mod live;
 mod presence;
 #[path = "../support/mod.rs"]
 mod shared;
+mod shown;
 mod strategic;
 mod support;
