@@ -3,6 +3,7 @@
 mod order;
 #[cfg(unix)]
 mod refused;
+mod shown;
 mod spelling;
 
 use std::collections::BTreeMap;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::support::{Folder, PLUGIN, Ran, has};
 
 /// Controls (C0, DEL, C1), breaks of lines of all kinds, marks of direction, and what has no width.
-const ODD: &str = "\u{1}\u{7}\u{8}\t\u{1b}[2J\u{1b}]0;x\u{7}\u{7f}\u{85}\u{9b}31m\u{9d}\u{202e}\u{202a}\u{2066}\u{2069}\u{200e}\u{61c}\u{2028}\u{2029}\u{200b}\u{200d}\u{2060}\u{ad}\u{feff}\u{e0041}";
+pub const ODD: &str = "\u{1}\u{7}\u{8}\t\u{1b}[2J\u{1b}]0;x\u{7}\u{7f}\u{85}\u{9b}31m\u{9d}\u{202e}\u{202a}\u{2066}\u{2069}\u{200e}\u{61c}\u{2028}\u{2029}\u{200b}\u{200d}\u{2060}\u{ad}\u{feff}\u{e0041}";
 
 /// What makes a patch of a name that is printed as it is.
 const PATCH: &str =
     "x\n--- /dev/null\n+++ b/OWNED\n@@ -0,0 +1 @@\n+OWNED\ndiff --git a/OWNED b/OWNED\n\rerror: OWNED\n";
 
-fn odd(name: &str) -> String {
+pub fn odd(name: &str) -> String {
     format!("{name}{ODD}{PATCH}")
 }
 
@@ -39,13 +39,13 @@ fn check(text: &str) {
     assert!(!text.lines().any(is_owned), "{text:?}");
 }
 
-fn check_all(ran: &Ran) {
+pub fn check_all(ran: &Ran) {
     check(&ran.stdout);
     check(&ran.stderr);
 }
 
 /// JSON in ASCII, which is YAML that all readers take.
-fn ascii(value: &Value) -> String {
+pub fn ascii(value: &Value) -> String {
     let escape = |c: char| match c {
         c if c.is_ascii() && c != '\u{7f}' => c.to_string(),
         c => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
