@@ -31,6 +31,7 @@ pub fn settle(user: &mut AuthInfo) -> Result<()> {
     if let Some(provider) = provider {
         user.token = Some(token_of(&id_token(&provider)?, "`id-token`")?);
     } else if user.username.is_some() && user.password.is_some() {
+        // Nothing else is asked for, as ever.
     } else if let Some(inline) = inline {
         user.token = Some(token_of(inline.expose_secret(), "`token`")?);
     } else if let Some(file) = file {
