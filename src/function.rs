@@ -67,7 +67,8 @@ impl Output {
     /// A text to write, with what the results say on stderr and by the exit code.
     pub fn of(stdout: String, results: &[Outcome]) -> Self {
         let shown = results.iter().filter(|r| r.severity != Severity::Info);
-        let stderr = shown.flat_map(|r| [Some(r.line()), r.excerpt.clone()]).flatten().collect();
+        let excerpt = |r: &Outcome| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
+        let stderr = shown.flat_map(|r| [vec![r.line()], excerpt(r)].concat()).collect();
         Self { stdout, stderr, verdict: verdict(results) }
     }
 }

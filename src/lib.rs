@@ -65,4 +65,6 @@ pub mod path;
 pub mod schema;
 pub mod yaml;
 
+pub mod shown;
+
 pub use function::{Output, Verdict, run};

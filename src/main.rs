@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::{Verdict, exec_plugin, run};
+use krm_merge::{Verdict, exec_plugin, run, shown};
 
 const USAGE: &str = include_str!("usage.txt");
 
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         }
         Err(e) => {
             // There is no one left to tell when stderr is closed.
-            let _ = writeln!(io::stderr(), "error: {e:#}");
+            let _ = tell(&format!("error: {e:#}"));
             ExitCode::FAILURE
         }
     }
@@ -30,12 +30,12 @@ fn try_main() -> Result<ExitCode> {
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => {}
         ["-h" | "--help"] => {
-            io::stdout().write_all(USAGE.as_bytes())?;
+            print(USAGE)?;
             return Ok(ExitCode::SUCCESS);
         }
         ["-V" | "--version"] => {
             let types = krm_merge::schema::builtin::VERSIONS;
-            writeln!(io::stdout(), "krm-merge {} (types of Kubernetes {types})", env!("CARGO_PKG_VERSION"))?;
+            print(&format!("krm-merge {} (types of Kubernetes {types})\n", env!("CARGO_PKG_VERSION")))?;
             return Ok(ExitCode::SUCCESS);
         }
         // So does kustomize call its legacy exec plugins.
@@ -61,15 +61,24 @@ fn try_main() -> Result<ExitCode> {
         Some(config) => exec_plugin::run(&config, &text),
         None => run(&text),
     };
-    io::stdout().lock().write_all(output.stdout.as_bytes())?;
-    let mut stderr = io::stderr().lock();
-    for line in &output.stderr {
-        writeln!(stderr, "{line}")?;
-    }
+    print(&output.stdout)?;
+    output.stderr.iter().try_for_each(|line| tell(line))?;
     Ok(match output.verdict {
         Verdict::Passed => ExitCode::SUCCESS,
         Verdict::Failed => ExitCode::FAILURE,
     })
+}
+
+/// Prints what the host reads: resources, which are data, and words of our own.
+#[expect(clippy::disallowed_methods, reason = "this is where the function prints")]
+fn print(text: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(text.as_bytes())
+}
+
+/// Tells a line on stderr; what of it could mislead is escaped.
+#[expect(clippy::disallowed_methods, reason = "this is where the function tells")]
+fn tell(line: &str) -> io::Result<()> {
+    writeln!(io::stderr(), "{}", shown::line(line))
 }
 
 fn utf_8(bytes: Vec<u8>, name: &str) -> Result<String> {

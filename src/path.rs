@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::shown::{misleads, quoted};
+
 /// The values of an element's merge keys, in the order of the keys. Numbers are in decimal, so `80`, `"80"` and `0x50` agree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ElementKey<'a>(pub Vec<Cow<'a, str>>);
@@ -87,7 +89,7 @@ impl<'a> FieldPath<'a> {
         for stride in &self.0 {
             match &stride.step {
                 Step::Field(name) if must_be_quoted(name) => {
-                    out.push_str(&format!("[{}]", crate::yaml::quoted_json(name)));
+                    out.push_str(&format!("[{}]", quoted(name)));
                 }
                 Step::Field(name) => {
                     if !out.is_empty() {
@@ -102,15 +104,15 @@ impl<'a> FieldPath<'a> {
     }
 }
 
-/// Whether a name would not stand for itself in a path, or would break the line.
+/// Whether a name would not stand for itself in a path, or would mislead.
 fn must_be_quoted(name: &str) -> bool {
-    name.is_empty() || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"' | ' ') || c.is_control())
+    name.is_empty() || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"' | ' ') || misleads(c))
 }
 
-/// The value of an element, quoted where it would break the path or the line.
+/// The value of an element, quoted where it would break the path or mislead.
 fn value(text: &str) -> String {
-    if text.contains(|c: char| matches!(c, '[' | ']' | ',' | '"') || c.is_control()) {
-        crate::yaml::quoted_json(text)
+    if text.contains(|c: char| matches!(c, '[' | ']' | ',' | '"') || misleads(c)) {
+        quoted(text)
     } else {
         text.to_owned()
     }

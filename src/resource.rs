@@ -5,6 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::host::ROLE;
+use crate::shown;
 use crate::target::Target;
 use crate::yaml::{NodeRef, Place, comment_text};
 
@@ -23,11 +24,15 @@ pub struct Identity<'a> {
 
 impl fmt::Display for Identity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} ", self.api_version, self.kind)?;
-        if !self.namespace.is_empty() {
-            write!(f, "{}/", self.namespace)?;
-        }
-        f.write_str(self.name)
+        write!(f, "{} {}", shown::name(self.api_version), self.called())
+    }
+}
+
+impl Identity<'_> {
+    /// What messages call the resource: `Deployment prod/web`.
+    pub fn called(&self) -> String {
+        let [kind, namespace, name] = [self.kind, self.namespace, self.name].map(shown::name);
+        if namespace.is_empty() { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") }
     }
 }
 

@@ -7,7 +7,8 @@ use serde_yaml::Value;
 
 use crate::child::Value as _;
 use crate::policy::OnConflict;
-use crate::resource::Resource;
+use crate::resource::{Identity, Resource};
+use crate::shown;
 use crate::splice::{json_of, to_json};
 use crate::tree::{Conflict, Taking, Tree, View};
 use crate::warning::{Notice, Warning};
@@ -77,6 +78,14 @@ pub struct ResourceRef {
     pub name: String,
 }
 
+impl ResourceRef {
+    /// Who that is.
+    pub fn identity(&self) -> Identity<'_> {
+        let Self { api_version, kind, namespace, name } = self;
+        Identity { api_version, kind, namespace, name }
+    }
+}
+
 /// A field, with its value on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -105,7 +114,7 @@ impl Outcome {
     /// A result about nothing in particular.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self {
-            message: message.into(),
+            message: shown::line(&message.into()).into_owned(),
             severity,
             resource_ref: None,
             field: None,
@@ -233,18 +242,17 @@ impl Outcome {
         };
         let mut about = String::new();
         if let Some(r) = &self.resource_ref {
-            let namespace = if r.namespace.is_empty() { String::new() } else { format!("{}/", r.namespace) };
-            about.push_str(&format!("{} {namespace}{}", r.kind, r.name));
+            about.push_str(&r.identity().called());
         }
         // What says itself where it lies has no identity that the line could begin with.
-        if let Some(file) = self.file.as_ref().filter(|f| !about.is_empty() || !self.message.contains(&f.path)) {
-            about.push_str(&if about.is_empty() { file.path.clone() } else { format!(" ({})", file.path) });
+        let file = self.file.as_ref().map(|file| shown::name(&file.path));
+        if let Some(file) = file.filter(|file| !about.is_empty() || !self.message.contains(&**file)) {
+            about.push_str(&if about.is_empty() { file.into_owned() } else { format!(" ({file})") });
         }
         if !about.is_empty() {
             about.push_str(": ");
         }
-        let line = format!("{severity}: {about}{}", self.message);
-        line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+        format!("{severity}: {about}{}", shown::line(&self.message))
     }
 }
 

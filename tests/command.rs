@@ -64,6 +64,54 @@ fn any_other_argument_is_an_error_on_stderr() {
     }
 }
 
+/// Controls of each kind, breaks of lines, marks of direction, and what has no width, behind which a line of its own would begin.
+const ODD: &str = "\u{7}\u{1b}[2J\u{7f}\u{85}\u{9b}31m\u{202e}\u{2066}\u{2028}\u{2029}\u{200b}\u{feff}\r\nerror: OWNED";
+
+#[test]
+fn no_name_value_or_argument_is_told_as_it_is_where_it_misleads() {
+    let text = serde_json::json!(ODD).to_string();
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_ascii_graphic() || c == ' ' { c.into() } else { format!("\\u{:04x}", c as u32) })
+        .collect();
+    let item = |data: &str, kind: &str| {
+        format!(
+            "{{\"apiVersion\": \"v1\", \"kind\": {kind}, \"metadata\": {{\"name\": {text}, \"namespace\": {text}, \"annotations\": {{\"config.kubernetes.io/path\": {text}}}}}, \"data\": {{{text}: {data}}}}}"
+        )
+    };
+    let list = |items: &str, spec: &str| {
+        format!(
+            "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: [{items}]\nfunctionConfig:\n  apiVersion: krm-merge.dev/v1alpha1\n  kind: Merge\n  spec: {{{spec}}}\n"
+        )
+    };
+    let side = |role: &str, data: &str| format!("{role}: [{{resources: [{}]}}]", item(data, &text));
+    let dest = item("\"2\"", &text);
+    let upgrade = format!("mode: ThreeWay, {}, {}", side("original", "\"1\""), side("updated", &text));
+    let mut told = 0;
+    for stdin in [
+        list(&dest, &upgrade),
+        list(&dest, &format!("{upgrade}, onConflict: Fail")),
+        list(&format!("{dest}, {dest}"), &upgrade),
+        list(&dest, &format!("mode: {text}")),
+        list(&dest, &format!("mode: TwoWay, {text}: 1")),
+        list(&dest, &format!("mode: Strategic, source: [{{resources: [{}]}}]", item("1", "Other"))),
+        list(&dest, "mode: TwoWay, source: [{resources: [\u{202e}\u{feff}\"]}]"),
+    ] {
+        let output = krm_merge(&[], stdin.as_bytes());
+        let said = stderr(&output);
+        assert!(!said.chars().any(|c| ODD.contains(c) && !c.is_ascii_graphic() && !" \n".contains(c)), "{said:?}");
+        assert!(said.lines().all(|line| !line.starts_with("error: OWNED")), "{said:?}");
+        told += said.lines().count();
+    }
+    assert!(told > 6, "{told}");
+    for args in [&[ODD][..], &["--help", ODD], &[&format!("--{ODD}")]] {
+        let said = stderr(&krm_merge(args, b""));
+        assert!(said.contains("\\u001b[2J") || said.contains("--help"), "{said:?}");
+        assert_eq!(said.lines().count(), 1, "{said:?}");
+        assert!(!said.chars().any(|c| ODD.contains(c) && !c.is_ascii_graphic() && !" \n".contains(c)), "{said:?}");
+    }
+}
+
 #[test]
 fn text_that_is_no_utf_8_is_an_error_with_its_offset() {
     let output = krm_merge(&[], b"a: 1\nb: \xff\n");

@@ -241,8 +241,8 @@ pub struct Live {
     /// Exit with 1 where anything differs
     #[arg(long)]
     pub exit_code: bool,
-    /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy; at most 31536000, a year
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,
 }
 

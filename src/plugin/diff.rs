@@ -1,51 +1,18 @@
 //! A merge as a unified diff, with the resource and the place of each hunk in its header, and a block for each conflict behind it.
 
 use std::collections::HashSet;
-use std::io::IsTerminal;
 use std::ops::Range;
 
 use krm_merge::results::{Outcome, Told};
+use krm_merge::shown;
 use krm_merge::yaml::Document;
-use serde_json::Value;
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict};
+use crate::screen::{Page, Paint, Reader};
 use crate::spot::{Spot, spots};
-use crate::walk::{c_quoted, c_string};
-
-/// Whether colours help whoever reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paint {
-    /// Escape codes of a terminal.
-    Colour,
-    /// Bare text.
-    Plain,
-}
-
-impl Paint {
-    /// Colours on a terminal, unless `NO_COLOR` says otherwise. Source: no-color.org.
-    pub fn of_stdout() -> Self {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
-        if std::io::stdout().is_terminal() && !refused && !is_dumb { Self::Colour } else { Self::Plain }
-    }
-
-    /// A line in a colour.
-    pub fn line(self, code: &str, text: &str) -> String {
-        match self {
-            Self::Colour => format!("\x1b[{code}m{text}\x1b[0m\n"),
-            Self::Plain => format!("{text}\n"),
-        }
-    }
-}
-
-const BOLD: &str = "1";
-const RED: &str = "31";
-const GREEN: &str = "32";
-/// The colour of what someone should look at.
-pub const YELLOW: &str = "33";
-const CYAN: &str = "36";
+use crate::walk::c_quoted;
 
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;
@@ -54,53 +21,55 @@ const CONTEXT: usize = 3;
 ///
 /// It has git's headers, for nothing else says that an empty file comes or goes, that a file which becomes empty stays, and that a new one
 /// can be executed. What is no text is named only; git refuses such a diff, patch takes the rest of it, and both say so and fail.
-pub fn diff(changes: &[Change], paint: Paint) -> String {
-    changes.iter().map(|change| of_file(change, paint)).collect()
+pub fn diff(changes: &[Change], reader: Reader) -> Page {
+    let mut page = Page::new(reader);
+    changes.iter().for_each(|change| of_file(change, &mut page));
+    page
 }
 
-fn of_file(change: &Change, paint: Paint) -> String {
+fn of_file(change: &Change, page: &mut Page) {
     let name = |side: &str, bytes: &Option<Vec<u8>>| match bytes {
         // A stream has no name.
         Some(_) if change.path.is_empty() => format!("{side}/-"),
-        Some(_) => c_string(&format!("{side}/{}", change.path)),
+        Some(_) => git_name(&format!("{side}/{}", change.path)),
         None => "/dev/null".to_owned(),
     };
     let names = [name("a", &change.old), name("b", &change.new)];
-    let mut out = paint.line(BOLD, &opening(change));
+    opening(change).lines().for_each(|line| page.painted(Paint::Bold, line));
     if change.old.as_deref().unwrap_or_default() == change.new.as_deref().unwrap_or_default() {
-        return out;
+        return;
     }
     let [Some(old), Some(new)] = texts(change) else {
         // Without an index, git and patch pass over it in silence.
-        let binary = format!("Binary files {} and {} differ", names[0], names[1]);
-        return out + &paint.line(BOLD, "index 0000000..0000000") + &paint.line(BOLD, &binary);
+        page.painted(Paint::Bold, "index 0000000..0000000");
+        return page.painted(Paint::Bold, &format!("Binary files {} and {} differ", names[0], names[1]));
     };
     let documents = [old, new].map(|text| Document::parse(text).ok());
     let starts = [old, new].map(line_starts);
     let [old, new] = [old, new].map(lines);
     let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&old, &new);
     // GNU diff and git write a tab behind a name with a blank, without which patch takes the name to end at the blank.
-    let head = |mark: &str, name: &str| {
-        let end = if name.contains(' ') && !name.starts_with('"') { "\t" } else { "" };
-        paint.line(BOLD, &format!("{mark} {name}{end}"))
-    };
-    out += &(head("---", &names[0]) + &head("+++", &names[1]));
+    for (mark, name) in ["---", "+++"].into_iter().zip(&names) {
+        match name.contains(' ') && !name.starts_with('"') {
+            true => page.painted_with_tab(Paint::Bold, &format!("{mark} {name}")),
+            false => page.painted(Paint::Bold, &format!("{mark} {name}")),
+        }
+    }
     for hunk in diff.grouped_ops(CONTEXT) {
-        out.push_str(&paint.line(CYAN, header(&hunk, &starts, &documents).trim_end()));
+        page.painted(Paint::Cyan, header(&hunk, &starts, &documents).trim_end());
         for piece in hunk.iter().flat_map(|op| diff.iter_changes(op)) {
             let text = piece.value();
             let bare = text.strip_suffix('\n').unwrap_or(text);
             match piece.tag() {
-                ChangeTag::Equal => out.push_str(&format!(" {bare}\n")),
-                ChangeTag::Delete => out.push_str(&paint.line(RED, &format!("-{bare}"))),
-                ChangeTag::Insert => out.push_str(&paint.line(GREEN, &format!("+{bare}"))),
+                ChangeTag::Equal => page.line_of_file(Paint::Plain, ' ', bare),
+                ChangeTag::Delete => page.line_of_file(Paint::Red, '-', bare),
+                ChangeTag::Insert => page.line_of_file(Paint::Green, '+', bare),
             }
             if !text.ends_with('\n') {
-                out.push_str("\\ No newline at end of file\n");
+                page.line("\\ No newline at end of file");
             }
         }
     }
-    out
 }
 
 /// The lines by which git knows a file, and what becomes of it beside its text.
@@ -109,7 +78,7 @@ fn opening(change: &Change) -> String {
     let [a, b] = ["a", "b"].map(|side| {
         let name = format!("{side}/{path}");
         // Two names on one line: patch takes one to end at a blank.
-        if name.contains(' ') { c_quoted(&name) } else { c_string(&name) }
+        if name.contains(' ') { c_quoted(&name, is_bare) } else { git_name(&name) }
     });
     let like = change.like.as_deref().map(is_executable);
     let mode = match (&change.old, &change.new) {
@@ -123,6 +92,16 @@ fn opening(change: &Change) -> String {
         },
     };
     format!("diff --git {a} {b}{mode}")
+}
+
+/// A name as git and patch take it: as it is, or as a string of C.
+fn git_name(name: &str) -> String {
+    if name.chars().all(is_bare) { name.to_owned() } else { c_quoted(name, is_bare) }
+}
+
+/// Whether git writes a character of a name as it is, where `core.quotePath` is on, as it is by default. Source: `quote_c_style` of git's quote.c.
+fn is_bare(c: char) -> bool {
+    c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\')
 }
 
 /// The lines of a text, as git and patch count them: only a line feed ends one.
@@ -239,7 +218,7 @@ fn texts(change: &Change) -> [Option<&str>; 2] {
 }
 
 /// How many lines come and go in each file, as `git diff --stat` has it.
-pub fn stat(changes: &[Change], paint: Paint) -> String {
+pub fn stat(changes: &[Change], reader: Reader) -> Page {
     const WIDTH: usize = 40;
     let counts: Vec<Option<(usize, usize)>> = changes
         .iter()
@@ -251,48 +230,42 @@ pub fn stat(changes: &[Change], paint: Paint) -> String {
             Some((count(ChangeTag::Insert), count(ChangeTag::Delete)))
         })
         .collect();
-    let names: Vec<String> = changes.iter().map(|c| shown(&c.path)).collect();
+    let names: Vec<_> = changes.iter().map(|c| shown::name(&c.path)).collect();
     let widest = names.iter().map(|n| n.chars().count()).max().unwrap_or_default();
     let most = counts.iter().flatten().map(|(i, d)| i + d).max().unwrap_or_default().max(1);
     let digits = most.to_string().len().max(3);
-    let mut out = String::new();
+    let mut page = Page::new(reader);
     for (name, count) in names.iter().zip(&counts) {
         let Some((come, go)) = count else {
-            out.push_str(&format!(" {name:widest$} | {:>digits$}\n", "Bin"));
+            page.line(&format!(" {name:widest$} | {:>digits$}", "Bin"));
             continue;
         };
         let scale = |n: usize| if most <= WIDTH { n } else { (n * WIDTH).div_ceil(most) };
         let (plus, minus) = ("+".repeat(scale(*come)), "-".repeat(scale(*go)));
-        let bar = match paint {
-            Paint::Colour => format!("\x1b[{GREEN}m{plus}\x1b[0m\x1b[{RED}m{minus}\x1b[0m"),
-            Paint::Plain => plus + &minus,
-        };
-        out.push_str(&format!(" {name:widest$} | {:>digits$} {bar}\n", come + go));
+        let head = format!(" {name:widest$} | {:>digits$} ", come + go);
+        page.pieces(&[(Paint::Plain, &head), (Paint::Green, &plus), (Paint::Red, &minus)]);
     }
     let sum = |pick: fn(&(usize, usize)) -> usize| counts.iter().flatten().map(pick).sum::<usize>();
     let (come, go) = (sum(|c| c.0), sum(|c| c.1));
     let plural = |n: usize| if n == 1 { "" } else { "s" };
-    out.push_str(&format!(
-        " {} file{} changed, {come} insertion{}(+), {go} deletion{}(-)\n",
+    page.line(&format!(
+        " {} file{} changed, {come} insertion{}(+), {go} deletion{}(-)",
         changes.len(),
         plural(changes.len()),
         plural(come),
         plural(go)
     ));
-    out
+    page
 }
 
 /// The conflicts, one block each.
-pub fn conflicts(results: &[Outcome], paint: Paint) -> String {
-    let blocks = results.iter().filter(|r| is_conflict(r)).map(|result| {
+pub fn conflicts(results: &[Outcome], reader: Reader) -> Page {
+    let mut page = Page::new(reader);
+    for result in results.iter().filter(|r| is_conflict(r)) {
         let told = result.told.clone().unwrap_or(Told { place: String::new(), settled: "" });
-        let mut about = Vec::new();
-        if let Some(r) = &result.resource_ref {
-            let namespace = if r.namespace.is_empty() { String::new() } else { format!("{}/", r.namespace) };
-            about.push(format!("{} {namespace}{}", r.kind, r.name));
-        }
-        about.extend(result.file.as_ref().map(|f| format!("({})", shown(&f.path))));
-        let mut out = paint.line(YELLOW, &format!("conflict: {}: {}", about.join(" "), told.place));
+        let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
+        about.extend(result.file.as_ref().map(|f| format!("({})", shown::name(&f.path))));
+        page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), told.place));
         let field = result.field.as_ref();
         let json = |value: Option<&serde_yaml::Value>| {
             let value = value.and_then(|v| serde_json::to_string(v).ok());
@@ -300,24 +273,19 @@ pub fn conflicts(results: &[Outcome], paint: Paint) -> String {
         };
         let original = result.tags.get("krm-merge.dev/original").cloned();
         if field.is_some() || original.is_some() {
-            out.push_str(&format!("  original: {}\n", original.unwrap_or_else(|| "(none)".to_owned())));
+            page.line(&format!("  original: {}", original.unwrap_or_else(|| "(none)".to_owned())));
         }
         if let Some(field) = field {
-            out.push_str(&format!("  dest:     {}\n", json(field.current_value.as_ref())));
-            out.push_str(&format!("  updated:  {}\n", json(field.proposed_value.as_ref())));
+            page.line(&format!("  dest:     {}", json(field.current_value.as_ref())));
+            page.line(&format!("  updated:  {}", json(field.proposed_value.as_ref())));
         } else {
             // How it was settled is on a line of its own.
             let message = result.message.strip_suffix(told.settled).map(|m| m.trim_end_matches([':', ' ']));
-            out.push_str(&format!("  {}\n", message.filter(|m| !m.is_empty()).unwrap_or(&result.message)));
+            page.line(&format!("  {}", message.filter(|m| !m.is_empty()).unwrap_or(&result.message)));
         }
-        out + &format!("  outcome:  {}\n", told.settled)
-    });
-    blocks.collect()
-}
-
-/// A path on one line.
-fn shown(path: &str) -> String {
-    if path.chars().any(char::is_control) { Value::String(path.to_owned()).to_string() } else { path.to_owned() }
+        page.line(&format!("  outcome:  {}", told.settled));
+    }
+    page
 }
 
 #[cfg(test)]
@@ -356,7 +324,7 @@ diff --git a/c.yaml b/c.yaml
 +  i: 1
 \\ No newline at end of file
 ";
-        assert_eq!(diff(&[change("c.yaml", Some(old), Some(&new))], Paint::Plain), want);
+        assert_eq!(diff(&[change("c.yaml", Some(old), Some(&new))], Reader::Program).text(), want);
     }
 
     #[test]
@@ -368,7 +336,7 @@ diff --git a/c.yaml b/c.yaml
         };
         let map = |a: u8| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  a: '{a}'\n");
         let header = |old: &str, new: &str| {
-            let text = diff(&[change("c.yaml", Some(old), Some(new))], Paint::Plain);
+            let text = diff(&[change("c.yaml", Some(old), Some(new))], Reader::Program).text();
             let mut headers = text.lines().filter(|l| l.starts_with("@@"));
             let header = headers.next().expect("a hunk").to_owned();
             assert_eq!(headers.next(), None);
@@ -418,26 +386,26 @@ diff --git a/c.yaml b/c.yaml
         let message = "the file was deleted in dest: it stays deleted";
         let result = Outcome { told: Some(told), tags, ..Outcome::new(krm_merge::results::Severity::Warning, message) };
         let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\n";
-        assert_eq!(conflicts(&[result], Paint::Plain), want);
+        assert_eq!(conflicts(&[result], Reader::Program).text(), want);
     }
 
     #[test]
     fn files_that_come_go_or_hold_bytes_are_told_as_such() {
-        let text = diff(&[change("new", None, Some("a\n")), change("old", Some("b\n"), None)], Paint::Plain);
+        let text = diff(&[change("new", None, Some("a\n")), change("old", Some("b\n"), None)], Reader::Program).text();
         assert_eq!(
             text,
             "diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+a\ndiff --git a/old b/old\ndeleted file mode 100644\n--- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"
         );
         let binary = "diff --git a/x b/x\nindex 0000000..0000000\nBinary files a/x and b/x differ\n";
-        assert_eq!(diff(&[change("x", Some("a\0"), Some("b"))], Paint::Plain), binary);
-        assert!(diff(&[change("new", None, Some("a\n"))], Paint::Colour).contains("\x1b[32m+a\x1b[0m\n"));
+        assert_eq!(diff(&[change("x", Some("a\0"), Some("b"))], Reader::Program).text(), binary);
+        assert!(diff(&[change("new", None, Some("a\n"))], Reader::Colour).text().contains("\x1b[32m+a\x1b[0m\n"));
     }
 
     #[test]
     fn the_stat_counts_lines() {
         let changes = [change("a.yaml", Some("1\n2\n"), Some("1\n3\n4\n")), change("bin", Some("\0"), None)];
         assert_eq!(
-            stat(&changes, Paint::Plain),
+            stat(&changes, Reader::Program).text(),
             " a.yaml |   3 ++-\n bin    | Bin\n 2 files changed, 2 insertions(+), 1 deletion(-)\n"
         );
     }

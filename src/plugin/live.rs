@@ -4,6 +4,7 @@
 //! stays where the files still say what they said, and is a conflict where they do not. Nothing is sent without `--apply`.
 
 mod cluster;
+mod credential;
 mod drift;
 mod http;
 mod kubeconfig;
@@ -16,8 +17,6 @@ mod send;
 mod spelling;
 mod text;
 
-use std::io::{self, Write};
-
 use anyhow::Result;
 use krm_merge::config::Role;
 use krm_merge::results::{self, Outcome, Severity};
@@ -25,11 +24,12 @@ use serde_json::{Value, json};
 
 use crate::End;
 use crate::cli::{Live, OnConflict, Output};
-use crate::diff::{self, Paint};
+use crate::diff;
 use crate::merge::{Merge, is_conflict, leave_open, merge};
 use crate::output;
 use crate::progress::Progress;
 use crate::run::report;
+use crate::screen::{self, Page, Reader};
 use crate::side::Side;
 use crate::told;
 use cluster::Cluster;
@@ -52,15 +52,15 @@ pub fn live(args: &Live) -> Result<End> {
         anyhow::Ok((cluster, locals, rules))
     })?;
     progress.set("merging");
-    let paint = Paint::of_stdout();
-    let (dest, mut merge, told) = merged(args, &locals, &rules, paint)?;
+    let reader = Reader::of_stdout();
+    let (dest, mut merge, told) = merged(args, &locals, &rules, reader)?;
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
     let sending = if args.apply && !merge.has_failed() { Some(sending(&locals, &merge)?) } else { None };
     let unchecked = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
     report(&merge.results, format);
     for info in &unchecked {
-        let _ = writeln!(io::stderr(), "{}", told::line(info));
+        screen::tell(&told::line(info));
     }
     merge.results.extend(unchecked);
     let sent = match sending {
@@ -68,21 +68,25 @@ pub fn live(args: &Live) -> Result<End> {
             let _progress = Progress::begin("sending");
             runtime.block_on(sending.send(&cluster, &args.field_manager))
         }
-        None => Ok(String::new()),
+        None => Ok(Vec::new()),
     };
     let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new() };
-    let text = match format {
-        None => String::new(),
-        Some(Output::Yaml | Output::Json) if merge.has_failed() => String::new(),
-        Some(Output::Yaml) => output::yaml(&dest, &shown),
-        Some(Output::Json) => output::json(&dest, &shown)?,
-        Some(Output::Name) => output::names(&merge)?,
-        Some(Output::Results) => output::results(&merge.results)?,
+    let mut page = Page::new(reader);
+    match format {
+        None => {}
+        Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
+        Some(Output::Yaml) => page.data(&output::yaml(&dest, &shown)),
+        Some(Output::Json) => page.data(&output::json(&dest, &shown)?),
+        Some(Output::Name) => output::names(&merge)?.iter().for_each(|name| page.line(name)),
+        Some(Output::Results) => page.data(&output::results(&merge.results)?),
         Some(Output::Diff) => {
-            diff::diff(&secret::masked(&merge.changes), paint) + &told + &diff::conflicts(&merge.results, paint)
+            page.append(diff::diff(&secret::masked(&merge.changes), reader));
+            page.append(told);
+            page.append(diff::conflicts(&merge.results, reader));
         }
-    };
-    io::stdout().lock().write_all((text + &sent?).as_bytes())?;
+    }
+    sent?.iter().for_each(|line| page.line(line));
+    page.print()?;
     if let Some(end) = merge.failure() {
         return Ok(end);
     }
@@ -91,7 +95,7 @@ pub fn live(args: &Live) -> Result<End> {
 
 /// The merge over all resources, on objects without what the server populates. What was applied by other means than `kubectl apply` has no
 /// original: what the files say is set in it, and nobody can tell who changed it.
-fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Result<(Side, Merge, String)> {
+fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Result<(Side, Merge, Page)> {
     let is_upgrade = |l: &&Local| l.live.is_none() || l.original.is_some();
     let original = |l: &Local| l.original.clone();
     let side = |pick: &dyn Fn(&Local) -> Option<Object>, of: &dyn Fn(&&Local) -> bool| {
@@ -149,7 +153,8 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     }
     merged.results.iter_mut().for_each(secret::mask_fields);
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();
-    let told = drifts.iter().map(|(address, found)| drift::shown(address, found, &conflicts, paint)).collect();
+    let mut told = Page::new(reader);
+    drifts.iter().for_each(|(address, found)| drift::show(address, found, &conflicts, &mut told));
     if merged.has_failed() {
         merged.changes.clear();
     }

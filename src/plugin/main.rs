@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod regular;
 mod run;
+mod screen;
 mod setting;
 mod side;
 mod signals;
@@ -20,12 +21,14 @@ mod spot;
 mod told;
 mod walk;
 
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{CommandFactory, FromArgMatches};
 use krm_merge::config::Mode;
+use krm_merge::shown;
 
 use cli::{Cli, Command};
 use signals::Stopped;
@@ -49,8 +52,7 @@ fn main() -> ExitCode {
         // Whoever read our output has read enough.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
-            // There is no one left to tell when stderr is closed.
-            let _ = writeln!(io::stderr(), "error: {}", told(&e));
+            screen::tell(&format!("error: {}", told::chain(&e)));
             e.downcast_ref::<Stopped>().map_or(End::Bad, |stopped| End::Stopped(stopped.exit_code()))
         }
     };
@@ -62,27 +64,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// An error with its causes; some libraries say the cause in the error already.
-fn told(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
-        "" => cause,
-        said if said.contains(&cause) => told,
-        said => format!("{said}: {cause}"),
-    })
-}
-
 fn try_main() -> Result<End> {
     if program() == complete::COMPLETER {
         let words: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
-        return print(complete::candidates(&command(), &words).as_bytes());
+        return print(&complete::candidates(&command(), &words));
     }
-    let matches = match command().try_get_matches() {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let matches = match command().try_get_matches_from(&args) {
         Ok(matches) => matches,
-        Err(e) => {
-            // `--help` and `--version` come as errors, too, which go to stdout.
-            let _ = e.print();
-            return Ok(if e.use_stderr() { End::Bad } else { End::Done });
-        }
+        Err(e) => return refused(e, &args),
     };
     match Cli::from_arg_matches(&matches)?.command {
         Command::TwoWay { source, common } => run::run(&common, || setting::of_source(Mode::TwoWay, &source, &common)),
@@ -93,16 +83,30 @@ fn try_main() -> Result<End> {
         Command::Live(args) => live::live(&args),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
-        Command::Completion { shell } => print(complete::script(shell, &command()).as_bytes()),
+        Command::Completion { shell } => print(&complete::script(shell, &command())),
         Command::Man { command: name } => print(&man(name.as_deref())?),
-        Command::Complete { words } => print(complete::candidates(&command(), &words).as_bytes()),
+        Command::Complete { words } => print(&complete::candidates(&command(), &words)),
     }
+}
+
+/// What clap says of arguments that it refuses, which it repeats: so it is asked again with arguments that can be shown.
+fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
+    let shown = args.iter().map(|arg| shown::line(&arg.to_string_lossy()).into_owned());
+    let error = command().try_get_matches_from(shown).err().unwrap_or(error);
+    let text = error.render().to_string();
+    // `--help` and `--version` come as errors, too, which go to stdout.
+    if !error.use_stderr() {
+        return print(&text);
+    }
+    screen::tell_lines(&text);
+    Ok(End::Bad)
 }
 
 /// The command line, under the name that the user knows it by.
 fn command() -> clap::Command {
     let file = program();
-    let name = if file.starts_with("kubectl") || file.is_empty() { "kubectl krm-merge".to_owned() } else { file };
+    let is_plugin = file.starts_with("kubectl") || file.is_empty();
+    let name = if is_plugin { "kubectl krm-merge".to_owned() } else { shown::line(&file).into_owned() };
     Cli::command().name("kubectl-krm_merge").bin_name(name)
 }
 
@@ -114,7 +118,7 @@ fn program() -> String {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-fn man(name: Option<&str>) -> Result<Vec<u8>> {
+fn man(name: Option<&str>) -> Result<String> {
     let mut command = command();
     command.build();
     let page = match name {
@@ -126,10 +130,10 @@ fn man(name: Option<&str>) -> Result<Vec<u8>> {
     };
     let mut out = Vec::new();
     clap_mangen::Man::new(page).source(format!("kubectl-krm-merge {VERSION}")).render(&mut out)?;
-    Ok(out)
+    Ok(String::from_utf8(out)?)
 }
 
-fn print(text: &[u8]) -> Result<End> {
-    io::stdout().lock().write_all(text)?;
+fn print(text: &str) -> Result<End> {
+    screen::print(text)?;
     Ok(End::Done)
 }

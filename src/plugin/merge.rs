@@ -11,6 +11,7 @@ use krm_merge::function::{Item, Job, Texts};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{self, Outcome, Severity};
+use krm_merge::shown;
 use krm_merge::yaml::Document;
 
 use crate::End;
@@ -308,6 +309,9 @@ fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Re
         {
             let what = "put it into another file, or leave it out by `.krmignore` there";
             bail!("{}: the path {path:?} of a new resource must {fault}; {what}", added.origin);
+        }
+        if dest.is_folder() && path.contains(['\n', '\r']) {
+            bail!("{}: a new resource must have a path without line breaks, not {}", added.origin, shown::name(&path));
         }
         if matches!(&dest.root, Root::Folder(tree) if tree.ignores(&path)) {
             continue;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Result, anyhow};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::Outcome;
-use krm_merge::splice::to_json;
+use krm_merge::shown;
+use krm_merge::splice::{self, to_json};
 use krm_merge::yaml::{Document, NodeRef, extent};
 
 use crate::edit::end;
@@ -68,7 +69,8 @@ pub fn json(dest: &Side, merge: &Merge) -> Result<String> {
     })
 }
 
-/// Compact JSON with four blanks a level, as kubectl prints it. Numbers keep their digits, which a parsed value would not promise.
+/// Compact JSON with four blanks a level, as kubectl prints it. Numbers keep their digits, which a parsed value would not promise; in strings
+/// what could mislead is an escape.
 fn indented(json: &str) -> String {
     let mut out = String::new();
     let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
@@ -79,7 +81,7 @@ fn indented(json: &str) -> String {
     };
     while let Some(c) = chars.next() {
         if in_string {
-            out.push(c);
+            out.push_str(&shown::line(c.encode_utf8(&mut [0; 4])));
             in_string = is_escaped || c != '"';
             is_escaped = !is_escaped && c == '\\';
             continue;
@@ -116,8 +118,8 @@ fn indented(json: &str) -> String {
 }
 
 /// The resources that come, change or go, as `kind.group/name`, one a line.
-pub fn names(merge: &Merge) -> Result<String> {
-    let mut out = String::new();
+pub fn names(merge: &Merge) -> Result<Vec<String>> {
+    let mut out = Vec::new();
     for change in &merge.changes {
         let parse = |bytes: &Option<Vec<u8>>| {
             let text = bytes.as_deref().and_then(|b| std::str::from_utf8(b).ok()).unwrap_or_default();
@@ -127,9 +129,7 @@ pub fn names(merge: &Merge) -> Result<String> {
         let (old, new) = (by_name(&old), by_name(&new));
         let changed = new.iter().filter(|(name, text)| old.get(*name) != Some(text));
         let gone = old.iter().filter(|(name, _)| !new.contains_key(*name));
-        for (_, name) in changed.chain(gone).map(|(name, _)| name) {
-            out.push_str(&format!("{name}\n"));
-        }
+        out.extend(changed.chain(gone).map(|((_, name), _)| name.clone()));
     }
     Ok(out)
 }
@@ -144,11 +144,10 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
         };
         for (node, text) in nodes {
             let Some(identity) = Resource::read(node, Origin::Item(0)).identity else { continue };
-            let group = identity.api_version.rsplit_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
-            out.insert(
-                (identity.namespace, format!("{}{group}/{}", identity.kind.to_lowercase(), identity.name)),
-                text,
-            );
+            let group = identity.api_version.rsplit_once('/').map(|(group, _)| format!(".{}", shown::name(group)));
+            let (kind, group) = (identity.kind.to_lowercase(), group.unwrap_or_default());
+            let name = format!("{}{group}/{}", shown::name(&kind), shown::name(identity.name));
+            out.insert((identity.namespace, name), text);
         }
     }
     out
@@ -156,7 +155,31 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
 
 /// The results, as a ResourceList has them.
 pub fn results(results: &[Outcome]) -> Result<String> {
-    Ok(serde_yaml::to_string(&BTreeMap::from([("results", results)]))?)
+    Ok(escaped(serde_yaml::to_string(&BTreeMap::from([("results", results)]))?))
+}
+
+/// The same YAML with each scalar in double quotes in which something could mislead.
+fn escaped(yaml: String) -> String {
+    if !yaml.chars().any(|c| shown::misleads(c) && c != '\n') {
+        return yaml;
+    }
+    let Ok(document) = Document::parse(yaml.as_str()) else { return yaml };
+    let mut edits = Vec::new();
+    document.roots().for_each(|root| escape(root, &mut edits));
+    splice::apply(&yaml, 0..yaml.len(), &edits)
+}
+
+fn escape(node: NodeRef<'_>, edits: &mut Vec<splice::Edit>) {
+    node.elements().for_each(|element| escape(element, edits));
+    for (key, value) in node.entries() {
+        escape(key, edits);
+        escape(value, edits);
+    }
+    if !node.is_container() && node.text().chars().any(|c| shown::misleads(c) && c != '\n') {
+        let end = if node.text().ends_with('\n') { "\n" } else { "" };
+        let text = format!("{}{end}", shown::quoted_yaml(node.string()));
+        edits.push(splice::Edit { range: node.start()..node.end(), text });
+    }
 }
 
 #[cfg(test)]
@@ -168,5 +191,19 @@ mod tests {
         let compact = r#"{"a":{},"b":[],"c":[1,"x{,:\"]\\"],"d":{"e":123456789012345678901234567890}}"#;
         let want = "{\n    \"a\": {},\n    \"b\": [],\n    \"c\": [\n        1,\n        \"x{,:\\\"]\\\\\"\n    ],\n    \"d\": {\n        \"e\": 123456789012345678901234567890\n    }\n}\n";
         assert_eq!(indented(compact), want);
+    }
+
+    #[test]
+    fn what_could_mislead_is_escaped_and_means_the_same() {
+        let odd = "a\u{1b}\u{9b}\u{202e}\u{2028}\u{200b}\u{e0041}\nb: \"\\\n";
+        let is_escaped = |text: &str| text.chars().all(|c| !shown::misleads(c) || c == '\n');
+        let value =
+            serde_json::json!({odd: [odd, {"k": format!("{odd}{odd}"), "plain\u{202e}": "x\u{200b}\n y\n", "z": 1}]});
+        let yaml = escaped(serde_yaml::to_string(&value).expect("YAML"));
+        assert!(is_escaped(&yaml), "{yaml:?}");
+        assert_eq!(serde_yaml::from_str::<serde_json::Value>(&yaml).expect("YAML"), value, "{yaml}");
+        let json = indented(&value.to_string());
+        assert!(is_escaped(&json), "{json:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).expect("JSON"), value, "{json}");
     }
 }

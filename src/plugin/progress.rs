@@ -1,11 +1,12 @@
 //! A sign of life on a terminal's stderr, for runs that take over a second.
 
-use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::screen::is_told_to_someone;
 
 /// A progress bar that shows itself after a second, until it is dropped.
 #[derive(Debug)]
@@ -13,15 +14,15 @@ pub struct Progress(Option<(ProgressBar, Sender<()>, JoinHandle<()>)>);
 
 impl Progress {
     /// Begins; `message` says what is being done.
-    pub fn begin(message: &str) -> Self {
-        if !std::io::stderr().is_terminal() {
+    pub fn begin(message: &'static str) -> Self {
+        if !is_told_to_someone() {
             return Self(None);
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
             bar.set_style(style);
         }
-        bar.set_message(message.to_owned());
+        bar.set_message(message);
         let (done, is_done) = channel();
         let shown = bar.clone();
         let thread = spawn(move || {
@@ -34,9 +35,9 @@ impl Progress {
     }
 
     /// Says what is being done now.
-    pub fn set(&self, message: &str) {
+    pub fn set(&self, message: &'static str) {
         if let Self(Some((bar, ..))) = self {
-            bar.set_message(message.to_owned());
+            bar.set_message(message);
         }
     }
 }

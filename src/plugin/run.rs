@@ -1,18 +1,19 @@
 //! `two-way`, `three-way` and `strategic`: read, merge, print or write.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use krm_merge::results::{Outcome, Severity};
+use krm_merge::shown;
 
 use crate::End;
 use crate::cli::{Common, Output};
-use crate::diff::{self, Paint};
+use crate::diff;
 use crate::disk::{self, Replacement};
 use crate::merge::{Merge, is_conflict, merge};
 use crate::output;
 use crate::progress::Progress;
+use crate::screen::{self, Page, Reader};
 use crate::setting::Setting;
 use crate::side::{Root, Side};
 use crate::signals::Signals;
@@ -100,51 +101,45 @@ pub fn format(common: &Common) -> Option<Output> {
 
 /// Errors and warnings on stderr, one line each. Conflicts that were settled are in the diff, where one is printed.
 pub fn report(results: &[Outcome], format: Option<Output>) {
-    let mut stderr = io::stderr().lock();
     let in_diff = |r: &Outcome| format == Some(Output::Diff) && r.severity == Severity::Warning && is_conflict(r);
-    for result in results.iter().filter(|r| r.severity != Severity::Info && !in_diff(r)) {
-        // What is told is in the exit code, too, for whoever has closed stderr.
-        let _ = writeln!(stderr, "{}", told::line(result));
-    }
+    let told = results.iter().filter(|r| r.severity != Severity::Info && !in_diff(r));
+    told.for_each(|result| screen::tell(&told::line(result)));
 }
 
 fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
-    let paint = Paint::of_stdout();
-    let text = match format(common) {
-        None => written(merge),
+    let reader = Reader::of_stdout();
+    let mut page = Page::new(reader);
+    match format(common) {
+        None => written(merge, &mut page),
         // What failed has no merged resources.
-        Some(Output::Yaml | Output::Json) if merge.has_failed() => String::new(),
-        Some(Output::Yaml) => output::yaml(dest, merge),
-        Some(Output::Json) => output::json(dest, merge)?,
-        Some(Output::Name) => output::names(merge)?,
-        Some(Output::Results) => output::results(&merge.results)?,
+        Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
+        Some(Output::Yaml) => page.data(&output::yaml(dest, merge)),
+        Some(Output::Json) => page.data(&output::json(dest, merge)?),
+        Some(Output::Name) => output::names(merge)?.iter().for_each(|name| page.line(name)),
+        Some(Output::Results) => page.data(&output::results(&merge.results)?),
         Some(Output::Diff) => {
-            let changes = match common.stat && common.output.is_none() {
-                true => String::new(),
-                false => diff::diff(&merge.changes, paint),
-            };
-            let stat = if common.stat { diff::stat(&merge.changes, paint) } else { String::new() };
-            changes + &stat + &diff::conflicts(&merge.results, paint)
+            if !common.stat || common.output.is_some() {
+                page.append(diff::diff(&merge.changes, reader));
+            }
+            if common.stat {
+                page.append(diff::stat(&merge.changes, reader));
+            }
+            page.append(diff::conflicts(&merge.results, reader));
         }
-    };
-    io::stdout().lock().write_all(text.as_bytes())?;
-    Ok(())
+    }
+    page.print()
 }
 
 /// What was written, one line a file, and how the merge went.
-fn written(merge: &Merge) -> String {
-    let mut out = String::new();
+fn written(merge: &Merge, page: &mut Page) {
     for change in &merge.changes {
         let did = match (&change.old, &change.new) {
             (None, _) => "added",
             (_, None) => "deleted",
             _ => "changed",
         };
-        out.push_str(&format!("{did} {}\n", change.path));
+        page.line(&format!("{did} {}", shown::name(&change.path)));
     }
     let infos = merge.results.iter().filter(|r| r.severity == Severity::Info);
-    for info in infos {
-        out.push_str(&format!("{}\n", told::line(info)));
-    }
-    out
+    infos.for_each(|info| page.line(&told::line(info)));
 }

@@ -64,8 +64,7 @@ fn contains(ranges: &[Range<usize>], at: usize) -> bool {
 
 fn of_resource(node: NodeRef<'_>, start: usize, ranges: &[Range<usize>], found: &mut Vec<Spot>) {
     let Some(identity) = Resource::read(node, Origin::Item(0)).identity else { return };
-    let namespace = if identity.namespace.is_empty() { String::new() } else { format!("{}/", identity.namespace) };
-    let resource = format!("{} {namespace}{}", identity.kind, identity.name);
+    let resource = identity.called();
     let mut paths = Vec::new();
     if contains(ranges, start) {
         paths.push(String::new());

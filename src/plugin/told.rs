@@ -10,6 +10,15 @@ use krm_merge::results::{Outcome, Severity};
 
 use crate::side::{Held, Side};
 
+/// An error with its causes; some libraries say the cause in the error already.
+pub fn chain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        said if said.contains(&cause) => told,
+        said => format!("{said}: {cause}"),
+    })
+}
+
 /// A result for stderr: `error: web.yaml:3:5: Deployment web: …`.
 pub fn line(result: &Outcome) -> String {
     let Some((place, message)) = place(&result.message) else { return result.line() };

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use krm_merge::file_path;
+use krm_merge::shown;
 
 use crate::regular;
 
@@ -155,25 +156,27 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
-/// A path for a message: on one line, whatever is in it.
+/// A path for a message.
 pub fn shown(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if text.chars().any(char::is_control) { format!("{text:?}") } else { text.into_owned() }
+    shown::name(&path.to_string_lossy()).into_owned()
 }
 
-/// A name as git, patch and diff take it: as it is, or as a string of C where that would not be read again.
-pub fn c_string(name: &str) -> String {
-    if name.contains(|c: char| c.is_control() || c == '"' || c == '\\') { c_quoted(name) } else { name.to_owned() }
-}
-
-/// A string of C.
-pub fn c_quoted(text: &str) -> String {
-    let escaped = |c: char| match c {
-        '"' | '\\' => format!("\\{c}"),
-        '\n' => "\\n".to_owned(),
-        '\t' => "\\t".to_owned(),
-        c if c.is_ascii_control() => format!("\\{:03o}", u32::from(c)),
-        c => c.to_string(),
-    };
-    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+/// A string of C, as git and patch read it, in which only some characters stand as they are.
+pub fn c_quoted(text: &str, is_bare: impl Fn(char) -> bool) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            '"' | '\\' => out.extend(['\\', c]),
+            c if is_bare(c) => out.push(c),
+            c => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("\\{byte:03o}"))),
+        }
+    }
+    out + "\""
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::shown::column;
+
 /// A place in a text, counted from 1 as editors do; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
@@ -71,8 +73,7 @@ impl Error {
         let offset = offset.min(text.len());
         let line = &text[line_start(text, offset)..line_end(text, offset)];
         let skip = (position.column - 1).saturating_sub(EXCERPT * 3 / 4);
-        let shown: String =
-            line.chars().skip(skip).take(EXCERPT).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let shown: String = line.chars().skip(skip).take(EXCERPT).map(column).collect();
         let excerpt = || format!("  | {shown}\n  | {:>1$}", '^', position.column - skip);
         Self { message: message.into(), position, excerpt: (!text.contains("Secret")).then(excerpt) }
     }
@@ -108,6 +109,12 @@ mod tests {
         let e = Error::at("a: 1\né: [b\n", 7, "odd");
         assert_eq!(e.to_string(), "2:2: odd");
         assert_eq!(e.excerpt(), Some("  | é: [b\n  |  ^"));
+    }
+
+    #[test]
+    fn what_would_move_the_caret_has_one_column() {
+        let e = Error::at("a\t\u{1b}\u{202e}b\u{200b}: [c\n", 12, "odd");
+        assert_eq!(e.excerpt(), Some("  | a \u{fffd}\u{fffd}b\u{fffd}: [c\n  |         ^"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod order;
 #[cfg(unix)]
 mod refused;
+mod shown;
 mod spelling;
 
 use std::collections::BTreeMap;
@@ -49,6 +50,7 @@ fn wire(status: u16, body: &Value) -> &'static str {
 #[derive(Clone, Debug)]
 struct Asked {
     line: String,
+    user: String,
     kind: String,
     body: String,
 }
@@ -96,7 +98,7 @@ fn serve(stream: TcpStream, answers: &Answers, log: &Mutex<Vec<Asked>>) -> Optio
             return None;
         }
         let line = line.trim_end().trim_end_matches(" HTTP/1.1").to_owned();
-        let (mut length, mut kind) = (0, String::new());
+        let (mut length, mut kind, mut user) = (0, String::new(), String::new());
         loop {
             let mut header = String::new();
             reader.read_line(&mut header).ok()?;
@@ -104,13 +106,14 @@ fn serve(stream: TcpStream, answers: &Answers, log: &Mutex<Vec<Asked>>) -> Optio
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => length = value.trim().parse().ok()?,
                 "content-type" => kind = value.trim().to_owned(),
+                "authorization" => user = value.trim().to_owned(),
                 _ => {}
             }
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         let before = log.lock().ok()?.iter().filter(|a| a.line == line).count();
-        log.lock().ok()?.push(Asked { line: line.clone(), kind, body: String::from_utf8(body).ok()? });
+        log.lock().ok()?.push(Asked { line: line.clone(), user, kind, body: String::from_utf8(body).ok()? });
         let dry = line.contains("dryRun=All");
         let path = line.split('?').next()?.to_owned();
         let answer = answers.get(&format!("{path} dry")).filter(|_| dry).or_else(|| answers.get(&path)).cloned();

@@ -11,6 +11,7 @@ mod live;
 mod presence;
 #[path = "../support/mod.rs"]
 mod shared;
+mod shown;
 mod signals;
 mod strategic;
 mod support;

@@ -71,6 +71,7 @@ pub fn has(program: &str) -> bool {
     found
 }
 
+#[expect(clippy::disallowed_methods, reason = "tests say what they like")]
 fn skipped(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     // Not by a macro: the test runner would keep that to itself.

@@ -3,8 +3,8 @@
 //! The merge is done once for each side that someone may choose: what the results make different is what is marked. Where git's own merge by line is clean and means the same, its text is taken, for it has what both sides did to comments,
 //! layout and order as well; and where it is clean and the conflicts are in texts of several lines, or come of a resource that was renamed.
 
+use std::borrow::Cow;
 use std::fs;
-use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,6 +12,7 @@ use std::process::{Command, Output};
 use anyhow::{Context, Result};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::Outcome;
+use krm_merge::shown;
 use krm_merge::yaml::{Document, NodeRef, same};
 
 use super::choices::{Choices, choices};
@@ -21,17 +22,18 @@ use super::versions::{Address, Versions, outermost};
 use crate::End;
 use crate::cli::GitDriver;
 use crate::merge::leave_open;
+use crate::screen;
 use crate::side::{list_of, parse};
 use crate::told;
-use crate::walk::shown;
+use crate::walk;
 
 /// Merges; the result is in our file.
 ///
 /// # Errors
 /// A file that cannot be read or written, and a git that cannot be run where its own merge is needed.
 pub fn drive(args: &GitDriver) -> Result<End> {
-    let name = args.path.clone().unwrap_or_else(|| shown(&args.ours));
-    let read = |path: &Path| fs::read(path).with_context(|| shown(path));
+    let name = args.path.clone().unwrap_or_else(|| walk::shown(&args.ours));
+    let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
     let [original, ours, theirs] = [read(&args.original)?, read(&args.ours)?, read(&args.theirs)?];
     let sides = [&original, &theirs, &ours].map(|bytes| kubernetes(&name, bytes));
     let [Some(original), Some(theirs), Some(ours)] = sides else { return by_line(args) };
@@ -39,7 +41,7 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     let ours = kubernetes(&name, margins.as_bytes()).unwrap_or(ours);
     let versions = Versions::new([&original, &theirs, &ours]);
     let Ok(Some(mut chosen)) = choices(&name, &versions, &[]) else { return by_line(args) };
-    let write = |text: &str| fs::write(&args.ours, text).with_context(|| shown(&args.ours));
+    let write = |text: &str| fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours));
     let by_git = git_merge_file(args, &["-p"])?;
     let is_clean = by_git.status.success();
     let lines = String::from_utf8(by_git.stdout).unwrap_or_default();
@@ -58,19 +60,20 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     }
     for conflict in &mut chosen.conflicts {
         leave_open(conflict);
-        let _ = writeln!(io::stderr(), "{}", told::line(conflict));
+        screen::tell(&told::line(conflict));
     }
     for Address { resource, path } in &asked {
         let place = if path.is_empty() { String::new() } else { format!(" of `{path}`") };
         let what = format!("a comment{place} was changed on one side, and it or what it is of on the other");
-        let _ = writeln!(io::stderr(), "error: {} {}: {what}: someone must decide", resource.kind, resource.name);
+        let [kind, name] = [&resource.kind, &resource.name].map(|text| shown::name(text));
+        screen::tell(&format!("error: {kind} {name}: {what}: someone must decide"));
     }
     let marks = Marks {
         size: usize::from(args.marker_size),
         style: style(),
-        ours: label("ours", "%X", &args.ours_label),
-        original: label("original", "%S", &args.original_label),
-        theirs: label("theirs", "%Y", &args.theirs_label),
+        ours: &label("ours", "%X", &args.ours_label),
+        original: &label("original", "%S", &args.original_label),
+        theirs: &label("theirs", "%Y", &args.theirs_label),
     };
     write(&marked(&name, &marks, &chosen))?;
     let is_open = chosen.ours != chosen.theirs || !chosen.conflicts.is_empty();
@@ -254,9 +257,9 @@ fn resources<'d>(document: &'d Document<'_>) -> Vec<([&'d str; 4], String)> {
     document.roots().filter_map(read).collect()
 }
 
-/// A label of git's; one that this git does not know stays as it was written, `%X`.
-fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> &'l str {
-    if given == unknown { default } else { given }
+/// A label of git's on the one line of its marker; one that this git does not know stays as it was written, `%X`.
+fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> Cow<'l, str> {
+    if given == unknown { Cow::Borrowed(default) } else { shown::line(given) }
 }
 
 /// git's own merge, in place.
@@ -271,9 +274,9 @@ fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
         .arg("-q")
         .args(more)
         .arg(format!("--marker-size={}", args.marker_size))
-        .args(["-L", label("ours", "%X", &args.ours_label)])
-        .args(["-L", label("original", "%S", &args.original_label)])
-        .args(["-L", label("theirs", "%Y", &args.theirs_label)])
+        .args(["-L", &label("ours", "%X", &args.ours_label)])
+        .args(["-L", &label("original", "%S", &args.original_label)])
+        .args(["-L", &label("theirs", "%Y", &args.theirs_label)])
         .args([&args.ours, &args.original, &args.theirs])
         .output()
         .context("git must be on PATH")

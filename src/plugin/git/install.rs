@@ -1,16 +1,18 @@
 //! `git-install`: tells git of the driver, and which files it is for.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use krm_merge::shown::misleads;
 
 use crate::End;
 use crate::cli::GitInstall;
 use crate::disk::{self, Replacement};
 use crate::regular;
+use crate::screen::{Page, Reader};
 use crate::signals::Signals;
 use crate::walk::{c_quoted, shown};
 
@@ -46,6 +48,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
         .map(|pattern| format!("{} merge={DRIVER}", quoted(pattern)))
         .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
         .collect();
+    let mut page = Page::new(Reader::of_stdout());
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
     let settings = settings.map(|(key, value)| (format!("merge.{DRIVER}.{key}"), value));
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
@@ -54,19 +57,19 @@ pub fn install(args: &GitInstall) -> Result<End> {
         let new = format!("{text}{end}{}\n", missing.join("\n"));
         replace(&attributes, old.as_deref(), &new, args)?;
     }
-    let mut out = io::stdout().lock();
     for (key, value) in &open {
         if !args.dry_run {
             git(&["config", scope, key, value])?;
         }
-        writeln!(out, "git config {scope} {key} '{value}'")?;
+        page.line(&format!("git config {scope} {key} '{value}'"));
     }
     if open.is_empty() && missing.is_empty() {
-        writeln!(out, "nothing changed: the configuration of git and {} say it already", shown(&attributes))?;
+        page.line(&format!("nothing changed: the configuration of git and {} say it already", shown(&attributes)));
     }
     for line in &missing {
-        writeln!(out, "{}: {line}", shown(&attributes))?;
+        page.line(&format!("{}: {line}", shown(&attributes)));
     }
+    page.print()?;
     Ok(End::Done)
 }
 
@@ -83,10 +86,10 @@ fn replace(attributes: &Path, old: Option<&str>, new: &str, args: &GitInstall) -
     disk::write(folder, &[replacement], || signals.check())
 }
 
-/// A pattern as `.gitattributes` takes it: one with blanks as a string of C.
+/// A pattern as `.gitattributes` takes it: one with blanks, or with what is not seen, as a string of C.
 fn quoted(pattern: &str) -> String {
-    let is_bare = !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || c.is_control());
-    if is_bare { pattern.to_owned() } else { c_quoted(pattern) }
+    let is_bare = !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || misleads(c));
+    if is_bare { pattern.to_owned() } else { c_quoted(pattern, |c| !misleads(c)) }
 }
 
 /// How git shall call this program: by name if that finds it, else by its path.
@@ -130,7 +133,8 @@ fn named_attributes() -> Result<PathBuf> {
 fn git(args: &[&str]) -> Result<String> {
     let output = Command::new("git").args(args).output().context("git must be on PATH")?;
     if !output.status.success() {
-        bail!("git {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        let told = String::from_utf8_lossy(&output.stderr);
+        bail!("git {}: {}", args.join(" "), told.trim().lines().collect::<Vec<_>>().join("; "));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
 }

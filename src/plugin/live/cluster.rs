@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIResource, APIResourceList};
+use krm_merge::shown;
 use kube::core::params::{GetParams, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Request, Resource};
 use serde_json::Value;
@@ -78,13 +79,13 @@ impl fmt::Display for Address {
     /// `prod/deployment.apps/web`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(namespace) = &self.namespace {
-            write!(f, "{namespace}/")?;
+            write!(f, "{}/", shown::name(namespace))?;
         }
-        f.write_str(&self.kind.kind.to_lowercase())?;
+        f.write_str(&shown::name(&self.kind.kind.to_lowercase()))?;
         if !self.kind.group.is_empty() {
-            write!(f, ".{}", self.kind.group)?;
+            write!(f, ".{}", shown::name(&self.kind.group))?;
         }
-        write!(f, "/{}", self.name)
+        write!(f, "/{}", shown::name(&self.name))
     }
 }
 

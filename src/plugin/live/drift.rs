@@ -14,7 +14,7 @@ use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef};
 use serde_json::Value;
 
-use crate::diff::{Paint, YELLOW};
+use crate::screen::{Page, Paint};
 
 /// A field that changed in the cluster.
 #[derive(Debug, PartialEq)]
@@ -94,20 +94,20 @@ pub fn is_default_only(conflict: &Outcome) -> bool {
     }
 }
 
-/// The drift of a resource, one block a field. What is in conflict is shown there, and not here once more.
-pub fn shown(address: &str, drifts: &[Drift], conflicts: &[&Outcome], paint: Paint) -> String {
+/// Prints the drift of a resource, one block a field. What is in conflict is shown there, and not here once more.
+pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
     let places: Vec<&str> = of_resource.filter_map(|c| Some(c.told.as_ref()?.place.as_str())).collect();
     let lies_in = |place: &str, other: &str| {
         place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    let is_told = |drift: &Drift| places.iter().any(|p| lies_in(&drift.place, p) || lies_in(p, &drift.place));
-    let block = |drift: &Drift| {
+    let is_told = |drift: &&Drift| places.iter().any(|p| lies_in(&drift.place, p) || lies_in(p, &drift.place));
+    for drift in drifts.iter().filter(|drift| !is_told(drift)) {
         let live = drift.live.as_ref().map_or_else(|| "(none)".to_owned(), Value::to_string);
-        let head = paint.line(YELLOW, &format!("changed in the cluster: {address}: {}", drift.place));
-        format!("{head}  original: {}\n  live:     {live}\n", drift.original)
-    };
-    drifts.iter().filter(|drift| !is_told(drift)).map(block).collect()
+        page.painted(Paint::Yellow, &format!("changed in the cluster: {address}: {}", drift.place));
+        page.line(&format!("  original: {}", drift.original));
+        page.line(&format!("  live:     {live}"));
+    }
 }
 
 #[cfg(test)]

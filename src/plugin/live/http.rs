@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, Request, StatusCode};
 use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
@@ -12,7 +12,7 @@ use kube::{Client, Config};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::kubeconfig::unknown_user;
+use super::kubeconfig::without_users;
 
 /// How often a cluster is asked that is too busy to answer.
 const TRIES: u32 = 5;
@@ -114,7 +114,8 @@ impl fmt::Display for Refused {
             403 => "the cluster does not allow it: ",
             _ => "the cluster answered: ",
         };
-        let message: String = self.message.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect();
+        let message: String =
+            self.message.chars().map(|c| if c.is_ascii_whitespace() { ' ' } else { c }).take(300).collect();
         write!(f, "{hint}{} {message}", self.code)?;
         if let Some(wait) = self.wait {
             let times = if self.tries == 1 { "once".to_owned() } else { format!("{} times", self.tries) };
@@ -127,10 +128,15 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 fn told(error: kube::Error) -> Error {
-    match error {
-        kube::Error::Auth(error) => unknown_user(&error),
-        other => Error::new(other).context("the cluster cannot be asked"),
-    }
+    let told = match error {
+        // What has no `//` may hold a password, too.
+        kube::Error::ProxyProtocolUnsupported { proxy_url } | kube::Error::ProxyProtocolDisabled { proxy_url, .. } => {
+            let scheme = proxy_url.scheme_str().unwrap_or_default();
+            format!("`proxy-url` must begin with `http://`, `https://` or `socks5://`, not \"{scheme}\"")
+        }
+        other => without_users(other.into()),
+    };
+    anyhow!(told).context("the cluster cannot be asked")
 }
 
 /// A refusal without the server's words where these may repeat what it was sent.

@@ -75,20 +75,20 @@ impl Sending<'_> {
     ///
     /// # Errors
     /// What the server does not take, with what was sent before it.
-    pub async fn send(mut self, cluster: &Cluster, manager: &str) -> Result<String> {
+    pub async fn send(mut self, cluster: &Cluster, manager: &str) -> Result<Vec<String>> {
         for (local, send) in self.0.iter_mut().filter(|(local, _)| local.needs.is_none()) {
             one(cluster, local, send, Run::Dry, manager)
                 .await
                 .with_context(|| format!("{}: the server does not take it, and nothing was sent", local.address))?;
         }
-        let mut sent = String::new();
+        let mut sent: Vec<String> = Vec::new();
         for (local, send) in &mut self.0 {
             if let Err(e) = one(cluster, local, send, Run::Real, manager).await {
-                let before = if sent.is_empty() { "nothing".to_owned() } else { sent.trim_end().replace('\n', ", ") };
+                let before = if sent.is_empty() { "nothing".to_owned() } else { sent.join(", ") };
                 return Err(e).with_context(|| format!("{}: sent before it: {before}", local.address));
             }
             let did = if matches!(send, Send::Create(_)) { "created" } else { "configured" };
-            sent.push_str(&format!("{} {did}\n", local.address));
+            sent.push(format!("{} {did}", local.address));
         }
         Ok(sent)
     }

@@ -185,7 +185,14 @@ fn a_kubeconfig_s_users_are_asked_for_and_not_shown() {
         )
     };
     script("good", &credential("{\"token\":\"TOKEN\"}}"));
-    script("fails", &format!("{}; echo no luck >&2; exit 3", credential("{\"token\":\"TOKEN\"}}")));
+    script("fails", &format!("{}; echo TOKEN >&2; exit 3", credential("{\"token\":\"TOKEN\"}}")));
+    script("ends-with-a-break", &credential("{\"token\":\"TOKEN\\\\n\"}}"));
+    script("expires", &credential("{\"token\":\"TOKEN\\\\n\",\"expirationTimestamp\":\"2999-01-01T00:00:00Z\"}}"));
+    script("is-two-lines", &credential("{\"token\":\"TOKEN\\\\nTOKEN\"}}"));
+    script("says-nothing", &credential("{}}"));
+    folder.write("token-with-break", "TOKEN\n");
+    folder.write("token-of-two-lines", "TOKEN\nTOKEN\n");
+    folder.write("empty", "\n");
     script("garbled", &credential("\"TOKEN\"}"));
     script("cut", &credential("{\"token\":\"TOKEN\""));
     let with = |user: Value, extra: Value| {
@@ -201,12 +208,39 @@ fn a_kubeconfig_s_users_are_asked_for_and_not_shown() {
         Ran::of(command.env("KUBECONFIG", folder.path("other")).output().expect("runs"))
     };
     let exec = |command: &str| json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": format!("./{command}"), "interactiveMode": "Never"}});
-    for fine in [exec("good"), json!({"tokenFile": "token"}), json!({"username": "a", "password": "b"}), json!({})] {
+    for fine in [
+        exec("good"),
+        exec("ends-with-a-break"),
+        exec("expires"),
+        json!({"tokenFile": "token"}),
+        json!({"tokenFile": "token-with-break"}),
+        json!({"token": "TOKEN\n"}),
+        json!({"token": "\n", "tokenFile": "token"}),
+        json!({"auth-provider": {"name": "oidc", "config": {"id-token": "TOKEN\n"}}}),
+        json!({"username": "a", "password": "b"}),
+        json!({}),
+    ] {
+        let is_token = fine.to_string().contains("TOKEN") || fine.get("exec").is_some();
         assert!(with(fine, json!({})).passed().contains("web:2"));
+        let asked = server.asked().pop().expect("asked");
+        assert!(!is_token || asked.user == "Bearer TOKEN", "{asked:?}");
     }
     for (user, want) in [
-        (exec("fails"), "the command of the user's `exec` failed with exit status: 3: no luck"),
-        (exec("none"), "the command of the user's `exec` must be one that can be run"),
+        (
+            exec("fails"),
+            "/fails, failed with exit status: 3; its words are not shown, for they may hold a secret: run it",
+        ),
+        (exec("none"), "/none, must be one that can be run"),
+        (exec("is-two-lines"), "`status.token` that `exec` prints of the user must be a token, which is one line"),
+        (exec("says-nothing"), "must print an ExecCredential with a `token`"),
+        (exec("bad\u{1b}[2J\u{202e}"), "bad\\u001b[2J\\u202e\", must be one that can be run"),
+        (json!({"token": "TOKEN\nTOKEN"}), "`token` of the user must be a token, which is one line"),
+        (json!({"tokenFile": "token-of-two-lines"}), "token-of-two-lines of the user must be a token"),
+        (json!({"tokenFile": "empty"}), "empty of the user must be a token"),
+        (
+            json!({"auth-provider": {"name": "gcp", "config": {"cmd-path": "echo"}}}),
+            "`auth-provider` must be `oidc`, not \"gcp\"",
+        ),
         (exec("garbled"), "must print an ExecCredential"),
         (exec("cut"), "must print an ExecCredential"),
         (json!("TOKEN"), "it must be a kubeconfig, which it is not at 1:"),
@@ -222,4 +256,46 @@ fn a_kubeconfig_s_users_are_asked_for_and_not_shown() {
     let err = with(json!({}), proxy).failed(2);
     assert!(err.contains("tunnel"), "{err}");
     assert!(server.asked().iter().any(|a| a.line == "CONNECT 192.0.2.1:6443"), "{:?}", server.asked());
+    // Its password is told to the proxy, and to nobody else.
+    for (proxy, want) in [
+        ("socks5://user:PASSWORD@127.0.0.1:1", "SOCKS error"),
+        (
+            "ftp://user:PASSWORD@127.0.0.1:1",
+            "`proxy-url` must begin with `http://`, `https://` or `socks5://`, not \"ftp\"",
+        ),
+        ("http://user:PASSWORD@127.0.0.1:1", "cannot be asked"),
+        ("http://user:PASSWORD@[", "kubeconfig"),
+        ("//user:PASSWORD@127.0.0.1:1", "`proxy-url` must begin with"),
+        ("user:PASSWORD@127.0.0.1:1", "proxy"),
+    ] {
+        let ran = with(json!({}), json!({"proxy-url": proxy, "server": "https://user:PASSWORD@192.0.2.1:6443"}));
+        assert!(!format!("{ran:?}").contains("PASSWORD"), "{ran:?}");
+        let err = ran.failed(2);
+        assert!(err.contains(want), "{want}\n{err}");
+    }
+}
+
+#[test]
+fn a_timeout_of_any_length_is_waited_for_or_refused() {
+    let server = Server::new(cluster(3, "web:1"));
+    let folder = folder(&server, &[("web.yaml", &deployment(3, "web:2").to_string())]);
+    assert!(run(&folder, &["-f", "web.yaml", "--timeout", "31536000"]).passed().contains("web:2"));
+    for timeout in ["31536001", "18446744073709551615", "99999999999999999999", "0", "-1"] {
+        let err = run(&folder, &["-f", "web.yaml", &format!("--timeout={timeout}")]).failed(2);
+        assert!(err.contains(timeout) && err.contains("--timeout <SECONDS>"), "{err}");
+    }
+    assert!(run(&folder, &["--help"]).passed().contains("at most 31536000, a year"));
+}
+
+/// The default kubeconfig is read by another way, on which its text must not be shown either.
+#[test]
+fn a_kubeconfig_that_is_none_is_not_shown_wherever_it_lies() {
+    let server = Server::new(cluster(3, "web:1"));
+    let folder = folder(&server, &[("web.yaml", &deployment(3, "web:2").to_string())]);
+    folder.write(".kube/config", "users:\n- name: u\n  user: {token: [TOKEN]}\n");
+    let mut command = folder.command(&["live", "-f", "web.yaml"]);
+    let ran = Ran::of(command.env_remove("KUBECONFIG").env("HOME", &folder.0).output().expect("runs"));
+    assert!(!format!("{ran:?}").contains("TOKEN"), "{ran:?}");
+    let err = ran.failed(2);
+    assert!(err.contains("it must be a kubeconfig, which it is not at 3:"), "{err}");
 }

@@ -1,0 +1,204 @@
+//! Who asks a cluster: what a kubeconfig says of its user, made into what a request can hold. No error repeats any of it.
+//!
+//! As under kubectl, blanks around a token are none of it: most files end with a line break. The command of `exec` is run here and once, for what
+//! it says on stderr may be a secret, too: it is passed on only to someone who can answer it.
+
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use http::HeaderValue;
+use k8s_openapi::ByteString;
+use krm_merge::shown;
+use kube::config::{AuthInfo, AuthProviderConfig, ExecConfig, ExecInteractiveMode};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+use crate::screen;
+use crate::walk;
+
+/// Makes of all ways to say who asks the two that need nothing more: a token, or a certificate. A name with a password is one already.
+///
+/// # Errors
+/// A token that cannot be read or sent, and a command that fails.
+pub fn settle(user: &mut AuthInfo) -> Result<()> {
+    let provider = user.auth_provider.take();
+    let inline = user.token.take().filter(|token| !token.expose_secret().trim().is_empty());
+    let (file, exec) = (user.token_file.take(), user.exec.take());
+    if let Some(provider) = provider {
+        user.token = Some(token_of(&id_token(&provider)?, "`id-token`")?);
+    } else if user.username.is_some() && user.password.is_some() {
+        // Nothing else is asked for, as ever.
+    } else if let Some(inline) = inline {
+        user.token = Some(token_of(inline.expose_secret(), "`token`")?);
+    } else if let Some(file) = file {
+        let name = walk::shown(file.as_ref());
+        let text = fs::read_to_string(&file).with_context(|| format!("`tokenFile` must be readable: {name}"))?;
+        user.token = Some(token_of(&text, &format!("`tokenFile` {name}"))?);
+    } else if let Some(exec) = exec {
+        of_command(&exec, user)?;
+    }
+    Ok(())
+}
+
+/// A token as a header can hold it. Source: client-go's `cachingFileTokenSource` trims it.
+fn token_of(text: &str, what: &str) -> Result<SecretString> {
+    let token = text.trim();
+    if token.is_empty() || HeaderValue::from_str(token).is_err() {
+        bail!("{what} of the user must be a token, which is one line without control characters");
+    }
+    Ok(token.to_owned().into())
+}
+
+/// The token of the one provider that kubectl still has. Source: the others went with Kubernetes 1.26.
+fn id_token(provider: &AuthProviderConfig) -> Result<String> {
+    if provider.name != "oidc" {
+        bail!("the user's `auth-provider` must be `oidc`, not \"{}\": use `exec` for others", provider.name);
+    }
+    provider.config.get("id-token").cloned().context("the user's `auth-provider` must have an `id-token`")
+}
+
+/// What the command of `exec` says of the user. Source: ExecCredential of client.authentication.k8s.io/v1.
+fn of_command(exec: &ExecConfig, user: &mut AuthInfo) -> Result<()> {
+    let program = exec.command.as_deref().context("the user's `exec` must have a `command`")?;
+    let what = format!("the command of the user's `exec`, {},", shown::name(program));
+    let (status, stdout) = run(exec, program).map_err(|e| anyhow!("{what} must be one that can be run: {e}"))?;
+    if !status.success() {
+        bail!("{what} failed with {status}; its words are not shown, for they may hold a secret: run it to see them");
+    }
+    let credential: Value = serde_yaml::from_slice(&stdout).unwrap_or_default();
+    let text = |field: &str| credential["status"][field].as_str();
+    if let (Some(certificate), Some(key)) = (text("clientCertificateData"), text("clientKeyData")) {
+        let base64 = |text: &str| json!(ByteString(text.as_bytes().to_vec())).as_str().map(str::to_owned);
+        user.client_certificate_data = base64(certificate);
+        user.client_key_data = base64(key).map(SecretString::from);
+        return Ok(());
+    }
+    match text("token") {
+        Some(token) => user.token = Some(token_of(token, "the `status.token` that `exec` prints")?),
+        None => bail!("{what} must print an ExecCredential with a `token`, or with a certificate and a key"),
+    }
+    Ok(())
+}
+
+/// Runs the command, and answers with how it ended and what it printed.
+fn run(exec: &ExecConfig, program: &str) -> io::Result<(ExitStatus, Vec<u8>)> {
+    let may_ask = exec.interactive_mode != Some(ExecInteractiveMode::Never);
+    let is_interactive = may_ask && io::stdin().is_terminal() && screen::is_told_to_someone();
+    let mut spec = json!({"interactive": is_interactive});
+    if let Some(cluster) = &exec.cluster {
+        spec["cluster"] = serde_json::to_value(cluster)?;
+    }
+    let info = json!({"apiVersion": exec.api_version, "kind": "ExecCredential", "spec": spec});
+    let variables = exec.env.iter().flatten().filter_map(|one| Some((one.get("name")?, one.get("value")?)));
+    let mut command = Command::new(program);
+    command.args(exec.args.iter().flatten()).envs(variables).env("KUBERNETES_EXEC_INFO", info.to_string());
+    let talk = |mut talk: Command| match is_interactive {
+        true => talk.stdin(Stdio::inherit()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn(),
+        false => talk.stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped()).spawn(),
+    };
+    let mut child = talk(command)?;
+    let asks = child.stderr.take().map(|asks| {
+        let (end, is_ended) = channel();
+        std::thread::spawn(move || {
+            pass_on(asks, screen::tell_lines);
+            end.send(())
+        });
+        is_ended
+    });
+    let mut stdout = Vec::new();
+    if let Some(mut prints) = child.stdout.take() {
+        prints.read_to_end(&mut stdout)?;
+    }
+    let status = child.wait()?;
+    // What the command left running may keep its stderr open, so nobody waits for its end for long.
+    let _ = asks.map(|is_ended| is_ended.recv_timeout(Duration::from_secs(1)));
+    Ok((status, stdout))
+}
+
+/// Passes a text on as it comes, for a question has no line break behind it.
+fn pass_on(mut from: impl Read, tell: impl Fn(&str)) {
+    let (mut pending, mut chunk) = (Vec::new(), [0; 4096]);
+    loop {
+        match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => pending.extend_from_slice(&chunk[..count]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        }
+        let whole = match std::str::from_utf8(&pending) {
+            Err(e) if e.error_len().is_none() => e.valid_up_to(),
+            _ => pending.len(),
+        };
+        tell(&String::from_utf8_lossy(&pending[..whole]));
+        pending.drain(..whole);
+    }
+    tell(&String::from_utf8_lossy(&pending));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    fn user(fields: Value) -> AuthInfo {
+        serde_json::from_value(fields).expect("a user")
+    }
+
+    #[test]
+    fn a_token_is_trimmed_and_one_that_no_header_can_hold_is_refused() {
+        for (fields, want) in [
+            (json!({"token": "abc"}), "abc"),
+            (json!({"token": "abc\n"}), "abc"),
+            (json!({"token": " \tabc\r\n\n"}), "abc"),
+            (json!({"auth-provider": {"name": "oidc", "config": {"id-token": "abc\n"}}}), "abc"),
+        ] {
+            let mut user = user(fields);
+            settle(&mut user).expect("a token");
+            assert_eq!(user.token.expect("a token").expose_secret(), want);
+        }
+        for fields in [
+            json!({"token": "SECRET\nSECRET"}),
+            json!({"token": "SECRET\u{1b}"}),
+            json!({"token": "SECRET\u{0}x"}),
+            json!({"auth-provider": {"name": "oidc", "config": {"id-token": "SECRET\nx"}}}),
+            json!({"auth-provider": {"name": "oidc", "config": {"id-token": "\n"}}}),
+            json!({"auth-provider": {"name": "oidc"}}),
+            json!({"auth-provider": {"name": "gcp", "config": {"cmd-path": "echo", "cmd-args": "SECRET"}}}),
+        ] {
+            let error = settle(&mut user(fields.clone())).expect_err("no token").to_string();
+            assert!(error.contains("of the user must be") || error.contains("`auth-provider` must"), "{error}");
+            assert!(!error.contains("SECRET"), "{error}");
+        }
+        let mut empty = user(json!({"token": "\n", "tokenFile": "none"}));
+        let error = format!("{:#}", settle(&mut empty).expect_err("no file"));
+        assert!(error.starts_with("`tokenFile` must be readable: none: "), "{error}");
+        let mut basic = user(json!({"username": "a", "password": "b", "token": "c\nd"}));
+        settle(&mut basic).expect("a password");
+        assert!(basic.token.is_none());
+    }
+
+    #[test]
+    fn what_a_command_asks_is_passed_on_as_it_comes() {
+        /// A letter of two bytes that comes in two parts.
+        struct Parts(Vec<&'static [u8]>);
+        impl Read for Parts {
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                if self.0.is_empty() {
+                    return Ok(0);
+                }
+                let part = self.0.remove(0);
+                into[..part.len()].copy_from_slice(part);
+                Ok(part.len())
+            }
+        }
+        let told = RefCell::new(Vec::new());
+        pass_on(Parts(vec![b"who\n", b"name \xc3", b"\xa9: ", b"\xff\xc3"]), |text| {
+            told.borrow_mut().push(text.to_owned());
+        });
+        assert_eq!(told.into_inner().concat(), "who\nname é: \u{fffd}\u{fffd}");
+    }
+}

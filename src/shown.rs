@@ -1,0 +1,146 @@
+//! Text that someone reads: what could mislead them stands in it as an escape.
+//!
+//! Names, paths, keys and arguments may hold anything. A line break in one of them would begin a line of its own, which `git apply` takes for
+//! a part of a patch; a terminal obeys control characters; and what turns the direction of writing, or is not seen at all, makes one name
+//! look like another. Escapes are those of JSON, so what stands in quotes can be read back.
+
+use std::borrow::Cow;
+
+/// Whether a character is not what it looks like: controls (C0, DEL, C1), separators of lines and paragraphs, and what is not seen, such as
+/// marks of direction, joiners and the mark of the order of bytes. Source: `Default_Ignorable_Code_Point` of Unicode's
+/// DerivedCoreProperties.txt, and the categories Cc, Zl and Zp; beside them the marks of annotations.
+pub fn misleads(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// A text on one line.
+pub fn line(text: &str) -> Cow<'_, str> {
+    escaped(text, misleads, json)
+}
+
+/// A text of several lines: their breaks and tabs stay.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    let is_escaped = |c| misleads(c) && !matches!(c, '\n' | '\t');
+    if !text.contains('\r') {
+        return escaped(text, is_escaped, json);
+    }
+    // A carriage return that ends no line takes the cursor back over it.
+    let shown: Vec<_> = text.split("\r\n").map(|part| escaped(part, is_escaped, json)).collect();
+    Cow::Owned(shown.join("\r\n"))
+}
+
+/// A name among other words: as it is, or in quotes where an escape stands in it. A name that itself begins with a quote has more of them, so
+/// that no two names look the same.
+pub fn name(text: &str) -> Cow<'_, str> {
+    if text.starts_with('"') || text.chars().any(misleads) { Cow::Owned(quoted(text)) } else { Cow::Borrowed(text) }
+}
+
+/// A text as a JSON string.
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text, must_be_escaped, json))
+}
+
+/// A text as a YAML scalar in double quotes.
+pub fn quoted_yaml(text: &str) -> String {
+    format!("\"{}\"", escaped(text, must_be_escaped, yaml))
+}
+
+fn must_be_escaped(c: char) -> bool {
+    misleads(c) || matches!(c, '"' | '\\')
+}
+
+/// The escape of a character in JSON, which has sixteen bits of it at a time.
+fn json(c: char) -> String {
+    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
+/// The escape of a character in YAML, which has no surrogates.
+fn yaml(c: char) -> String {
+    if u32::from(c) > 0xffff { format!("\\U{:08x}", u32::from(c)) } else { json(c) }
+}
+
+/// What stands for a character in a line whose columns are counted.
+pub fn column(c: char) -> char {
+    match c {
+        c if !misleads(c) => c,
+        c if c.is_whitespace() => ' ',
+        _ => char::REPLACEMENT_CHARACTER,
+    }
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool, escape: fn(char) -> String) -> Cow<'_, str> {
+    if !text.chars().any(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            c if !is_escaped(c) => out.push(c),
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c => out.push_str(&escape(c)),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_misleads_is_escaped_and_nothing_else_is() {
+        for (text, want) in [
+            ("web", "web"),
+            ("a b\"c\\d", "a b\"c\\d"),
+            ("é 日本 עברית 🦀", "é 日本 עברית 🦀"),
+            ("a\nb\r\tc", "a\\nb\\r\\tc"),
+            ("\0\u{7}\u{1b}[31m\u{7f}", "\\u0000\\u0007\\u001b[31m\\u007f"),
+            ("\u{80}\u{85}\u{9b}31m\u{9f}", "\\u0080\\u0085\\u009b31m\\u009f"),
+            ("\u{2028}\u{2029}", "\\u2028\\u2029"),
+            (
+                "\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}",
+                "\\u061c\\u200e\\u200f\\u202a\\u202e\\u2066\\u2069",
+            ),
+            (
+                "\u{ad}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}\u{3164}",
+                "\\u00ad\\u200b\\u200c\\u200d\\u2060\\ufeff\\u3164",
+            ),
+            ("\u{e0041}", "\\udb40\\udc41"),
+        ] {
+            assert_eq!(line(text), want, "{text:?}");
+            assert_eq!(line(&line(text)), want, "what is shown is shown once: {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_quoted_only_where_it_could_be_taken_for_another_one() {
+        for (text, want) in [
+            ("web", "web"),
+            ("a\"b\\n", "a\"b\\n"),
+            ("", ""),
+            ("a\nb", "\"a\\nb\""),
+            ("\"a\\nb\"", "\"\\\"a\\\\nb\\\"\""),
+            ("\u{202e}\"\\", "\"\\u202e\\\"\\\\\""),
+        ] {
+            assert_eq!(name(text), want, "{text:?}");
+        }
+        // The escapes are JSON's, and YAML's.
+        let all: String = ('\0'..=char::MAX).filter(|c| misleads(*c) || "\"\\a".contains(*c)).collect();
+        assert_eq!(serde_json::from_str::<String>(&quoted(&all)).expect("JSON"), all);
+        assert_eq!(serde_yaml::from_str::<String>(&quoted_yaml(&all)).expect("YAML"), all);
+    }
+
+    #[test]
+    fn breaks_of_lines_stay_where_lines_are_shown() {
+        assert_eq!(lines("a\tb\nc\r\nd\u{9b}\n"), "a\tb\nc\r\nd\\u009b\n");
+        assert_eq!(lines("a\rb\r\n\u{1b}"), "a\\rb\r\n\\u001b");
+    }
+}
