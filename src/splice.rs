@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::merge::{Comments, New, Plan, Slot};
 use crate::yaml::{
-    Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text, last_header, line_end,
-    line_start, next_line, open_end,
+    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
+    line_end, line_start, next_line,
 };
 use print::{Flow, Host, Layout, Text, comment_lines};
 
@@ -56,9 +56,26 @@ pub fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
 
 /// What lets the block scalar in which a text ends without a line break keep its value, whatever comes behind it; `None` where none does.
 pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
-    let header = open_end(doc)?;
-    let indicators = doc.source()[header.clone()].replace(['+', '-'], "");
-    Some(Edit { range: header, text: format!("{indicators}-") })
+    let text = doc.source();
+    let (block, end) = BlockScalar::last_of(doc.roots().last()?)?;
+    if end == text.len() && end > line_end(text, block.header.end) {
+        // A line break would come into its value, unless the header says `-`.
+        let indicators = text[block.header.clone()].replace(['+', '-'], "");
+        return Some(Edit { range: block.header, text: format!("{indicators}-") });
+    }
+    // Under `+` a line break would make a line of spaces that end the text.
+    let rest = next_line(text, end)..text.len();
+    let is_line_to_be =
+        block.chomping == Chomping::Keep && !rest.is_empty() && text[rest.clone()].bytes().all(|b| b == b' ');
+    is_line_to_be.then(|| Edit { range: rest, text: String::new() })
+}
+
+/// What puts `new`, the end of these `lines`, in the place of a range. Blank lines below go where the new ones end with a block scalar that
+/// would take them for its own.
+pub fn replaced(text: &str, range: Range<usize>, lines: &str, new: String) -> Vec<Edit> {
+    let block = if is_blank(text, range.end) { last_block(lines) } else { None };
+    let below = block.map(|block| taken(text, range.end, &block)).unwrap_or_default();
+    [Edit { range, text: new }].into_iter().chain(below).collect()
 }
 
 /// A range of a text with the edits that lie in it carried out.
@@ -66,7 +83,7 @@ pub fn apply(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
     let grown: usize = edits.iter().map(|e| e.text.len()).sum();
     let mut out = String::with_capacity(range.len() + grown);
     let mut at = range.start;
-    for edit in edits {
+    for edit in edits.iter().filter(|e| range.start <= e.range.start && e.range.end <= range.end) {
         out.push_str(&text[at..edit.range.start]);
         out.push_str(&edit.text);
         at = edit.range.end;
@@ -109,16 +126,28 @@ fn news<'s, 'a>(slots: &'s [Slot<'a>]) -> impl Iterator<Item = &'s New<'a>> {
     })
 }
 
-/// Whether a node ends with a block scalar to which the blank lines below it belong (`|+`).
-fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
-    last_header(node).is_some_and(|header| node.document().source()[header].contains('+'))
+/// Whether a line is blank.
+fn is_blank(text: &str, line: usize) -> bool {
+    line < text.len() && text[line..line_end(text, line)].trim().is_empty()
 }
 
-/// What stands between two children, without the blank lines that the first one would take for its own.
-fn between(gap: &str, keeps: bool) -> &str {
-    let blank = |line: &&str| keeps && line.trim().is_empty();
-    let skipped: usize = gap.split_inclusive('\n').take_while(blank).map(str::len).sum();
-    &gap[skipped..]
+/// The block scalar with which lines end that are a document of their own.
+fn last_block(lines: &str) -> Option<BlockScalar> {
+    let doc = Document::parse(lines).ok()?;
+    Some(BlockScalar::last_of(doc.roots().last()?)?.0)
+}
+
+/// The edits that remove the blank lines from a line on that a block scalar above them would take for its own, each on its own.
+fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
+    let bottom = block.below(text, line);
+    let lines =
+        std::iter::successors(Some(line), |line| Some(next_line(text, *line))).take_while(|line| *line < bottom);
+    lines.map(|line| Edit { range: line..next_line(text, line), text: String::new() }).collect()
+}
+
+/// What stands before a value at a column: a key, whichever, or a dash.
+fn lead(host: Host, column: usize) -> String {
+    format!("{}{}", " ".repeat(column), if host == Host::Field { "k:" } else { "-" })
 }
 
 impl<'d> Splicer<'d> {
@@ -128,6 +157,8 @@ impl<'d> Splicer<'d> {
         }
         // Insertions at one place stay in the order in which they were made, and before a removal that begins there.
         self.edits.sort_by_key(|e| (e.range.start, e.range.end));
+        // Blank lines that are in the way of two levels go once.
+        self.edits.dedup_by(|b, a| !a.range.is_empty() && a == b);
         let line_break = self.doc.line_break();
         if line_break != "\n" {
             for edit in &mut self.edits {
@@ -244,8 +275,14 @@ impl<'d> Splicer<'d> {
             _ => line_end(self.text(), place.end),
         };
         let comment = comment.or_else(|| comment_text(place, old)).filter(|c| !c.is_empty());
-        let text = self.colon(host, place) + &new.behind(host, comment);
-        self.edit(place.open..end.max(place.end), text);
+        let end = end.max(place.end);
+        let mut text = new.behind(host, comment);
+        let block = if end == self.text().len() { last_block(&format!("{}{text}", lead(host, column))) } else { None };
+        if block.is_some_and(|block| block.chomping != Chomping::Strip) {
+            // The end of the text would end no line of it.
+            text.push('\n');
+        }
+        self.edit(place.open..end, self.colon(host, place) + &text);
     }
 
     /// The colon that a key without one (`? key`) needs before it can have a value.
@@ -312,25 +349,81 @@ impl<'d> Splicer<'d> {
             self.insert_lines(first.top(self.doc), &lines);
             for place in &places[..kept_index] {
                 self.edit(place.top(self.doc)..place.bottom(self.doc), "");
+                self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
             }
         }
         let mut last = kept_index;
-        for slot in rest {
-            match slot {
+        let mut above = &rest[0];
+        for (i, slot) in rest.iter().enumerate() {
+            let is_other = match slot {
                 Slot::Dest { index, plan: Plan::Remove, .. } => {
                     last = *index;
-                    let bottom = self.below_removed(values[last - 1], &places[last]);
-                    self.edit(places[last].top(self.doc)..bottom, "");
+                    self.edit(places[last].top(self.doc)..places[last].bottom(self.doc), "");
+                    true
                 }
                 Slot::Dest { index, plan, comments } => {
-                    last = *index;
+                    (last, above) = (*index, slot);
                     self.child(host, &places[last], values[last], plan, *comments);
+                    self.is_set(values[last], plan)
                 }
                 Slot::New(new) => {
+                    above = slot;
                     let lines = self.layout.new_child(new, column);
                     self.insert_lines(places[last].bottom(self.doc), &lines);
+                    true
                 }
+            };
+            if is_other && !matches!(rest.get(i + 1), Some(Slot::New(_))) {
+                self.clear_below(places[last].bottom(self.doc), |s| s.end_of(host, column, &values, above));
             }
+        }
+    }
+
+    /// Whether a plan sets a value anew.
+    fn is_set(&self, value: NodeRef<'_>, plan: &Plan<'_>) -> bool {
+        match plan {
+            Plan::Put(_) => true,
+            Plan::Inside(slots) => self.must_be_set_anew(value, slots),
+            Plan::Keep | Plan::Remove => false,
+        }
+    }
+
+    /// Removes the blank lines from a line on that the block scalar which now ends above them, if one does, would take for its own.
+    fn clear_below(&mut self, line: usize, above: impl FnOnce(&Self) -> Option<BlockScalar>) {
+        if !is_blank(self.text(), line) {
+            return;
+        }
+        let block = above(self);
+        self.edits.extend(block.into_iter().flat_map(|block| taken(self.doc.source(), line, &block)));
+    }
+
+    /// The block scalar with which what a slot leaves ends, among children at a column.
+    fn end_of(&self, host: Host, column: usize, values: &[NodeRef<'_>], slot: &Slot<'_>) -> Option<BlockScalar> {
+        match slot {
+            Slot::New(new) => last_block(&self.layout.new_child(new, column).join("\n")),
+            Slot::Dest { index, plan, .. } => self.end_of_value(host, column, values[*index], plan),
+        }
+    }
+
+    /// The block scalar with which what a plan leaves of a value ends, behind a key or dash at a column.
+    fn end_of_value(&self, host: Host, column: usize, value: NodeRef<'_>, plan: &Plan<'_>) -> Option<BlockScalar> {
+        match plan {
+            Plan::Keep => BlockScalar::last_of(value).map(|(block, _)| block),
+            Plan::Put(new) => {
+                let text = self.layout.value(new, host, column).behind(host, None);
+                last_block(&format!("{}{text}", lead(host, column)))
+            }
+            Plan::Inside(slots) if value.style() == Style::Block => {
+                let column = match Place::of_children(value).first() {
+                    Some(first) if !self.must_be_set_anew(value, slots) => first.column(self.doc),
+                    _ => self.layout.child_column(value.kind(), host, column),
+                };
+                let host = if value.is_map() { Host::Field } else { Host::Element };
+                let values: Vec<NodeRef<'_>> = value.written().map(|(_, v)| v).collect();
+                let last = slots.iter().rev().find(|s| is_kept(s) || matches!(s, Slot::New(_)))?;
+                self.end_of(host, column, &values, last)
+            }
+            Plan::Inside(_) | Plan::Remove => None,
         }
     }
 
@@ -351,21 +444,7 @@ impl<'d> Splicer<'d> {
         let top = first.top(self.doc);
         let text = if first.is_inline(self.doc) { text.trim_start() } else { &text };
         self.edit(top..last.bottom(self.doc), text);
-    }
-
-    /// Behind what is removed with a child. Blank lines below it go, too, where the sibling above ends with a block scalar that would take
-    /// them for its own (`|+`).
-    fn below_removed(&self, above: NodeRef<'_>, place: &Place) -> usize {
-        let bottom = place.bottom(self.doc);
-        if keeps_blank_lines(above) { self.below_blank_lines(bottom) } else { bottom }
-    }
-
-    /// Behind the blank lines that begin at a line.
-    fn below_blank_lines(&self, mut line: usize) -> usize {
-        while line < self.text().len() && self.text()[line..line_end(self.text(), line)].trim().is_empty() {
-            line = next_line(self.text(), line);
-        }
-        line
+        self.clear_below(last.bottom(self.doc), |_| last_block(&lines.join("\n")));
     }
 
     /// Whether an offset lies in one of these children, their own comments included.
@@ -402,17 +481,22 @@ impl<'d> Splicer<'d> {
         slots: &[Slot<'_>],
     ) {
         let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
-        // Blank lines below a block scalar that keeps them (`|+`) are part of it, and go where it goes.
+        // Blank lines below a block scalar that would take them (`|+`) go where it goes.
         let end = |i: usize| {
             let bottom = places[i].bottom(self.doc);
-            if keeps_blank_lines(values[i]) { self.below_blank_lines(bottom) } else { bottom }
+            BlockScalar::last_of(values[i]).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
         };
         let gap = |i: usize| places.get(i + 1).map(|next| &self.text()[end(i)..next.top(self.doc).max(end(i))]);
         let mut text = String::new();
         let mut position = 0;
-        let mut keeps = false;
+        let mut above = None;
+        // What stands between two children, without the blank lines that the first one would take for its own.
+        let between = |gap: &'d str, above: Option<&Slot<'_>>| {
+            let block = above.filter(|_| is_blank(gap, 0)).and_then(|slot| self.end_of(host, column, values, slot));
+            &gap[block.map_or(0, |block| block.below(gap, 0))..]
+        };
         for slot in slots {
-            let (piece, value) = match slot {
+            let piece = match slot {
                 Slot::Dest { plan: Plan::Remove, .. } => continue,
                 Slot::Dest { index, plan, comments } => {
                     let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
@@ -420,29 +504,29 @@ impl<'d> Splicer<'d> {
                     if end(*index) == self.text().len() {
                         inner.close_end();
                     }
-                    let edits = inner.finish();
-                    (apply(self.text(), top(&places[*index])..end(*index), &edits), values[*index])
+                    apply(self.text(), top(&places[*index])..end(*index), &inner.finish())
                 }
-                Slot::New(new) => (self.layout.new_child(new, column).join("\n").trim_start().to_owned(), new.value),
+                Slot::New(new) => self.layout.new_child(new, column).join("\n").trim_start().to_owned(),
             };
             if position > 0 {
-                text.push_str(between(gap(position - 1).unwrap_or_default(), keeps));
+                text.push_str(between(gap(position - 1).unwrap_or_default(), above));
                 text.push_str(&" ".repeat(column));
             }
             text.push_str(&piece);
             if !piece.ends_with(['\n', '\r']) {
                 text.push('\n');
             }
-            keeps = keeps_blank_lines(value);
+            above = Some(slot);
             position += 1;
         }
         // Comments that stood between children of which there are fewer now.
         for gap in (position.saturating_sub(1)..places.len()).filter_map(gap).filter(|g| g.contains('#')) {
-            text.push_str(between(gap, keeps));
+            text.push_str(between(gap, above));
         }
         if let (Some(first), Some(last)) = (places.first(), places.len().checked_sub(1)) {
-            let bottom = if keeps { self.below_blank_lines(end(last)) } else { end(last) };
+            let bottom = end(last);
             self.edit(top(first)..bottom, text);
+            self.clear_below(bottom, |s| s.end_of(host, column, values, above?));
         }
     }
 

@@ -207,6 +207,41 @@ fn a_child_moves_with_its_comments_and_what_lies_between_stays_between() {
     assert_eq!(after, "l:\n- # about b\n  b: 2\n  a: 1\n");
 }
 
+#[test]
+fn a_block_scalar_takes_no_blank_line_for_its_own() {
+    let remove = |index| Slot::dest(index, Plan::Remove);
+    // What stood between goes, at two levels, and something new comes.
+    let text = "a:\n  b: |+\n    x\n  c: 1\n\nd: 2\n";
+    let after = splice(text, &[], "z: 3", |_, (key, value)| {
+        let inner = Plan::Inside(vec![keep(0), remove(1)]);
+        Plan::Inside(vec![Slot::dest(0, inner), Slot::New(New::whole(Some(key), value)), keep(1)])
+    });
+    assert_eq!(after, "a:\n  b: |+\n    x\nz: 3\nd: 2\n");
+    for (text, want) in [
+        ("a: |\n  x\nb: 1\n   \n\nc: 2\n", "a: |\n  x\n\nc: 2\n"),
+        ("a: |\n  x\nb: 1\n  \nc: 2\n", "a: |\n  x\n  \nc: 2\n"),
+        ("a: x\nb: |\n  x\n    \n\nc: 2\n", "a: x\n\nc: 2\n"),
+        ("a: |\n  x\nb: 1\n   ", "a: |\n  x\n"),
+    ] {
+        let last = |n: NodeRef<'_>| (2..children(n).len()).map(keep).collect::<Vec<_>>();
+        let after =
+            splice(text, &[], "z: 3", |n, _| Plan::Inside([keep(0), remove(1)].into_iter().chain(last(n)).collect()));
+        assert_eq!(after, want, "{text:?}");
+    }
+    let put = |text: &str| {
+        splice(text, &[], "z: |\n  n\n", |n, (_, value)| {
+            let put = Slot::dest(0, Plan::Put(Box::new(New::whole(None, value))));
+            let mut slots = vec![put];
+            slots.extend((1..children(n).len()).map(|i| Slot::dest(i, Plan::Keep)));
+            Plan::Inside(slots)
+        })
+    };
+    assert_eq!(put("a: 1\n    \n\nb: 2\n"), "a: |\n  n\n\nb: 2\n");
+    assert_eq!(put("a: 1\n  \nb: 2\n"), "a: |\n  n\n  \nb: 2\n");
+    // The end of the text ends no line of it.
+    assert_eq!(put("a: 1"), "a: |\n  n\n");
+}
+
 fn value() -> impl Strategy<Value = Value> {
     let scalar = prop_oneof![
         Just(Value::Null),

@@ -279,7 +279,9 @@ impl<'c> Run<'c> {
             Fate::Unmarked(edits) | Fate::Edited(edits) => self.set(item, Item::Edited(edits)),
             Fate::Text(text) => {
                 let own = OwnText::of(item.node);
-                self.set(item, Item::Edited(vec![Edit { text: text[own.pad..].to_owned(), range: own.range }]));
+                let source = item.node.document().source();
+                let edits = splice::replaced(source, own.range, &text, text[own.pad..].to_owned());
+                self.set(item, Item::Edited(edits));
             }
             Fate::Gone => self.set_gone(item),
         }
