@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{
-    Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text, last_header, line_end,
-    line_start, next_line, open_end,
+    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
+    line_end, line_start, next_line,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 
@@ -56,9 +56,18 @@ pub fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
 
 /// What lets the block scalar in which a text ends without a line break keep its value, whatever comes behind it; `None` where none does.
 pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
-    let header = open_end(doc)?;
-    let indicators = doc.source()[header.clone()].replace(['+', '-'], "");
-    Some(Edit { range: header, text: format!("{indicators}-") })
+    let text = doc.source();
+    let (block, end) = BlockScalar::last_of(doc.roots().last()?)?;
+    if end == text.len() && end > line_end(text, block.header.end) {
+        // A line break would come into its value, unless the header says `-`.
+        let indicators = text[block.header.clone()].replace(['+', '-'], "");
+        return Some(Edit { range: block.header, text: format!("{indicators}-") });
+    }
+    // Under `+` a line break would make a line of spaces that end the text.
+    let rest = next_line(text, end)..text.len();
+    let is_line_to_be =
+        block.chomping == Chomping::Keep && !rest.is_empty() && text[rest.clone()].bytes().all(|b| b == b' ');
+    is_line_to_be.then(|| Edit { range: rest, text: String::new() })
 }
 
 /// A range of a text with the edits that lie in it carried out.
@@ -66,7 +75,7 @@ pub fn apply(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
     let grown: usize = edits.iter().map(|e| e.text.len()).sum();
     let mut out = String::with_capacity(range.len() + grown);
     let mut at = range.start;
-    for edit in edits {
+    for edit in edits.iter().filter(|e| range.start <= e.range.start && e.range.end <= range.end) {
         out.push_str(&text[at..edit.range.start]);
         out.push_str(&edit.text);
         at = edit.range.end;
@@ -129,16 +138,28 @@ fn order_of(entries: &[Entry<'_>]) -> Vec<usize> {
     entries.iter().filter_map(|entry| entry.place).collect()
 }
 
-/// Whether a node ends with a block scalar to which the blank lines below it belong (`|+`).
-fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
-    last_header(node).is_some_and(|header| node.document().source()[header].contains('+'))
+/// Whether a line is blank.
+fn is_blank(text: &str, line: usize) -> bool {
+    line < text.len() && text[line..line_end(text, line)].trim().is_empty()
 }
 
-/// What stands between two children, without the blank lines that the first one would take for its own.
-fn between(gap: &str, keeps: bool) -> &str {
-    let blank = |line: &&str| keeps && line.trim().is_empty();
-    let skipped: usize = gap.split_inclusive('\n').take_while(blank).map(str::len).sum();
-    &gap[skipped..]
+/// The block scalar with which lines end that are a document of their own.
+fn last_block(lines: &str) -> Option<BlockScalar> {
+    let doc = Document::parse(lines).ok()?;
+    Some(BlockScalar::last_of(doc.roots().last()?)?.0)
+}
+
+/// The edits that remove the blank lines from a line on that a block scalar above them would take for its own, each on its own.
+fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
+    let bottom = block.below(text, line);
+    let lines =
+        std::iter::successors(Some(line), |line| Some(next_line(text, *line))).take_while(|line| *line < bottom);
+    lines.map(|line| Edit { range: line..next_line(text, line), text: String::new() }).collect()
+}
+
+/// What stands before a value at a column: a key, whichever, or a dash.
+fn lead(host: Host, column: usize) -> String {
+    format!("{}{}", " ".repeat(column), if host == Host::Field { "k:" } else { "-" })
 }
 
 impl<'d> Splicer<'d> {
@@ -148,6 +169,8 @@ impl<'d> Splicer<'d> {
         }
         // Insertions at one place stay in the order in which they were made, and before a removal that begins there.
         self.edits.sort_by_key(|e| (e.range.start, e.range.end));
+        // Blank lines that are in the way of two levels go once.
+        self.edits.dedup_by(|b, a| !a.range.is_empty() && a == b);
         let line_break = self.doc.line_break();
         if line_break != "\n" {
             for edit in &mut self.edits {
@@ -265,8 +288,14 @@ impl<'d> Splicer<'d> {
             _ => line_end(self.text(), place.end),
         };
         let comment = comment.or_else(|| comment_text(place, old)).filter(|c| !c.is_empty());
-        let text = self.colon(host, place) + &new.behind(host, comment);
-        self.edit(place.open..end.max(place.end), text);
+        let end = end.max(place.end);
+        let mut text = new.behind(host, comment);
+        let block = if end == self.text().len() { last_block(&format!("{}{text}", lead(host, column))) } else { None };
+        if block.is_some_and(|block| block.chomping != Chomping::Strip) {
+            // The end of the text would end no line of it.
+            text.push('\n');
+        }
+        self.edit(place.open..end, self.colon(host, place) + &text);
     }
 
     /// The colon that a key without one (`? key`) needs before it can have a value.
@@ -333,25 +362,77 @@ impl<'d> Splicer<'d> {
             self.insert_lines(first.top(self.doc), &lines);
             for place in &places[..kept_index] {
                 self.edit(place.top(self.doc)..place.bottom(self.doc), "");
+                self.clear_below(place.bottom(self.doc), |_| last_block(&lines.join("\n")));
             }
         }
         let mut last = kept_index;
-        for entry in rest {
-            match (entry.place, &entry.value) {
+        let mut above = &rest[0];
+        for (i, entry) in rest.iter().enumerate() {
+            let is_other = match (entry.place, &entry.value) {
                 (Some(index), None) => {
                     last = index;
-                    let bottom = self.below_removed(values[last - 1], &places[last]);
-                    self.edit(places[last].top(self.doc)..bottom, "");
+                    self.edit(places[last].top(self.doc)..places[last].bottom(self.doc), "");
+                    true
                 }
-                (Some(index), Some(_)) => {
-                    last = index;
+                (Some(index), Some(tree)) => {
+                    (last, above) = (index, entry);
                     self.child(host, &places[last], values[last], entry);
+                    self.is_set(values[last], tree)
                 }
                 (None, _) => {
+                    above = entry;
                     let lines = Piece::of(entry).map(|new| self.layout.new_child(&new, column));
                     self.insert_lines(places[last].bottom(self.doc), &lines.unwrap_or_default());
+                    true
                 }
+            };
+            if is_other && rest.get(i + 1).is_none_or(|next| next.place.is_some()) {
+                self.clear_below(places[last].bottom(self.doc), |s| s.end_of(host, column, &values, above));
             }
+        }
+    }
+
+    /// Whether a value is set anew.
+    fn is_set(&self, value: NodeRef<'_>, tree: &Tree<'_>) -> bool {
+        match Fate::of(tree, value) {
+            Fate::Kept => false,
+            Fate::Put(_) => true,
+            Fate::Inside(branch) => self.must_be_set_anew(value, &branch.entries),
+        }
+    }
+
+    /// Removes the blank lines from a line on that the block scalar which now ends above them, if one does, would take for its own.
+    fn clear_below(&mut self, line: usize, above: impl FnOnce(&Self) -> Option<BlockScalar>) {
+        if !is_blank(self.text(), line) {
+            return;
+        }
+        let block = above(self);
+        self.edits.extend(block.into_iter().flat_map(|block| taken(self.doc.source(), line, &block)));
+    }
+
+    /// The block scalar with which a child ends that is there after the merge, among children at a column.
+    fn end_of(&self, host: Host, column: usize, values: &[NodeRef<'_>], entry: &Entry<'_>) -> Option<BlockScalar> {
+        let new = Piece::of(entry)?;
+        let Some(value) = entry.place.and_then(|index| values.get(index)) else {
+            return last_block(&self.layout.new_child(&new, column).join("\n"));
+        };
+        match Fate::of(new.tree, *value) {
+            Fate::Kept => BlockScalar::last_of(*value).map(|(block, _)| block),
+            Fate::Put(_) => {
+                let text = self.layout.value(&new, host, column).behind(host, None);
+                last_block(&format!("{}{text}", lead(host, column)))
+            }
+            Fate::Inside(branch) if value.style() == Style::Block => {
+                let column = match Place::of_children(*value).first() {
+                    Some(first) if !self.must_be_set_anew(*value, &branch.entries) => first.column(self.doc),
+                    _ => self.layout.child_column(value.kind(), host, column),
+                };
+                let host = if value.is_map() { Host::Field } else { Host::Element };
+                let values: Vec<NodeRef<'_>> = value.written().map(|(_, v)| v).collect();
+                let last = branch.entries.iter().rev().find(|entry| entry.value.is_some())?;
+                self.end_of(host, column, &values, last)
+            }
+            Fate::Inside(_) => None,
         }
     }
 
@@ -372,21 +453,7 @@ impl<'d> Splicer<'d> {
         let top = first.top(self.doc);
         let text = if first.is_inline(self.doc) { text.trim_start() } else { &text };
         self.edit(top..last.bottom(self.doc), text);
-    }
-
-    /// Behind what is removed with a child. Blank lines below it go, too, where the sibling above ends with a block scalar that would take
-    /// them for its own (`|+`).
-    fn below_removed(&self, above: NodeRef<'_>, place: &Place) -> usize {
-        let bottom = place.bottom(self.doc);
-        if keeps_blank_lines(above) { self.below_blank_lines(bottom) } else { bottom }
-    }
-
-    /// Behind the blank lines that begin at a line.
-    fn below_blank_lines(&self, mut line: usize) -> usize {
-        while line < self.text().len() && self.text()[line..line_end(self.text(), line)].trim().is_empty() {
-            line = next_line(self.text(), line);
-        }
-        line
+        self.clear_below(last.bottom(self.doc), |_| last_block(&lines.join("\n")));
     }
 
     /// Whether an offset lies in one of these children, their own comments included.
@@ -423,53 +490,54 @@ impl<'d> Splicer<'d> {
         entries: &[Entry<'_>],
     ) {
         let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
-        // Blank lines below a block scalar that keeps them (`|+`) are part of it, and go where it goes.
+        // Blank lines below a block scalar that would take them (`|+`) go where it goes.
         let end = |i: usize| {
             let bottom = places[i].bottom(self.doc);
-            if keeps_blank_lines(values[i]) { self.below_blank_lines(bottom) } else { bottom }
+            BlockScalar::last_of(values[i]).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
         };
         let gap = |i: usize| places.get(i + 1).map(|next| &self.text()[end(i)..next.top(self.doc).max(end(i))]);
         let mut text = String::new();
         let mut position = 0;
-        let mut keeps = false;
-        for entry in entries {
-            let Some(tree) = &entry.value else { continue };
-            let (piece, ends_with) = match entry.place {
+        let mut above = None;
+        // What stands between two children, without the blank lines that the first one would take for its own.
+        let between = |gap: &'d str, above: Option<&Entry<'_>>| {
+            let block = above.filter(|_| is_blank(gap, 0)).and_then(|entry| self.end_of(host, column, values, entry));
+            &gap[block.map_or(0, |block| block.below(gap, 0))..]
+        };
+        for entry in entries.iter().filter(|entry| entry.value.is_some()) {
+            let piece = match entry.place {
                 Some(index) => {
                     let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
                     inner.child(host, &places[index], values[index], entry);
                     if end(index) == self.text().len() {
                         inner.close_end();
                     }
-                    let edits = inner.finish();
-                    (apply(self.text(), top(&places[index])..end(index), &edits), Some(values[index]))
+                    apply(self.text(), top(&places[index])..end(index), &inner.finish())
                 }
                 None => {
                     let lines = Piece::of(entry).map(|new| self.layout.new_child(&new, column)).unwrap_or_default();
-                    (lines.join("\n").trim_start().to_owned(), None)
+                    lines.join("\n").trim_start().to_owned()
                 }
             };
             if position > 0 {
-                text.push_str(between(gap(position - 1).unwrap_or_default(), keeps));
+                text.push_str(between(gap(position - 1).unwrap_or_default(), above));
                 text.push_str(&" ".repeat(column));
             }
             text.push_str(&piece);
             if !piece.ends_with(['\n', '\r']) {
                 text.push('\n');
             }
-            keeps = match (ends_with, tree.like()) {
-                (Some(node), _) | (None, Some(node)) => keeps_blank_lines(node),
-                (None, None) => false,
-            };
+            above = Some(entry);
             position += 1;
         }
         // Comments that stood between children of which there are fewer now.
         for gap in (position.saturating_sub(1)..places.len()).filter_map(gap).filter(|g| g.contains('#')) {
-            text.push_str(between(gap, keeps));
+            text.push_str(between(gap, above));
         }
         if let (Some(first), Some(last)) = (places.first(), places.len().checked_sub(1)) {
-            let bottom = if keeps { self.below_blank_lines(end(last)) } else { end(last) };
+            let bottom = end(last);
             self.edit(top(first)..bottom, text);
+            self.clear_below(bottom, |s| s.end_of(host, column, values, above?));
         }
     }
 

@@ -5,6 +5,7 @@
 //! edits cannot change. `granit-parser` supplies the events; the tree, the typing of scalars and the
 //! traps between the two are ours, because no library keeps spans, comments and go-yaml's typing at once.
 
+mod block_scalar;
 mod deserialize;
 mod error;
 mod node;
@@ -20,7 +21,8 @@ pub use place::{Place, comment_of, comment_text, comments_above, extent, same_co
 pub use quote::{plain_or_quoted, quoted_json};
 pub use scalar::{Number, Scalar};
 
+pub(crate) use block_scalar::{BlockScalar, Chomping};
 pub(crate) use deserialize::one_of;
 pub(crate) use error::{line_end, line_start};
-pub(crate) use place::{below, comment_place, last_header, next_line, open_end, own_line_comment};
+pub(crate) use place::{below, comment_place, next_line, own_line_comment};
 pub(crate) use quote::{Context, scalar as quoted};

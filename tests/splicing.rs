@@ -189,6 +189,37 @@ fn a_child_moves_with_its_comments_and_what_lies_between_stays_between() {
     assert_eq!(after, "l:\n- # about b\n  b: 2\n  a: 1\n");
 }
 
+#[test]
+fn a_block_scalar_takes_no_blank_line_for_its_own() {
+    // What stood between goes, at two levels, and something new comes.
+    let text = "a:\n  b: |+\n    x\n  c: 1\n\nd: 2\n";
+    let after = splice(text, &[], "z: 3", |branch, (key, value)| {
+        let mut inner = Branch::of(children(branch.like)[0].1, By::Index);
+        inner.entries[1].value = None;
+        branch.entries[0].value = Some(Tree::Branch(Box::new(inner)));
+        branch.entries.insert(1, Entry::new(Some(Key::Node(key)), Tree::Node(value)));
+    });
+    assert_eq!(after, "a:\n  b: |+\n    x\nz: 3\nd: 2\n");
+    for (text, want) in [
+        ("a: |\n  x\nb: 1\n   \n\nc: 2\n", "a: |\n  x\n\nc: 2\n"),
+        ("a: |\n  x\nb: 1\n  \nc: 2\n", "a: |\n  x\n  \nc: 2\n"),
+        ("a: x\nb: |\n  x\n    \n\nc: 2\n", "a: x\n\nc: 2\n"),
+        ("a: |\n  x\nb: 1\n   ", "a: |\n  x\n"),
+    ] {
+        let after = splice(text, &[], "z: 3", |branch, _| branch.entries[1].value = None);
+        assert_eq!(after, want, "{text:?}");
+    }
+    let put = |text: &str| {
+        splice(text, &[], "z: |\n  n\n", |branch, (_, value)| {
+            branch.entries[0].value = Some(Tree::Node(value));
+        })
+    };
+    assert_eq!(put("a: 1\n    \n\nb: 2\n"), "a: |\n  n\n\nb: 2\n");
+    assert_eq!(put("a: 1\n  \nb: 2\n"), "a: |\n  n\n  \nb: 2\n");
+    // The end of the text ends no line of it.
+    assert_eq!(put("a: 1"), "a: |\n  n\n");
+}
+
 fn value() -> impl Strategy<Value = Value> {
     let scalar = prop_oneof![
         Just(Value::Null),

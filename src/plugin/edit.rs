@@ -189,7 +189,9 @@ pub fn end(text: &mut String, line_break: &str) {
     if let Some(edit) = Document::parse(text.as_str()).ok().and_then(|document| splice::closed_end(&document)) {
         text.replace_range(edit.range, &edit.text);
     }
-    text.push_str(line_break);
+    if !text.ends_with(['\n', '\r']) {
+        text.push_str(line_break);
+    }
 }
 
 /// New resources as one text.
@@ -278,6 +280,16 @@ mod tests {
             assert_eq!(out, format!("{want}\n---\nn: 1\n"));
             let [old, new] = [text, out].map(|text| Document::parse(text).expect("valid"));
             assert!(same(old.roots().next().expect("a root"), new.roots().next().expect("a root")), "{header}");
+        }
+        for (text, want) in [
+            ("a: |+\n  x\n  ", "a: |+\n  x\n"),
+            ("a: |\n  x\n  ", "a: |\n  x\n  \n"),
+            ("a: |\n  x\n   ", "a: |-\n  x\n   \n"),
+            ("a: |+\n  ", "a: |+\n"),
+        ] {
+            assert_eq!(without(text, &[], Some("n: 1\n")), Some(format!("{want}---\nn: 1\n")));
+            let [old, new] = [text, want].map(|text| Document::parse(text).expect("valid"));
+            assert!(same(old.roots().next().expect("a root"), new.roots().next().expect("a root")), "{text:?}");
         }
         assert_eq!(without("a: '|'", &[], Some("n: 1\n")).as_deref(), Some("a: '|'\n---\nn: 1\n"));
         assert_eq!(without("a: 1\r\n", &[], Some("n: 1\n")).as_deref(), Some("a: 1\r\n---\r\nn: 1\r\n"));

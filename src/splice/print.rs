@@ -5,8 +5,8 @@
 
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
-    Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text, comments_above,
-    line_end, line_start, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
+    BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
+    comments_above, line_end, line_start, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
 };
 
 /// How a resource is laid out, read off its own text.
@@ -482,21 +482,21 @@ impl Layout {
 
     /// A block scalar: its lines moved to the new indentation, its header mended where the old one would mean something else.
     fn block_scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
-        let text = node.text();
-        let all = lines(text);
-        let marks = all[0].bytes().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9')).count();
-        let header = &all[0][..marks];
+        let Some(block) = BlockScalar::of(node) else { return Text::default() };
+        let header = &node.document().source()[block.header.clone()];
+        let all = lines(node.text());
         let content = &all[1..];
         let is_blank = |l: &str| l.bytes().all(|b| b == b' ');
         let indentation = |l: &str| l.bytes().take_while(|b| *b == b' ').count();
         let value = node.string();
+        let old = block.indent;
         let first = content.iter().find(|l| !is_blank(l));
-        // How far the first line is indented beyond the content: what decoding has left of its blanks.
-        let extra = value.lines().find(|l| !is_blank(l)).map_or(0, indentation);
-        let old = first.map_or(0, |l| indentation(l).saturating_sub(extra));
+        // libyaml refuses to find the indentation before a tab.
+        let is_deeper =
+            first.is_some_and(|l| indentation(l) > old || l.get(old..).is_some_and(|l| l.starts_with('\t')));
         let leading_blanks = content.iter().take_while(|l| is_blank(l)).any(|l| first.is_some() && l.len() > old);
         let mut head = header[..1].to_owned();
-        if extra > 0 || leading_blanks {
+        if is_deeper || leading_blanks {
             head.push_str(&self.indent.to_string());
         }
         // Behind the last line there may be blank lines in dest, which `+` would take for its own.

@@ -85,6 +85,8 @@ pub struct Document<'s> {
     pub(super) props: Vec<Props>,
     pub(super) aliases: Vec<u32>,
     pub(super) decoded: Vec<(u32, u32)>,
+    /// The block scalars, in order, each with the indentation of its content.
+    pub(super) blocks: Vec<(u32, u32)>,
     pub(super) buffer: String,
     pub(super) has_merges: bool,
     pub(super) line_break: &'static str,

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 
+use super::block_scalar::BlockScalar;
 use super::error::{Error, line_end};
 use super::node::{Document, Kind, NONE, Node, Props, Style};
 
@@ -65,6 +66,7 @@ pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
             props: Vec::new(),
             aliases: Vec::new(),
             decoded: Vec::new(),
+            blocks: Vec::new(),
             buffer: String::new(),
             has_merges: false,
             line_break: line_break(&source),
@@ -259,17 +261,17 @@ impl Builder<'_> {
             ScalarStyle::SingleQuoted => (Style::Single, (range.start, range.end)),
             ScalarStyle::DoubleQuoted => (Style::Double, (range.start, range.end)),
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                let span = block_scalar(text, cursor, &range);
-                // Trap: a block scalar that ends with the text, where that has no final line break, ends without one.
-                if range.end == text.len()
-                    && !text.ends_with(['\n', '\r'])
-                    && span.1 > line_end(text, span.0)
-                    && value.ends_with('\n')
-                {
+                let at = skip_props(text.as_bytes(), cursor, b":-?,");
+                let (block, end) = BlockScalar::read(text, at, &range);
+                // Trap: granit takes the end of the text for the end of a line.
+                if end == block.header.end && range.end == text.len() {
+                    value = Cow::Borrowed("");
+                } else if end == text.len() && value.ends_with('\n') {
                     value.to_mut().pop();
                 }
+                self.doc.blocks.push((id, u32::try_from(block.indent).unwrap_or(u32::MAX)));
                 let style = if style == ScalarStyle::Literal { Style::Literal } else { Style::Folded };
-                (style, span)
+                (style, (block.header.start, end))
             }
             _ if range.is_empty() => {
                 let at = if tag.is_some() { cursor } else { self.absent(text, range.start) };
@@ -418,40 +420,6 @@ fn skip_props(bytes: &[u8], at: usize, indicators: &[u8]) -> usize {
             at += 1;
         }
         at = skip(bytes, at, b"");
-    }
-    at
-}
-
-/// The span of a block scalar from its `|` or `>` to its last byte, given where the token before it ends and the span
-/// of its content. Trailing blank lines belong to it only under `+`; the last line break never does.
-fn block_scalar(text: &str, cursor: usize, content: &std::ops::Range<usize>) -> (usize, usize) {
-    let bytes = text.as_bytes();
-    let start = skip_props(bytes, cursor, b":-?,");
-    let header = bytes[start..].iter().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9')).count();
-    let keep = bytes[start..start + header].contains(&b'+');
-    let first_line = line_end(text, start);
-    let mut end = content.end;
-    if end <= first_line || content.is_empty() {
-        return (start, start + header);
-    }
-    // Back over the indentation of the next token, and over blank lines, to the line break that ends the content.
-    loop {
-        let line = start_of_blanks(bytes, end).max(first_line);
-        if line <= first_line || !matches!(bytes[line - 1], b'\n' | b'\r') {
-            break;
-        }
-        end = if text[..line].ends_with("\r\n") { line - 2 } else { line - 1 };
-        if keep {
-            break;
-        }
-    }
-    if end <= first_line { (start, start + header) } else { (start, end) }
-}
-
-/// Back over blanks.
-fn start_of_blanks(bytes: &[u8], mut at: usize) -> usize {
-    while at > 0 && matches!(bytes[at - 1], b' ' | b'\t') {
-        at -= 1;
     }
     at
 }

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::block_scalar::header_end;
 use super::error::{line_end, line_start};
 use super::node::{Document, Kind, NodeRef, Style};
 
@@ -147,34 +148,6 @@ pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     bottom
 }
 
-/// The header, as `|+`, of the block scalar in which a text ends without a line break. What comes behind it gives it one, and so another
-/// value, unless the header says `-`.
-pub(crate) fn open_end(doc: &Document<'_>) -> Option<Range<usize>> {
-    let text = doc.source();
-    if text.ends_with(['\n', '\r']) {
-        return None;
-    }
-    let header = last_header(doc.roots().last()?)?;
-    // One without lines ends with its header.
-    text[header.end..].trim_end().contains(['\n', '\r']).then_some(header)
-}
-
-/// The header of the block scalar with which a node ends, where it ends with one.
-pub(crate) fn last_header(node: NodeRef<'_>) -> Option<Range<usize>> {
-    let mut last = node;
-    while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
-        last = child;
-    }
-    let is_block_scalar = matches!(last.style(), Style::Literal | Style::Folded);
-    is_block_scalar.then(|| last.start()..header_end(last.document().source(), last.start()))
-}
-
-/// Where the indicators of a block scalar end, which begin at an offset.
-fn header_end(text: &str, start: usize) -> usize {
-    let indicators = text[start..].bytes().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9'));
-    start + indicators.count()
-}
-
 /// The comment on the line of a child: behind its scalar, its flow brackets or the header of its block scalar, or behind the
 /// key or dash whose block begins on the next line. `None` for a block that begins on the line itself.
 pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
@@ -256,7 +229,7 @@ pub(crate) fn next_line(text: &str, at: usize) -> usize {
 }
 
 /// The offset of the line break that ends right before `line`.
-fn line_break_before(text: &str, line: usize) -> usize {
+pub(super) fn line_break_before(text: &str, line: usize) -> usize {
     if text[..line].ends_with("\r\n") { line - 2 } else { line.saturating_sub(1) }
 }
 

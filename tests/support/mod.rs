@@ -15,11 +15,11 @@ pub fn tries(cases: u32) -> Config {
     Config { cases, max_global_rejects: cases.max(1024), failure_persistence: None, rng_seed, ..Config::default() }
 }
 
-/// Indents every line that is not blank.
+/// Indents every line that is not empty.
 pub fn indent(text: &str, by: usize) -> String {
     let pad = " ".repeat(by);
     let lines = text.split_inclusive('\n');
-    lines.map(|l| if l.trim().is_empty() { l.to_owned() } else { format!("{pad}{l}") }).collect()
+    lines.map(|l| if matches!(l, "\n" | "\r\n") { l.to_owned() } else { format!("{pad}{l}") }).collect()
 }
 
 /// The documents of a YAML text as compact list items, their head comments above the dash.

@@ -40,6 +40,15 @@ fn a_block_scalar_spans_from_its_header_to_its_last_line() {
         ("a: |\n\n\n  x\n   y\nb: 1\n", "|\n\n\n  x\n   y", "\n\nx\n y\n"),
         ("a: |\r\n  t\r\n\r\nb: 1\r\n", "|\r\n  t", "t\n"),
         ("? |\n  a\n: 1\na: |-\n  x\n", "|-\n  x", "x"),
+        ("a: |\n  x\n    \nb: 1\n", "|\n  x\n    ", "x\n  \n"),
+        ("a: >-\n  x\n\n   \n \nb: 1\n", ">-\n  x\n\n   ", "x\n\n "),
+        ("a: |\n  x\n  \n \n\nb: 1\n", "|\n  x", "x\n"),
+        ("a: |\r\n  x\r\n  \t\r\n\r\n", "|\r\n  x\r\n  \t", "x\n\t\n"),
+        ("a: |1\n  x\n  \nb: 1\n", "|1\n  x\n  ", " x\n \n"),
+        ("a: |1-\n  \n\nb: 1\n", "|1-\n  ", " "),
+        ("a: |\n    \n\nb: 1\n", "|", ""),
+        ("a: |+\n    \n\nb: 1\n", "|+\n    \n", "\n\n"),
+        ("a: |2+ # c\n\n---\nb: 1\n", "|2+ # c\n", "\n"),
     ] {
         let doc = Document::parse(text).expect("valid");
         assert_eq!(get(&doc, "a").text(), want, "{text:?}");
@@ -59,6 +68,13 @@ fn a_block_scalar_at_the_end_of_the_text_has_the_line_breaks_that_are_there() {
         ("a: |\n  x\n", "x\n"),
         ("a: |", ""),
         ("a: |+\n  x\n\n", "x\n\n"),
+        ("a: |\n  x\n ", "x\n"),
+        ("a: |+\n  x\n  ", "x\n"),
+        ("a: |\n  x\n   ", "x\n "),
+        ("a: |+\n  ", ""),
+        ("a: |1+\n\n  ", "\n "),
+        ("a: |3+\n\n  ", "\n"),
+        ("a: >\n  x\n  \t", "x\n\t"),
     ] {
         let doc = Document::parse(text).expect("valid");
         assert_eq!(get(&doc, "a").string(), want, "{text:?}");

@@ -1,0 +1,128 @@
+//! What belongs to a block scalar (`|`, `>`), and which lines below it would.
+//!
+//! YAML decides by indentation (8.1.1 and 8.1.2 of its specification): a line that goes beyond the indentation of the content is content, and so
+//! are spaces that do. Every other blank line is a line break, which only `+` keeps behind the content. The end of the text ends no line: spaces
+//! that stand there alone and go no deeper are nothing. The parser, the splicer and the printer all ask here.
+
+use std::ops::Range;
+
+use super::error::{line_end, line_start};
+use super::node::{NodeRef, Style};
+use super::place::{line_break_before, next_line};
+
+/// How a block scalar is written.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockScalar {
+    /// Its header, as `|2+`.
+    pub header: Range<usize>,
+    /// How deep its content is indented, from the first column.
+    pub indent: usize,
+    /// What becomes of the line breaks at its end.
+    pub chomping: Chomping,
+}
+
+/// What a block scalar makes of the line breaks behind its last line of content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chomping {
+    /// `-`: none is its own.
+    Strip,
+    /// The one that ends that line is its own.
+    Clip,
+    /// `+`: all are.
+    Keep,
+}
+
+impl Chomping {
+    fn of(header: &str) -> Self {
+        match header.bytes().find(|b| matches!(b, b'+' | b'-')) {
+            Some(b'+') => Self::Keep,
+            Some(_) => Self::Strip,
+            None => Self::Clip,
+        }
+    }
+}
+
+impl BlockScalar {
+    /// The block scalar whose `|` or `>` stands at an offset, and where it ends, given where granit saw its content. The line break of its
+    /// last line is not part of it.
+    pub(super) fn read(text: &str, start: usize, content: &Range<usize>) -> (Self, usize) {
+        let header = start..header_end(text, start);
+        let chomping = Chomping::of(&text[header.clone()]);
+        let first = next_line(text, header.end);
+        let has_content = content.start >= first && !content.is_empty();
+        let digit = text[header.clone()].bytes().find(u8::is_ascii_digit).map(|d| usize::from(d - b'0'));
+        let indent = match digit {
+            // granit sees the content begin where it is indented.
+            _ if has_content => content.start - line_start(text, content.start),
+            // The indentation of the parent comes to this, if it has any.
+            Some(least) => least,
+            // Without content the longest line gives the indentation, so that no line goes beyond it.
+            None => usize::MAX,
+        };
+        let block = Self { header, indent, chomping };
+        let is_own = |line: usize, stop: usize| {
+            let is_content = has_content && line < content.end && block.is_content(&text[line..stop.min(content.end)]);
+            is_content || (chomping == Chomping::Keep && stop < content.end)
+        };
+        let mut line = line_start(text, content.end);
+        while line >= first {
+            let stop = line_end(text, line);
+            if is_own(line, stop) {
+                return (block, stop.min(content.end));
+            }
+            if line == first {
+                break;
+            }
+            line = line_start(text, line_break_before(text, line));
+        }
+        let end = block.header.end;
+        (block, end)
+    }
+
+    /// The block scalar that a node is.
+    pub fn of(node: NodeRef<'_>) -> Option<Self> {
+        if !matches!(node.style(), Style::Literal | Style::Folded) {
+            return None;
+        }
+        let (text, blocks) = (node.document().source(), &node.document().blocks);
+        let header = node.start()..header_end(text, node.start());
+        let found = blocks.binary_search_by_key(&node.id, |block| block.0).ok()?;
+        Some(Self { chomping: Chomping::of(&text[header.clone()]), header, indent: blocks[found].1 as usize })
+    }
+
+    /// The block scalar with which a node ends, where it ends with one, and where that ends.
+    pub fn last_of(node: NodeRef<'_>) -> Option<(Self, usize)> {
+        let mut last = node;
+        while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
+            last = child;
+        }
+        Some((Self::of(last)?, last.end()))
+    }
+
+    /// Whether a line goes beyond the indentation.
+    fn is_content(&self, line: &str) -> bool {
+        line.len() > self.indent && line.bytes().take(self.indent).all(|b| b == b' ')
+    }
+
+    /// Behind the blank lines from a line on that are its own where they stand below it.
+    pub fn below(&self, text: &str, line: usize) -> usize {
+        let (mut own, mut line) = (line, line);
+        while line < text.len() {
+            let blank = &text[line..line_end(text, line)];
+            if !blank.trim().is_empty() {
+                break;
+            }
+            line = next_line(text, line);
+            if self.chomping == Chomping::Keep || self.is_content(blank) {
+                own = line;
+            }
+        }
+        own
+    }
+}
+
+/// Where the indicators of a block scalar end, which begin at an offset.
+pub(super) fn header_end(text: &str, start: usize) -> usize {
+    let indicators = text[start..].bytes().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9'));
+    start + indicators.count()
+}
