@@ -149,6 +149,8 @@ pub enum Settled {
     Deleted,
     /// What upstream had in it is deleted; what dest has of its own stays.
     CutDown,
+    /// It is deleted, as a null in dest has it.
+    Cleared,
     /// Someone must decide.
     Open,
 }
@@ -266,7 +268,8 @@ impl<'a> Walk<'a> {
                         self.inside(d, inside)
                     };
                 }
-                None => return self.absent(inside, change, identity),
+                Some(d) if d.is_null() => return self.absent(dest, inside, change, identity),
+                None => return self.absent(dest, inside, change, identity),
                 Some(_) if !change.asks_for_values() => return Ok(Plan::Keep),
                 Some(_) if inside.emptied == Emptied::Goes => None,
                 Some(_) => Some(inside.like),
@@ -280,20 +283,13 @@ impl<'a> Walk<'a> {
         if agrees {
             return Ok(Plan::Keep);
         }
-        if let Expects::Exactly(original) = change.expects {
-            // A null says as much as nothing.
-            let value = |node: Option<NodeRef<'a>>| node.filter(|n| !n.is_null());
-            let untouched = match (value(dest), value(original)) {
-                (None, None) => true,
-                (Some(d), Some(o)) => same(d, o),
-                _ => false,
-            };
-            if !untouched {
-                let taken = if updated.is_some() { Settled::Updated } else { Settled::Deleted };
-                self.conflict(dest, original, updated, taken);
-                if self.policy.on_conflict != OnConflict::TakeUpdated {
-                    return Ok(Plan::Keep);
-                }
+        // A null clears what the other side removes, too.
+        let agrees = updated.is_none() && dest.is_some_and(NodeRef::is_null);
+        if !agrees && change.expects.finds_another(dest) {
+            let taken = if updated.is_some() { Settled::Updated } else { Settled::Deleted };
+            self.conflict(dest, change.expects.value(), updated, taken);
+            if self.policy.on_conflict != OnConflict::TakeUpdated {
+                return Ok(as_dest_has_it(dest));
             }
         }
         let Some(updated) = updated else {
@@ -325,31 +321,33 @@ impl<'a> Walk<'a> {
     ) {
         let settled = match self.policy.on_conflict {
             OnConflict::TakeUpdated => taken,
+            OnConflict::KeepDest if dest.is_some_and(NodeRef::is_null) => Settled::Cleared,
             OnConflict::KeepDest => Settled::Dest,
             OnConflict::Fail => Settled::Open,
         };
         self.conflicts.push(Conflict { path: self.path.clone(), dest, original, updated, settled });
     }
 
-    /// The other side has a map or list that dest lacks: what is asked for of it is put. One that dest deleted is in conflict as a whole,
-    /// where anything is to be put.
+    /// The other side has a map or list that dest lacks, or clears with a null: what is asked for of it is put. One that dest deleted is in
+    /// conflict as a whole, where anything is to be put.
     fn absent(
         &mut self,
+        dest: Option<NodeRef<'a>>,
         inside: &Inside<'a>,
         change: &Change<'a>,
         identity: &[MergeKey<'a>],
     ) -> Result<Plan<'a>, Error> {
         if inside.emptied == Emptied::Goes {
-            return Ok(Plan::Keep);
+            return Ok(as_dest_has_it(dest));
         }
-        let was_deleted = matches!(change.expects, Expects::Exactly(Some(_)));
-        if let Expects::Exactly(original @ Some(_)) = change.expects {
+        let was_deleted = change.expects.finds_another(dest);
+        if was_deleted {
             if !change.adds_values() {
-                return Ok(Plan::Keep);
+                return Ok(as_dest_has_it(dest));
             }
-            self.conflict(None, original, Some(inside.like), Settled::Updated);
+            self.conflict(dest, change.expects.value(), Some(inside.like), Settled::Updated);
             if self.policy.on_conflict != OnConflict::TakeUpdated {
-                return Ok(Plan::Keep);
+                return Ok(as_dest_has_it(dest));
             }
         }
         let known = self.conflicts.len();
@@ -604,6 +602,11 @@ impl<'a> Walk<'a> {
         }
         Ok(stays)
     }
+}
+
+/// What becomes of a node where dest wins: it stays, but a null leaves the text, for it said that the field is to go.
+fn as_dest_has_it<'a>(dest: Option<NodeRef<'a>>) -> Plan<'a> {
+    if dest.is_some_and(NodeRef::is_null) { Plan::Remove } else { Plan::Keep }
 }
 
 /// The `<<` entries of a map, by their number among the entries as they are written.

@@ -171,10 +171,12 @@ impl Outcome {
             None => String::new(),
         };
         let did = |node: Option<NodeRef<'_>>, side: &str| match (conflict.original, node) {
+            (_, Some(value)) if value.is_null() => format!("cleared with null in {side}"),
             (Some(_), None) => format!("deleted in {side}"),
             (Some(_), Some(_)) => format!("changed in {side}{}", show("to", node)),
             (None, Some(_)) => format!("added in {side}{}", show("as", node)),
-            (None, None) => format!("left out in {side}"),
+            // Without an original, only a null can remove.
+            (None, None) => format!("cleared with null in {side}"),
         };
         let message = format!(
             "`{}` was {} and {}{}: {}",
@@ -268,6 +270,7 @@ fn verdict_of(settled: Settled) -> &'static str {
         Settled::Updated => "updated's was taken",
         Settled::Dest => "dest's was kept",
         Settled::Deleted => "it is deleted",
+        Settled::Cleared => "dest's was kept, and the field is removed",
         Settled::CutDown => "what upstream had in it is deleted, what dest added stays",
         Settled::Open => "someone must decide",
     }

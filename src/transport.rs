@@ -83,7 +83,8 @@ fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: NodeRef<'a>) {
     for (key, _) in of_dest.fields() {
         let id = ChildId::Field(key.string());
         if !is_transport(key.string()) && !inside.children.iter().any(|c| c.id == id) {
-            inside.children.push(Child { id, node: None, change: nothing() });
+            let expects = annotations.expects.of_field(key.string());
+            inside.children.push(Child { id, node: None, change: Change { expects, ..nothing() } });
         }
     }
     annotations.wants = Wants::Inside(inside);
