@@ -258,7 +258,7 @@ impl<'a> Walk<'a> {
             Wants::Same => return Ok(Plan::Keep),
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
-            Wants::Inside(inside) => match dest {
+            Wants::Inside(inside) => match dest.filter(|d| !d.is_null()) {
                 // A comment is no reason to write an alias out.
                 Some(d) if d.kind() == Kind::Alias && !change.asks_for_values() => return Ok(Plan::Keep),
                 Some(d) if d.resolve().kind() == inside.like.resolve().kind() => {
@@ -268,7 +268,6 @@ impl<'a> Walk<'a> {
                         self.inside(d, inside)
                     };
                 }
-                Some(d) if d.is_null() => return self.absent(dest, inside, change, identity),
                 None => return self.absent(dest, inside, change, identity),
                 Some(_) if !change.asks_for_values() => return Ok(Plan::Keep),
                 Some(_) if inside.emptied == Emptied::Goes => None,
