@@ -5,6 +5,7 @@
 
 use crate::child::{By, ChildId};
 use crate::path::FieldPath;
+use crate::tree::View;
 use crate::yaml::NodeRef;
 
 /// What the other side asks of one node.
@@ -125,6 +126,35 @@ pub enum Expects<'a> {
     Anything,
     /// This value; `None`: nothing. Another value in dest, unless it is the wanted one, is a conflict.
     Exactly(Option<NodeRef<'a>>),
+}
+
+impl<'a> Expects<'a> {
+    /// The value that it thinks is there.
+    pub fn value(self) -> Option<NodeRef<'a>> {
+        match self {
+            Self::Anything => None,
+            Self::Exactly(value) => value,
+        }
+    }
+
+    /// What it thinks of a field of a map.
+    #[must_use]
+    pub fn of_field(self, name: &str) -> Self {
+        match self {
+            Self::Anything => Self::Anything,
+            Self::Exactly(map) => Self::Exactly(map.and_then(|map| map.get(name))),
+        }
+    }
+
+    /// Whether dest holds something else than the other side thinks. A null is something else than no field: it says that there shall be
+    /// none.
+    pub fn finds_another(self, dest: Option<View<'_, 'a>>) -> bool {
+        match (self, dest) {
+            (Self::Anything, _) | (Self::Exactly(None), None) => false,
+            (Self::Exactly(Some(value)), Some(dest)) => !dest.same(value),
+            (Self::Exactly(_), _) => true,
+        }
+    }
 }
 
 /// What shall stand in the place of a node.

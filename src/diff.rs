@@ -1,7 +1,7 @@
 //! From original and updated to a [`Change`]: what happened upstream, to be made in dest.
 //!
 //! What is equal in the text is not looked into, so the work grows with the change. Dest is asked for two things that the other sides cannot
-//! say: how an unknown list merges (inference looks at all sides), and where it holds an explicit null, which clears.
+//! say: how an unknown list merges (inference looks at all sides), and where it holds an explicit null, which clears what original has.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,8 +31,16 @@ pub struct Diff<'a> {
 /// | anything | something else | the new value, where dest has the old one |
 /// | nothing | anything | the new value, where dest has none; inside, where dest has its own map |
 /// | anything | nothing, or a new null | that it goes, and a map only as far as it held what upstream had |
+/// | nothing | a null | that it goes, where dest has a value; in conflict with that value |
 ///
-/// An explicit null in dest over a value of original or updated asks that the field goes, whatever happened upstream.
+/// A null in dest means that the field is to go, and one that came from original means nothing:
+///
+/// | original | updated | null in dest |
+/// |---|---|---|
+/// | no value | no value | it stays, but one of original that updated drops goes |
+/// | a value | the same value, or none | the field goes |
+/// | nothing, or a value | a new or another value | as if dest had deleted the field: what is asked is in conflict |
+/// | a null | a value | the new value |
 ///
 /// # Errors
 /// A key that stands twice in a map that is looked into.
@@ -60,6 +68,12 @@ impl<'a> Sides<'a> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
     }
 
+    /// The sides that have a value and not only a null.
+    fn values(self) -> Self {
+        let value = |node: Option<NodeRef<'a>>| node.filter(|n| !n.is_null());
+        Self { original: value(self.original), updated: value(self.updated), dest: value(self.dest) }
+    }
+
     fn each(self) -> impl Iterator<Item = NodeRef<'a>> {
         [self.original, self.updated, self.dest].into_iter().flatten()
     }
@@ -70,28 +84,36 @@ struct Differ<'a> {
     warnings: Vec<Warning<'a>>,
 }
 
-/// A side that has a value and not only a null.
-fn value(node: Option<NodeRef<'_>>) -> Option<NodeRef<'_>> {
-    node.filter(|n| !n.is_null())
-}
-
 impl<'a> Differ<'a> {
     fn node(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
-        let (original, updated) = (value(sides.original), value(sides.updated));
-        // A null that dest has from original clears nothing (kpt's keep-tagged-null).
-        let was_null = sides.original.is_some_and(NodeRef::is_null);
-        let clears = sides.dest.is_some_and(NodeRef::is_null) && !was_null;
-        if clears && (original.is_some() || updated.is_some()) {
-            return Ok(Some(Change::patch(Wants::Nothing, None)));
-        }
+        let values = sides.values();
+        let change = self.values(values, cursor)?;
+        let is_null = |side: Option<NodeRef<'a>>| side.is_some_and(NodeRef::is_null);
+        Ok(match sides.dest {
+            // A null of dest that original has, too, says nothing (kpt's keep-tagged-null): upstream alone may have changed it.
+            Some(dest) if dest.is_null() && is_null(sides.original) => match change {
+                Some(change) => Some(Change { expects: Expects::Anything, ..change }),
+                None => sides.updated.is_none().then(|| Change::patch(Wants::Nothing, None)),
+            },
+            // Any other null of dest clears a value. One that upstream changed is in conflict, which the walk finds.
+            Some(dest) if dest.is_null() => {
+                change.or_else(|| values.original.map(|_| Change::patch(Wants::Nothing, None)))
+            }
+            // A null that is new in updated clears a value that only dest has, too.
+            Some(_) if is_null(sides.updated) && sides.original.is_none() => values.expecting(Wants::Nothing),
+            Some(_) | None => change,
+        })
+    }
+
+    /// One node on all sides, of which none has a null.
+    fn values(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+        let Sides { original, updated, .. } = sides;
         let Some(updated) = updated else {
-            // A null that is new in updated clears a value; any other null says nothing.
             return match original {
                 Some(original) => self.dropped(original, sides, cursor),
                 None => Ok(None),
             };
         };
-        let sides = Sides { original, updated: Some(updated), dest: value(sides.dest) };
         let alike = original.is_none_or(|o| o.resolve().kind() == updated.resolve().kind());
         match updated.resolve().kind() {
             Kind::Map
@@ -112,7 +134,6 @@ impl<'a> Differ<'a> {
         sides: Sides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
-        let sides = Sides { original: Some(original), updated: None, dest: value(sides.dest) };
         let Some(dest) = sides.dest.filter(|d| !same(*d, original)) else {
             return Ok(sides.expecting(Wants::Nothing));
         };
@@ -415,3 +436,6 @@ impl<'a> Fields<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

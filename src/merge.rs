@@ -64,13 +64,15 @@ impl<'a> Walk<'a> {
         if let Some(Tree::Conflict(conflict)) = dest {
             return self.both_sides(*conflict, change, identity);
         }
-        let kind = dest.as_ref().and_then(Tree::view).map(View::kind);
+        let view = dest.as_ref().and_then(Tree::view);
+        let (kind, is_null) = (view.map(View::kind), view.is_some_and(View::is_null));
         let updated = match &change.wants {
             Wants::Same => return Ok(dest),
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
             Wants::Inside(inside) => match dest {
-                None => return self.absent(inside, change, identity),
+                None => return self.absent(None, inside, change, identity),
+                Some(dest) if is_null => return self.absent(Some(dest), inside, change, identity),
                 // A comment is no reason to write an alias out, nor to look into another kind.
                 Some(dest) if !change.asks_for_values() && (is_alias(&dest) || kind != Some(kind_of(inside.like))) => {
                     return Ok(Some(dest));
@@ -118,10 +120,9 @@ impl<'a> Walk<'a> {
         if agrees {
             return Ok(dest);
         }
-        let original = match change.expects {
-            Expects::Exactly(original) if !is_untouched(view, original) => Some(original),
-            _ => None,
-        };
+        // A null clears what the other side removes, too.
+        let agrees = updated.is_none() && view.is_some_and(View::is_null);
+        let original = (!agrees && change.expects.finds_another(view)).then(|| change.expects.value());
         let was = view.filter(|v| !v.is_null());
         let is_list_for_list = was.is_some_and(View::is_list)
             && updated.is_some_and(NodeRef::is_list)
@@ -146,25 +147,28 @@ impl<'a> Walk<'a> {
         Tree::Conflict(Box::new(conflict))
     }
 
-    /// The other side has a map or list that dest lacks: what is asked for of it is put. One that dest deleted is in conflict as a whole,
-    /// where anything is to be put.
+    /// The other side has a map or list that dest lacks, or clears with a null: what is asked for of it is put. One that dest deleted is in
+    /// conflict as a whole, where anything is to be put.
     fn absent(
         &mut self,
+        dest: Option<Tree<'a>>,
         inside: &Inside<'a>,
         change: &Change<'a>,
         identity: &[MergeKey<'a>],
     ) -> Result<Option<Tree<'a>>, Error> {
-        let was_deleted = matches!(change.expects, Expects::Exactly(Some(_)));
+        let was_deleted = change.expects.finds_another(dest.as_ref().and_then(Tree::view));
         if inside.emptied == Emptied::Goes || was_deleted && !change.adds_values() {
             return Ok(None);
         }
         let taken = self.cut_down(inside, identity)?;
-        let Expects::Exactly(original @ Some(_)) = change.expects else { return Ok(Some(taken)) };
+        if !was_deleted {
+            return Ok(Some(taken));
+        }
         Ok(Some(self.conflict(Conflict {
             path: self.path.clone(),
-            original,
+            original: change.expects.value(),
             updated: Some(inside.like),
-            dest: None,
+            dest,
             taken: take_all(taken),
             key: None,
             taking: Taking::Value,
@@ -422,15 +426,6 @@ fn kind_of(node: NodeRef<'_>) -> Kind {
 
 fn is_alias(tree: &Tree<'_>) -> bool {
     matches!(tree, Tree::Node(node) if node.kind() == Kind::Alias)
-}
-
-/// Whether dest holds what a change thinks that it holds. A null says as much as nothing.
-fn is_untouched(dest: Option<View<'_, '_>>, original: Option<NodeRef<'_>>) -> bool {
-    match (dest.filter(|d| !d.is_null()), original.filter(|o| !o.is_null())) {
-        (None, None) => true,
-        (Some(d), Some(o)) => d.same(o),
-        _ => false,
-    }
 }
 
 /// What is left where updated wins every conflict.

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::tree::{Conflict, Pick, Taking, Tree, View};
+
 /// Who wins where dest and updated both changed a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum OnConflict {
@@ -32,4 +34,48 @@ pub struct Policy {
     pub on_conflict: OnConflict,
     /// Where new elements go.
     pub new_elements: NewElements,
+}
+
+/// What became of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Updated's value was taken.
+    Updated,
+    /// Dest's was kept.
+    Dest,
+    /// It is deleted, as updated has it.
+    Deleted,
+    /// What upstream had in it is deleted; what dest has of its own stays.
+    CutDown,
+    /// It is deleted, as a null in dest has it.
+    Cleared,
+    /// Someone must decide.
+    Open,
+}
+
+impl OnConflict {
+    /// What becomes of a conflict.
+    pub fn settles(self, conflict: &Conflict<'_>) -> Settled {
+        let is_null = conflict.dest.as_ref().and_then(Tree::view).is_some_and(View::is_null);
+        if self == Self::KeepDest && is_null { Settled::Cleared } else { self.settled(conflict.taking) }
+    }
+
+    /// What becomes of a conflict in which updated winning means this.
+    pub fn settled(self, taking: Taking) -> Settled {
+        match (self, taking) {
+            (Self::TakeUpdated, Taking::Value) => Settled::Updated,
+            (Self::TakeUpdated, Taking::Deletion) => Settled::Deleted,
+            (Self::TakeUpdated, Taking::CutDown) => Settled::CutDown,
+            (Self::KeepDest, _) => Settled::Dest,
+            (Self::Fail, _) => Settled::Open,
+        }
+    }
+
+    /// The side that it lets win.
+    pub fn pick(self) -> Pick {
+        match self {
+            Self::TakeUpdated => Pick::Updated,
+            Self::KeepDest | Self::Fail => Pick::Dest,
+        }
+    }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_yaml::Value;
 
 use crate::child::Value as _;
-use crate::policy::OnConflict;
+use crate::policy::{OnConflict, Settled};
 use crate::resource::{Identity, Resource};
 use crate::shown;
 use crate::splice::{json_of, to_json};
@@ -183,13 +183,16 @@ impl Outcome {
             Some(value) => format!(" {word} {}", brief(value, start)),
             None => String::new(),
         };
+        let is_null = |value: &String| value == "null";
         let did = |value: &Option<String>, side: &str| match (&original, value) {
+            (_, Some(value)) if is_null(value) => format!("cleared with null in {side}"),
             (Some(_), None) => format!("deleted in {side}"),
             (Some(_), Some(_)) => format!("changed in {side}{}", show("to", value)),
             (None, Some(_)) => format!("added in {side}{}", show("as", value)),
-            (None, None) => format!("left out in {side}"),
+            // Without an original, only a null can remove.
+            (None, None) => format!("cleared with null in {side}"),
         };
-        let settled = verdict_of(Settled::of(policy, conflict.taking));
+        let settled = verdict_of(policy.settles(conflict));
         let message = format!(
             "`{}` was {} and {}{}: {settled}",
             conflict.path.keyed(),
@@ -210,7 +213,7 @@ impl Outcome {
     /// A resource that updated deleted and dest changed at these places; `json` is the original one.
     pub fn deleted_upstream(dest: &Resource<'_>, places: &[String], json: String, policy: OnConflict) -> Self {
         let changed = listed(places);
-        let settled = verdict_of(Settled::of(policy, Taking::Deletion));
+        let settled = verdict_of(policy.settled(Taking::Deletion));
         let message = format!("the resource was deleted in updated and changed in dest ({changed}): {settled}");
         let told = Some(Told { place: changed, settled });
         Self { told, ..Self::new(severity_of(policy), message) }.about(dest).tagged(Some(json))
@@ -267,34 +270,13 @@ fn is_secret(resource: &Resource<'_>) -> bool {
     resource.identity.is_some_and(|i| i.api_version == "v1" && i.kind == "Secret")
 }
 
-/// What became of a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Settled {
-    Updated,
-    Dest,
-    Deleted,
-    CutDown,
-    Open,
-}
-
-impl Settled {
-    fn of(policy: OnConflict, taking: Taking) -> Self {
-        match (policy, taking) {
-            (OnConflict::TakeUpdated, Taking::Value) => Self::Updated,
-            (OnConflict::TakeUpdated, Taking::Deletion) => Self::Deleted,
-            (OnConflict::TakeUpdated, Taking::CutDown) => Self::CutDown,
-            (OnConflict::KeepDest, _) => Self::Dest,
-            (OnConflict::Fail, _) => Self::Open,
-        }
-    }
-}
-
 /// What becomes of a conflict.
 fn verdict_of(settled: Settled) -> &'static str {
     match settled {
         Settled::Updated => "updated's was taken",
         Settled::Dest => "dest's was kept",
         Settled::Deleted => "it is deleted",
+        Settled::Cleared => "dest's was kept, and the field is removed",
         Settled::CutDown => "what upstream had in it is deleted, what dest added stays",
         Settled::Open => "someone must decide",
     }

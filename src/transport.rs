@@ -79,7 +79,8 @@ fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: View<'_, 'a>) {
     for (name, _) in of_dest.fields() {
         let id = ChildId::Field(name);
         if !is_transport(name) && !inside.children.iter().any(|c| c.id == id) {
-            inside.children.push(Child { id, node: None, change: nothing() });
+            let expects = annotations.expects.of_field(name);
+            inside.children.push(Child { id, node: None, change: Change { expects, ..nothing() } });
         }
     }
     annotations.wants = Wants::Inside(inside);

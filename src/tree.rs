@@ -94,7 +94,7 @@ pub struct Conflict<'a> {
     pub original: Option<NodeRef<'a>>,
     /// What the other side holds.
     pub updated: Option<NodeRef<'a>>,
-    /// What dest holds, and what stays if dest wins.
+    /// What dest holds, and what stays if dest wins; a null does not, for it clears.
     pub dest: Option<Tree<'a>>,
     /// What is written if updated wins.
     pub taken: Option<Tree<'a>>,
@@ -567,7 +567,8 @@ pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -
 fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> (Option<Tree<'a>>, bool) {
     match tree {
         Tree::Conflict(conflict) => match pick(&conflict) {
-            Pick::Dest => (conflict.dest, true),
+            // A null leaves the text, for it said that the field is to go.
+            Pick::Dest => (conflict.dest.filter(|dest| !dest.view().is_some_and(View::is_null)), true),
             Pick::Updated => (conflict.taken, false),
             Pick::Original => (conflict.original.map(Tree::Node), true),
         },

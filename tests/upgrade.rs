@@ -74,6 +74,46 @@ fn an_explicit_null_wipes_no_sibling_and_a_local_resource_is_not_rewritten() {
 }
 
 #[test]
+fn a_null_that_swallows_a_change_of_upstream_stops_where_conflicts_do() {
+    let stdin = |dest: &str| {
+        let sides = [("a.yaml", dest), ("up/v1/a.yaml", "{m: {k: v}}"), ("up/v2/a.yaml", "{m: {k: v, new: w}}")];
+        sides.map(|(path, spec)| at(path, &thing("a", spec))).concat()
+    };
+    let spec = format!("{BY_PATH}onConflict: Fail\n");
+    let output = krm_merge::run(&resource_list(&stdin("{m: null}"), &spec));
+    assert_eq!(output.verdict, krm_merge::Verdict::Failed);
+    let stdout = output.stdout;
+    assert_eq!(items_of(&stdout), stdin("{m: null}"));
+    let cleared = "`spec.m` was cleared with null in dest and changed in updated to {\"k\":\"v\",\"new\":\"w\"} from {\"k\":\"v\"}";
+    assert_eq!(messages(&stdout)[0], format!("{cleared}: someone must decide"));
+    let stdout = passes(&resource_list(&stdin("{m: null}"), BY_PATH)).stdout;
+    assert_eq!(items_of(&stdout), stdin("{m: {new: w}}"));
+    let stdout = passes(&resource_list(&stdin("{m: null}"), &format!("{BY_PATH}onConflict: KeepDest\n"))).stdout;
+    assert_eq!(items_of(&stdout), stdin("{}"));
+}
+
+#[test]
+fn annotations_that_a_null_of_updated_clears_are_in_conflict_and_those_of_the_host_stay() {
+    let item = |annotations: &str| {
+        format!(
+            "- apiVersion: example.com/v1\n  kind: Thing\n  metadata:\n    name: a\n    annotations:{annotations}\n      internal.config.kubernetes.io/path: a.yaml\n"
+        )
+    };
+    let version = |rest: &str| format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\n{rest}");
+    let sides = side("original", &version("")) + &side("updated", &version("  annotations: ~\n"));
+    let spec = |policy: &str| format!("mode: ThreeWay\n{sides}onConflict: {policy}\n");
+    let own = item("\n      own: x");
+    let output = passes(&resource_list(&own, &spec("TakeUpdated"))).stdout;
+    assert_eq!(items_of(&output), item(""));
+    let place = "`metadata.annotations.own`";
+    let lost = format!("{place} was added in dest as \"x\" and cleared with null in updated: it is deleted");
+    assert_eq!(messages(&output)[0], lost);
+    let output = passes(&resource_list(&own, &spec("KeepDest"))).stdout;
+    assert_eq!(items_of(&output), own);
+    assert!(messages(&output)[0].contains(place));
+}
+
+#[test]
 fn lists_of_custom_resources_merge_and_new_fields_come_in_order_with_their_comments() {
     let original = thing("a", "\n  steps:\n  - name: one\n    run: a\n  zeta: 1");
     let updated = thing(

@@ -12,7 +12,7 @@ use crate::diff::diff;
 use crate::file_path::{self, Fault};
 use crate::merge::merge;
 use crate::patch::{Reader, lower};
-use crate::policy::{OnConflict, Policy};
+use crate::policy::Policy;
 use crate::resource::{IDENTITY, Identity, Origin, Resource};
 use crate::results::{Outcome, Severity};
 use crate::review::review;
@@ -20,7 +20,7 @@ use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
 use crate::transport;
-use crate::tree::{Pick, Tree, View, settle};
+use crate::tree::{Tree, View, settle};
 use crate::warning::Warning;
 use crate::yaml::{Error, NodeRef};
 
@@ -306,7 +306,7 @@ impl<'a> Run<'a> {
         let tree = merged.tree.and_then(|tree| {
             settle(tree, &mut |conflict| {
                 conflicts.push(Outcome::conflict(conflict, dest, policy));
-                if policy == OnConflict::TakeUpdated { Pick::Updated } else { Pick::Dest }
+                policy.pick()
             })
         });
         let warnings = found.warnings.iter().chain(&merged.warnings);

@@ -106,25 +106,26 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
         Side::of_cluster(files)
     };
     let updated = |l: &Local| Some(l.updated.clone());
+    let dest = |l: &Local| l.dest.clone();
     // Whether a conflict is one is seen only below, so what fails is decided there.
     let policy = if args.on_conflict == Some(OnConflict::KeepDest) { "KeepDest" } else { "TakeUpdated" };
     let written = functionconfig(json!({"mode": "ThreeWay", "onConflict": policy}), rules)?;
     let config_of_upgrade = config(&written)?;
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {
-        let (Some(original), Some(live)) = (&local.original, local.dest()) else { continue };
+        let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
         let mut found = drift::drifts(&original.yaml(), &live.yaml(), &config_of_upgrade.types)?;
         secret::mask_drift(local.updated.kind(), &mut found);
         drifts.push((local.address.to_string(), found));
     }
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
-    let mut merged = merge(&side(&Local::dest, &is_upgrade)?, &given, || config(&written))?;
+    let mut merged = merge(&side(&dest, &is_upgrade)?, &given, || config(&written))?;
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
         let written = functionconfig(json!({"mode": "TwoWay"}), rules)?;
         let given = [(Role::Source, vec![side(&updated, &others)?])];
-        let more = merge(&side(&Local::dest, &others)?, &given, || config(&written))?;
+        let more = merge(&side(&dest, &others)?, &given, || config(&written))?;
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         for local in locals.iter().filter(others) {
@@ -160,6 +161,6 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
     }
     merged.changes.sort_by(|a, b| a.path.cmp(&b.path));
     results::sort(&mut merged.results);
-    let shown = |l: &Local| Some(Object::live(secret::hidden(l.dest()?.into_json())));
+    let shown = |l: &Local| Some(Object::live(secret::hidden(l.dest.clone()?.into_json())));
     Ok((side(&shown, &|_| true)?, merged, told))
 }

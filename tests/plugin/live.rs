@@ -1,5 +1,6 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
+mod nulls;
 mod order;
 #[cfg(unix)]
 mod refused;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::cluster::{Address, Cluster};
 use super::object::{self, Object};
 use super::openapi::{self, Schema};
-use super::spelling::{Known, Like, spelled};
+use super::spelling::{Known, Like, spelled, without_nulls};
 use crate::side::{Part, Side};
 use crate::told::whereabouts;
 
@@ -29,6 +29,8 @@ pub struct Local {
     pub address: Address,
     /// The live object, whole; `None` where there is none.
     pub live: Option<Value>,
+    /// The live object without what the server populates, and without its nulls over what someone said.
+    pub dest: Option<Object>,
     /// What was applied last, to the word.
     pub noted: Option<Object>,
     /// What that was in the cluster.
@@ -38,17 +40,12 @@ pub struct Local {
 }
 
 impl Local {
-    /// The live object without what the server populates.
-    pub fn dest(&self) -> Option<Object> {
-        self.live.clone().map(|live| Object::live(live).stored())
-    }
-
     /// What was applied last and what the files say, as the live object has them.
     fn spelled(&self, types: &Types<'_>, known: Known<'_>) -> Result<(Option<Object>, Object)> {
-        let Some(dest) = self.dest() else { return Ok((self.original.clone(), self.updated.clone())) };
-        let updated = spelled(&self.updated, &dest, Like::Live, types, known)?;
+        let Some(dest) = &self.dest else { return Ok((self.original.clone(), self.updated.clone())) };
+        let updated = spelled(&self.updated, dest, Like::Live, types, known)?;
         let original = self.original.as_ref().map(|original| {
-            let original = spelled(original, &dest, Like::Live, types, known)?;
+            let original = spelled(original, dest, Like::Live, types, known)?;
             spelled(&original, &updated, Like::Written, types, known)
         });
         Ok((original.transpose()?, updated))
@@ -95,7 +92,8 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side]) -> Result<(Vec<Local>, 
             rules.insert(of_type, of_lists);
         }
         let original = noted.as_ref().map(Object::stored);
-        locals.push(Local { name, applied, updated, address, live, noted, original, needs: None });
+        let dest = live.clone().map(|live| Object::live(live).stored());
+        locals.push(Local { name, applied, updated, address, live, dest, noted, original, needs: None });
     }
     let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
@@ -127,6 +125,9 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], rules: &[Value]) -> 
     let written = functionconfig(json!({"mode": "ThreeWay"}), rules)?;
     let types = config(&written)?.types;
     for local in locals.iter_mut() {
+        for said in local.original.iter().chain([&local.updated]) {
+            local.dest = local.dest.as_ref().map(|dest| without_nulls(dest, said, &types)).transpose()?;
+        }
         let (original, updated) = local.spelled(&types, Known::Open)?;
         if original == local.original && updated == local.updated {
             continue;

@@ -169,9 +169,9 @@ pub fn last_applied(live: &Value) -> Option<&str> {
 }
 
 /// The JSON merge patch that makes the merged object of a live one, says what was applied, and holds only for the state that was read.
-pub fn patch(live: &Value, applied: &Object, merged: &Value) -> Value {
-    let Object(before) = Object::live(live.clone()).stored();
-    let mut patch = difference(&before, merged).unwrap_or_else(|| json!({}));
+/// `before` is what the live object was for the merge.
+pub fn patch(live: &Value, applied: &Object, before: &Object, merged: &Value) -> Value {
+    let mut patch = difference(&before.0, merged).unwrap_or_else(|| json!({}));
     note(&mut patch, applied.note());
     patch["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
     patch
@@ -234,7 +234,7 @@ mod tests {
         let merged = json!({"metadata": {"name": "a"}, "spec": {"a": 1, "b": [1, 2], "e": {}}});
         let applied = Object(json!({"kind": "T"}));
         assert_eq!(
-            patch(&live, &applied, &merged),
+            patch(&live, &applied, &Object::live(live.clone()), &merged),
             json!({
                 "spec": {"c": null, "b": [1, 2], "e": {}},
                 "metadata": {"annotations": {LAST_APPLIED: "{\"kind\":\"T\"}"}, "resourceVersion": "7"},

@@ -33,15 +33,14 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
             }
             None => None,
         };
-        let send = match (&local.live, merged) {
+        let send = match (local.live.as_ref().zip(local.dest.as_ref()), merged) {
             (None, None) => continue,
             (None, Some(merged)) => Send::Create(local.applied.with_last_applied(merged)),
-            (Some(live), Some(merged)) => Send::Patch(object::patch(live, &local.applied, &merged)),
+            (Some((live, dest)), Some(merged)) => Send::Patch(object::patch(live, &local.applied, dest, &merged)),
             // Where the fields agree already, the next run still has to know what was applied.
             (Some(_), None) if local.noted.as_ref() == Some(&local.applied) => continue,
-            (Some(live), None) => {
-                let same = Object::live(live.clone()).stored().into_json();
-                Send::Patch(object::patch(live, &local.applied, &same))
+            (Some((live, dest)), None) => {
+                Send::Patch(object::patch(live, &local.applied, dest, &dest.clone().into_json()))
             }
         };
         all.push((local, send));
@@ -109,8 +108,11 @@ async fn one(cluster: &Cluster, local: &Local, send: &mut Send, run: Run, manage
         let (Send::Patch(patch), true) = (&mut *send, tries < TRIES) else { return Err(changed(error)) };
         let now = cluster.get(&local.address).await?;
         let is_as_read = |now: &Value| {
-            object::last_applied(now) == local.live.as_ref().and_then(object::last_applied)
-                && Some(Object::live(now.clone()).stored()) == local.dest()
+            let is_same = |live: &Value| {
+                object::last_applied(now) == object::last_applied(live)
+                    && Object::live(now.clone()) == Object::live(live.clone())
+            };
+            local.live.as_ref().is_some_and(is_same)
         };
         let Some(now) = now.filter(is_as_read) else { return Err(changed(error)) };
         patch["metadata"]["resourceVersion"] = now["metadata"]["resourceVersion"].clone();

@@ -199,26 +199,68 @@ fn node<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, like: Like, cursor: Cursor<'a
         return Ok(Value::Object(out));
     }
     if mine.is_list() && other.is_list() {
-        let lists: [Vec<NodeRef<'a>>; 2] = [mine.elements().collect(), other.elements().collect()];
-        let keys = match list_kind(cursor, &lists) {
-            Ok(ListKind::Map(keys)) => keys,
-            _ => Vec::new(),
-        };
-        let is_as_long = lists[0].len() == lists[1].len();
-        let partner = |i: usize, element: NodeRef<'a>| match element_key(element, &keys) {
-            Some(key) if !keys.is_empty() => {
-                lists[1].iter().find(|o| element_key(**o, &keys).as_ref() == Some(&key)).copied()
-            }
-            _ => lists[1].get(i).copied().filter(|_| is_as_long),
-        };
-        let elements = lists[0].iter().enumerate().map(|(i, element)| match partner(i, *element) {
-            Some(partner) => node(*element, partner, like, cursor, known.element()),
-            None => value(*element),
+        let elements = paired(mine, other, cursor).into_iter().map(|(element, partner)| match partner {
+            Some(partner) => node(element, partner, like, cursor, known.element()),
+            None => value(element),
         });
         return elements.collect::<Result<Vec<_>>>().map(Value::Array);
     }
     let (mine, other) = (value(mine)?, value(other)?);
     Ok(if known.is_one(&mine, &other) { other } else { mine })
+}
+
+/// The elements of a list, each with the one of another list that is the same element.
+fn paired<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, cursor: Cursor<'a>) -> Vec<(NodeRef<'a>, Option<NodeRef<'a>>)> {
+    let lists: [Vec<NodeRef<'a>>; 2] = [mine.elements().collect(), other.elements().collect()];
+    let keys = match list_kind(cursor, &lists) {
+        Ok(ListKind::Map(keys)) => keys,
+        _ => Vec::new(),
+    };
+    let is_as_long = lists[0].len() == lists[1].len();
+    let partner = |i: usize, element: NodeRef<'a>| match element_key(element, &keys) {
+        Some(key) if !keys.is_empty() => {
+            lists[1].iter().find(|o| element_key(**o, &keys).as_ref() == Some(&key)).copied()
+        }
+        _ => lists[1].get(i).copied().filter(|_| is_as_long),
+    };
+    lists[0].iter().enumerate().map(|(i, element)| (*element, partner(i, *element))).collect()
+}
+
+/// A live object without its nulls in fields of which someone said a value. The server writes null for a list that it has nothing of, as in a
+/// Role without rules; a null of a user says that the field is to go, and is in what was applied.
+///
+/// # Errors
+/// Objects that cannot be compared.
+pub fn without_nulls(live: &Object, said: &Object, types: &Types<'_>) -> Result<Object> {
+    let documents = [Document::parse(live.yaml())?, Document::parse(said.yaml())?];
+    let [Some(live_root), Some(said_root)] = documents.each_ref().map(|d| d.roots().next()) else {
+        return Ok(live.clone());
+    };
+    Ok(Object::live(node_without_nulls(live_root, said_root, types.root(live.api_version(), live.kind()))?))
+}
+
+fn node_without_nulls<'a>(live: NodeRef<'a>, said: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Value> {
+    if live.is_map() && said.is_map() {
+        let mut out = Map::new();
+        for (key, child) in live.entries() {
+            let name = key.string();
+            let kept = match said.get(name).filter(|said| !said.is_null()) {
+                Some(_) if child.is_null() => continue,
+                Some(said) => node_without_nulls(child, said, cursor.field(name))?,
+                None => value(child)?,
+            };
+            out.insert(name.to_owned(), kept);
+        }
+        return Ok(Value::Object(out));
+    }
+    if live.is_list() && said.is_list() {
+        let elements = paired(live, said, cursor).into_iter().map(|(element, said)| match said {
+            Some(said) => node_without_nulls(element, said, cursor),
+            None => value(element),
+        });
+        return elements.collect::<Result<Vec<_>>>().map(Value::Array);
+    }
+    value(live)
 }
 
 fn value(node: NodeRef<'_>) -> Result<Value> {

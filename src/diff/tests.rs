@@ -1,0 +1,249 @@
+//! What a null on any side means, one line a case.
+
+use super::diff;
+use crate::merge::merge;
+use crate::policy::{NewElements, OnConflict, Settled};
+use crate::schema::{Dialect, Inference, Types};
+use crate::splice;
+use crate::tree::{Tree, settle};
+use crate::yaml::Document;
+
+/// What three documents are merged to, and what became of each conflict, with its place.
+fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Settled)>) {
+    let documents = sides.map(|text| Document::parse(text.to_owned()).unwrap_or_else(|e| panic!("{e}\n{text}")));
+    let [original, updated, dest] = documents.each_ref().map(|d| d.roots().next().expect("a root"));
+    let types = Types::new([], Inference::On, Dialect::Server);
+    let change = diff(Some(original), updated, Some(dest), types.root("", "")).expect("a change").change;
+    let Some(change) = change else { return (sides[2].to_owned(), Vec::new()) };
+    let tree = merge(Some(Tree::Node(dest)), &change, NewElements::Append).expect("a tree").tree;
+    let mut conflicts = Vec::new();
+    let tree = settle(tree.expect("a resource"), &mut |conflict| {
+        conflicts.push((conflict.path.keyed(), on_conflict.settles(conflict)));
+        on_conflict.pick()
+    });
+    let edits = splice::edits(dest, &tree.expect("a resource"));
+    (splice::apply(sides[2], 0..sides[2].len(), &edits), conflicts)
+}
+
+/// Original, updated and dest of one field, each without it (`-`), with a null (`~`), or with one of two values; what TakeUpdated and
+/// KeepDest make of them, and `!` where these are a conflict.
+const TABLE: [&str; 64] = [
+    // original updated dest > TakeUpdated KeepDest
+    "- - - > - -",
+    "- - ~ > ~ ~",
+    "- - 1 > 1 1",
+    "- - 2 > 2 2",
+    "- ~ - > - -",
+    "- ~ ~ > ~ ~",
+    "- ~ 1 > - 1 !",
+    "- ~ 2 > - 2 !",
+    "- 1 - > 1 1",
+    "- 1 ~ > 1 - !",
+    "- 1 1 > 1 1",
+    "- 1 2 > 1 2 !",
+    "- 2 - > 2 2",
+    "- 2 ~ > 2 - !",
+    "- 2 1 > 2 1 !",
+    "- 2 2 > 2 2",
+    "~ - - > - -",
+    "~ - ~ > - -",
+    "~ - 1 > 1 1",
+    "~ - 2 > 2 2",
+    "~ ~ - > - -",
+    "~ ~ ~ > ~ ~",
+    "~ ~ 1 > 1 1",
+    "~ ~ 2 > 2 2",
+    "~ 1 - > 1 1",
+    "~ 1 ~ > 1 1",
+    "~ 1 1 > 1 1",
+    "~ 1 2 > 1 2 !",
+    "~ 2 - > 2 2",
+    "~ 2 ~ > 2 2",
+    "~ 2 1 > 2 1 !",
+    "~ 2 2 > 2 2",
+    "1 - - > - -",
+    "1 - ~ > - -",
+    "1 - 1 > - -",
+    "1 - 2 > - 2 !",
+    "1 ~ - > - -",
+    "1 ~ ~ > - -",
+    "1 ~ 1 > - -",
+    "1 ~ 2 > - 2 !",
+    "1 1 - > - -",
+    "1 1 ~ > - -",
+    "1 1 1 > 1 1",
+    "1 1 2 > 2 2",
+    "1 2 - > 2 - !",
+    "1 2 ~ > 2 - !",
+    "1 2 1 > 2 2",
+    "1 2 2 > 2 2",
+    "2 - - > - -",
+    "2 - ~ > - -",
+    "2 - 1 > - 1 !",
+    "2 - 2 > - -",
+    "2 ~ - > - -",
+    "2 ~ ~ > - -",
+    "2 ~ 1 > - 1 !",
+    "2 ~ 2 > - -",
+    "2 1 - > 1 - !",
+    "2 1 ~ > 1 - !",
+    "2 1 1 > 1 1",
+    "2 1 2 > 1 1",
+    "2 2 - > - -",
+    "2 2 ~ > - -",
+    "2 2 1 > 1 1",
+    "2 2 2 > 2 2",
+];
+
+/// The two values of the table, of each kind.
+const VALUES: [[&str; 2]; 5] = [
+    ["one", "two"],
+    ["{k: 1}", "{k: 2}"],
+    ["[{name: e, v: 1}]", "[{name: e, v: 2}]"],
+    ["[1]", "[2]"],
+    ["{m: {l: [{name: e, v: 1}]}}", "{m: {l: [{name: e, v: 2}]}}"],
+];
+
+/// Texts in which the field stands: of a resource, of an element, and behind comments of dest's own.
+const AROUND: [[&str; 3]; 3] =
+    [["a: 0\n", "", "z: 0\n"], ["l:\n- name: x\n", "  ", "  z: 0\n"], ["# own\na: 0 # own\n", "", "z: 0 # own\n"]];
+
+fn text(state: &str, values: [&str; 2], [before, indent, after]: [&str; 3]) -> String {
+    let value = match state {
+        "-" => return format!("{before}{after}"),
+        "1" => values[0],
+        "2" => values[1],
+        other => other,
+    };
+    format!("{before}{indent}f: {value}\n{after}")
+}
+
+/// The cells of a row.
+fn cells(row: &str) -> ([&str; 3], [&str; 2], bool) {
+    let cells: Vec<&str> = row.split(' ').collect();
+    ([cells[0], cells[1], cells[2]], [cells[4], cells[5]], cells.get(6) == Some(&"!"))
+}
+
+#[test]
+fn a_field_on_all_sides() {
+    for (row, values, around) in
+        TABLE.iter().flat_map(|row| VALUES.map(|v| (row, v))).flat_map(|(r, v)| AROUND.map(|a| (r, v, a)))
+    {
+        let (sides, [taken, kept], is_conflict) = cells(row);
+        let texts = sides.map(|state| text(state, values, around));
+        let sides = texts.each_ref().map(String::as_str);
+        let count = usize::from(is_conflict);
+        for (policy, want) in [(OnConflict::TakeUpdated, taken), (OnConflict::KeepDest, kept)] {
+            let (got, conflicts) = merged(sides, policy);
+            let same = |a: &str, b: &str| {
+                let [a, b] = [a, b].map(|t| Document::parse(t.to_owned()).expect("YAML"));
+                a.roots().zip(b.roots()).all(|(a, b)| splice::to_json(a) == splice::to_json(b))
+            };
+            assert!(same(&got, &text(want, values, around)), "{row} {policy:?} {values:?}\n{got}");
+            assert_eq!(conflicts.len(), count, "{row} {policy:?} {values:?}: {conflicts:?}");
+            if got != sides[2] {
+                assert!(!same(&got, sides[2]), "{row} {policy:?}: nothing changed but the text\n{got}");
+            }
+        }
+        let open = merged(sides, OnConflict::Fail).1;
+        assert_eq!(open.len(), count, "{row} {values:?}: {open:?}");
+        assert!(open.iter().all(|(_, settled)| *settled == Settled::Open), "{row}: {open:?}");
+    }
+}
+
+/// Whoever is dest finds the same conflicts, and a second run has nothing to do. But KeepDest: a null over a field that upstream added left
+/// the text, so nothing says any more that the field is not wanted.
+#[test]
+fn the_table_keeps_the_laws() {
+    let find = |sides: [&str; 3]| TABLE.iter().map(|row| cells(row)).find(|row| row.0 == sides).expect("a row");
+    for ([original, updated, dest], [taken, kept], is_conflict) in TABLE.iter().map(|row| cells(row)) {
+        assert_eq!(find([original, dest, updated]).2, is_conflict, "{original} {updated} {dest}");
+        assert_eq!(find([original, updated, taken]).1[0], taken, "{original} {updated} {dest}");
+        if !(is_conflict && original == "-" && dest == "~") {
+            assert_eq!(find([original, updated, kept]).1[1], kept, "{original} {updated} {dest}");
+        }
+    }
+}
+
+#[test]
+fn what_a_null_clears_inside() {
+    use Settled::{Cleared, CutDown, Deleted, Dest, Updated};
+    let updated = |place| vec![(place, Updated, Cleared)];
+    for (original, new, dest, taken, kept, conflicts) in [
+        // Of a map or list that a null of dest clears, what changed upstream is added.
+        ("f: {k: v}", "f: {k: v, n: w}", "f: ~", "f: {n: w}", "", updated("f")),
+        ("f: {k: v}", "f: {k: v, n: {m: w}}", "f:", "f: {n: {m: w}}", "", updated("f")),
+        ("f: [{name: a}]", "f: [{name: a}, {name: b, c: 1}]", "f: ~", "f: [{name: b, c: 1}]", "", updated("f")),
+        ("f: [{name: a}]", "f: [{name: a, b: 1}]", "f: ~", "f: [{name: a, b: 1}]", "", updated("f")),
+        ("f: [1]", "f: [1, 2]", "f: ~", "f: [1, 2]", "", updated("f")),
+        ("f: {k: v}", "f: [1]", "f: ~", "f: [1]", "", updated("f")),
+        ("f: {k: 1}", "f: {k: 2, n: 3}", "f: {k: ~}", "f: {k: 2, n: 3}", "f: {n: 3}", updated("f.k")),
+        ("f: 1", "f: {}", "f: ~", "f: {}", "", updated("f")),
+        // What upstream only removed is gone anyway.
+        ("f: {k: v, x: y}", "f: {k: v}", "f: ~", "", "", vec![]),
+        ("f: [{name: a}, {name: b}]", "f: [{name: a}]", "f: ~", "", "", vec![]),
+        ("f: {k: v}", "f: {}", "f: ~", "", "", vec![]),
+        ("f: {k: {x: 1}, o: 1}", "f: {o: 1}", "f: {k: {x: ~}, o: 1}", "f: {o: 1}", "f: {o: 1}", vec![]),
+        // Added on both sides, by dest as nothing; a null in what is new to dest comes as it is.
+        ("", "f: {k: ~, x: 1}", "f: ~", "f: {k: ~, x: 1}", "", updated("f")),
+        ("f: ~", "f: {k: ~, x: 1}", "f: ~", "f: {k: ~, x: 1}", "f: {k: ~, x: 1}", vec![]),
+        ("f: ~", "f: {}", "f: ~", "f: {}", "f: {}", vec![]),
+        ("f: ~", "f: [{name: a}]", "f: ~", "f: [{name: a}]", "f: [{name: a}]", vec![]),
+        ("f: ~", "f: {x: 1}", "f: {y: 1}", "f: {y: 1, x: 1}", "f: {y: 1, x: 1}", vec![]),
+        // New in updated, over what only dest has.
+        ("", "f: ~", "f: {own: 1}", "", "f: {own: 1}", vec![("f", Deleted, Dest)]),
+        ("", "f: ~", "f: [{name: own}]", "", "f: [{name: own}]", vec![("f", Deleted, Dest)]),
+        ("", "f: {k: ~, n: 1}", "f: {k: 1}", "f: {n: 1}", "f: {k: 1, n: 1}", vec![("f.k", Deleted, Dest)]),
+        (
+            "f: {n: 1}",
+            "f: {n: 1, k: ~}",
+            "f: {n: 1, k: 1}",
+            "f: {n: 1}",
+            "f: {n: 1, k: 1}",
+            vec![("f.k", Deleted, Dest)],
+        ),
+        ("f: {k: 1}", "f: ~", "f: {k: 1}", "", "", vec![]),
+        ("f: {k: 1}", "f: ~", "f: {k: 1, own: 1}", "f: {own: 1}", "f: {k: 1, own: 1}", vec![("f", CutDown, Dest)]),
+        // A null of original goes with the map that upstream dropped.
+        ("f: {x: ~, y: 1}", "", "f: {x: ~, y: 1}", "", "", vec![]),
+        ("f: {x: ~, y: 1}", "", "f: {x: ~}", "", "", vec![]),
+        (
+            "f: {x: ~, y: 1}",
+            "",
+            "f: {x: ~, y: 1, o: 1}",
+            "f: {o: 1}",
+            "f: {x: ~, y: 1, o: 1}",
+            vec![("f", CutDown, Dest)],
+        ),
+        ("f: {x: ~}", "", "f: {x: ~, own: ~}", "f: {own: ~}", "f: {own: ~}", vec![]),
+        ("f: {x: ~, y: 1}", "f: {y: 1}", "f: {x: null, y: 2}", "f: {y: 2}", "f: {y: 2}", vec![]),
+        // In an element of a keyed list.
+        (
+            "f: [{name: a, x: 1}]",
+            "f: [{name: a, x: 2}]",
+            "f: [{name: a, x: ~}]",
+            "f: [{name: a, x: 2}]",
+            "f: [{name: a}]",
+            updated("f[name=a].x"),
+        ),
+        ("f: [{name: a, x: ~}]", "f: [{name: a}]", "f: [{name: a, x: ~}]", "f: [{name: a}]", "f: [{name: a}]", vec![]),
+        // In a list without keys a null is a value like others.
+        ("f: [{x: 1}]", "f: [{x: 1}]", "f: [{x: ~}]", "f: [{x: ~}]", "f: [{x: ~}]", vec![]),
+        ("f: [~]", "f: [1]", "f: [~]", "f: [1]", "f: [1]", vec![]),
+    ] {
+        let line = |field: &str| format!("a: 0\n{field}\n").replace("\n\n", "\n");
+        let [original, new, dest] = [original, new, dest].map(line);
+        for (policy, want) in [(OnConflict::TakeUpdated, taken), (OnConflict::KeepDest, kept)] {
+            let (got, settled) = merged([&original, &new, &dest], policy);
+            let got = Document::parse(got).expect("YAML");
+            let want = Document::parse(line(want)).expect("YAML");
+            let [got, want] = [&got, &want].map(|d| splice::to_json(d.roots().next().expect("a root")));
+            assert_eq!(got, want, "{original}{new}{dest}{policy:?}");
+            let of_policy = |(place, taken, kept): &(&str, Settled, Settled)| {
+                ((*place).to_owned(), if policy == OnConflict::KeepDest { *kept } else { *taken })
+            };
+            let want: Vec<_> = conflicts.iter().map(of_policy).collect();
+            assert_eq!(settled, want, "{original}{new}{dest}{policy:?}");
+        }
+    }
+}

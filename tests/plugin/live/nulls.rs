@@ -1,0 +1,192 @@
+//! Nulls of live objects: the server writes them where it has nothing, and they clear nothing. A null of the files clears.
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Answers, Server, folder, run, types};
+use crate::support::Ran;
+
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// An object of a type, and where the server has both.
+struct Case {
+    /// The path of its apiVersion.
+    version: &'static str,
+    /// The plural of its kind, and whether it lies in a namespace.
+    of_type: (&'static str, bool),
+    /// What was applied, without a head: what the files say now, and what the server has.
+    applied: Value,
+    files: Value,
+    live: Value,
+}
+
+/// What the server says of the types: enough to know an empty list as nothing.
+fn openapi(group: &str, kind: &str) -> Value {
+    let list = json!({"type": "array", "items": {"type": "object", "properties": {"topologyKeys": {"type": "array"}}}});
+    json!({"components": {"schemas": {"it": {
+        "x-kubernetes-group-version-kind": [{"group": group, "version": "v1", "kind": kind}],
+        "properties": {
+            "rules": list, "endpoints": list, "ports": list, "spec": {"type": "object", "properties": {"drivers": list}},
+        },
+    }}}})
+}
+
+impl Case {
+    fn object(&self, kind: &str, rest: &Value) -> Value {
+        let namespace = if self.of_type.1 { json!({"namespace": "prod"}) } else { json!({}) };
+        let version = self.version.trim_start_matches("/apis/");
+        let mut object = json!({"apiVersion": version, "kind": kind, "metadata": namespace});
+        object["metadata"]["name"] = "it".into();
+        object.as_object_mut().expect("a map").extend(rest.as_object().expect("a map").clone());
+        object
+    }
+
+    /// Runs twice, against what the server has and against what it has then; what was printed and sent, each time.
+    fn twice(&self, kind: &str, args: &[&str]) -> [(Ran, Vec<(String, Value)>); 2] {
+        let mut live = self.object(kind, &self.live);
+        live["metadata"]["resourceVersion"] = json!("1");
+        live["metadata"]["annotations"] = json!({LAST_APPLIED: self.object(kind, &self.applied).to_string()});
+        let first = self.once(kind, &live, args);
+        if let Some((_, patch)) = first.1.last() {
+            patched(&mut live, patch);
+            live["metadata"]["resourceVersion"] = json!("2");
+        }
+        let second = self.once(kind, &live, args);
+        [first, second]
+    }
+
+    fn once(&self, kind: &str, live: &Value, args: &[&str]) -> (Ran, Vec<(String, Value)>) {
+        let (plural, is_namespaced) = self.of_type;
+        let namespace = if is_namespaced { "/namespaces/prod" } else { "" };
+        let path = format!("{}{namespace}/{plural}/it", self.version);
+        let group = self.version.split('/').nth(2).expect("a group");
+        let server = Server::new(Answers::from([
+            (format!("GET {}", self.version), types(&[(kind, plural, is_namespaced)])),
+            (format!("GET /openapi/v3{}", self.version), Answer::Json(200, openapi(group, kind))),
+            (format!("GET {path}"), Answer::Json(200, live.clone())),
+            (format!("PATCH {path}"), Answer::Json(200, json!({}))),
+        ]));
+        let folder = folder(&server, &[("it.yaml", &self.object(kind, &self.files).to_string())]);
+        let ran = run(&folder, &[&["-f", "it.yaml", "--apply"], args].concat());
+        (ran, server.sent())
+    }
+}
+
+/// RFC 7396.
+fn patched(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else { return *target = patch.clone() };
+    if !target.is_object() {
+        *target = Map::new().into();
+    }
+    for (name, value) in patch {
+        match value {
+            Value::Null => drop(target.as_object_mut().expect("a map").remove(name)),
+            value => patched(&mut target[name], value),
+        }
+    }
+}
+
+fn role(applied: Value, files: Value, live: Value) -> Case {
+    let version = "/apis/rbac.authorization.k8s.io/v1";
+    Case { version, of_type: ("roles", true), applied, files, live }
+}
+
+/// As kube-apiserver answers each of them.
+#[test]
+fn a_null_that_the_server_wrote_clears_nothing() {
+    let rules = json!({"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]});
+    let (none, null) = (json!({"rules": []}), json!({"rules": null}));
+    let endpoints = json!({"addressType": "IPv4", "endpoints": [{"addresses": ["10.0.0.1"]}], "ports": [{"port": 80}]});
+    let slice = |of: Value| json!({"addressType": "IPv4", "endpoints": of, "ports": of});
+    let drivers = |keys: Value| json!({"spec": {"drivers": [{"name": "d", "nodeID": "n", "topologyKeys": keys}]}});
+    let cases = [
+        ("Role", role(none.clone(), rules.clone(), null.clone())),
+        ("Role", role(json!({}), rules.clone(), null.clone())),
+        ("Role", role(null.clone(), rules.clone(), null.clone())),
+        ("ClusterRole", Case { of_type: ("clusterroles", false), ..role(none, rules, null) }),
+        (
+            "EndpointSlice",
+            Case {
+                version: "/apis/discovery.k8s.io/v1",
+                of_type: ("endpointslices", true),
+                applied: slice(json!([])),
+                files: endpoints,
+                live: slice(Value::Null),
+            },
+        ),
+        (
+            "CSINode",
+            Case {
+                version: "/apis/storage.k8s.io/v1",
+                of_type: ("csinodes", false),
+                applied: json!({"spec": {"drivers": []}}),
+                files: drivers(json!(["zone"])),
+                live: json!({"spec": {"drivers": null}}),
+            },
+        ),
+        (
+            "CSINode",
+            Case {
+                version: "/apis/storage.k8s.io/v1",
+                of_type: ("csinodes", false),
+                applied: drivers(json!([])),
+                files: drivers(json!(["zone"])),
+                live: drivers(Value::Null),
+            },
+        ),
+    ];
+    for (kind, case) in &cases {
+        for policy in ["take-updated", "keep-dest", "fail"] {
+            let [(ran, sent), (again, sent_again)] = case.twice(kind, &["--on-conflict", policy]);
+            assert!(!ran.stderr.contains("warning:"), "nothing is in conflict: {kind} {policy}: {ran:?}");
+            let name = kind.to_lowercase();
+            assert!(ran.passed().contains(&format!("{name}.")), "{kind} {policy}");
+            let patch = &sent.last().expect("a patch").1;
+            for (field, value) in case.files.as_object().expect("a map").iter().filter(|f| f.0 != "addressType") {
+                assert_eq!(&patch[field], value, "{kind} {policy}: {patch}");
+            }
+            assert_eq!((again.passed(), sent_again.len()), (String::new(), 0), "{kind} {policy}");
+        }
+    }
+}
+
+/// What someone emptied in the cluster stays so while the files say what they said, and is shown.
+#[test]
+fn a_null_of_the_server_over_what_was_applied_is_drift() {
+    let rules = json!({"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]});
+    let more = json!({"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]});
+    let null = json!({"rules": null});
+    let [(ran, sent), (again, sent_again)] =
+        role(rules.clone(), rules.clone(), null.clone()).twice("Role", &["-o", "diff"]);
+    let out = ran.passed();
+    assert!(out.starts_with("changed in the cluster: prod/role.rbac.authorization.k8s.io/it: rules\n"), "{out}");
+    assert!(out.ends_with("  live:     (none)\n"), "{out}");
+    assert_eq!((again.passed(), sent.len(), sent_again.len()), (out, 0, 0));
+    // Where they say something else, the two are in conflict.
+    let [(ran, sent), (again, sent_again)] = role(rules, more.clone(), null).twice("Role", &[]);
+    assert!(ran.stderr.contains("`rules` was deleted in dest and changed in updated to"), "{ran:?}");
+    ran.passed();
+    assert_eq!(sent.last().expect("a patch").1["rules"], more["rules"]);
+    assert_eq!((again.passed(), sent_again.len()), (String::new(), 0));
+}
+
+#[test]
+fn a_null_of_the_files_clears() {
+    let rules = json!({"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]});
+    let null = json!({"rules": null});
+    // What was applied, and what someone set where nothing was applied: to lose that is a conflict.
+    for (applied, conflict) in [(rules.clone(), None), (json!({}), Some("cleared with null in updated: it is deleted"))]
+    {
+        let [(ran, sent), (again, sent_again)] = role(applied, null.clone(), rules.clone()).twice("Role", &[]);
+        assert_eq!(ran.stderr.contains("cleared"), conflict.is_some(), "{ran:?}");
+        assert!(ran.stderr.contains(conflict.unwrap_or_default()), "{ran:?}");
+        ran.passed();
+        assert_eq!(sent.last().expect("a patch").1.get("rules"), Some(&Value::Null), "{sent:?}");
+        assert_eq!((again.passed(), sent_again.len()), (String::new(), 0));
+    }
+    // What the files cleared before, and someone set since, stays.
+    let [(ran, sent), _] = role(null.clone(), null.clone(), rules).twice("Role", &[]);
+    assert_eq!((ran.passed(), sent.len()), (String::new(), 0));
+    // Both: nothing to do.
+    let [(ran, sent), _] = role(null.clone(), null.clone(), null).twice("Role", &[]);
+    assert_eq!((ran.passed(), sent.len()), (String::new(), 0));
+}
