@@ -1,7 +1,7 @@
 //! Which resource plays which role: by the functionConfig, or by annotation where that is silent.
 
 use crate::config::{Config, From, Keep, Mode, Role};
-use crate::resource::{Origin, ROLE, Resource, why_no_resource};
+use crate::resource::{Located, Origin, ROLE, Resource, why_no_resource};
 use crate::results::{Outcome, Severity};
 use crate::yaml::{Document, NodeRef};
 
@@ -144,7 +144,9 @@ pub fn assign<'a>(
                         taken_by[i] = Some(&side.field);
                         gone[i] = *keep == Keep::Consumed;
                         taken.push(i);
-                        let item = Resource { relative_path: Some(relative), ..item.clone() };
+                        let is_file_itself = item.path.is_some_and(|p| p.strip_prefix("./").unwrap_or(p) == *path);
+                        let located = if is_file_itself { Located::Nowhere } else { item.located };
+                        let item = Resource { relative_path: Some(relative), located, ..item.clone() };
                         if item.identity.is_some() || side.target.is_some() {
                             members.push(item);
                         } else {
@@ -193,7 +195,8 @@ pub fn assign<'a>(
             )));
         }
         gone[i] = true;
-        let Some(item) = slot.take() else { continue };
+        // The host holds all of them in one package, so their paths there say nothing of one another.
+        let Some(item) = slot.take().map(|item| Resource { located: Located::Nowhere, ..item }) else { continue };
         match others.iter_mut().find(|o| o.0 == role) {
             _ if item.identity.is_none() => apart.push((role, item)),
             Some((_, members)) => members.push(item),

@@ -5,14 +5,18 @@
 
 use crate::change::{Change, Child, ChildId, Expects, Inside, Others, Wants};
 use crate::merge::{Comments, Plan, Slot};
-use crate::resource::ROLE;
-use crate::yaml::NodeRef;
+use crate::resource::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, Resource};
+use crate::yaml::{NodeRef, plain_or_quoted};
+
+/// The annotations that hold an item's path, and those that hold its number in the file.
+const PATHS: [&str; 2] = [PATH, LEGACY_PATH];
+const INDICES: [&str; 2] = [INDEX, LEGACY_INDEX];
 
 /// Whether an annotation is the host's.
 pub fn is_transport(key: &str) -> bool {
     const PREFIXES: [&str; 3] =
         ["internal.config.kubernetes.io/", "internal.config.k8s.io/", "kustomize.config.k8s.io/"];
-    const NAMES: [&str; 4] = ["config.kubernetes.io/path", "config.kubernetes.io/index", "config.k8s.io/id", ROLE];
+    const NAMES: [&str; 4] = [LEGACY_PATH, LEGACY_INDEX, "config.k8s.io/id", ROLE];
     PREFIXES.iter().any(|p| key.starts_with(p)) || NAMES.contains(&key)
 }
 
@@ -119,6 +123,44 @@ pub fn set_path<'a>(change: &mut Change<'a>, marks: NodeRef<'a>) {
             change: Change { wants: Wants::Value(value), ..nothing() },
         }));
     }
+}
+
+/// A path as the annotations of an item have it. They are relative to its own package, where the host runs a package together with its
+/// sub-packages. `None` where the path leads out of it.
+pub fn path_in_package<'p>(item: &Resource<'_>, path: &'p str) -> Option<&'p str> {
+    let annotations = item.node.at(&["metadata", "annotations"])?;
+    let own = PATHS.iter().find_map(|name| annotations.get(name).and_then(NodeRef::as_str))?;
+    path.strip_prefix(item.path?.strip_suffix(own)?)
+}
+
+/// The annotations that say where an item lies, as they are where it lies in another file: with its number there, if it cannot keep its
+/// own. Both families say the same.
+pub fn marks_of(item: &Resource<'_>, path: &str, number: Option<u64>) -> String {
+    let annotations = item.node.at(&["metadata", "annotations"]);
+    let has = |name: &&&str| annotations.is_some_and(|a| a.get(name).is_some());
+    let paths = PATHS.iter().filter(has).map(|name| format!("{name}: {}\n", plain_or_quoted(path)));
+    // One that has no number gets one in the family that is read first.
+    let has_none = !INDICES.iter().any(|name| has(&name));
+    let indices = INDICES.iter().filter(|name| has(name) || (has_none && **name == INDEX));
+    let indices = number.into_iter().flat_map(|n| indices.clone().map(move |name| format!("{name}: '{n}'\n")));
+    paths.chain(indices).collect()
+}
+
+/// What gives annotations of the host that an item has other values.
+pub fn put_marks<'a>(change: &mut Change<'a>, dest: NodeRef<'a>, marks: NodeRef<'a>) {
+    let Some(metadata) = dest.get("metadata").filter(|m| m.is_map()) else { return };
+    let Some(annotations) = metadata.get("annotations").filter(|a| a.is_map()) else { return };
+    within(change, dest, |root| {
+        within(child_of(root, "metadata"), metadata, |metadata| {
+            within(child_of(metadata, "annotations"), annotations, |inside| {
+                inside.children.extend(marks.entries().map(|(key, value)| Child {
+                    id: ChildId::Field(key.string()),
+                    node: Some((Some(key), value)),
+                    change: Change::patch(Wants::Value(value), None),
+                }));
+            });
+        });
+    });
 }
 
 /// What takes the role annotation off a dest item.

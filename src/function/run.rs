@@ -2,7 +2,7 @@
 //!
 //! Items may lie in one text or in many: what becomes of an item is edits of the text that it lies in, so whoever read it can write it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use crate::alias;
@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::diff::diff;
 use crate::merge::{Plan, Policy, merge};
 use crate::patch::{Reader, lower};
-use crate::resource::{IDENTITY, INDEX, Identity, Origin, PATH, Resource};
+use crate::resource::{IDENTITY, INDEX, Identity, Located, Origin, PATH, Resource};
 use crate::results::{Outcome, Severity};
 use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
@@ -26,6 +26,9 @@ pub struct Merged {
     pub items: Vec<Item>,
     /// The resources that are new.
     pub added: Vec<Added>,
+    /// The file that an item goes to, by its number, where that is another one. If annotations say where the item lies, they are among its
+    /// edits.
+    pub moved: BTreeMap<usize, String>,
 }
 
 /// What becomes of one item.
@@ -149,47 +152,83 @@ pub(super) enum Ask<'r, 'a> {
     Nothing,
     /// That a source is merged into it.
     Source(&'r Resource<'a>),
-    /// That what changed upstream is made in it; without an original both added it.
-    Upgrade { original: Option<&'r Resource<'a>>, updated: &'r Resource<'a> },
+    /// That the annotations of the host say what these do.
+    Marks(NodeRef<'a>),
+    /// That what changed upstream is made in it; without an original both added it. The annotations of the host say what the marks do.
+    Upgrade { original: Option<&'r Resource<'a>>, updated: &'r Resource<'a>, marks: Option<NodeRef<'a>> },
 }
 
-impl Ask<'_, '_> {
+impl<'a> Ask<'_, 'a> {
     /// The word for the other side.
     fn side(self) -> &'static str {
         match self {
             Self::Nothing | Self::Source(_) => "source",
-            Self::Upgrade { .. } => "updated",
+            Self::Marks(_) | Self::Upgrade { .. } => "updated",
+        }
+    }
+
+    fn marks(self) -> Option<NodeRef<'a>> {
+        match self {
+            Self::Nothing | Self::Source(_) => None,
+            Self::Marks(marks) => Some(marks),
+            Self::Upgrade { marks, .. } => marks,
         }
     }
 }
 
-/// The numbers that new resources of one file need. kpt takes one item without a number into a file, and refuses a second one.
+/// The numbers that resources need which come to a file. kpt takes one item without a number into a file, and refuses a second one; and it
+/// refuses two with one number.
 #[derive(Default)]
-pub(super) struct Numbering(HashMap<String, u64>);
+pub(super) struct Numbering {
+    next: HashMap<String, u64>,
+    /// Files to which resources come from others, and not all of them from one that dest had alone.
+    mixed: HashSet<String>,
+}
 
 impl Numbering {
-    /// Of resources that dest lacks: files that get several of them number these behind dest's.
-    pub(super) fn of<'r, 'a: 'r>(new: impl Iterator<Item = &'r Resource<'a>>, dest: &[Resource<'_>]) -> Self {
+    /// Of resources that dest lacks, and of those of dest that move to a file: files that get several number these behind dest's. What
+    /// moves from one file to a new one keeps its numbers.
+    pub(super) fn of<'r, 'a: 'r>(
+        new: impl Iterator<Item = &'r Resource<'a>>,
+        moved: &[(&Resource<'_>, &str)],
+        dest: &[Resource<'_>],
+    ) -> Self {
         let mut count: HashMap<&str, usize> = HashMap::new();
         for path in new.filter_map(|r| r.relative_path) {
             *count.entry(path).or_default() += 1;
         }
         count.retain(|_, n| *n > 1);
-        let mut next: HashMap<String, u64> = count.into_keys().map(|path| (path.to_owned(), 0)).collect();
+        let mut sources: HashMap<&str, HashSet<Option<&str>>> = HashMap::new();
+        for (item, to) in moved {
+            sources.entry(to).or_default().insert(item.path);
+        }
+        let several = sources.iter().filter(|(_, from)| from.len() > 1).map(|(to, _)| *to);
+        let taken = dest.iter().filter_map(|item| item.path).filter(|path| sources.contains_key(path));
+        let mixed: HashSet<String> = several.chain(taken).map(str::to_owned).collect();
+        let numbered = count.into_keys().map(str::to_owned).chain(mixed.iter().cloned());
+        let mut next: HashMap<String, u64> = numbered.map(|path| (path, 0)).collect();
         let dest = if next.is_empty() { &[] } else { dest };
-        for item in dest {
-            if let Some(next) = item.path.and_then(|p| next.get_mut(p)) {
-                let number = item.index.and_then(|i| i.parse::<u64>().ok()).unwrap_or_default();
+        let there = dest.iter().filter_map(|item| Some((item.path?, item.index)));
+        let alone = moved.iter().filter(|(_, to)| !mixed.contains(*to)).map(|(item, to)| (*to, item.index));
+        for (path, index) in there.chain(alone) {
+            if let Some(next) = next.get_mut(path) {
+                let number = index.and_then(|i| i.parse::<u64>().ok()).unwrap_or_default();
                 *next = (*next).max(number + 1);
             }
         }
-        Self(next)
+        Self { next, mixed }
     }
 
+    /// The number of what is new in a file, where it needs one.
     fn next(&mut self, path: &str) -> Option<u64> {
-        let next = self.0.get_mut(path)?;
+        let next = self.next.get_mut(path)?;
         *next += 1;
         Some(*next - 1)
+    }
+
+    /// The number of what moves to a file, where it cannot keep its own.
+    fn of_moved(&mut self, path: &str) -> Option<u64> {
+        if self.mixed.contains(path) { self.next(path) } else { None }
     }
 }
 
@@ -214,6 +253,7 @@ impl<'c> Run<'c> {
             merged: Merged {
                 items: roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect(),
                 added: Vec::new(),
+                moved: BTreeMap::new(),
             },
             numbering: Numbering::default(),
         }
@@ -235,6 +275,33 @@ impl<'c> Run<'c> {
     pub(super) fn add(&mut self, source: &Resource<'_>, text: String) {
         let path = source.relative_path.map(str::to_owned);
         self.merged.added.push(Added { path, origin: source.origin.clone(), text });
+    }
+
+    /// Notes that a dest item goes to another file. If its annotations say where it lies, out comes what they say from now on.
+    ///
+    /// # Errors
+    /// Its text is bound to another one's by an alias, so that it cannot be taken from it.
+    pub(super) fn relocate(
+        &mut self,
+        dest: &Resource<'_>,
+        to: &str,
+    ) -> Result<Option<Document<'static>>, Box<Outcome>> {
+        own_anchors(dest, dest.node)?;
+        self.results.push(Outcome::moved(dest, to));
+        if let Some(item) = dest.origin.item() {
+            self.merged.moved.insert(item, to.to_owned());
+        }
+        let Some(path) = transport::path_in_package(dest, to).filter(|_| dest.located == Located::ByAnnotation) else {
+            return Ok(None);
+        };
+        let marks = transport::marks_of(dest, path, self.numbering.of_moved(to));
+        Document::parse(marks).map(Some).map_err(|e| unreadable_source(dest, &e))
+    }
+
+    /// A dest item stays, and the annotations of the host say what these do.
+    pub(super) fn keep_marked(&mut self, dest: &Resource<'_>, marks: NodeRef<'_>) -> Result<(), Box<Outcome>> {
+        let fate = self.merge_one(dest, dest.node, Ask::Marks(marks))?;
+        self.carry_out(dest, fate)
     }
 
     /// A dest item stays, without the annotation of its role.
@@ -358,14 +425,14 @@ impl<'c> Run<'c> {
         let mut warnings = Vec::new();
         let side = ask.side();
         let mut change = match ask {
-            Ask::Nothing => transport::no_change(dest),
+            Ask::Nothing | Ask::Marks(_) => transport::no_change(dest),
             Ask::Source(source) => {
                 let lowered = lower(source.node, Some(dest), self.cursor(about), self.reader);
                 let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
                 warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, side)));
                 lowered.change
             }
-            Ask::Upgrade { original, updated } => {
+            Ask::Upgrade { original, updated, .. } => {
                 let found = diff(original.map(|o| o.node), updated.node, Some(dest), self.cursor(updated));
                 let found = found.map_err(|e| unreadable_source(updated, &e))?;
                 warnings.extend(found.warnings.iter().map(|w| Outcome::warning(w, about, side)));
@@ -376,7 +443,7 @@ impl<'c> Run<'c> {
             let message = format!("`{field}` must stay a map, for it says what the resource is and where it lies");
             let from = match ask {
                 Ask::Source(source) | Ask::Upgrade { updated: source, .. } => source,
-                Ask::Nothing => about,
+                Ask::Nothing | Ask::Marks(_) => about,
             };
             return Err(unreadable_source(from, &from.node.error(message)));
         }
@@ -386,6 +453,9 @@ impl<'c> Run<'c> {
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(dest));
             transport::take_off_role(&mut change, dest);
+            if let Some(marks) = ask.marks() {
+                transport::put_marks(&mut change, dest, marks);
+            }
         }
         let mut merged = merge(Some(dest), &change, self.policy).map_err(|e| unreadable_source(about, &e))?;
         if transport::has_ids(dest) && merged.plan.misleads_by_place(dest) {
