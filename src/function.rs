@@ -5,11 +5,13 @@
 //! does the same over resources that lie in any texts, as the files of a folder.
 
 mod apart;
+mod moves;
 mod rules;
 mod run;
 mod sources;
 mod strategic;
 mod three_way;
+mod triples;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};

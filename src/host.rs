@@ -5,6 +5,14 @@
 
 use crate::path::{FieldPath, Step};
 
+/// The annotation that holds an item's path in the package.
+pub const PATH: &str = "internal.config.kubernetes.io/path";
+/// The same, as older hosts call it.
+pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
+/// The annotation that holds an item's number in its file.
+pub const INDEX: &str = "internal.config.kubernetes.io/index";
+/// The same, as older hosts call it.
+pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// The annotation that gives an item its role.
 pub const ROLE: &str = "config.kubernetes.io/merge-source";
 
@@ -12,7 +20,7 @@ pub const ROLE: &str = "config.kubernetes.io/merge-source";
 pub fn is_transport(key: &str) -> bool {
     const PREFIXES: [&str; 3] =
         ["internal.config.kubernetes.io/", "internal.config.k8s.io/", "kustomize.config.k8s.io/"];
-    const NAMES: [&str; 4] = ["config.kubernetes.io/path", "config.kubernetes.io/index", "config.k8s.io/id", ROLE];
+    const NAMES: [&str; 4] = [LEGACY_PATH, LEGACY_INDEX, "config.k8s.io/id", ROLE];
     PREFIXES.iter().any(|p| key.starts_with(p)) || NAMES.contains(&key)
 }
 

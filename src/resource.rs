@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::host::ROLE;
+use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::shown;
 use crate::target::Target;
 use crate::yaml::{NodeRef, Place, comment_text};
@@ -39,12 +39,6 @@ impl Identity<'_> {
 /// The fields that make up an identity.
 pub const IDENTITY: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
 
-/// The annotation that holds an item's path in the package.
-pub const PATH: &str = "internal.config.kubernetes.io/path";
-const LEGACY_PATH: &str = "config.kubernetes.io/path";
-/// The annotation that holds an item's number in its file.
-pub const INDEX: &str = "internal.config.kubernetes.io/index";
-const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// The annotation that holds the folder of an item's package on disk, where the host runs a package together with its sub-packages.
 const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
 
@@ -94,6 +88,17 @@ impl fmt::Display for Origin {
     }
 }
 
+/// What says where a resource lies in the folder of its role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Located {
+    /// The annotations of the host. They change where it moves.
+    ByAnnotation,
+    /// The file of a folder that it was read from.
+    ByFile,
+    /// Nothing. It lies in no file, or its file was named alone and not with its folder.
+    Nowhere,
+}
+
 /// A resource and what its head says of it.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
@@ -113,6 +118,8 @@ pub struct Resource<'a> {
     pub role: Option<NodeRef<'a>>,
     /// Its path without the folder of its role.
     pub relative_path: Option<&'a str>,
+    /// What says that this is its path.
+    pub located: Located,
     /// The items that it is for, instead of the one that has its identity.
     pub target: Option<Rc<Target>>,
 }
@@ -165,7 +172,13 @@ impl<'a> Resource<'a> {
         };
         let path = path.or(legacy_path);
         let index = index.or(legacy_index);
-        Self { node, origin, identity, path, index, package, role, relative_path: path, target: None }
+        let located = if path.is_some() { Located::ByAnnotation } else { Located::Nowhere };
+        Self { node, origin, identity, path, index, package, role, relative_path: path, located, target: None }
+    }
+
+    /// Its place in the folder of its role, which other sides know, too.
+    pub fn place(&self) -> Option<&'a str> {
+        self.relative_path.filter(|_| self.located != Located::Nowhere)
     }
 
     /// The identity by which a package knows it: what a `# kpt-merge: namespace/name` comment on `metadata` says stands in for namespace
@@ -261,9 +274,32 @@ impl<'r, 'a> Index<'r, 'a> {
         }
         let places: Vec<String> = found.iter().map(|i| self.resources[*i].whereabouts()).collect();
         Err(format!(
-            "`{identity}` must be one item, or the one with the path of its partner, not {}: {}",
+            "`{identity}` must be one item, or the one with the path of its partner, not {}: {}; give the source the path of the one that is meant, or a `target` that selects all of them",
             found.len(),
             places.join(", ")
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::Document;
+
+    #[test]
+    fn the_path_says_which_of_several_is_meant() {
+        let doc = Document::parse("{apiVersion: v1, kind: A, metadata: {name: a}}").expect("valid");
+        let read = |path| {
+            let resource = Resource::read(doc.roots().next().expect("a root"), Origin::Item(0));
+            Resource { path: Some(path), relative_path: Some(path), ..resource }
+        };
+        let resources = [read("x.yaml"), read("y.yaml")];
+        let identity = resources[0].identity.expect("an identity");
+        let index = Index::of(&resources);
+        assert_eq!(index.partner(identity, Some("y.yaml")), Ok(Some(1)));
+        let refused = index.partner(identity, Some("z.yaml")).expect_err("refused");
+        for part in ["(x.yaml)", "(y.yaml)", "give the source the path of the one that is meant"] {
+            assert!(refused.contains(part), "{refused}");
+        }
     }
 }

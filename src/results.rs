@@ -14,6 +14,9 @@ use crate::tree::{Conflict, Taking, Tree, View};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Scalar};
 
+/// The tag that says to a program what a result is: a conflict, or a move.
+pub const REASON: &str = "krm-merge.dev/reason";
+
 /// How bad a result is; the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -228,8 +231,40 @@ impl Outcome {
         Self { told, ..Self::new(severity_of(policy), message) }.about(updated).tagged(Some(json))
     }
 
+    /// A resource that moved to another file of dest, as upstream moved it.
+    pub fn moved(dest: &Resource<'_>, to: &str) -> Self {
+        let from = dest.path.unwrap_or_default();
+        let message = format!("moved from \"{from}\" to \"{to}\", as upstream moved it");
+        let mut outcome = Self::new(Severity::Info, message).about(dest);
+        outcome.tags.insert(REASON.into(), "moved".into());
+        outcome
+    }
+
+    /// A resource that upstream moved to a file of another package, to which the host of dest takes none.
+    pub fn not_moved(dest: &Resource<'_>, to: &str) -> Self {
+        let message =
+            format!("upstream moved it to \"{to}\", in another package: move it by hand, for it stays where it is");
+        Self::new(Severity::Warning, message).about(dest)
+    }
+
+    /// A resource that both sides moved, and not to the same file.
+    pub fn moved_apart(dest: &Resource<'_>, [from, to]: [&str; 2], policy: OnConflict) -> Self {
+        let here = dest.path.unwrap_or_default();
+        let settled = if policy == OnConflict::Fail { verdict_of(Settled::Open) } else { "it stays where dest has it" };
+        let message = format!(
+            "the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated: {settled}"
+        );
+        let told = Some(Told { place: "its file".to_owned(), settled });
+        Self { told, ..Self::new(severity_of(policy), message) }.about(dest).tagged(None)
+    }
+
+    /// Whether it is a conflict.
+    pub fn is_conflict(&self) -> bool {
+        self.tags.get(REASON).is_some_and(|reason| reason == "conflict")
+    }
+
     fn tagged(mut self, original: Option<String>) -> Self {
-        self.tags.insert("krm-merge.dev/reason".into(), "conflict".into());
+        self.tags.insert(REASON.into(), "conflict".into());
         if let Some(original) = original {
             self.tags.insert("krm-merge.dev/original".into(), original);
         }

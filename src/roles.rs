@@ -2,7 +2,7 @@
 
 use crate::config::{Config, From, Keep, Mode, Role};
 use crate::host::ROLE;
-use crate::resource::{Origin, Resource, why_no_resource};
+use crate::resource::{Located, Origin, Resource, why_no_resource};
 use crate::results::{Outcome, Severity};
 use crate::yaml::{Document, NodeRef};
 
@@ -145,7 +145,9 @@ pub fn assign<'a>(
                         taken_by[i] = Some(&side.field);
                         gone[i] = *keep == Keep::Consumed;
                         taken.push(i);
-                        let item = Resource { relative_path: Some(relative), ..item.clone() };
+                        let is_file_itself = item.path.is_some_and(|p| p.strip_prefix("./").unwrap_or(p) == *path);
+                        let located = if is_file_itself { Located::Nowhere } else { item.located };
+                        let item = Resource { relative_path: Some(relative), located, ..item.clone() };
                         if item.identity.is_some() || side.target.is_some() {
                             members.push(item);
                         } else {
@@ -194,7 +196,8 @@ pub fn assign<'a>(
             )));
         }
         gone[i] = true;
-        let Some(item) = slot.take() else { continue };
+        // The host holds all of them in one package, so their paths there say nothing of one another.
+        let Some(item) = slot.take().map(|item| Resource { located: Located::Nowhere, ..item }) else { continue };
         match others.iter_mut().find(|o| o.0 == role) {
             _ if item.identity.is_none() => apart.push((role, item)),
             Some((_, members)) => members.push(item),

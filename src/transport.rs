@@ -8,10 +8,14 @@ use std::cell::LazyCell;
 
 use crate::change::{Change, Child, Expects, Inside, Others, Wants};
 use crate::child::{By, ChildId, Value};
-use crate::host::{ROLE, is_transport};
-use crate::resource::{INDEX, PATH};
+use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
+use crate::resource::Resource;
 use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
 use crate::yaml::{NodeRef, Place};
+
+/// The annotations that hold an item's path, and those that hold its number in the file.
+const PATHS: [&str; 2] = [PATH, LEGACY_PATH];
+const INDICES: [&str; 2] = [INDEX, LEGACY_INDEX];
 
 fn nothing<'a>() -> Change<'a> {
     Change::patch(Wants::Nothing, None)
@@ -116,6 +120,46 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
 fn written<'a>(map: NodeRef<'a>, name: &str) -> Option<(usize, NodeRef<'a>, NodeRef<'a>)> {
     let mut entries = map.resolve().entries().enumerate();
     entries.find(|(_, (key, _))| key.string() == name).map(|(place, (key, value))| (place, key, value))
+}
+
+/// A path as the annotations of an item have it. They are relative to its own package, where the host runs a package together with its
+/// sub-packages. `None` where the path leads out of it.
+pub fn path_in_package<'p>(item: &Resource<'_>, path: &'p str) -> Option<&'p str> {
+    let annotations = item.node.at(&["metadata", "annotations"])?;
+    let own = PATHS.iter().find_map(|name| annotations.get(name).and_then(NodeRef::as_str))?;
+    path.strip_prefix(item.path?.strip_suffix(own)?)
+}
+
+/// Where an item lies that moved.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPlace<'a> {
+    /// Its path, as its annotations have it.
+    pub path: &'a str,
+    /// Its number in the file, if it cannot keep its own.
+    pub number: Option<u64>,
+}
+
+/// Lets the annotations of an item say that it lies in another place. Both families say the same.
+pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
+    let made = |value: String, quotes| Tree::Made(Made { value: Cow::Owned(value), quotes });
+    within(tree, "metadata", |metadata| {
+        change(metadata, &ChildId::Field("annotations"), |annotations| {
+            inside(annotations, |annotations| {
+                let has_number = INDICES.iter().any(|name| !annotations.find(&ChildId::Field(name)).is_empty());
+                for name in PATHS {
+                    change(annotations, &ChildId::Field(name), |_| made(place.path.to_owned(), Quotes::Needed));
+                }
+                let Some(number) = place.number else { return };
+                for name in INDICES {
+                    change(annotations, &ChildId::Field(name), |_| made(number.to_string(), Quotes::Single));
+                }
+                // One that has no number gets one in the family that is read first.
+                if !has_number {
+                    annotations.push(Entry::new(Some(Key::Made(INDEX)), made(number.to_string(), Quotes::Single)));
+                }
+            })
+        });
+    })
 }
 
 /// Takes the role annotation off a dest item.

@@ -300,6 +300,59 @@ fn an_upgrade_under_render_reads_releases_that_are_packages_themselves() {
     }
 }
 
+/// Files that upstream moved move under kpt, too: whole, in parts, into a file that is there, and in a sub-package.
+#[test]
+fn files_that_upstream_moved_move_with_comments_and_edits() {
+    let Some(folder) = with_kpt("moved") else { return };
+    let map = |name: &str, x: &str| {
+        format!("# about {name}\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name} # named\ndata:\n  x: {x}\n")
+    };
+    let joined = |all: &[(&str, &str)]| all.iter().map(|(name, x)| map(name, x)).collect::<Vec<_>>().join("---\n");
+    let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: merge\nspec:\n  mode: ThreeWay\n  original: [{path: up/v1}]\n  updated: [{path: up/v2}]\n";
+    let pipeline = format!("pipeline:\n  mutators:\n  - exec: {BINARY}\n    configPath: merge.yaml\n");
+    let own = |x: &str| {
+        [
+            ("two.yaml", joined(&[("one", x), ("two", "b # ours")])),
+            ("split.yaml", joined(&[("stays", "a"), ("goes", "a # ours")])),
+            ("into.yaml", joined(&[("into", "a")])),
+            ("there.yaml", joined(&[("there", "a")])),
+            ("db/in.yaml", joined(&[("in", "a # ours")])),
+        ]
+    };
+    let new = [
+        ("sub/dir/two.yaml", joined(&[("one", "c"), ("two", "b # ours")])),
+        ("split.yaml", joined(&[("stays", "a")])),
+        ("sub/goes.yaml", joined(&[("goes", "a # ours")])),
+        ("there.yaml", joined(&[("there", "a"), ("into", "a")])),
+        ("db/deep/in.yaml", joined(&[("in", "a # ours")])),
+    ];
+    let of = |prefix: &str, files: &[(&str, String)]| {
+        files.iter().map(|(path, text)| (format!("{prefix}{path}"), text.clone())).collect::<Vec<_>>()
+    };
+    let without =
+        |files: Vec<(String, String)>| files.into_iter().map(|(path, text)| (path, text.replace(" # ours", "")));
+    let rest = [
+        ("Kptfile".to_owned(), kptfile("shop", &pipeline)),
+        ("db/Kptfile".to_owned(), kptfile("db", "")),
+        ("merge.yaml".to_owned(), config.to_owned()),
+    ];
+    let sides: Vec<_> = without(of("up/v1/", &own("a"))).chain(without(of("up/v2/", &new))).collect();
+    let all = |own: Vec<(String, String)>| -> BTreeMap<String, String> {
+        rest.iter().cloned().chain(sides.iter().cloned()).chain(own).collect()
+    };
+    let want = all(of("", &new));
+    for (name, args) in [
+        ("eval", &["fn", "eval", "eval", "--exec", BINARY, "--fn-config", "eval/merge.yaml"][..]),
+        ("render", &["fn", "render", "render", "--allow-exec"]),
+    ] {
+        unpack(&all(of("", &own("a"))), &folder.join(name));
+        for _ in ["once", "twice"] {
+            kpt(&folder, args).passes();
+            assert_eq!(files(&folder.join(name)), want, "{name}");
+        }
+    }
+}
+
 /// kpt refuses YAML that is no resource but for one file: a kustomization needs neither apiVersion nor name.
 #[test]
 fn a_kustomization_in_a_side_stops_no_upgrade() {

@@ -22,7 +22,7 @@ fn messages(stdout: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_file_that_moved_upstream_gives_one_resource() {
+fn a_file_that_moved_upstream_moves_here_with_what_dest_changed() {
     let stdin = format!(
         "{}{}{}",
         at("a.yaml", &thing("a", "{x: 1, own: 1}")),
@@ -30,10 +30,115 @@ fn a_file_that_moved_upstream_gives_one_resource() {
         at("up/v2/b/new.yaml", &thing("a", "{x: 2}"))
     );
     let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
-    let want = stdin.replacen("{x: 1, own: 1}", "{x: 2, own: 1}", 1);
+    let want = stdin.replacen("{x: 1, own: 1}", "{x: 2, own: 1}", 1).replacen("a.yaml", "b/new.yaml", 1);
     assert_eq!(items_of(&output), want);
-    let moved = "upstream moved it from \"a.yaml\" to \"b/new.yaml\"; it stays in \"a.yaml\"";
-    assert_eq!(messages(&output), ["1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict", moved]);
+    let counts = "1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict";
+    let moved = "moved from \"a.yaml\" to \"b/new.yaml\", as upstream moved it";
+    assert_eq!(messages(&output), [counts, moved]);
+    assert_eq!(output.matches("krm-merge.dev/reason: moved").count(), 1);
+    // Once more: it lies where upstream has it.
+    let output = passes(&resource_list(&want, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), want);
+    assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict"]);
+}
+
+/// Both families of annotations, and numbers where files come together.
+#[test]
+fn what_moves_says_so_in_all_annotations_of_the_host() {
+    let numbered = |path: &str, n: &str, name: &str| {
+        let both = |n: &str| {
+            format!(
+                "config.kubernetes.io/path: {path}\n      internal.config.kubernetes.io/index: '{n}'\n      config.kubernetes.io/index: '{n}'\n"
+            )
+        };
+        at(path, &thing(name, "{}")).replace(&format!("path: {path}\n"), &format!("path: {path}\n      {}", both(n)))
+    };
+    let side = |folder: &str, paths: [&str; 3]| {
+        let all =
+            paths.iter().zip(["a", "b", "c"]).map(|(path, name)| at(&format!("{folder}{path}"), &thing(name, "{}")));
+        all.collect::<String>()
+    };
+    let dest = |a: (&str, &str), b: (&str, &str), c: (&str, &str)| {
+        [numbered(a.0, a.1, "a"), numbered(b.0, b.1, "b"), numbered(c.0, c.1, "c")].concat()
+    };
+    let before = dest(("x.yaml", "0"), ("x.yaml", "1"), ("y.yaml", "0"));
+    for (to, want) in [
+        // To a file of its own, with its numbers.
+        (["n.yaml", "n.yaml", "y.yaml"], dest(("n.yaml", "0"), ("n.yaml", "1"), ("y.yaml", "0"))),
+        (["x.yaml", "n.yaml", "y.yaml"], dest(("x.yaml", "0"), ("n.yaml", "1"), ("y.yaml", "0"))),
+        // Into a file that is there, behind what is in it; and two files into a new one.
+        (["y.yaml", "y.yaml", "y.yaml"], dest(("y.yaml", "1"), ("y.yaml", "2"), ("y.yaml", "0"))),
+        (["n.yaml", "n.yaml", "n.yaml"], dest(("n.yaml", "0"), ("n.yaml", "1"), ("n.yaml", "2"))),
+        // Each to the place of the other.
+        (["y.yaml", "y.yaml", "x.yaml"], dest(("y.yaml", "1"), ("y.yaml", "2"), ("x.yaml", "2"))),
+    ] {
+        let sides = format!("{}{}", side("up/v1/", ["x.yaml", "x.yaml", "y.yaml"]), side("up/v2/", to));
+        let output = passes(&resource_list(&format!("{before}{sides}"), BY_PATH)).stdout;
+        assert_eq!(items_of(&output), format!("{want}{sides}"), "{to:?}");
+        let again = passes(&resource_list(items_of(&output), BY_PATH)).stdout;
+        assert_eq!(items_of(&again), items_of(&output), "{to:?}");
+    }
+}
+
+#[test]
+fn a_file_that_both_sides_moved_is_a_conflict() {
+    let stdin = format!(
+        "{}{}{}",
+        at("here/a.yaml", &thing("a", "{x: 1}")),
+        at("up/v1/a.yaml", &thing("a", "{x: 1}")),
+        at("up/v2/b/a.yaml", &thing("a", "{x: 2}"))
+    );
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    let want = stdin.replacen("{x: 1}", "{x: 2}", 1);
+    assert_eq!(items_of(&output), want);
+    let apart = "the resource was moved from \"a.yaml\" to \"here/a.yaml\" in dest and to \"b/a.yaml\" in updated: it stays where dest has it";
+    assert_eq!(messages(&output), [apart, "1 merged, 0 added, 0 deleted, 0 unchanged, 1 in conflict"]);
+    assert_eq!(items_of(&passes(&resource_list(&want, BY_PATH)).stdout), want);
+    let failed = fails(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
+    assert!(failed.contains("in updated: someone must decide"), "{failed}");
+}
+
+/// An item of a sub-package says where it lies by its path in there, and cannot say that it lies elsewhere.
+#[test]
+fn what_upstream_moves_to_another_package_stays_and_is_told() {
+    let item = |package: &str, path: &str| {
+        let package = format!("path: {path}\n      internal.config.kubernetes.io/package-path: {package}\n");
+        at(path, &thing("a", "{}")).replace(&format!("path: {path}\n"), &package)
+    };
+    let root = item("shop", "Kptfile").replace("name: a", "name: root");
+    let sides = |to: &str| format!("{}{}", item("shop/up/v1/db", "a.yaml"), item("shop/up/v2", to));
+    let run = |to: &str| {
+        let stdin = format!("{root}{}{}", item("shop/db", "a.yaml"), sides(to));
+        passes(&resource_list(&stdin, BY_PATH)).stdout
+    };
+    assert!(items_of(&run("db/new/a.yaml")).contains(&item("shop/db", "new/a.yaml")));
+    let output = run("front/a.yaml");
+    assert!(items_of(&output).contains(&item("shop/db", "a.yaml")));
+    let told = "upstream moved it to \"front/a.yaml\", in another package: move it by hand, for it stays where it is";
+    assert_eq!(messages(&output)[0], told);
+}
+
+/// As kyaml's sources do it: files that play a role one by one, and items that are marked, lie in no folder that dest could be compared with.
+#[test]
+fn what_is_no_folder_of_its_role_moves_nothing() {
+    let stdin = format!(
+        "{}{}{}",
+        at("a.yaml", &thing("a", "{x: 1}")),
+        at("up/a.yaml", &thing("a", "{x: 1}")),
+        at("up/a-2.yaml", &thing("a", "{x: 2}"))
+    );
+    let files = "mode: ThreeWay\noriginal: [{path: up/a.yaml}]\nupdated: [{path: up/a-2.yaml}]\n";
+    let want = stdin.replacen("{x: 1}", "{x: 2}", 1);
+    assert_eq!(items_of(&passes(&resource_list(&stdin, files)).stdout), want);
+    let marked = |role: &str, path: &str, spec: &str| {
+        at(path, &thing("a", spec))
+            .replace("annotations:\n", &format!("annotations:\n      config.kubernetes.io/merge-source: {role}\n"))
+    };
+    let dest = at("a.yaml", &thing("a", "{x: 1}"));
+    let stdin = format!("{dest}{}{}", marked("original", "a.yaml", "{x: 1}"), marked("updated", "b.yaml", "{x: 2}"));
+    let output = passes(&resource_list(&stdin, "mode: ThreeWay\n")).stdout;
+    assert_eq!(items_of(&output), dest.replace("x: 1", "x: 2"));
+    assert_eq!(messages(&output), ["1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict"]);
 }
 
 #[test]
@@ -236,8 +341,9 @@ fn bad_input_is_one_clear_error() {
         &twice,
         BY_PATH,
         &[
-            "`example.com/v1 Thing a` must be one resource of updated",
-            "`items[1]` (up/v2/a.yaml) and `items[2]` (up/v2/a.yaml)",
+            "`example.com/v1 Thing a` must stand once in a file",
+            "2 in updated (`items[1]` (up/v2/a.yaml) and `items[2]` (up/v2/a.yaml))",
+            "remove those that are too many, or give them other names",
         ],
     );
     says(
@@ -281,17 +387,61 @@ fn inline_sides_work_without_any_path() {
     assert_eq!(items_of(&output), want);
 }
 
+/// Upstream's is deleted here, and dest's are its own.
 #[test]
-fn several_dest_items_of_one_identity_and_none_at_the_path_is_an_error() {
+fn several_dest_items_of_one_identity_and_none_at_the_path_stay() {
     let dest = format!("{}{}", at("a.yaml", &thing("a", "1")), at("b.yaml", &thing("a", "1")));
     let items = format!("{dest}{}{}", at("up/v1/c.yaml", &thing("a", "1")), at("up/v2/c.yaml", &thing("a", "2")));
-    let stderr = fails(&resource_list(&items, BY_PATH));
+    let output = passes(&resource_list(&items, BY_PATH)).stdout;
+    assert_eq!(items_of(&output), items);
+    let deleted = "the resource was deleted in dest and changed in updated (`spec`): it stays deleted";
+    assert_eq!(messages(&output), [deleted, "0 merged, 0 added, 0 deleted, 2 unchanged, 1 in conflict"]);
+}
+
+#[test]
+fn several_dest_items_of_one_identity_and_sides_without_paths_are_an_error() {
+    let dest = format!("{}{}", at("a.yaml", &thing("a", "1")), at("b.yaml", &thing("a", "1")));
+    let sides = format!("{}{}", side("original", &thing("a", "1")), side("updated", &thing("a", "2")));
+    let stderr = fails(&resource_list(&dest, &format!("mode: ThreeWay\n{sides}")));
     for part in [
-        "`example.com/v1 Thing a` must be one resource on each side, or lie at the same path on each",
+        "`example.com/v1 Thing a` must be one resource on each side",
         "(a.yaml)",
         "(b.yaml)",
+        "give original and updated as folders, with the paths that dest has",
     ] {
         assert!(stderr.contains(part), "{stderr}");
+    }
+}
+
+/// `name` in each of these files, with its spec.
+fn in_files(folder: &str, files: &[(&str, &str)]) -> String {
+    files.iter().map(|(path, spec)| at(&format!("{folder}{path}"), &thing("web", spec))).collect()
+}
+
+/// Of several, nobody can tell whether one moved or one went and one came.
+#[test]
+fn one_of_several_that_may_have_moved_is_named_with_its_files() {
+    let files = |folder: &str, last: &str| in_files(folder, &[("base/web.yaml", "{}"), (last, "{r: 1}")]);
+    let sides = format!("{}{}", files("up/v1/", "o/web.yaml"), files("up/v2/", "n/web.yaml"));
+    let output = passes(&resource_list(&format!("{}{sides}", files("", "o/web.yaml")), BY_PATH)).stdout;
+    assert_eq!(items_of(&output).replace(&sides, ""), files("", "n/web.yaml"));
+    let told = "`example.com/v1 Thing web` (\"n/web.yaml\") is new and `example.com/v1 Thing web` (\"o/web.yaml\") is deleted: it may be a move, and local edits of the old one are not carried over";
+    assert!(messages(&output).iter().any(|m| m == told), "{output}");
+}
+
+#[test]
+fn a_third_file_of_an_identity_comes_and_goes_by_its_path() {
+    let two = [("base/web.yaml", "{x: 1}"), ("dev/web.yaml", "{r: 1}")];
+    let three = [("base/web.yaml", "{x: 2}"), ("dev/web.yaml", "{r: 1}"), ("prod/web.yaml", "{r: 9}")];
+    for (old, new) in [(&two[..], &three[..]), (&three, &two)] {
+        let sides = format!("{}{}", in_files("up/v1/", old), in_files("up/v2/", new));
+        let mut dest = in_files("", old);
+        for _ in ["once", "twice"] {
+            let output = passes(&resource_list(&format!("{dest}{sides}"), BY_PATH)).stdout;
+            assert_eq!(output.matches("severity: warning").count(), 0, "{output}");
+            dest = items_of(&output).replace(&sides, "");
+            assert_eq!(dest, in_files("", new));
+        }
     }
 }
 

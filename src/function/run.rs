@@ -2,7 +2,7 @@
 //!
 //! Items may lie in one text or in many: what becomes of an item is edits of the text that it lies in, so whoever read it can write it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::alias;
 use crate::change::{Change, Wants};
@@ -13,13 +13,13 @@ use crate::file_path::{self, Fault};
 use crate::merge::merge;
 use crate::patch::{Reader, lower};
 use crate::policy::Policy;
-use crate::resource::{IDENTITY, Identity, Origin, Resource};
+use crate::resource::{IDENTITY, Identity, Located, Origin, Resource};
 use crate::results::{Outcome, Severity};
 use crate::review::review;
 use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
-use crate::transport;
+use crate::transport::{self, NewPlace};
 use crate::tree::{Tree, View, settle};
 use crate::warning::Warning;
 use crate::yaml::{Error, NodeRef};
@@ -31,6 +31,9 @@ pub struct Merged<'a> {
     pub items: Vec<Item>,
     /// The resources that are new.
     pub added: Vec<Added<'a>>,
+    /// The file that an item goes to, by its number, where that is another one. If annotations say where the item lies, they are among its
+    /// edits.
+    pub moved: BTreeMap<usize, String>,
 }
 
 /// What becomes of one item.
@@ -100,33 +103,59 @@ pub(super) enum Fate<'a> {
     Gone,
 }
 
-/// The numbers that new resources of one file need. kpt takes one item without a number into a file, and refuses a second one.
+/// The numbers that resources need which come to a file. kpt takes one item without a number into a file, and refuses a second one; and it
+/// refuses two with one number.
 #[derive(Default)]
-pub(super) struct Numbering(HashMap<String, u64>);
+pub(super) struct Numbering {
+    next: HashMap<String, u64>,
+    /// Files to which resources come from others, and not all of them from one that dest had alone.
+    mixed: HashSet<String>,
+}
 
 impl Numbering {
-    /// Of resources that dest lacks: files that get several of them number these behind dest's.
-    pub(super) fn of<'r, 'a: 'r>(new: impl Iterator<Item = &'r Resource<'a>>, dest: &[Resource<'_>]) -> Self {
+    /// Of resources that dest lacks, and of those of dest that move to a file: files that get several number these behind dest's. What
+    /// moves from one file to a new one keeps its numbers.
+    pub(super) fn of<'r, 'a: 'r>(
+        new: impl Iterator<Item = &'r Resource<'a>>,
+        moved: &[(&Resource<'_>, &str)],
+        dest: &[Resource<'_>],
+    ) -> Self {
         let mut count: HashMap<&str, usize> = HashMap::new();
         for path in new.filter_map(|r| r.relative_path) {
             *count.entry(path).or_default() += 1;
         }
         count.retain(|_, n| *n > 1);
-        let mut next: HashMap<String, u64> = count.into_keys().map(|path| (path.to_owned(), 0)).collect();
+        let mut sources: HashMap<&str, HashSet<Option<&str>>> = HashMap::new();
+        for (item, to) in moved {
+            sources.entry(to).or_default().insert(item.path);
+        }
+        let several = sources.iter().filter(|(_, from)| from.len() > 1).map(|(to, _)| *to);
+        let taken = dest.iter().filter_map(|item| item.path).filter(|path| sources.contains_key(path));
+        let mixed: HashSet<String> = several.chain(taken).map(str::to_owned).collect();
+        let numbered = count.into_keys().map(str::to_owned).chain(mixed.iter().cloned());
+        let mut next: HashMap<String, u64> = numbered.map(|path| (path, 0)).collect();
         let dest = if next.is_empty() { &[] } else { dest };
-        for item in dest {
-            if let Some(next) = item.path.and_then(|p| next.get_mut(p)) {
-                let number = item.index.and_then(|i| i.parse::<u64>().ok()).unwrap_or_default();
+        let there = dest.iter().filter_map(|item| Some((item.path?, item.index)));
+        let alone = moved.iter().filter(|(_, to)| !mixed.contains(*to)).map(|(item, to)| (*to, item.index));
+        for (path, index) in there.chain(alone) {
+            if let Some(next) = next.get_mut(path) {
+                let number = index.and_then(|i| i.parse::<u64>().ok()).unwrap_or_default();
                 *next = (*next).max(number + 1);
             }
         }
-        Self(next)
+        Self { next, mixed }
     }
 
+    /// The number of what is new in a file, where it needs one.
     fn next(&mut self, path: &str) -> Option<u64> {
-        let next = self.0.get_mut(path)?;
+        let next = self.next.get_mut(path)?;
         *next += 1;
         Some(*next - 1)
+    }
+
+    /// The number of what moves to a file, where it cannot keep its own.
+    fn of_moved(&mut self, path: &str) -> Option<u64> {
+        if self.mixed.contains(path) { self.next(path) } else { None }
     }
 }
 
@@ -151,6 +180,7 @@ impl<'a> Run<'a> {
             merged: Merged {
                 items: roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect(),
                 added: Vec::new(),
+                moved: BTreeMap::new(),
             },
             numbering: Numbering::default(),
         }
@@ -184,6 +214,26 @@ impl<'a> Run<'a> {
         let path = source.relative_path.map(str::to_owned);
         self.merged.added.push(Added { path, origin: source.origin.clone(), tree });
         Ok(())
+    }
+
+    /// Notes that a dest item goes to another file. If its annotations say where it lies, out comes what they say from now on.
+    ///
+    /// # Errors
+    /// Its text is bound to another one's by an alias, so that it cannot be taken from it.
+    pub(super) fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Outcome>> {
+        own_anchors(dest, dest.node)?;
+        self.results.push(Outcome::moved(dest, to));
+        if let Some(item) = dest.origin.item() {
+            self.merged.moved.insert(item, to.to_owned());
+        }
+        let path = transport::path_in_package(dest, to).filter(|_| dest.located == Located::ByAnnotation);
+        Ok(path.map(|path| NewPlace { path, number: self.numbering.of_moved(to) }))
+    }
+
+    /// A dest item stays, and the annotations of the host say that it lies in another place.
+    pub(super) fn keep_at(&mut self, dest: &Resource<'a>, place: NewPlace<'a>) -> Result<(), Box<Outcome>> {
+        let fate = finish(dest, Some(Tree::Node(dest.node)), Some(place));
+        self.carry_out(dest, fate)
     }
 
     /// A dest item stays, without the annotation of its role.
@@ -226,7 +276,7 @@ impl<'a> Run<'a> {
             tree = self.merge_source(item, dest, source)?;
         }
         self.review(item, tree.as_ref(), sources, "source");
-        let fate = finish(item, tree);
+        let fate = finish(item, tree, None);
         self.carry_out(item, fate)
     }
 
@@ -291,6 +341,7 @@ impl<'a> Run<'a> {
         dest: &Resource<'a>,
         original: Option<&Resource<'a>>,
         updated: &Resource<'a>,
+        place: Option<NewPlace<'a>>,
     ) -> Result<Fate<'a>, Box<Outcome>> {
         let found = diff(original.map(|o| o.node), updated.node, Some(dest.node), self.cursor(updated));
         let found = found.map_err(|e| unreadable_source(updated, &e))?;
@@ -313,7 +364,7 @@ impl<'a> Run<'a> {
         self.results.extend(warnings.map(|w| Outcome::warning(w, dest, "updated")));
         self.review(dest, tree.as_ref(), &[updated], "updated");
         self.results.extend(conflicts);
-        Ok(finish(dest, tree))
+        Ok(finish(dest, tree, place))
     }
 
     /// Tells what the owner of a merged resource should look at. What is proposed there, the last of the sources says that has it.
@@ -354,9 +405,13 @@ fn check_kept<'a>(change: &Change<'a>, dest: &Tree<'a>, source: &Resource<'a>) -
 }
 
 /// What becomes of an item of which this is left, once the host's annotations are as they must be.
-fn finish<'a>(item: &Resource<'a>, tree: Option<Tree<'a>>) -> Fate<'a> {
+fn finish<'a>(item: &Resource<'a>, tree: Option<Tree<'a>>, place: Option<NewPlace<'a>>) -> Fate<'a> {
     let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node))) else {
         return Fate::Gone;
+    };
+    let tree = match place {
+        Some(place) => transport::at(tree, place),
+        None => tree,
     };
     let is_untouched = tree.is(item.node);
     let tree = transport::without_misleading_ids(transport::without_role(tree), item.node);

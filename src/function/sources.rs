@@ -60,7 +60,7 @@ pub(super) fn merge_sources<'a>(
     }
     let coming =
         groups.groups.iter().filter(|g| matches!(g.of, Hit::None(_))).filter_map(|g| g.sources.first().copied());
-    run.numbering = Numbering::of(coming, &roles.dest);
+    run.numbering = Numbering::of(coming, &[], &roles.dest);
     let mut alone = Vec::new();
     let mut hit = vec![false; roles.dest.len()];
     for Group { of, sources } in &groups.groups {

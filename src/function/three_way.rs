@@ -1,11 +1,13 @@
-//! ThreeWay: the resources of three sides paired, and for each pair what the presence table says.
+//! ThreeWay: for the resources of three sides that are one, what the presence table says.
 
 use std::collections::HashMap;
 
+use super::moves::{Move, MovedFiles};
 use super::run::{Fate, Merged, Numbering, Run, own_anchors};
+use super::triples::{Sides, Triple, triples};
 use crate::config::{Config, Role};
 use crate::policy::OnConflict;
-use crate::resource::{Identity, Resource};
+use crate::resource::Resource;
 use crate::results::{Outcome, Severity};
 use crate::roles::Roles;
 
@@ -20,70 +22,21 @@ pub(super) fn three_way<'a>(
     for side in roles.others.iter().flat_map(|o| &o.1) {
         own_anchors(side, side.node)?;
     }
-    let (original, updated) = (roles.of(Role::Original), roles.of(Role::Updated));
+    let sides = [roles.of(Role::Original), roles.of(Role::Updated), roles.dest.as_slice()];
+    let triples = triples(sides).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
+    let files = MovedFiles::of(&triples, sides);
+    let all: Vec<Member<'_, '_>> = triples.iter().map(|triple| Member::of(*triple, sides, &files)).collect();
     let mut run = Run::new(config, roles);
+    let new = all.iter().filter(|m| m.original.is_none() && m.dest.is_none()).filter_map(|m| m.updated);
+    let moved: Vec<_> = all.iter().filter_map(|m| m.dest.zip(m.moves_to())).collect();
+    run.numbering = Numbering::of(new, &moved, &roles.dest);
     let mut counts = Counts::default();
-    let triples = triples([original, updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
-    let new = triples.iter().filter(|[o, _, d]| o.is_none() && d.is_none()).filter_map(|[_, u, _]| *u);
-    run.numbering = Numbering::of(new.map(|i| &updated[i]), &roles.dest);
-    let mut moves = Moves::default();
-    for [o, u, d] in triples {
-        let (o, u, d) = (o.map(|i| &original[i]), u.map(|i| &updated[i]), d.map(|i| &roles.dest[i]));
-        match (o, u, d) {
-            // Only in dest: kept untouched.
-            (None, None, Some(dest)) => {
-                run.keep(dest)?;
-                counts.unchanged += 1;
-            }
-            // Added upstream.
-            (None, Some(updated), None) => {
-                moves.came.push(updated);
-                if let Some(tree) = run.arrived(updated)? {
-                    run.add(updated, tree)?;
-                    counts.added += 1;
-                }
-            }
-            // Deleted upstream: it goes. What dest changed in it is a conflict, and stays under KeepDest.
-            (Some(original), None, Some(dest)) => {
-                let places = run.differs(original, dest)?;
-                if !places.is_empty() {
-                    let json = run.own_json(original)?;
-                    run.results.push(Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict));
-                }
-                if !places.is_empty() && run.policy.on_conflict != OnConflict::TakeUpdated {
-                    run.keep(dest)?;
-                    moves.left.push((original, "is kept"));
-                    counts.unchanged += 1;
-                } else {
-                    run.carry_out(dest, Fate::Gone)?;
-                    moves.left.push((original, "is deleted"));
-                    counts.deleted += 1;
-                }
-            }
-            // Deleted in dest: it stays deleted. What upstream changed in it is a conflict.
-            (Some(original), Some(updated), None) => {
-                let places = run.differs(original, updated)?;
-                if !places.is_empty() {
-                    let json = run.own_json(original)?;
-                    run.results.push(Outcome::deleted_here(updated, &places, json, run.policy.on_conflict));
-                }
-            }
-            // In updated and dest: fields are merged. Without an original both added it.
-            (original, Some(updated), Some(dest)) => {
-                run.results.extend(original.and_then(|o| moved_file(o, updated, dest)));
-                let fate = run.upgrade(dest, original, updated)?;
-                match fate {
-                    Fate::Unchanged | Fate::Unmarked(_) => counts.unchanged += 1,
-                    _ => counts.merged += 1,
-                }
-                run.carry_out(dest, fate)?;
-            }
-            // Gone on both sides.
-            (original, None, None) => moves.left.extend(original.map(|o| (o, "was not here"))),
-        }
+    let mut upstream = Upstream::default();
+    for member in &all {
+        settle(member, &mut run, &mut counts, &mut upstream)?;
     }
-    run.results.extend(moves.results());
-    let conflicts = run.results.iter().filter(|r| r.tags.contains_key("krm-merge.dev/reason")).count();
+    run.results.extend(upstream.results());
+    let conflicts = run.results.iter().filter(|r| r.is_conflict()).count();
     let failed = conflicts > 0 && run.policy.on_conflict == OnConflict::Fail;
     if failed {
         counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
@@ -92,11 +45,111 @@ pub(super) fn three_way<'a>(
     Ok((run.merged, run.results))
 }
 
-/// That upstream moved a resource to another file; dest's stays where it is.
-fn moved_file(original: &Resource<'_>, updated: &Resource<'_>, dest: &Resource<'_>) -> Option<Outcome> {
-    let (from, to, here) = (original.relative_path?, updated.relative_path?, dest.path?);
-    let message = format!("upstream moved it from \"{from}\" to \"{to}\"; it stays in \"{here}\"");
-    (from != to && to != here).then(|| Outcome::new(Severity::Info, message).about(dest))
+/// A resource as each side has it, and where dest's goes.
+struct Member<'r, 'a> {
+    original: Option<&'r Resource<'a>>,
+    updated: Option<&'r Resource<'a>>,
+    dest: Option<&'r Resource<'a>>,
+    moves: Move<'a>,
+}
+
+impl<'r, 'a> Member<'r, 'a> {
+    fn of([original, updated, dest]: Triple, sides: Sides<'r, 'a>, files: &MovedFiles<'a>) -> Self {
+        let (original, updated) = (original.map(|i| &sides[0][i]), updated.map(|i| &sides[1][i]));
+        let dest = dest.map(|i| &sides[2][i]);
+        let moves = dest.map_or(Move::Stays, |dest| files.of_resource(original, updated, dest));
+        Self { original, updated, dest, moves }
+    }
+
+    fn moves_to(&self) -> Option<&'a str> {
+        match self.moves {
+            Move::To(path) => Some(path),
+            Move::Stays | Move::Apart(_) | Move::Barred(_) => None,
+        }
+    }
+}
+
+/// What becomes of a resource: the presence table.
+fn settle<'r, 'a>(
+    member: &Member<'r, 'a>,
+    run: &mut Run<'a>,
+    counts: &mut Counts,
+    upstream: &mut Upstream<'r, 'a>,
+) -> Result<(), Box<Outcome>> {
+    match (member.original, member.updated, member.dest) {
+        // Only in dest: kept untouched.
+        (None, None, Some(dest)) => keep(dest, member.moves_to(), run, counts)?,
+        // Added upstream.
+        (None, Some(updated), None) => {
+            upstream.came.push(updated);
+            if let Some(tree) = run.arrived(updated)? {
+                run.add(updated, tree)?;
+                counts.added += 1;
+            }
+        }
+        // Deleted upstream: it goes. What dest changed in it is a conflict, and stays under KeepDest.
+        (Some(original), None, Some(dest)) => {
+            let places = run.differs(original, dest)?;
+            if !places.is_empty() {
+                let json = run.own_json(original)?;
+                run.results.push(Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict));
+            }
+            if !places.is_empty() && run.policy.on_conflict != OnConflict::TakeUpdated {
+                upstream.left.push((original, "is kept"));
+                keep(dest, member.moves_to(), run, counts)?;
+            } else {
+                run.carry_out(dest, Fate::Gone)?;
+                upstream.left.push((original, "is deleted"));
+                counts.deleted += 1;
+            }
+        }
+        // Deleted in dest: it stays deleted. What upstream changed in it is a conflict.
+        (Some(original), Some(updated), None) => {
+            let places = run.differs(original, updated)?;
+            if !places.is_empty() {
+                let json = run.own_json(original)?;
+                run.results.push(Outcome::deleted_here(updated, &places, json, run.policy.on_conflict));
+            }
+        }
+        // In updated and dest: fields are merged. Without an original both added it.
+        (original, Some(updated), Some(dest)) => {
+            match member.moves {
+                Move::Apart(from_to) => {
+                    run.results.push(Outcome::moved_apart(dest, from_to, run.policy.on_conflict));
+                }
+                Move::Barred(to) => run.results.push(Outcome::not_moved(dest, to)),
+                Move::Stays | Move::To(_) => {}
+            }
+            let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
+            let fate = run.upgrade(dest, original, updated, place)?;
+            match fate {
+                Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
+                _ => counts.merged += 1,
+            }
+            run.carry_out(dest, fate)?;
+        }
+        // Gone on both sides.
+        (original, None, None) => upstream.left.extend(original.map(|o| (o, "was not here"))),
+    }
+    Ok(())
+}
+
+/// A resource of dest stays, or goes along with its file.
+fn keep<'a>(
+    dest: &Resource<'a>,
+    to: Option<&'a str>,
+    run: &mut Run<'a>,
+    counts: &mut Counts,
+) -> Result<(), Box<Outcome>> {
+    match to.map(|to| run.relocate(dest, to)).transpose()?.flatten() {
+        Some(place) => run.keep_at(dest, place)?,
+        None => run.keep(dest)?,
+    }
+    match to {
+        Some(_) => counts.merged += 1,
+        None => counts.unchanged += 1,
+    }
+    Ok(())
 }
 
 /// What a three-way merge did to resources.
@@ -118,97 +171,31 @@ impl Counts {
     }
 }
 
-/// Resources that left upstream and that came there: one of the same kind and name under another version or group may have moved.
+/// Resources that left upstream and that came there. One of the same kind and name under another version or group, or in another file,
+/// may have moved.
 #[derive(Default)]
-struct Moves<'r, 'a> {
+struct Upstream<'r, 'a> {
     left: Vec<(&'r Resource<'a>, &'static str)>,
     came: Vec<&'r Resource<'a>>,
 }
 
-impl Moves<'_, '_> {
+impl Upstream<'_, '_> {
     fn results(&self) -> Vec<Outcome> {
         let key = |r: &Resource<'_>| r.identity.map(|i| (i.kind.to_owned(), i.namespace.to_owned(), i.name.to_owned()));
         let left: HashMap<_, _> = self.left.iter().filter_map(|(r, fate)| Some((key(r)?, (*r, *fate)))).collect();
         let moved = self.came.iter().filter_map(|came| {
             let (left, fate) = left.get(&key(came)?)?;
+            let is_same = came.identity == left.identity;
+            let named = |r: &Resource<'_>| {
+                let path = r.relative_path.filter(|_| is_same).map(|path| format!(" (\"{path}\")"));
+                Some(format!("`{}`{}", r.identity?, path.unwrap_or_default()))
+            };
+            let (came_as, left_as) = (named(came)?, named(left)?);
             let message = format!(
-                "`{}` is new and `{}` {fate}: it may be a move, and local edits of the old one are not carried over",
-                came.identity?, left.identity?
+                "{came_as} is new and {left_as} {fate}: it may be a move, and local edits of the old one are not carried over"
             );
             Some(Outcome::new(Severity::Info, message).about(came))
         });
         moved.collect()
     }
-}
-
-/// A resource of original, of updated and of dest that are the same one, by their numbers.
-type Triple = [Option<usize>; 3];
-
-/// Pairs the resources of three sides: by identity, and by path where a side has several of one identity. In the order of dest, then of
-/// updated, then of original.
-///
-/// # Errors
-/// Two resources of a side with one identity and one path, or without a path: a message that names both.
-fn triples(sides: [&[Resource<'_>]; 3]) -> Result<Vec<Triple>, String> {
-    let mut groups: HashMap<Identity<'_>, [Vec<usize>; 3]> = HashMap::new();
-    let mut order = Vec::new();
-    let mut unnamed = Vec::new();
-    for side in [2, 1, 0] {
-        for (i, resource) in sides[side].iter().enumerate() {
-            let Some(identity) = resource.package_identity() else {
-                let mut alone = [None; 3];
-                alone[side] = Some(i);
-                unnamed.push(alone);
-                continue;
-            };
-            groups.entry(identity).or_insert_with(|| {
-                order.push(identity);
-                Default::default()
-            })[side]
-                .push(i);
-        }
-    }
-    let mut triples = unnamed;
-    for identity in order {
-        let Some(group) = groups.get(&identity) else { continue };
-        if group.iter().all(|side| side.len() <= 1) {
-            triples.push([0, 1, 2].map(|side| group[side].first().copied()));
-            continue;
-        }
-        let mut by_path: Vec<(Option<&str>, Triple)> = Vec::new();
-        for side in [2, 1, 0] {
-            for &i in &group[side] {
-                let resource = &sides[side][i];
-                let path = resource.relative_path;
-                let at = by_path.iter().position(|(p, _)| *p == path).unwrap_or_else(|| {
-                    by_path.push((path, [None; 3]));
-                    by_path.len() - 1
-                });
-                if let Some(other) = by_path[at].1[side].replace(i) {
-                    let role = ["original", "updated", "dest"][side];
-                    return Err(format!(
-                        "`{identity}` must be one resource of {role}, or lie at different paths, not {} and {}",
-                        sides[side][other].whereabouts(),
-                        resource.whereabouts()
-                    ));
-                }
-            }
-        }
-        // Several dest items of one identity: the one at the path of its partner is meant, and there must be one.
-        let has_dest = !group[2].is_empty();
-        let lone = |t: &Triple| match group[2].len() {
-            1 => t[2].is_some() && t[0].is_none() && t[1].is_none(),
-            _ => t[2].is_none(),
-        };
-        if has_dest && by_path.iter().any(|(_, t)| lone(t)) {
-            let places = group.iter().zip(sides).flat_map(|(side, all)| side.iter().map(|i| all[*i].whereabouts()));
-            let places: Vec<String> = places.collect();
-            return Err(format!(
-                "`{identity}` must be one resource on each side, or lie at the same path on each, not {}",
-                places.join(", ")
-            ));
-        }
-        triples.extend(by_path.into_iter().map(|(_, triple)| triple));
-    }
-    Ok(triples)
 }

@@ -16,7 +16,7 @@
 //! | `P` | `R` | `P` | new resources take the place of an unchanged file, and are an error beside a changed one; without any, the file is merged as one that updated deleted. Comments alone are no content: they stay |
 //! | `R` | `P` | – | it stays deleted, a conflict; an error where a resource of original lies elsewhere in dest, for nobody can tell whether the file was moved |
 //! | `R` | `P` | `P` | the merge of files': whoever took it by hand goes on |
-//! | `*` | `P` | `R` | an error, unless updated is as original: dest's resources and upstream's file cannot both be there |
+//! | `*` | `P` | `R` | updated's, where all of dest's resources move to other files; otherwise an error, unless updated is as original: dest's resources and upstream's file cannot both be there |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -57,11 +57,20 @@ impl Has {
     }
 }
 
-/// Carries the files of updated into dest. New resources are `placed` at some paths.
+/// What the merge of resources does with the files of dest.
+#[derive(Debug)]
+pub struct Taken<'m> {
+    /// The files to which resources come.
+    pub placed: BTreeSet<&'m str>,
+    /// The files from which all resources move to others.
+    pub left: BTreeSet<&'m str>,
+}
+
+/// Carries the files of updated into dest.
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, placed: &BTreeSet<&str>) -> Result<Carried> {
+pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, taken: &Taken<'_>) -> Result<Carried> {
     let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
     let mut carried = Carried::default();
     let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(carried) };
@@ -74,7 +83,7 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, place
         let has = sides.map(Has::of);
         let is_ours = match has {
             [Has::Plain, Has::Resources, Has::Plain] => match sides[2] {
-                Some(here) => !placed.contains(path) && !is_empty(here)?,
+                Some(here) => !taken.placed.contains(path) && !is_empty(here)?,
                 None => false,
             },
             [_, Has::Resources, _] | [Has::Plain, Has::Nothing, Has::Resources] => false,
@@ -106,6 +115,11 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, place
         }
         if here.is_none() && old.is_some() && is_unread(dest, path) {
             carried.results.push(Outcome::new(Severity::Warning, unread(path)));
+            continue;
+        }
+        if has[2] == Has::Resources && taken.left.contains(path) {
+            let like = sides[1].and_then(|held| held.disk.clone());
+            carried.changes.push(Change { path: path.to_owned(), old: here, new, like });
             continue;
         }
         let cannot_be = match has {

@@ -9,6 +9,7 @@ mod edit;
 mod git;
 mod live;
 mod merge;
+mod moved;
 mod output;
 mod progress;
 mod regular;

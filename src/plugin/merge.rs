@@ -1,7 +1,7 @@
 //! A merge of sides that were read: the engine over their resources, and what comes of it file by file.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -15,8 +15,9 @@ use krm_merge::shown;
 use krm_merge::yaml::Document;
 
 use crate::End;
-use crate::carry::{carry, is_unread, not_added, not_read, unread};
+use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
 use crate::edit::{Added, append, created, edited};
+use crate::moved::{Fate, Moved, in_the_way};
 use crate::side::{Held, Part, Root, Side};
 use crate::told;
 
@@ -58,7 +59,7 @@ impl Merge {
 
 /// Whether a result is a conflict.
 pub fn is_conflict(result: &Outcome) -> bool {
-    result.tags.get("krm-merge.dev/reason").is_some_and(|reason| reason == "conflict")
+    result.is_conflict()
 }
 
 /// Makes an error of a conflict that was settled.
@@ -71,19 +72,38 @@ pub fn leave_open(conflict: &mut Outcome) {
     }
 }
 
-/// What the engine makes of the items of a package: what becomes of each, what is new, and the results.
+/// What the engine makes of the items of a package.
+pub struct Merged {
+    /// What becomes of each item, by its number.
+    pub items: Vec<Item>,
+    /// The resources that are new.
+    pub added: Vec<Added>,
+    /// The file that an item goes to, by its number, where that is another one.
+    pub moved: BTreeMap<usize, String>,
+    /// What is to be told.
+    pub results: Vec<Outcome>,
+}
+
+impl Merged {
+    /// Of a merge that could not be done.
+    fn failed(error: Box<Outcome>) -> Self {
+        Self { items: Vec::new(), added: Vec::new(), moved: BTreeMap::new(), results: vec![*error] }
+    }
+}
+
+/// Asks the engine.
 fn run<'a>(
     items: Vec<Resource<'a>>,
     given: Vec<(Role, Vec<Resource<'a>>)>,
     config: Config<'a>,
-) -> Result<(Vec<Item>, Vec<Added>, Vec<Outcome>), Box<Outcome>> {
+) -> Result<Merged, Box<Outcome>> {
     let texts = Texts::parse(&config)?;
     let job = Job::new(items, given, config, &texts)?;
     let (merged, results) = job.run()?;
     let added =
         merged.added.iter().map(|new| Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text() });
     let added = added.collect();
-    Ok((merged.items, added, results))
+    Ok(Merged { items: merged.items, added, moved: merged.moved, results })
 }
 
 /// Merges into dest what the other sides say. On an error among the results there are no changes.
@@ -98,7 +118,7 @@ fn run<'a>(
 /// What the files of dest cannot hold: two resources for one file, a path outside of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
-    let (owners, nodes, policy, becomes, new, mut results) = loop {
+    let (owners, nodes, policy, merged) = loop {
         let config = config()?;
         let policy = config.policy.on_conflict;
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
@@ -106,23 +126,35 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let mut roles: Vec<(Role, Vec<Resource<'_>>)> = Vec::new();
         for (role, sides) in given {
             let all = sides.iter().flat_map(|s| s.resources(Part::Role)).map(|(_, r)| r);
-            roles.push((*role, all.filter(|r| !left_out.has(r)).collect()));
+            let all =
+                all.filter(|r| !left_out.has(r)).map(|r| if *role == Role::Updated { left_out.unmoved(r) } else { r });
+            roles.push((*role, all.collect()));
         }
-        let (becomes, added, results) =
-            run(items, roles, config).unwrap_or_else(|error| (Vec::new(), Vec::new(), vec![*error]));
-        if left_out.found(dest, &added, &results)? == Found::Nothing {
-            break (owners, nodes, policy, becomes, added, results);
+        let merged = run(items, roles, config).unwrap_or_else(Merged::failed);
+        let found =
+            [left_out.found(dest, &merged.added, &merged.results)?, left_out.found_moves(dest, given, &merged)?];
+        if found == [Found::Nothing; 2] {
+            break (owners, nodes, policy, merged);
         }
     };
+    let mut results = merged.results;
     let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
     told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
     results.extend(left_out.warnings);
-    let mut added = match place(dest, given, &new) {
+    let added = match place(dest, given, &merged.added) {
         // Whatever else is wrong, the merge says it better.
         Err(_) if has_failed(&results) => Placed::new(),
         placed => placed?,
     };
-    let mut carried = carry(dest, given, policy, &added.keys().map(String::as_str).collect())?;
+    let mut of_file: BTreeMap<usize, Vec<Fate<'_>>> = BTreeMap::new();
+    for (i, ((item, owner), node)) in merged.items.iter().zip(owners).zip(nodes).enumerate() {
+        let to = merged.moved.get(&i).map(String::as_str).filter(|_| dest.is_folder());
+        of_file.entry(owner).or_default().push(Fate { node, item, to });
+    }
+    let moved = Moved::of(dest, given, &of_file)?;
+    let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
+    let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
+    let mut carried = carry(dest, given, policy, &Taken { placed, left })?;
     if has_failed(&results) || has_failed(&carried.results) {
         carried.changes.clear();
     }
@@ -134,17 +166,41 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     if merge.has_failed() {
         return Ok(merge);
     }
-    let mut of_file: BTreeMap<usize, Vec<_>> = BTreeMap::new();
-    for ((item, owner), node) in becomes.iter().zip(owners).zip(nodes) {
-        of_file.entry(owner).or_default().push((node, item));
+    let mut changes = of_files(dest, given, of_file, &moved, added)?;
+    // A file without resources may take the place of one whose resources moved.
+    changes.retain(|change| change.new.is_some() || merge.changes.iter().all(|plain| plain.path != change.path));
+    merge.changes.append(&mut changes);
+    merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    if let Some(twice) = merge.changes.windows(2).find(|w| w[0].path == w[1].path) {
+        bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
+    }
+    Ok(merge)
+}
+
+/// What becomes of the files of dest, of whose resources is known what becomes of each, and the new ones.
+fn of_files<'m>(
+    dest: &Side,
+    given: &[(Role, Vec<Side>)],
+    mut of_file: BTreeMap<usize, Vec<Fate<'m>>>,
+    moved: &'m Moved<'m>,
+    mut added: Placed<'m>,
+) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    // What moves to a file stands before what is new in it.
+    for (path, pieces) in &moved.pieces {
+        added.entry(path.clone()).or_default().splice(0..0, pieces);
     }
     for (file, held) in dest.files.iter().enumerate() {
-        let items = of_file.remove(&file).unwrap_or_default();
-        let added = added.remove(&held.path).unwrap_or_default();
-        if added.is_empty() && items.iter().all(|(_, item)| **item == Item::Stays) {
+        let fates = of_file.remove(&file).unwrap_or_default();
+        let to = moved.renamed(file);
+        let added = added.remove(to.unwrap_or(&held.path)).unwrap_or_default();
+        let is_same = |fate: &Fate<'_>| *fate.item == Item::Stays && fate.to.is_none();
+        if added.is_empty() && fates.iter().all(is_same) {
             continue;
         }
         let old = held.bytes()?;
+        let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
+        let items: Vec<_> = fates.iter().map(|fate| (fate.node, goes(fate))).collect();
         let new = match held.document() {
             Some(_) => edited(held, &items, &added)?,
             None if is_original(held, given)? => Some(created(&added, origin_of(&added, given))),
@@ -155,25 +211,24 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
                 Some(text)
             }
         };
+        let new = match (to, new) {
+            (Some(to), Some(text)) => {
+                changes.push(moved.created(to, text, held.disk.clone())?);
+                None
+            }
+            (_, new) => new,
+        };
         if new.as_deref().map(str::as_bytes) != Some(&old) {
-            merge.changes.push(Change {
-                path: held.path.clone(),
-                old: Some(old),
-                new: new.map(String::into_bytes),
-                like: None,
-            });
+            let new = new.map(String::into_bytes);
+            changes.push(Change { path: held.path.clone(), old: Some(old), new, like: None });
         }
     }
     for (path, added) in added {
         let source = origin_of(&added, given);
         let like = source.and_then(|s| s.disk.clone());
-        merge.changes.push(Change { path, old: None, new: Some(created(&added, source).into_bytes()), like });
+        changes.push(moved.created(&path, created(&added, source), like)?);
     }
-    merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
-    if let Some(twice) = merge.changes.windows(2).find(|w| w[0].path == w[1].path) {
-        bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
-    }
-    Ok(merge)
+    Ok(changes)
 }
 
 /// The one file that new resources come from.
@@ -183,13 +238,13 @@ fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s
     all.flat_map(|side| &side.files).find(|held| held.name == *name)
 }
 
-/// Whether a file without resources is original's to the byte, so that updated's takes its place.
-fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
+/// Whether a file is original's to the byte.
+pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
     let original = given.iter().filter(|(role, _)| *role == Role::Original).flat_map(|(_, sides)| sides);
     let Some(original) = original.filter(|side| side.is_folder()).find_map(|side| side.at(&held.path)) else {
         return Ok(false);
     };
-    Ok(original.document().is_none() && original.bytes()? == held.bytes()?)
+    Ok(original.bytes()? == held.bytes()?)
 }
 
 /// Whether a file holds no document, but comments at most.
@@ -202,6 +257,8 @@ pub fn is_empty(held: &Held) -> Result<bool> {
 #[derive(Default)]
 struct LeftOut {
     of: HashSet<Key>,
+    /// Resources of updated that dest cannot take to their files, each with the one where dest has it.
+    unmoved: HashMap<Key, String>,
     warnings: Vec<Outcome>,
 }
 
@@ -279,6 +336,37 @@ impl LeftOut {
             }
         }
         Ok(if self.of.len() > before { Found::More } else { Found::Nothing })
+    }
+
+    /// A resource of updated where dest has it, if dest cannot take it to its file.
+    fn unmoved<'r>(&'r self, resource: Resource<'r>) -> Resource<'r> {
+        if self.unmoved.is_empty() {
+            return resource;
+        }
+        let here = key(resource.relative_path, &resource).and_then(|key| self.unmoved.get(&key));
+        Resource { relative_path: here.map(String::as_str).or(resource.relative_path), ..resource }
+    }
+
+    /// Looks for moves to files to which dest cannot take a resource, and from files that updated may still have: it does not read them.
+    fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], merged: &Merged) -> Result<Found> {
+        let before = self.unmoved.len();
+        let moved = if dest.is_folder() { merged.moved.iter().collect() } else { Vec::new() };
+        let items = if moved.is_empty() { Vec::new() } else { dest.resources(Part::Package) };
+        let mut updated = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
+        let updated = updated.next();
+        for (item, to) in moved {
+            let Some((_, resource)) = items.get(*item) else { continue };
+            let here = resource.relative_path.unwrap_or_default();
+            let in_the_way = in_the_way(dest, given, to)?;
+            let told = in_the_way.map(|why| format!("{here}: moved to {to} in updated, and stays here, for {why}"));
+            let told = told.or_else(|| not_read(updated?, here));
+            let named = Resource { identity: resource.package_identity(), ..resource.clone() };
+            if let (Some(told), Some(key)) = (told, key(Some(to), &named)) {
+                self.unmoved.insert(key, here.to_owned());
+                self.warn(Some(told));
+            }
+        }
+        Ok(if self.unmoved.len() > before { Found::More } else { Found::Nothing })
     }
 
     fn push(&mut self, key: Key, why: String) {

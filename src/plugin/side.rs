@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
-use krm_merge::resource::{Origin, Resource, why_no_resource};
+use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
 use crate::walk::{Tree, shown};
@@ -163,7 +163,12 @@ impl Side {
                 let own =
                     if held.path.is_empty() || (!resource.node.is_root() && !is_folder) { resource.path } else { None };
                 let path = own.or((!held.path.is_empty()).then_some(held.path.as_str()));
-                (file, Resource { origin, path, relative_path: path, ..resource })
+                let located = match own {
+                    Some(_) => Located::ByAnnotation,
+                    None if is_folder => Located::ByFile,
+                    None => Located::Nowhere,
+                };
+                (file, Resource { origin, path, relative_path: path, located, ..resource })
             })
             .collect()
     }
@@ -283,7 +288,7 @@ pub fn is_open_list(root: NodeRef<'_>) -> bool {
 }
 
 /// The maps of a document that are resources: its roots, or the elements of a list.
-fn resource_nodes<'a>(document: &'a Document<'static>) -> Box<dyn Iterator<Item = NodeRef<'a>> + 'a> {
+pub fn resource_nodes<'a>(document: &'a Document<'static>) -> Box<dyn Iterator<Item = NodeRef<'a>> + 'a> {
     let roots = document.roots().filter(|r| r.is_map());
     Box::new(roots.filter(|root| !is_open_list(*root)).flat_map(|root| match list_of(root) {
         Some(list) => list.elements().filter(|e| e.is_map()).collect(),

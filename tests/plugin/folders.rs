@@ -352,17 +352,24 @@ fn a_file_that_held_no_resources_gets_those_of_upstream() {
 #[test]
 fn a_file_that_holds_no_resources_any_more_upstream_stops_everything() {
     let one = map("a", &[("x", "'1'")]);
-    let (nameless, moved) = (one.replace("  name: a\n", "  labels: {}\n"), [("v2/b.yaml", one.as_str())]);
-    for (now, more) in [("x: y\n", &[][..]), (&nameless, &[]), ("x: y\n", &moved)] {
+    let nameless = one.replace("  name: a\n", "  labels: {}\n");
+    for now in ["x: y\n", &nameless] {
         let folder = Folder::with(&[("v1/a.yaml", &one), ("v2/a.yaml", now), ("here/a.yaml", &one)]);
         ["v1", "v2", "here"].iter().for_each(|side| folder.write(&format!("{side}/other.yaml"), map("other", &[])));
-        more.iter().for_each(|(path, text)| folder.write(path, text));
         let err = folder.run(&upgrade(&["--in-place"])).failed(2);
         assert!(err.contains("a.yaml") && err.contains("must hold resources in updated"), "{err}");
         assert_eq!(folder.read("here/a.yaml"), one, "nothing is written");
         folder.write("here/a.yaml", now);
         folder.run(&upgrade(&["--in-place"])).passed();
         assert_eq!(folder.read("here/a.yaml"), now, "whoever takes it by hand goes on");
+        // Where upstream moved the resources, both have their place.
+        folder.write("here/a.yaml", one.replace("'1'", "'3'"));
+        folder.write("v2/b.yaml", &one);
+        for _ in ["once", "twice"] {
+            assert_eq!(folder.run(&upgrade(&["--in-place"])).code, Some(0));
+            assert_eq!(folder.read("here/a.yaml"), now);
+            assert_eq!(folder.read("here/b.yaml"), one.replace("'1'", "'3'"));
+        }
     }
 }
 
@@ -876,6 +883,7 @@ fn what_a_side_has_and_does_not_read_is_told_and_not_deleted() {
         line("hidden.yaml", ignored),
         line("link.txt", link),
         line("link.yaml", link),
+        line("moved.yaml", link),
         line("new.yaml", link),
     ];
     assert_eq!(told, want);

@@ -8,6 +8,7 @@ mod hosts;
 mod in_place;
 mod laws;
 mod live;
+mod moves;
 mod presence;
 #[path = "../support/mod.rs"]
 mod shared;

@@ -4,6 +4,7 @@
 //! layout and order as well; and where it is clean and the conflicts are in texts of several lines, or come of a resource that was renamed.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -155,12 +156,16 @@ fn style() -> Style {
     }
 }
 
-/// A text as Kubernetes resources; `None` where it is anything else. No document at all is the original of a file that both sides added.
+/// A text as Kubernetes resources that can be told apart; `None` where it is anything else. No document at all is the original of a file
+/// that both sides added.
 fn kubernetes(name: &str, bytes: &[u8]) -> Option<Document<'static>> {
     let document = parse(name, bytes.to_vec()).ok()?;
     let is_resource = |root| list_of(root).is_none() && Resource::read(root, Origin::Item(0)).identity.is_some();
     let is_all = document.roots().filter(|r| !r.is_null()).all(is_resource);
-    is_all.then_some(document)
+    let identities = document.roots().filter_map(|root| Resource::read(root, Origin::Item(0)).identity);
+    let mut seen = HashSet::new();
+    let is_unique = identities.into_iter().all(|identity| seen.insert(identity));
+    (is_all && is_unique).then_some(document)
 }
 
 /// Whether two texts hold the same resources, in one order.

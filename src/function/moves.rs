@@ -1,0 +1,71 @@
+//! Where a resource of dest goes whose file upstream moved: to the same place, unless dest moved it, too.
+//!
+//! A file that upstream moved whole takes along what only dest has in it, as git does: what names the file upstream, as a
+//! `kustomization.yaml`, names only the new one.
+
+use std::collections::{HashMap, HashSet};
+
+use super::triples::{Sides, Triple};
+use crate::resource::{Located, Resource};
+use crate::transport::path_in_package;
+
+/// What becomes of the place of a resource of dest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Move<'a> {
+    /// It stays.
+    Stays,
+    /// It goes to this file.
+    To(&'a str),
+    /// Upstream moved it from the first file to the second one, and dest to another one.
+    Apart([&'a str; 2]),
+    /// Upstream moved it to this file, to which its host cannot take it: it lies in another package.
+    Barred(&'a str),
+}
+
+/// The files that upstream moved whole, each with where it went.
+pub(super) struct MovedFiles<'a>(HashMap<&'a str, &'a str>);
+
+impl<'a> MovedFiles<'a> {
+    /// Of these sides: all that is left of such a file is in one other file now.
+    pub(super) fn of(triples: &[Triple], [original, updated, _]: Sides<'_, 'a>) -> Self {
+        let left: HashSet<&str> = updated.iter().filter_map(Resource::place).collect();
+        let mut moved: HashMap<&str, Option<&str>> = HashMap::new();
+        for [o, u, _] in triples {
+            let (Some(o), Some(u)) = (o, u) else { continue };
+            let (Some(from), to) = (original[*o].place(), updated[*u].place()) else { continue };
+            let known = moved.entry(from).or_insert(to);
+            *known = known.filter(|known| Some(*known) == to);
+        }
+        let whole = moved.into_iter().filter(|(from, _)| !left.contains(from));
+        Self(whole.filter_map(|(from, to)| Some((from, to?))).collect())
+    }
+
+    /// Where a resource of dest goes, which is this one in original and updated.
+    pub(super) fn of_resource(
+        &self,
+        original: Option<&Resource<'a>>,
+        updated: Option<&Resource<'a>>,
+        dest: &Resource<'a>,
+    ) -> Move<'a> {
+        match self.asked(original, updated, dest) {
+            Move::To(path) if dest.located == Located::ByAnnotation && path_in_package(dest, path).is_none() => {
+                Move::Barred(path)
+            }
+            asked => asked,
+        }
+    }
+
+    fn asked(&self, original: Option<&Resource<'a>>, updated: Option<&Resource<'a>>, dest: &Resource<'a>) -> Move<'a> {
+        let Some(here) = dest.place() else { return Move::Stays };
+        let place = |side: Option<&Resource<'a>>| side.and_then(Resource::place);
+        let with_file = self.0.get(here).copied();
+        match (place(original), place(updated)) {
+            (_, Some(to)) if here == to => Move::Stays,
+            (Some(from), Some(to)) if from != to && from == here => Move::To(to),
+            (Some(from), Some(to)) if from != to => Move::Apart([from, to]),
+            // Both sides added it, and not to the same file.
+            (None, Some(to)) if with_file != Some(to) => Move::Stays,
+            _ => with_file.map_or(Move::Stays, Move::To),
+        }
+    }
+}

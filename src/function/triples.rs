@@ -1,0 +1,272 @@
+//! Which resources of three sides are one resource: by identity, and by path where a side has several of one identity.
+//!
+//! An identity says less in a package with overlays, for each overlay has a patch of that name. There the path decides, and what has no
+//! partner at its path comes and goes by its path. Only where two sides have one resource each is it the same one wherever it lies: one of
+//! them moved it.
+
+use std::collections::HashMap;
+
+use crate::resource::{Identity, Located, Resource};
+
+/// The resources of original, updated and dest that are the same one, by their numbers.
+pub(super) type Triple = [Option<usize>; 3];
+
+/// The resources of original, of updated and of dest.
+pub(super) type Sides<'s, 'a> = [&'s [Resource<'a>]; 3];
+
+const ORIGINAL: usize = 0;
+const UPDATED: usize = 1;
+const DEST: usize = 2;
+const NAMES: [&str; 3] = ["original", "updated", "dest"];
+
+/// The resources of one identity, side by side.
+type Group = [Vec<usize>; 3];
+
+/// Pairs the resources of three sides. In the order of dest, then of updated, then of original.
+///
+/// # Errors
+/// A file that holds an identity several times, and not equally often on each side; several of an identity, and no path on a side that
+/// says which one is meant. The message names them and says what to do.
+pub(super) fn triples(sides: Sides<'_, '_>) -> Result<Vec<Triple>, String> {
+    let mut groups: HashMap<Identity<'_>, Group> = HashMap::new();
+    let mut order = Vec::new();
+    let mut triples = Vec::new();
+    for side in [DEST, UPDATED, ORIGINAL] {
+        for (i, resource) in sides[side].iter().enumerate() {
+            let Some(identity) = resource.package_identity() else {
+                let mut alone = [None; 3];
+                alone[side] = Some(i);
+                triples.push(alone);
+                continue;
+            };
+            groups.entry(identity).or_insert_with(|| {
+                order.push(identity);
+                Default::default()
+            })[side]
+                .push(i);
+        }
+    }
+    for identity in order {
+        let Some(group) = groups.get(&identity) else { continue };
+        triples.extend(of_group(identity, group, sides)?);
+    }
+    Ok(triples)
+}
+
+/// Resources of one identity that are one, as far as it is known.
+struct Known<'p> {
+    /// The path of them all; `None` where nothing says it.
+    place: Option<&'p str>,
+    triple: Triple,
+}
+
+impl Known<'_> {
+    fn has(&self, side: usize) -> bool {
+        self.triple[side].is_some()
+    }
+
+    /// Whether no side has a resource in both, so that they could be one.
+    fn is_apart_from(&self, other: &Self) -> bool {
+        (0..3).all(|side| !self.has(side) || !other.has(side))
+    }
+}
+
+/// Pairs the resources of one identity.
+fn of_group(identity: Identity<'_>, group: &Group, sides: Sides<'_, '_>) -> Result<Vec<Triple>, String> {
+    let mut known: Vec<Known<'_>> = Vec::new();
+    for (place, here) in by_place(group, sides) {
+        let count = here.iter().map(Vec::len).max().unwrap_or_default();
+        if here.iter().any(|side| !side.is_empty() && side.len() != count) {
+            return Err(unequal(identity, &here, sides));
+        }
+        known.extend((0..count).map(|n| Known { place, triple: [0, 1, 2].map(|side| here[side].get(n).copied()) }));
+    }
+    join_moved(&mut known, group);
+    // What lies nowhere could be any that lies somewhere.
+    let nowhere = known.iter().filter(|k| k.place.is_none());
+    if nowhere.into_iter().any(|n| known.iter().any(|k| k.is_apart_from(n))) {
+        return Err(without_path(identity, group, sides));
+    }
+    Ok(known.into_iter().map(|k| k.triple).collect())
+}
+
+/// The resources of one identity by the path at which they lie, in the order of dest, then of updated, then of original.
+fn by_place<'a>(group: &Group, sides: Sides<'_, 'a>) -> Vec<(Option<&'a str>, Group)> {
+    let in_dest = |path: &str| group[DEST].iter().any(|i| sides[DEST][*i].place() == Some(path));
+    let mut by_place: Vec<(Option<&str>, Group)> = Vec::new();
+    for side in [DEST, UPDATED, ORIGINAL] {
+        for &i in &group[side] {
+            let resource = &sides[side][i];
+            // The name of a file that was named alone says nothing, unless dest has a file of that name.
+            let is_known = |path: &&str| resource.located != Located::Nowhere || (side != DEST && in_dest(path));
+            let place = resource.relative_path.filter(is_known);
+            let at = by_place.iter().position(|(p, _)| *p == place).unwrap_or_else(|| {
+                by_place.push((place, Default::default()));
+                by_place.len() - 1
+            });
+            by_place[at].1[side].push(i);
+        }
+    }
+    by_place
+}
+
+/// Joins what lies at different paths where two sides have one resource of the identity each, for then one of them moved it.
+fn join_moved(known: &mut Vec<Known<'_>>, group: &Group) {
+    let len = |side: usize| group[side].len();
+    if len(ORIGINAL) == 1 && len(UPDATED) == 1 {
+        join(known, |k| k.has(ORIGINAL) && !k.has(UPDATED), |k| k.has(UPDATED) && !k.has(ORIGINAL));
+    }
+    // What updated brought and dest has by now is not the one that original has.
+    let arrived = known.iter().filter(|k| k.has(UPDATED) && k.has(DEST) && !k.has(ORIGINAL)).count();
+    if len(ORIGINAL) == 1 && len(DEST) == arrived + 1 {
+        join(known, |k| k.has(ORIGINAL) && !k.has(DEST), |k| k.has(DEST) && !k.has(ORIGINAL) && !k.has(UPDATED));
+    }
+    if len(ORIGINAL) == 0 && len(UPDATED) == 1 && len(DEST) == 1 {
+        join(known, |k| k.has(UPDATED) && !k.has(DEST), |k| k.has(DEST) && !k.has(UPDATED));
+    }
+}
+
+/// Joins the only one of a sort with the only one of another sort, if no side has a resource in both.
+fn join(known: &mut Vec<Known<'_>>, one: impl Fn(&Known<'_>) -> bool, other: impl Fn(&Known<'_>) -> bool) {
+    let (Some(a), Some(b)) = (known.iter().position(one), known.iter().position(other)) else { return };
+    if !known[a].is_apart_from(&known[b]) {
+        return;
+    }
+    let joined = known.remove(a.max(b));
+    let known = &mut known[a.min(b)];
+    known.place = known.place.or(joined.place);
+    for (slot, more) in known.triple.iter_mut().zip(joined.triple) {
+        *slot = slot.or(more);
+    }
+}
+
+/// That a file holds an identity several times, and nobody can tell which ones are the same.
+fn unequal(identity: Identity<'_>, here: &Group, sides: Sides<'_, '_>) -> String {
+    let counts = (0..3).filter(|side| !here[*side].is_empty()).map(|side| {
+        let places: Vec<String> = here[side].iter().map(|i| sides[side][*i].whereabouts()).collect();
+        format!("{} in {} ({})", here[side].len(), NAMES[side], places.join(" and "))
+    });
+    format!(
+        "`{identity}` must stand once in a file, or equally often in the file of each side, not {}: remove those that are too many, or give them other names",
+        counts.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// That one of several is meant, and no path says which one.
+fn without_path(identity: Identity<'_>, group: &Group, sides: Sides<'_, '_>) -> String {
+    let places = group.iter().zip(sides).flat_map(|(side, all)| side.iter().map(|i| all[*i].whereabouts()));
+    format!(
+        "`{identity}` must be one resource on each side, or lie in the same folders on each, so that its path says which one is meant, not {}: give original and updated as folders, with the paths that dest has",
+        places.collect::<Vec<_>>().join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resource::Origin;
+    use crate::yaml::Document;
+
+    /// What is paired, as the paths of original, updated and dest. All have one identity. Behind `n:` stands the name of a file that was
+    /// named alone.
+    fn paired(paths: [&[&'static str]; 3]) -> Result<Vec<String>, String> {
+        let doc = Document::parse("{apiVersion: v1, kind: A, metadata: {name: a}}").expect("valid");
+        let node = doc.roots().next().expect("a root");
+        let read = |path: &&'static str| {
+            let (located, path) = match path.strip_prefix("n:") {
+                Some(name) => (Located::Nowhere, name),
+                None => (Located::ByFile, *path),
+            };
+            let resource = Resource::read(node, Origin::Item(0));
+            Resource { path: Some(path), relative_path: Some(path), located, ..resource }
+        };
+        let sides: [Vec<Resource<'_>>; 3] = paths.map(|side| side.iter().map(read).collect());
+        let all = triples([&sides[0], &sides[1], &sides[2]])?;
+        let shown = |triple: Triple| {
+            let path = |side: usize| triple[side].and_then(|i| sides[side][i].relative_path).unwrap_or("-");
+            [path(ORIGINAL), path(UPDATED), path(DEST)].join(" ")
+        };
+        Ok(all.into_iter().map(shown).collect())
+    }
+
+    #[test]
+    fn one_on_each_side_is_one_wherever_it_lies() {
+        for (paths, want) in [
+            ([&["a"][..], &["b"][..], &["c"][..]], "a b c"),
+            ([&["a"], &["b"], &[]], "a b -"),
+            ([&["a"], &[], &["c"]], "a - c"),
+            ([&[], &["b"], &["c"]], "- b c"),
+            ([&["a"], &["b"], &["b"]], "a b b"),
+            ([&["n:a"], &["n:b"], &["c"]], "a b c"),
+        ] {
+            assert_eq!(paired(paths).expect("paired"), [want]);
+        }
+    }
+
+    #[test]
+    fn of_several_those_at_one_path_are_one_and_the_others_come_and_go() {
+        for (paths, want) in [
+            // Upstream adds an overlay; and the same once more over what came of it.
+            ([&["b", "o"][..], &["b", "o", "n"][..], &["b", "o"][..]], &["b b b", "o o o", "- n -"][..]),
+            ([&["b", "o"], &["b", "o", "n"], &["b", "o", "n"]], &["b b b", "o o o", "- n n"]),
+            // Upstream deletes one; once more.
+            ([&["b", "o"], &["b"], &["b", "o"]], &["b b b", "o - o"]),
+            ([&["b", "o"], &["b"], &["b"]], &["b b b", "o - -"]),
+            // Dest deleted one; has one of its own.
+            ([&["b", "o"], &["b", "o"], &["b"]], &["b b b", "o o -"]),
+            ([&["b"], &["b"], &["b", "mine"]], &["b b b", "- - mine"]),
+            ([&["c"], &["c"], &["x", "y"]], &["- - x", "- - y", "c c -"]),
+            // Whether `o` became `n` or one went and one came, nobody can tell.
+            ([&["b", "o"], &["b", "n"], &["b", "o"]], &["b b b", "o - o", "- n -"]),
+            ([&["b", "o"], &["b", "n"], &["b", "n"]], &["b b b", "- n n", "o - -"]),
+            ([&["b", "o"], &["b", "o"], &["b", "mine"]], &["b b b", "- - mine", "o o -"]),
+        ] {
+            assert_eq!(paired(paths).expect("paired"), want, "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn where_two_sides_have_one_it_is_one_that_moved() {
+        for (paths, want) in [
+            // Upstream moved it, beside an overlay of dest; once more; and where dest has it at both places.
+            ([&["a"][..], &["b"][..], &["a", "mine"][..]], &["a b a", "- - mine"][..]),
+            ([&["a"], &["b"], &["b", "mine"]], &["a b b", "- - mine"]),
+            ([&["a"], &["b"], &["a", "b"]], &["a - a", "- b b"]),
+            // Dest moved it, and upstream adds an overlay; once more.
+            ([&["a"], &["a", "n"], &["c"]], &["a a c", "- n -"]),
+            ([&["a"], &["a", "n"], &["c", "n"]], &["a a c", "- n n"]),
+            ([&["a"], &["b", "n"], &["a"]], &["a - a", "- b -", "- n -"]),
+        ] {
+            assert_eq!(paired(paths).expect("paired"), want, "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn those_of_one_file_are_paired_by_their_order_if_all_sides_have_as_many() {
+        for (paths, want) in [
+            ([&["a", "a"][..], &["a", "a"][..], &["a", "a"][..]], &["a a a", "a a a"][..]),
+            ([&["a", "a"], &["a", "a"], &[]], &["a a -", "a a -"]),
+            ([&[], &["a", "a"], &[]], &["- a -", "- a -"]),
+            ([&["b"], &["b"], &["b", "a", "a"]], &["b b b", "- - a", "- - a"]),
+            ([&["n:v1", "n:v1"], &["n:v2", "n:v2"], &["n:d", "n:d"]], &["v1 v2 d", "v1 v2 d"]),
+        ] {
+            assert_eq!(paired(paths).expect("paired"), want, "{paths:?}");
+        }
+        for paths in [[&["a"][..], &["a", "a"][..], &["a"][..]], [&["a", "a"], &["a", "a"], &["a"]]] {
+            assert!(paired(paths).expect_err("refused").contains("must stand once in a file"), "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_named_alone_says_no_path_but_that_of_a_file_of_dest() {
+        for (paths, want) in [
+            ([&["n:a"][..], &["n:a"][..], &["a", "o/a"][..]], ["a a a", "- - o/a"]),
+            ([&["n:a"], &["n:b"], &["a", "o/a"]], ["a b a", "- - o/a"]),
+        ] {
+            assert_eq!(paired(paths).expect("paired"), want, "{paths:?}");
+        }
+        for paths in [[&["n:x"][..], &["n:y"][..], &["a", "o"][..]], [&[], &["n:y"], &["a", "o"]]] {
+            assert!(paired(paths).expect_err("refused").contains("so that its path says"), "{paths:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What moves from file to file of dest: whole files, or some of the resources of a file.
+//!
+//! A file whose resources all go to one new file is renamed: its text goes with all that is in it. A file of which nobody here touched a
+//! byte becomes upstream's file, byte for byte.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use krm_merge::config::Role;
+use krm_merge::function::Item;
+use krm_merge::resource::Origin;
+use krm_merge::splice;
+use krm_merge::tree::Tree;
+use krm_merge::yaml::{Document, NodeRef, same};
+
+use crate::carry::is_unread;
+use crate::edit::Added;
+use crate::merge::{Change, is_empty, is_original};
+use crate::side::{Held, Root, Side, resource_nodes};
+
+/// What becomes of a resource of dest.
+#[derive(Clone, Copy)]
+pub struct Fate<'m> {
+    /// The resource.
+    pub node: NodeRef<'m>,
+    /// What becomes of it.
+    pub item: &'m Item,
+    /// The file that it goes to, where that is another one.
+    pub to: Option<&'m str>,
+}
+
+/// What moves.
+pub struct Moved<'m> {
+    dest: &'m Side,
+    given: &'m [(Role, Vec<Side>)],
+    /// The files that are renamed, by their numbers.
+    renamed: BTreeMap<usize, &'m str>,
+    /// The resources that go to a file from others that are not renamed.
+    pub pieces: BTreeMap<String, Vec<Added>>,
+    /// The numbers of the files of dest from which something goes to a file.
+    sources: BTreeMap<&'m str, BTreeSet<usize>>,
+}
+
+impl<'m> Moved<'m> {
+    /// Of the resources of dest, by the numbers of their files.
+    ///
+    /// # Errors
+    /// A file that is no YAML after its merge, which no merge makes.
+    pub fn of(
+        dest: &'m Side,
+        given: &'m [(Role, Vec<Side>)],
+        of_file: &BTreeMap<usize, Vec<Fate<'m>>>,
+    ) -> Result<Self> {
+        let (renamed, pieces, sources) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut moved = Self { dest, given, renamed, pieces, sources };
+        for (file, fates) in of_file {
+            for to in fates.iter().filter(|f| *f.item != Item::Goes).filter_map(|f| f.to) {
+                moved.sources.entry(to).or_default().insert(*file);
+            }
+        }
+        for (file, fates) in of_file {
+            let is_alone = |to: &&str| moved.sources.get(to).is_some_and(|from| from.len() == 1);
+            match whole(fates).filter(is_alone).filter(|to| dest.at(to).is_none()) {
+                Some(to) => _ = moved.renamed.insert(*file, to),
+                None => {
+                    for (to, piece) in pieces_of(&dest.files[*file], fates)? {
+                        moved.pieces.entry(to).or_default().push(piece);
+                    }
+                }
+            }
+        }
+        Ok(moved)
+    }
+
+    /// The new path of a file that is renamed.
+    pub fn renamed(&self, file: usize) -> Option<&'m str> {
+        self.renamed.get(&file).copied()
+    }
+
+    /// The files of dest from which everything goes, and not all of it to nowhere.
+    pub fn left(&self, of_file: &BTreeMap<usize, Vec<Fate<'m>>>) -> BTreeSet<&'m str> {
+        let leaves = |fate: &Fate<'_>| *fate.item == Item::Goes || fate.to.is_some();
+        let files: BTreeSet<usize> = self.sources.values().flatten().copied().collect();
+        let left = files.into_iter().filter(|file| of_file.get(file).is_some_and(|fates| fates.iter().all(leaves)));
+        left.map(|file| self.dest.files[file].path.as_str()).collect()
+    }
+
+    /// The files to which something goes.
+    pub fn targets(&self) -> impl Iterator<Item = &'m str> {
+        self.sources.keys().copied()
+    }
+
+    /// What a new file becomes: `text`, and upstream's file where that says the same and nobody touched here what it comes from. The file
+    /// `like` says whether it can be executed.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn created(&self, path: &str, text: String, like: Option<PathBuf>) -> Result<Change> {
+        let (new, like) = match self.upstream(path, &text)? {
+            Some(updated) => (updated.bytes()?, updated.disk.clone()),
+            None => (text.into_bytes(), like),
+        };
+        Ok(Change { path: path.to_owned(), old: None, new: Some(new), like })
+    }
+
+    /// Upstream's file at a path, where it is what comes of a merge: all that goes there comes from files of original that nobody touched
+    /// here, and `text` holds the same resources.
+    fn upstream(&self, path: &str, text: &str) -> Result<Option<&'m Held>> {
+        let Some(sources) = self.sources.get(path) else { return Ok(None) };
+        for file in sources {
+            if !is_original(&self.dest.files[*file], self.given)? {
+                return Ok(None);
+            }
+        }
+        let updated = self.given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
+        let Some(updated) = updated.filter(|side| side.is_folder()).find_map(|side| side.at(path)) else {
+            return Ok(None);
+        };
+        let document = Document::parse(text.to_owned())?;
+        let mut left: Vec<NodeRef<'_>> = resource_nodes(&document).collect();
+        let is_all = updated.resources().all(|resource| {
+            let at = left.iter().position(|node| same(*node, resource.node));
+            at.map(|at| left.swap_remove(at)).is_some()
+        });
+        Ok((is_all && left.is_empty()).then_some(updated))
+    }
+}
+
+/// The file that all resources go to which are left of a file.
+fn whole<'m>(fates: &[Fate<'m>]) -> Option<&'m str> {
+    let mut left = fates.iter().filter(|f| *f.item != Item::Goes).map(|f| f.to);
+    let to = left.next()??;
+    left.all(|other| other == Some(to)).then_some(to)
+}
+
+/// The resources of a file that go to others, each as a text of its own.
+fn pieces_of(held: &Held, fates: &[Fate<'_>]) -> Result<Vec<(String, Added)>> {
+    let Some(document) = held.document() else { return Ok(Vec::new()) };
+    let edits = fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits) } else { None });
+    let edits = splice::joined(edits.flatten().cloned().collect());
+    let source = document.source();
+    let edited = Document::parse(splice::apply(source, 0..source.len(), &edits))?;
+    let pieces = resource_nodes(&edited).zip(fates).filter(|(_, fate)| *fate.item != Item::Goes);
+    let pieces = pieces.filter_map(|(node, fate)| {
+        let to = fate.to?.to_owned();
+        let origin = Origin::File { name: held.name.clone(), item: None };
+        let text = splice::standalone(&Tree::Node(node));
+        Some((to.clone(), Added { path: Some(to), origin, text }))
+    });
+    Ok(pieces.collect())
+}
+
+/// Why dest cannot take a resource to a path to which upstream moved it.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Option<&'static str>> {
+    let Root::Folder(tree) = &dest.root else { return Ok(None) };
+    if tree.ignores(path) {
+        return Ok(Some("`.krmignore` leaves that file out"));
+    }
+    if is_unread(dest, path) {
+        return Ok(Some("that file is not read here"));
+    }
+    let plain = dest.at(path).filter(|held| held.document().is_none());
+    let is_other = plain.map(|held| Ok::<_, anyhow::Error>(!is_original(held, given)? && !is_empty(held)?));
+    Ok(is_other.transpose()?.filter(|is_other| *is_other).map(|_| "that file of dest holds something else"))
+}

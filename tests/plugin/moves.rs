@@ -1,0 +1,252 @@
+//! Packages with overlays, and packages whose files upstream moved: the result builds, and a second run changes nothing.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use crate::support::{Folder, has, map};
+
+const UPGRADE: [&str; 8] = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place"];
+
+/// A package of files.
+type Package = BTreeMap<String, String>;
+
+fn package<const N: usize>(files: [(&str, String); N]) -> Package {
+    files.map(|(path, text)| (path.to_owned(), text)).into()
+}
+
+fn web(replicas: u8, image: &str) -> String {
+    format!(
+        "# the shop\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: {replicas}\n  template:\n    spec:\n      containers:\n      - name: app\n        image: {image}\n"
+    )
+}
+
+/// A patch of an overlay, which has the identity of what it patches.
+fn patch(replicas: &str) -> String {
+    format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replicas: {replicas}\n")
+}
+
+fn base(files: &[&str]) -> String {
+    let files: String = files.iter().map(|file| format!("- {file}\n")).collect();
+    format!("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n{files}")
+}
+
+fn overlay(base_path: &str) -> String {
+    format!("{}patches:\n- path: web.yaml\n", base(&[base_path]))
+}
+
+/// A folder with the versions of a package: v1, v2, and dest.
+fn versions(v1: &Package, v2: &Package, here: &Package) -> Folder {
+    let folder = Folder::new();
+    for (version, files) in [("v1", v1), ("v2", v2), ("here", here)] {
+        files.iter().for_each(|(path, text)| folder.write(&format!("{version}/{path}"), text));
+    }
+    folder
+}
+
+fn read(folder: &Folder) -> Package {
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    folder.files("here").into_iter().map(|(path, bytes)| (path, text(bytes))).collect()
+}
+
+/// Upgrades, and upgrades once more, which changes nothing. Answers what the first run wrote to stdout and to stderr.
+fn upgraded(folder: &Folder) -> (String, String) {
+    let first = folder.run(&UPGRADE);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let after = read(folder);
+    let second = folder.run(&UPGRADE);
+    assert_eq!(second.code, Some(0), "{second:?}");
+    assert_eq!(read(folder), after, "the second run changed something: {second:?}");
+    (first.stdout, first.stderr)
+}
+
+fn builds(folder: &Folder, path: &str) -> String {
+    let folder = folder.path("here").join(path);
+    let built = Command::new("kubectl").arg("kustomize").arg(folder).output().expect("kubectl runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    String::from_utf8(built.stdout).expect("UTF-8")
+}
+
+#[test]
+fn a_third_overlay_comes_beside_two() {
+    let mut v1 = package([("base/kustomization.yaml", base(&["web.yaml"])), ("base/web.yaml", web(1, "web:1"))]);
+    let add = |package: &mut Package, name: &str, replicas: &str| {
+        package.insert(format!("overlays/{name}/kustomization.yaml"), overlay("../../base"));
+        package.insert(format!("overlays/{name}/web.yaml"), patch(replicas));
+    };
+    add(&mut v1, "dev", "1");
+    add(&mut v1, "prod", "5");
+    let mut v2 = v1.clone();
+    v2.insert("base/web.yaml".into(), web(1, "web:2"));
+    add(&mut v2, "stage", "2");
+    let mut here = v1.clone();
+    add(&mut here, "prod", "7 # Black Friday");
+    add(&mut here, "mine", "3");
+    let folder = versions(&v1, &v2, &here);
+    let (_, stderr) = upgraded(&folder);
+    assert_eq!(stderr, "");
+    let mut want = v2.clone();
+    add(&mut want, "prod", "7 # Black Friday");
+    add(&mut want, "mine", "3");
+    assert_eq!(read(&folder), want);
+    if has("kubectl") {
+        for (name, replicas) in [("dev", 1), ("stage", 2), ("prod", 7), ("mine", 3)] {
+            let built = builds(&folder, &format!("overlays/{name}"));
+            assert!(built.contains(&format!("replicas: {replicas}\n")) && built.contains("web:2"), "{name}: {built}");
+        }
+    }
+    // The release after that drops an overlay, and dest has it still.
+    let mut v3 = v2.clone();
+    v3.retain(|path, _| !path.starts_with("overlays/dev/"));
+    let folder = versions(&v2, &v3, &want);
+    upgraded(&folder);
+    want.retain(|path, _| !path.starts_with("overlays/dev/"));
+    assert_eq!(read(&folder), want);
+}
+
+#[test]
+fn files_that_upstream_moved_move_with_their_kustomization() {
+    let services = |x: &str| format!("{}---\n{}", map("one", &[("x", x)]), map("two", &[("x", "'1'")]));
+    let v1 = package([
+        ("kustomization.yaml", base(&["web.yaml", "services.yaml"])),
+        ("web.yaml", web(1, "web:1")),
+        ("services.yaml", services("'1'")),
+        ("run.sh", "#!/bin/sh\n".into()),
+    ]);
+    let v2 = package([
+        ("base/kustomization.yaml", base(&["deploy/web.yaml", "services.yaml"])),
+        ("base/deploy/web.yaml", format!("# Copyright the shop\n\n{}", web(1, "web:2"))),
+        ("base/services.yaml", services("'2'")),
+        ("base/run.sh", "#!/bin/sh\n".into()),
+    ]);
+    // Nobody touched anything: dest becomes the new release, byte for byte.
+    let folder = versions(&v1, &v2, &v1);
+    let (stdout, stderr) = upgraded(&folder);
+    assert_eq!(stderr, "");
+    assert_eq!(read(&folder), v2);
+    let moved =
+        "info: Deployment web (web.yaml): moved from \"web.yaml\" to \"base/deploy/web.yaml\", as upstream moved it\n";
+    assert!(stdout.contains("added base/deploy/web.yaml\n") && stdout.contains(moved), "{stdout}");
+    if has("kubectl") {
+        assert!(builds(&folder, "base").contains("web:2"));
+    }
+    // What dest changed goes along, with its comments and with what only dest has in the file.
+    let mut here = v1.clone();
+    let own = format!("# ours\n\n{}---\n{}", web(9, "web:1"), map("own", &[]));
+    here.insert("web.yaml".into(), own.clone());
+    let folder = versions(&v1, &v2, &here);
+    let (_, stderr) = upgraded(&folder);
+    assert_eq!(stderr, "");
+    let mut want = v2.clone();
+    want.insert("base/deploy/web.yaml".into(), own.replace("web:1", "web:2"));
+    assert_eq!(read(&folder), want);
+    if has("kubectl") {
+        let built = builds(&folder, "base");
+        assert!(built.contains("replicas: 9") && built.contains("name: own"), "{built}");
+    }
+}
+
+#[test]
+fn resources_go_to_the_files_to_which_upstream_took_them() {
+    let [a, b, c] = ["a", "b", "c"].map(|name| map(name, &[("x", "'1'")]));
+    let list = |items: &[&str]| {
+        let items: String =
+            items.iter().map(|i| format!("- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: {i}}}}}\n")).collect();
+        format!("apiVersion: v1\nkind: List\nitems:\n{items}")
+    };
+    let v1 = package([
+        ("split.yaml", format!("# licence\n\n{a}---\n# of b\n{b}")),
+        ("one.yaml", c.clone()),
+        ("two.yaml", map("d", &[])),
+        ("list.yaml", list(&["e", "f"])),
+    ]);
+    let v2 = package([
+        ("split.yaml", format!("# licence\n\n{a}")),
+        ("b.yaml", format!("# of b\n{b}")),
+        ("both.yaml", format!("# both\n{}---\n{c}", map("d", &[]))),
+        ("list.yaml", list(&["e"])),
+        ("f.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: f}\n".into()),
+    ]);
+    let folder = versions(&v1, &v2, &v1);
+    assert_eq!(upgraded(&folder).1, "");
+    assert_eq!(read(&folder), v2);
+    // Touched here: the edits go along, and the files are joined as they are.
+    let mut here = v1.clone();
+    here.insert("split.yaml".into(), format!("# licence\n\n{a}---\n# of b\n{}", b.replace("'1'", "'7' # ours")));
+    here.insert("one.yaml".into(), c.replace("'1'", "'8'"));
+    let folder = versions(&v1, &v2, &here);
+    assert_eq!(upgraded(&folder).1, "");
+    let now = read(&folder);
+    assert_eq!(now["split.yaml"], v2["split.yaml"]);
+    assert_eq!(now["b.yaml"], v2["b.yaml"].replace("'1'", "'7' # ours"));
+    // The comment that upstream has above `d` comes with it.
+    assert_eq!(now["both.yaml"], format!("{}---\n# both\n{}", c.replace("'1'", "'8'"), map("d", &[])));
+}
+
+#[test]
+fn what_dest_cannot_take_to_a_file_stays_and_is_told() {
+    let v1 = package([("a.yaml", map("a", &[("x", "'1'")]))]);
+    let v2 = package([("new/a.yaml", map("a", &[("x", "'2'")]))]);
+    for (path, text, why) in [
+        (".krmignore", "new/\n", "`.krmignore` leaves that file out"),
+        ("new/a.yaml", "mine: 1\n", "that file of dest holds something else"),
+    ] {
+        let mut here = v1.clone();
+        here.insert(path.into(), text.into());
+        let folder = versions(&v1, &v2, &here);
+        let (stdout, stderr) = upgraded(&folder);
+        assert_eq!(stderr, format!("warning: a.yaml: moved to new/a.yaml in updated, and stays here, for {why}\n"));
+        assert!(!stdout.contains("moved from"), "{stdout}");
+        here.insert("a.yaml".into(), map("a", &[("x", "'2'")]));
+        assert_eq!(read(&folder), here);
+    }
+}
+
+#[test]
+fn who_moved_a_file_keeps_its_place_and_hears_of_it() {
+    let a = map("a", &[("x", "'1'")]);
+    let (v1, v2) = (package([("a.yaml", a.clone())]), package([("theirs/a.yaml", a.clone())]));
+    let here = package([("ours/a.yaml", a)]);
+    let folder = versions(&v1, &v2, &here);
+    let (_, stderr) = upgraded(&folder);
+    let told = "warning: ConfigMap a (ours/a.yaml): the resource was moved from \"a.yaml\" to \"ours/a.yaml\" in dest and to \"theirs/a.yaml\" in updated: it stays where dest has it\n";
+    assert_eq!((stderr.as_str(), read(&folder)), (told, here.clone()));
+    let failed = folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat()).failed(1);
+    assert!(failed.contains("in updated: someone must decide"), "{failed}");
+    // Who moved it to the same place agrees.
+    let folder = versions(&v1, &v2, &v2);
+    assert_eq!(upgraded(&folder).1, "");
+    assert_eq!(read(&folder), v2);
+}
+
+/// A resource that dest keeps goes with its file, which upstream's kustomization names at its new place only.
+#[test]
+fn what_dest_keeps_goes_with_its_file() {
+    let [a, b] = ["a", "b"].map(|name| map(name, &[("x", "'1'")]));
+    let v1 = package([("all.yaml", format!("{a}---\n{b}"))]);
+    let v2 = package([("new/all.yaml", a.clone())]);
+    let here = package([("all.yaml", format!("{a}---\n{}", b.replace("'1'", "'2'")))]);
+    let folder = versions(&v1, &v2, &here);
+    let ran = folder.run(&[&UPGRADE[..], &["--on-conflict", "keep-dest"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(read(&folder), package([("new/all.yaml", here["all.yaml"].clone())]));
+}
+
+#[test]
+fn files_that_are_named_one_by_one_move_nothing() {
+    let folder = Folder::with(&[
+        ("v1.yaml", &map("a", &[("x", "'1'")])),
+        ("v2.yaml", &map("a", &[("x", "'2'")])),
+        ("v1/a.yaml", &map("a", &[("x", "'1'")])),
+        ("v2/b/a.yaml", &map("a", &[("x", "'2'")])),
+        ("here/v1.yaml", &map("a", &[("x", "'1'")])),
+        ("mine.yaml", &map("a", &[("x", "'1'")])),
+    ]);
+    for (original, updated, dest) in
+        [("v1.yaml", "v2.yaml", "mine.yaml"), ("v1.yaml", "v2.yaml", "here"), ("v1", "v2", "mine.yaml")]
+    {
+        let args = ["three-way", "--original", original, "--updated", updated, "--dest", dest];
+        let results = folder.run(&[&args[..], &["-o", "results"]].concat()).passed();
+        assert!(results.contains("1 merged") && !results.contains("moved"), "{results}");
+        assert_eq!(folder.run(&args).passed(), map("a", &[("x", "'2'")]));
+    }
+}
