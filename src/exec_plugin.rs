@@ -40,7 +40,8 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     if let Some(second) = roots.next() {
         return Err(in_config(second.error("the config file must hold one document, a functionConfig")));
     }
-    let function_config = Config::read(function_config).map_err(in_config)?;
+    let mut function_config = Config::read(function_config).map_err(in_config)?;
+    function_config.limit = function_config.limit.with_input(documents.len());
     let doc = Document::parse(documents).map_err(in_stdin)?;
     let mut items = Vec::new();
     for root in doc.roots().filter(|r| !r.is_null()) {

@@ -13,6 +13,7 @@ mod three_way;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};
+use crate::limit::{Budget, Limit};
 use crate::merge::New;
 use crate::resource::{Origin, Resource, paths_in_sub_packages};
 use crate::resource_list::ResourceList;
@@ -56,17 +57,19 @@ pub fn run(stdin: &str) -> Output {
         Ok(list) => list,
         Err(e) => return unreadable(e),
     };
-    let (merged, mut results) = match merge_list(&list) {
-        Ok((merged, results)) if verdict(&results) == Verdict::Passed => (merged, results),
-        Ok((_, results)) => (Merged::default(), results),
-        Err(error) => (Merged::default(), vec![*error]),
+    // What went wrong may always be told, whatever limit the user has set.
+    let usual = Limit::default().with_input(stdin.len());
+    let (merged, mut results, limit) = match merge_list(&list) {
+        Ok((merged, results, limit)) if verdict(&results) == Verdict::Passed => (merged, results, limit),
+        Ok((_, results, limit)) => (Merged::default(), results, limit),
+        Err(error) => (Merged::default(), vec![*error], usual),
     };
     results::sort(&mut results);
-    match write(&list, merged, &results) {
+    match write(&list, merged, &results, limit) {
         Ok(stdout) => Output::of(stdout, &results),
-        Err(e) => {
-            let results = [Outcome::unreadable("stdin", &e)];
-            let stdout = write(&list, Merged::default(), &results).unwrap_or_else(|_| stdin.to_owned());
+        Err(error) => {
+            let results = [*error];
+            let stdout = write(&list, Merged::default(), &results, usual).unwrap_or_else(|_| stdin.to_owned());
             Output::of(stdout, &results)
         }
     }
@@ -85,16 +88,23 @@ fn verdict(results: &[Outcome]) -> Verdict {
     if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }
 
-fn write(list: &ResourceList<'_>, merged: Merged, results: &[Outcome]) -> Result<String, Error> {
-    let docs = merged.added.into_iter().map(|a| Document::parse(a.text)).collect::<Result<Vec<_>, _>>()?;
+fn write(
+    list: &ResourceList<'_>,
+    merged: Merged,
+    results: &[Outcome],
+    limit: Limit,
+) -> Result<String, Box<Outcome>> {
+    let in_added = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
+    let docs = merged.added.into_iter().map(|a| Document::parse(a.text).map_err(in_added));
+    let docs = docs.collect::<Result<Vec<_>, _>>()?;
     let added = docs.iter().flat_map(Document::roots).map(|value| New::whole(None, value)).collect();
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
     let edits =
         merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });
-    list.write(edits.flatten().collect(), &gone, added, results)
+    list.write(edits.flatten().collect(), &gone, added, results, limit)
 }
 
-fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>, Limit), Box<Outcome>> {
     let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
     let Some(node) = list.function_config else {
         return Err(Box::new(Outcome::new(
@@ -103,13 +113,16 @@ fn merge_list(list: &ResourceList<'_>) -> Result<(Merged, Vec<Outcome>), Box<Out
         )));
     };
     let config = Config::read(node).map_err(in_stdin)?;
+    let limit = config.limit;
     let items: Vec<_> = list.items().enumerate().map(|(i, node)| Resource::read(node, Origin::Item(i))).collect();
-    let paths = paths_in_sub_packages(&items);
+    let paths = paths_in_sub_packages(&items, &Budget::new(limit));
+    let paths = paths.map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
     let items = items.into_iter().zip(&paths).map(|(item, path)| match path {
         Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },
         None => item,
     });
-    merge_items(items.collect(), Vec::new(), config)
+    let (merged, results) = merge_items(items.collect(), Vec::new(), config)?;
+    Ok((merged, results, limit))
 }
 
 /// Merges the items of a package as a functionConfig says, wherever they lie; the item with the number `i` has `i` as its
@@ -127,13 +140,14 @@ pub fn merge_items<'a>(
     let texts = Texts::parse(&config)?;
     let roles = assign(items, given, &config, &texts)?;
     let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
+    let budget = Budget::new(config.limit);
     let mut told = rules::idle(&config.merge_keys, &roles);
-    told.extend(apart::told(&config, &roles)?);
+    told.extend(apart::told(&config, &roles, &budget)?);
     let (merged, mut results) = match config.mode {
-        Mode::TwoWay => two_way(roles, &config),
-        Mode::ThreeWay => three_way(roles, &config),
-        Mode::Strategic => strategic(roles, &config),
+        Mode::TwoWay => two_way(roles, &config, &budget),
+        Mode::ThreeWay => three_way(roles, &config, &budget),
+        Mode::Strategic => strategic(roles, &config, &budget),
     }?;
-    results.extend(told);
-    Ok((merged, results))
+    results.tell(told)?;
+    Ok((merged, results.into_vec()))
 }

@@ -54,6 +54,7 @@ pub mod merge;
 pub mod alias;
 pub mod splice;
 
+pub mod limit;
 pub mod path;
 pub mod schema;
 pub mod yaml;

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::rc::Rc;
 
 /// The values of an element's merge keys, in the order of the keys. Numbers are in decimal, so `80`, `"80"` and `0x50` agree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,34 +24,44 @@ pub enum Step<'a> {
     Index(usize),
 }
 
-/// A step, with the index of the element in dest where there is one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A step, with the index of the element in dest where there is one, and the steps that lead there.
+#[derive(Debug, PartialEq, Eq)]
 struct Stride<'a> {
     step: Step<'a>,
     index: Option<usize>,
+    above: Option<Rc<Self>>,
 }
 
-/// A path from the root of a resource.
+/// A path from the root of a resource. Paths share the steps that they have in common, so that a copy is one word: thousands of conflicts may
+/// lie below one deep place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FieldPath<'a>(Vec<Stride<'a>>);
+pub struct FieldPath<'a>(Option<Rc<Stride<'a>>>);
+
+/// The longest path that a message shows. The deepest of the built-in types, with names as long as Kubernetes takes them, are shorter.
+const SHOWN: usize = 600;
 
 impl<'a> FieldPath<'a> {
     /// Goes down one step; `index` is the element's place in dest.
     pub fn push(&mut self, step: Step<'a>, index: Option<usize>) {
-        self.0.push(Stride { step, index });
+        self.0 = Some(Rc::new(Stride { step, index, above: self.0.take() }));
     }
 
     /// Goes up one step.
     pub fn pop(&mut self) {
-        self.0.pop();
+        self.0 = self.0.take().and_then(|last| last.above.clone());
     }
 
     /// Whether it names the resource itself.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
-    /// `spec.template.spec.containers[name=app].image`, for messages.
+    /// `spec.template.spec.containers[name=app].image`, with the middle left out where it is long, for messages.
+    pub fn shown(&self) -> String {
+        cut(self.keyed(), SHOWN)
+    }
+
+    /// `spec.template.spec.containers[name=app].image`, whole.
     pub fn keyed(&self) -> String {
         self.write(|stride, out| match &stride.step {
             Step::Field(_) => {}
@@ -78,8 +89,14 @@ impl<'a> FieldPath<'a> {
     }
 
     fn write(&self, element: impl Fn(&Stride<'a>, &mut String)) -> String {
+        let mut strides = Vec::new();
+        let mut next = &self.0;
+        while let Some(stride) = next {
+            strides.push(&**stride);
+            next = &stride.above;
+        }
         let mut out = String::new();
-        for stride in &self.0 {
+        for stride in strides.into_iter().rev() {
             match &stride.step {
                 Step::Field(name) if must_be_quoted(name) => {
                     out.push_str(&format!("[{}]", crate::yaml::quoted_json(name)));
@@ -95,6 +112,16 @@ impl<'a> FieldPath<'a> {
         }
         out
     }
+}
+
+/// A text without its middle where it is longer than `most` bytes; most of what is left is its beginning.
+pub(crate) fn cut(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let boundary = |from: usize| (from..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let (head, tail) = (boundary(most * 2 / 3), boundary(text.len() - most / 3));
+    format!("{}…{}", &text[..head], &text[tail..])
 }
 
 /// Whether a name would not stand for itself in a path, or would break the line.
@@ -113,13 +140,15 @@ fn value(text: &str) -> String {
 
 impl<'a> From<Step<'a>> for FieldPath<'a> {
     fn from(step: Step<'a>) -> Self {
-        Self(vec![Stride { step, index: None }])
+        let mut path = Self::default();
+        path.push(step, None);
+        path
     }
 }
 
 impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.keyed())
+        f.write_str(&self.shown())
     }
 }
 

@@ -3,8 +3,9 @@
 //! Keys come in any order, and fields that nobody here knows stay. Writing is splicing: only what changed in the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
+use crate::limit::{Budget, Exceeded, Limit};
 use crate::merge::{New, Plan, Slot};
-use crate::results::Outcome;
+use crate::results::{self, Outcome, Severity};
 use crate::splice::{self, Edit};
 use crate::yaml::{Document, Error, NodeRef, one_of};
 
@@ -68,24 +69,26 @@ impl<'a> ResourceList<'a> {
     /// The text with edits made inside of items, with items gone and added, and with results at the end of its own.
     ///
     /// # Errors
-    /// Items are to be added where there is no list of items.
+    /// Items are to be added where there is no list of items; what is written takes more than the limit.
     pub fn write(
         &self,
         mut edits: Vec<Edit>,
         gone: &[bool],
         added: Vec<New<'_>>,
         results: &[Outcome],
-    ) -> Result<String, Error> {
+        limit: Limit,
+    ) -> Result<String, Box<Outcome>> {
+        let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
+        let exceeded = |e: Exceeded| Box::new(Outcome::new(Severity::Error, e.to_string()));
         if self.items.is_none() && !added.is_empty() {
-            return Err(self.root.error("`items` must be a list, so that resources can be added to it"));
+            return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
         let text = self.root.document().source();
         // Results are the program's own text, which any YAML library writes; from there on they are spliced in like a user's.
-        let written =
-            serde_yaml::to_string(&std::collections::BTreeMap::from([("results", results)])).unwrap_or_default();
-        let results_doc = Document::parse(written)?;
+        let written = results::to_yaml(results, &Budget::new(limit)).map_err(exceeded)?;
+        let results_doc = Document::parse(written).map_err(in_stdin)?;
         let plan = self.plan(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
-        edits.extend(splice::edits(self.root, &plan));
+        edits.extend(splice::edits(self.root, &plan, &Budget::new(limit)).map_err(exceeded)?);
         Ok(splice::apply(text, 0..text.len(), &splice::joined(edits)))
     }
 

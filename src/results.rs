@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_yaml::Value;
 
+use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::merge::{Conflict, Notice, OnConflict, Settled, Warning};
+use crate::path::cut;
 use crate::resource::Resource;
 use crate::splice::to_json;
 use crate::yaml::{Error, Kind, NodeRef, Scalar};
@@ -98,11 +100,14 @@ pub struct File {
     pub index: Option<u64>,
 }
 
+/// The longest message, for it is one line of a terminal or a log; what is left out is in the other fields, or in the input.
+const MESSAGE: usize = 8000;
+
 impl Outcome {
     /// A result about nothing in particular.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self {
-            message: message.into(),
+            message: cut(message.into(), MESSAGE),
             severity,
             resource_ref: None,
             field: None,
@@ -113,9 +118,25 @@ impl Outcome {
         }
     }
 
+    /// More was to be written about a resource than a limit allows.
+    pub fn exceeded(exceeded: Exceeded, resource: &Resource<'_>) -> Box<Self> {
+        Box::new(Self::new(Severity::Error, exceeded.to_string()).about(resource))
+    }
+
     /// An error in a text; `text` says which.
     pub fn unreadable(text: &str, error: &Error) -> Self {
         Self { excerpt: error.excerpt().map(str::to_owned), ..Self::new(Severity::Error, format!("{text} {error}")) }
+    }
+
+    /// How many bytes it takes, but for the values, which come off the budget where they are read.
+    fn size(&self) -> usize {
+        let of_field = self.field.as_ref().map_or(0, |f| f.path.len());
+        let of_resource = self.resource_ref.as_ref().map_or(0, |r| {
+            [&r.api_version, &r.kind, &r.namespace, &r.name].into_iter().map(String::len).sum::<usize>()
+        });
+        let of_file = self.file.as_ref().map_or(0, |f| f.path.len());
+        let of_place = self.told.as_ref().map_or(0, |t| t.place.len());
+        self.message.len() + of_field + of_resource + of_file + of_place
     }
 
     /// The same about a resource.
@@ -133,8 +154,8 @@ impl Outcome {
     }
 
     /// A warning of the merge, about a resource of dest. `side` is the word for the other side: source or updated.
-    pub fn warning(warning: &Warning<'_>, resource: &Resource<'_>, side: &str) -> Self {
-        let place = warning.path.keyed();
+    pub fn warning(warning: &Warning<'_>, resource: &Resource<'_>, side: &str, budget: &Budget) -> Self {
+        let place = warning.path.shown();
         let kind = |node: Option<NodeRef<'_>>| node.map_or("nothing", kind_of);
         let message = match &warning.notice {
             Notice::Clash => format!(
@@ -155,45 +176,50 @@ impl Outcome {
         };
         let field = Field {
             path: warning.path.indexed(),
-            current_value: warning.dest.map(to_value),
-            proposed_value: warning.proposed.map(to_value),
+            current_value: warning.dest.map(|node| limited_value(node, budget)),
+            proposed_value: warning.proposed.map(|node| limited_value(node, budget)),
         };
         Self { field: Some(field), ..Self::new(Severity::Warning, message) }.about(resource)
     }
 
     /// A conflict of the merge, about a resource of dest. Of a Secret the message shows no values, for messages stand in the logs of
     /// pipelines; the fields have them, for they are what a user asks the results for.
-    pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict) -> Self {
-        let sides = [conflict.dest, conflict.original, conflict.updated];
-        let start = first_difference(&sides.into_iter().flatten().map(to_json).collect::<Vec<_>>());
-        let show = |word: &str, node: Option<NodeRef<'_>>| match node.filter(|_| !is_secret(resource)) {
-            Some(value) => format!(" {word} {}", brief(&to_json(value), start)),
+    pub fn conflict(
+        conflict: &Conflict<'_>,
+        resource: &Resource<'_>,
+        policy: OnConflict,
+        budget: &Budget,
+    ) -> Self {
+        // Where the budget is used up nobody sees the result.
+        let json = |node: Option<NodeRef<'_>>| node.map(|node| to_json(node, budget).unwrap_or_default());
+        let (dest, original, updated) = (json(conflict.dest), json(conflict.original), json(conflict.updated));
+        let start = first_difference(&[&dest, &original, &updated].into_iter().flatten().collect::<Vec<_>>());
+        let show = |word: &str, json: &Option<String>| match json.as_ref().filter(|_| !is_secret(resource)) {
+            Some(json) => format!(" {word} {}", brief(json, start)),
             None => String::new(),
         };
-        let did = |node: Option<NodeRef<'_>>, side: &str| match (conflict.original, node) {
+        let did = |json: &Option<String>, side: &str| match (&original, json) {
             (Some(_), None) => format!("deleted in {side}"),
-            (Some(_), Some(_)) => format!("changed in {side}{}", show("to", node)),
-            (None, Some(_)) => format!("added in {side}{}", show("as", node)),
+            (Some(_), Some(_)) => format!("changed in {side}{}", show("to", json)),
+            (None, Some(_)) => format!("added in {side}{}", show("as", json)),
             (None, None) => format!("left out in {side}"),
         };
         let message = format!(
             "`{}` was {} and {}{}: {}",
-            conflict.path.keyed(),
-            did(conflict.dest, "dest"),
-            did(conflict.updated, "updated"),
-            show("from", conflict.original),
+            conflict.path.shown(),
+            did(&dest, "dest"),
+            did(&updated, "updated"),
+            show("from", &original),
             verdict_of(conflict.settled)
         );
         let field = Field {
             path: conflict.path.indexed(),
-            current_value: conflict.dest.map(to_value),
-            proposed_value: conflict.updated.map(to_value),
+            current_value: conflict.dest.map(|node| limited_value(node, budget)),
+            proposed_value: conflict.updated.map(|node| limited_value(node, budget)),
         };
         let field = (!conflict.path.is_empty()).then_some(field);
         let told = Some(Told { place: conflict.path.keyed(), settled: verdict_of(conflict.settled) });
-        Self { field, told, ..Self::new(severity_of(policy), message) }
-            .about(resource)
-            .tagged(conflict.original.map(to_json))
+        Self { field, told, ..Self::new(severity_of(policy), message) }.about(resource).tagged(original)
     }
 
     /// A resource that updated deleted and dest changed at these places; `json` is the original one.
@@ -298,9 +324,9 @@ fn brief(json: &str, start: usize) -> String {
 }
 
 /// How many characters the texts begin with in common.
-fn first_difference(texts: &[String]) -> usize {
+fn first_difference(texts: &[&String]) -> usize {
     let Some((first, rest)) = texts.split_first() else { return 0 };
-    let common = |text: &String| first.chars().zip(text.chars()).take_while(|(a, b)| a == b).count();
+    let common = |text: &&String| first.chars().zip(text.chars()).take_while(|(a, b)| a == b).count();
     rest.iter().map(common).min().unwrap_or_default()
 }
 
@@ -313,13 +339,27 @@ fn kind_of(node: NodeRef<'_>) -> &'static str {
 }
 
 /// The value of a node. A number that neither an integer nor a float holds exactly is given as its text.
-pub fn to_value(node: NodeRef<'_>) -> Value {
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn to_value(node: NodeRef<'_>, budget: &Budget) -> Result<Value, Exceeded> {
+    let value = limited_value(node, budget);
+    budget.check(Written::Results).map(|()| value)
+}
+
+/// The value of a node as far as the budget goes.
+fn limited_value(node: NodeRef<'_>, budget: &Budget) -> Value {
     let node = node.resolve();
+    // Nothing of it is shorter than its line break and a letter of its own.
+    if !budget.take(node.string().len() + 2) {
+        return Value::Null;
+    }
     match node.kind() {
         Kind::Map => {
-            Value::Mapping(node.fields().map(|(k, v)| (Value::String(k.string().into()), to_value(v))).collect())
+            let fields = node.fields().filter(|(key, _)| budget.take(key.string().len()));
+            Value::Mapping(fields.map(|(k, v)| (Value::String(k.string().into()), limited_value(v, budget))).collect())
         }
-        Kind::List => Value::Sequence(node.elements().map(to_value).collect()),
+        Kind::List => Value::Sequence(node.elements().map(|element| limited_value(element, budget)).collect()),
         Kind::Scalar | Kind::Alias => match node.scalar() {
             None | Some(Scalar::Null) => Value::Null,
             Some(Scalar::Bool(b)) => Value::Bool(b),
@@ -334,6 +374,55 @@ pub fn to_value(node: NodeRef<'_>) -> Value {
             }
             Some(_) => Value::String(node.string().into()),
         },
+    }
+}
+
+/// Results as YAML: a map with the one field `results`.
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn to_yaml(results: &[Outcome], budget: &Budget) -> Result<String, Exceeded> {
+    let results = BTreeMap::from([("results", results)]);
+    budget.written(Written::Results, |out| serde_yaml::to_writer(out, &results))
+}
+
+/// The results of a run so far, as many as the budget allows.
+#[derive(Debug)]
+pub struct Results<'b> {
+    all: Vec<Outcome>,
+    budget: &'b Budget,
+}
+
+impl<'b> Results<'b> {
+    /// None yet.
+    pub fn new(budget: &'b Budget) -> Self {
+        Self { all: Vec::new(), budget }
+    }
+
+    /// Adds results.
+    ///
+    /// # Errors
+    /// They take more than is left of the budget.
+    pub fn tell(&mut self, results: impl IntoIterator<Item = Outcome>) -> Result<(), Box<Outcome>> {
+        for result in results {
+            self.budget.take(result.size());
+            if let Err(exceeded) = self.budget.check(Written::Results) {
+                let told = Outcome::new(Severity::Error, exceeded.to_string());
+                return Err(Box::new(Outcome { resource_ref: result.resource_ref, file: result.file, ..told }));
+            }
+            self.all.push(result);
+        }
+        Ok(())
+    }
+
+    /// How many there are of a sort.
+    pub fn count(&self, is_meant: impl Fn(&Outcome) -> bool) -> usize {
+        self.all.iter().filter(|result| is_meant(result)).count()
+    }
+
+    /// All of them.
+    pub fn into_vec(self) -> Vec<Outcome> {
+        self.all
     }
 }
 

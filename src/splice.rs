@@ -7,6 +7,7 @@ mod print;
 
 use std::ops::Range;
 
+use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::merge::{Comments, New, Plan, Slot};
 use crate::yaml::{
     Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text, last_header, line_end,
@@ -27,12 +28,16 @@ pub struct Edit {
 ///
 /// Aliases that the plan goes into must have been written out before. [`Plan::Keep`] gives no edits; [`Plan::Put`] and
 /// [`Plan::Remove`] of the root itself are the caller's to carry out, for they concern what holds it.
-pub fn edits(root: NodeRef<'_>, plan: &Plan<'_>) -> Vec<Edit> {
-    let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root), edits: Vec::new() };
+///
+/// # Errors
+/// The new text takes more than is left of the budget.
+pub fn edits(root: NodeRef<'_>, plan: &Plan<'_>, budget: &Budget) -> Result<Vec<Edit>, Exceeded> {
+    let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root, budget), edits: Vec::new() };
     if let Plan::Inside(slots) = plan {
         splicer.children(root, slots);
     }
-    splicer.finish()
+    budget.check(Written::Text)?;
+    Ok(splicer.finish())
 }
 
 /// The edits that several plans for parts of one document make, in the order of the text. What one plan does to a node that another one removes
@@ -76,25 +81,36 @@ pub fn apply(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
 }
 
 /// A new resource as a text of its own.
-pub fn standalone(new: &New<'_>) -> String {
-    let mut lines = Layout::of(new.value).document(new);
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn standalone(new: &New<'_>, budget: &Budget) -> Result<String, Exceeded> {
+    let mut lines = Layout::of(new.value, budget).document(new);
     lines.push(String::new());
-    lines.join("\n")
+    budget.check(Written::Text)?;
+    Ok(lines.join("\n"))
 }
 
 /// The value of a node as compact JSON.
-pub fn to_json(node: NodeRef<'_>) -> String {
-    json_of(node, &Plan::Keep)
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
+    json_of(node, &Plan::Keep, budget)
 }
 
 /// What a plan leaves of a node as compact JSON.
-pub fn json_of(node: NodeRef<'_>, plan: &Plan<'_>) -> String {
-    Layout { indent: 2, list_offset: 0, flow: Flow::TightJson }.flow(node, plan)
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn json_of(node: NodeRef<'_>, plan: &Plan<'_>, budget: &Budget) -> Result<String, Exceeded> {
+    let json = Layout { indent: 2, list_offset: 0, flow: Flow::TightJson, budget }.flow(node, plan);
+    budget.check(Written::Text).map(|()| json)
 }
 
-struct Splicer<'d> {
+struct Splicer<'d, 'b> {
     doc: &'d Document<'d>,
-    layout: Layout,
+    layout: Layout<'b>,
     edits: Vec<Edit>,
 }
 
@@ -121,7 +137,7 @@ fn between(gap: &str, keeps: bool) -> &str {
     &gap[skipped..]
 }
 
-impl<'d> Splicer<'d> {
+impl<'d> Splicer<'d, '_> {
     fn finish(mut self) -> Vec<Edit> {
         if self.edits.iter().any(|e| e.range.start == self.text().len() && !e.text.is_empty()) {
             self.close_end();
@@ -244,7 +260,8 @@ impl<'d> Splicer<'d> {
             _ => line_end(self.text(), place.end),
         };
         let comment = comment.or_else(|| comment_text(place, old)).filter(|c| !c.is_empty());
-        let text = self.colon(host, place) + &new.behind(host, comment);
+        let mut text = self.colon(host, place);
+        new.behind(host, comment, &mut text);
         self.edit(place.open..end.max(place.end), text);
     }
 
@@ -271,7 +288,7 @@ impl<'d> Splicer<'d> {
         if place.is_inline(self.doc) {
             return;
         }
-        let lines: String = comment_lines(comments, place.column(self.doc)).into_iter().map(|l| l + "\n").collect();
+        let lines: String = comment_lines(comments, place.column(self.doc), self.layout.budget).into_iter().map(|l| l + "\n").collect();
         self.edit(place.top(self.doc)..line_start(self.text(), place.lead), lines);
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// The modules from top to bottom. A module may use those of the lines below its own.
-const LAYERS: [&[&str]; 9] = [
+const LAYERS: [&[&str]; 10] = [
     &["exec_plugin"],
     &["function"],
     &["roles"],
@@ -15,6 +15,7 @@ const LAYERS: [&[&str]; 9] = [
     &["merge"],
     &["change", "target"],
     &["schema", "path", "yaml"],
+    &["limit"],
 ];
 
 /// The uses that go sideways, each for a reason.

@@ -7,6 +7,7 @@ mod support;
 
 use krm_merge::merge::{New, Plan, Slot};
 use krm_merge::splice::{apply, edits};
+use krm_merge::limit::Budget;
 use krm_merge::yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -38,7 +39,7 @@ fn value_of(node: NodeRef<'_>) -> Value {
             Value::Object(fields.collect())
         }
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge::results::to_value(node)).expect("a value"),
+        _ => serde_json::to_value(krm_merge::results::to_value(node, &Budget::default()).expect("a scalar")).expect("a value"),
     }
 }
 
@@ -90,7 +91,7 @@ fn splice(
     let other = other.roots().next().and_then(|r| r.entries().next()).expect("an entry");
     let doc = Document::parse(text).expect("valid");
     let root = doc.roots().next().expect("root");
-    apply(text, 0..text.len(), &edits(root, &wrap(root, path, other, &plan)))
+    apply(text, 0..text.len(), &edits(root, &wrap(root, path, other, &plan), &Budget::default()).expect("a small text"))
 }
 
 /// The value at a path of child numbers.

@@ -9,10 +9,11 @@ use crate::alias;
 use crate::change::{Change, Wants};
 use crate::config::Config;
 use crate::diff::diff;
+use crate::limit::{Budget, Exceeded};
 use crate::merge::{Plan, Policy, merge};
 use crate::patch::{Reader, lower};
 use crate::resource::{IDENTITY, INDEX, Identity, Origin, PATH, Resource};
-use crate::results::{Outcome, Severity};
+use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
 use crate::splice::{self, Edit};
@@ -51,12 +52,16 @@ pub struct Added {
 }
 
 /// A source with a `<<` entry, as a text in which it is written out; what is lowered has fields and nothing behind them.
-pub(super) fn flatten(source: &Resource<'_>) -> Result<Option<Document<'static>>, Box<Outcome>> {
-    let mut flat = flattened(source.node);
+pub(super) fn flatten(source: &Resource<'_>, budget: &Budget) -> Result<Option<Document<'static>>, Box<Outcome>> {
+    let exceeded = |e| Outcome::exceeded(e, source);
+    let mut flat = flattened(source.node, budget).map_err(exceeded)?;
     // A copy may hold `<<` entries of its own, as they were written in the first one.
     while let Some(text) = flat {
         let doc = Document::parse(text).map_err(|e| unreadable_source(source, &e))?;
-        flat = OwnText::resource(&doc).and_then(flattened);
+        flat = match OwnText::resource(&doc) {
+            Some(node) => flattened(node, budget).map_err(exceeded)?,
+            None => None,
+        };
         if flat.is_none() {
             return Ok(Some(doc));
         }
@@ -65,13 +70,13 @@ pub(super) fn flatten(source: &Resource<'_>) -> Result<Option<Document<'static>>
 }
 
 /// The text of a resource with its `<<` entries written out, where it has any.
-fn flattened(node: NodeRef<'_>) -> Option<String> {
+fn flattened(node: NodeRef<'_>, budget: &Budget) -> Result<Option<String>, Exceeded> {
     let uses = alias::merged(node);
     if uses.is_empty() {
-        return None;
+        return Ok(None);
     }
-    let edits = splice::edits(node, &alias::write_out(node, &uses));
-    (!edits.is_empty()).then(|| OwnText::of(node).edited(node, &edits))
+    let edits = splice::edits(node, &alias::write_out(node, &uses), budget)?;
+    Ok((!edits.is_empty()).then(|| OwnText::of(node).edited(node, &edits)))
 }
 
 /// Checks that no alias binds an item that changes or goes to another one, whose meaning would change with it.
@@ -198,19 +203,22 @@ pub(super) struct Run<'c> {
     types: &'c Types<'c>,
     reader: Reader,
     pub policy: Policy,
-    pub results: Vec<Outcome>,
+    /// What is left for new text and results.
+    budget: &'c Budget,
+    pub results: Results<'c>,
     pub merged: Merged,
     pub numbering: Numbering,
 }
 
 impl<'c> Run<'c> {
     /// A run in which nothing has happened yet.
-    pub(super) fn new(config: &'c Config<'_>, roles: &Roles<'_>) -> Self {
+    pub(super) fn new(config: &'c Config<'_>, roles: &Roles<'_>, budget: &'c Budget) -> Self {
         Self {
             types: &config.types,
             reader: config.reader(),
             policy: config.policy,
-            results: Vec::new(),
+            budget,
+            results: Results::new(budget),
             merged: Merged {
                 items: roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect(),
                 added: Vec::new(),
@@ -249,10 +257,11 @@ impl<'c> Run<'c> {
         let mut change = found.change.unwrap_or_else(|| transport::no_change(resource.node));
         transport::leave_out(&mut change, None);
         let merged = merge(None, &change, self.policy).map_err(unreadable)?;
-        Ok(match merged.plan {
-            Plan::Put(new) => splice::json_of(new.value, &new.trim),
-            _ => splice::to_json(resource.node),
-        })
+        let json = match merged.plan {
+            Plan::Put(new) => splice::json_of(new.value, &new.trim, self.budget),
+            _ => splice::to_json(resource.node, self.budget),
+        };
+        json.map_err(|e| Outcome::exceeded(e, resource))
     }
 
     /// Where two states of a resource differ in more than comments and the annotations of the host.
@@ -313,7 +322,7 @@ impl<'c> Run<'c> {
                 }
                 (Fate::Gone, Some(item)) => {
                     let message = "a source must have an item to be merged into, and one before it deleted this one";
-                    self.results.push(Outcome::new(Severity::Error, message).about(item));
+                    self.results.tell([Outcome::new(Severity::Error, message).about(item)])?;
                     return Ok(Fate::Gone);
                 }
                 (Fate::Gone | Fate::Unchanged | Fate::Unmarked(_) | Fate::Edited(_), None) => {
@@ -362,13 +371,13 @@ impl<'c> Run<'c> {
             Ask::Source(source) => {
                 let lowered = lower(source.node, Some(dest), self.cursor(about), self.reader);
                 let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
-                warnings.extend(lowered.warnings.iter().map(|w| Outcome::warning(w, about, side)));
+                warnings.extend(lowered.warnings);
                 lowered.change
             }
             Ask::Upgrade { original, updated } => {
                 let found = diff(original.map(|o| o.node), updated.node, Some(dest), self.cursor(updated));
                 let found = found.map_err(|e| unreadable_source(updated, &e))?;
-                warnings.extend(found.warnings.iter().map(|w| Outcome::warning(w, about, side)));
+                warnings.extend(found.warnings);
                 found.change.unwrap_or_else(|| transport::no_change(dest))
             }
         };
@@ -395,7 +404,7 @@ impl<'c> Run<'c> {
         let uses = alias::in_the_way(dest, &merged);
         if !uses.is_empty() {
             own_anchors(about, dest)?;
-            let edits = splice::edits(dest, &alias::write_out(dest, &uses));
+            let edits = self.edits(about, dest, &alias::write_out(dest, &uses))?;
             // Each round writes at least one use out; without progress there is no end.
             if edits.is_empty() {
                 return Err(unreadable_source(
@@ -404,20 +413,25 @@ impl<'c> Run<'c> {
                 ));
             }
             let text = OwnText::of(dest).edited(dest, &edits);
+            drop(edits);
             return self.merge_text(about, text, ask);
         }
-        self.results.extend(warnings);
-        self.results.extend(merged.warnings.iter().map(|w| Outcome::warning(w, about, side)));
-        let policy = self.policy.on_conflict;
-        self.results.extend(merged.conflicts.iter().map(|c| Outcome::conflict(c, about, policy)));
+        let (policy, budget) = (self.policy.on_conflict, self.budget);
+        warnings.append(&mut merged.warnings);
+        self.results.tell(warnings.iter().map(|w| Outcome::warning(w, about, side, budget)))?;
+        self.results.tell(merged.conflicts.iter().map(|c| Outcome::conflict(c, about, policy, budget)))?;
         if transport::only_takes_off_role(dest, &merged.plan) {
-            return Ok(Fate::Unmarked(splice::edits(dest, &merged.plan)));
+            return self.edits(about, dest, &merged.plan).map(Fate::Unmarked);
         }
-        Ok(match merged.plan {
-            Plan::Keep => Fate::Unchanged,
-            Plan::Remove | Plan::Put(_) => Fate::Gone,
-            plan => Fate::Edited(splice::edits(dest, &plan)),
-        })
+        match merged.plan {
+            Plan::Keep => Ok(Fate::Unchanged),
+            Plan::Remove | Plan::Put(_) => Ok(Fate::Gone),
+            plan => self.edits(about, dest, &plan).map(Fate::Edited),
+        }
+    }
+
+    fn edits(&self, about: &Resource<'_>, dest: NodeRef<'_>, plan: &Plan<'_>) -> Result<Vec<Edit>, Box<Outcome>> {
+        splice::edits(dest, plan, self.budget).map_err(|e| Outcome::exceeded(e, about))
     }
 
     /// The text of a resource that dest lacks.
@@ -447,9 +461,12 @@ impl<'c> Run<'c> {
             transport::set_path(&mut change, path);
         }
         let merged = merge(None, &change, self.policy).map_err(|e| unreadable_source(source, &e))?;
-        Ok(match merged.plan {
-            Plan::Put(new) => Fate::Text(splice::standalone(&new)),
-            _ => Fate::Gone,
-        })
+        match merged.plan {
+            Plan::Put(new) => {
+                let text = splice::standalone(&new, self.budget).map_err(|e| Outcome::exceeded(e, source))?;
+                Ok(Fate::Text(text))
+            }
+            _ => Ok(Fate::Gone),
+        }
     }
 }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::run::{Fate, Merged, Numbering, Run, flatten, own_anchors, with_flat};
 use crate::config::{Config, Role};
+use crate::limit::Budget;
 use crate::resource::{Identity, Index, Resource};
-use crate::results::{Outcome, Severity};
+use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
 /// What becomes of a source that no item is the partner of.
@@ -18,24 +19,29 @@ pub(super) enum Missing {
 }
 
 /// What came of it.
-pub(super) struct Sourced {
+pub(super) struct Sourced<'c> {
     /// What becomes of the items.
     pub merged: Merged,
     /// What the user should hear of.
-    pub results: Vec<Outcome>,
+    pub results: Results<'c>,
     /// For each dest item, whether a source was for it.
     pub hit: Vec<bool>,
 }
 
 /// Merges the sources into dest.
-pub(super) fn merge_sources(roles: &Roles<'_>, config: &Config<'_>, missing: Missing) -> Result<Sourced, Box<Outcome>> {
-    let flat = roles.of(Role::Source).iter().map(flatten).collect::<Result<Vec<_>, _>>()?;
+pub(super) fn merge_sources<'c>(
+    roles: &Roles<'_>,
+    config: &'c Config<'_>,
+    budget: &'c Budget,
+    missing: Missing,
+) -> Result<Sourced<'c>, Box<Outcome>> {
+    let flat = roles.of(Role::Source).iter().map(|source| flatten(source, budget)).collect::<Result<Vec<_>, _>>()?;
     let sources: Vec<Resource<'_>> =
         roles.of(Role::Source).iter().zip(&flat).map(|(source, flat)| with_flat(source, flat.as_ref())).collect();
     for source in roles.of(Role::Source) {
         own_anchors(source, source.node)?;
     }
-    let mut run = Run::new(config, roles);
+    let mut run = Run::new(config, roles, budget);
     let mut groups = Groups::default();
     let mut idle = BTreeMap::new();
     let index = Index::of(&roles.dest);
@@ -80,13 +86,13 @@ pub(super) fn merge_sources(roles: &Roles<'_>, config: &Config<'_>, missing: Mis
     for (item, _) in roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit) {
         run.keep(item)?;
     }
-    run.results.extend(without_partner(&alone, &roles.dest, missing));
-    run.results.extend(idle.into_iter().map(|(field, target)| {
+    run.results.tell(without_partner(&alone, &roles.dest, missing))?;
+    run.results.tell(idle.into_iter().map(|(field, target)| {
         let message = format!(
             "`{field}` must select at least one item, and none fits {target} (regular expressions for the whole value)"
         );
         Outcome::new(Severity::Error, message)
-    }));
+    }))?;
     Ok(Sourced { merged: run.merged, results: run.results, hit })
 }
 

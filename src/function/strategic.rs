@@ -5,17 +5,22 @@ use std::collections::BTreeSet;
 use super::run::Merged;
 use super::sources::{Missing, Sourced, merge_sources};
 use crate::config::{Config, Role};
+use crate::limit::Budget;
 use crate::resource::Identity;
-use crate::results::{Outcome, Severity};
+use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::schema::Inference;
 
 /// Applies the patches to dest.
-pub(super) fn strategic(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+pub(super) fn strategic<'c>(
+    roles: Roles<'_>,
+    config: &'c Config<'_>,
+    budget: &'c Budget,
+) -> Result<(Merged, Results<'c>), Box<Outcome>> {
     roles.require(Role::Source)?;
-    let Sourced { merged, mut results, hit } = merge_sources(&roles, config, Missing::Refuse)?;
+    let Sourced { merged, mut results, hit } = merge_sources(&roles, config, budget, Missing::Refuse)?;
     let patched = roles.dest.iter().zip(&hit).filter(|(_, hit)| **hit).filter_map(|(item, _)| item.identity);
-    results.extend(unknown(patched, config));
+    results.tell(unknown(patched, config))?;
     Ok((merged, results))
 }
 

@@ -4,28 +4,33 @@ use std::collections::HashMap;
 
 use super::run::{Ask, Fate, Merged, Numbering, Run, flatten, own_anchors, with_flat};
 use crate::config::{Config, Role};
+use crate::limit::Budget;
 use crate::merge::OnConflict;
-use crate::resource::{Identity, Resource};
-use crate::results::{Outcome, Severity};
+use crate::resource::{Identity, Resource, all_whereabouts};
+use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::yaml::Document;
 
 /// Makes in dest what changed from original to updated.
-pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged, Vec<Outcome>), Box<Outcome>> {
+pub(super) fn three_way<'c>(
+    roles: Roles<'_>,
+    config: &'c Config<'_>,
+    budget: &'c Budget,
+) -> Result<(Merged, Results<'c>), Box<Outcome>> {
     for role in config.mode.roles() {
         roles.require(*role)?;
     }
     for side in roles.others.iter().flat_map(|o| &o.1) {
         own_anchors(side, side.node)?;
     }
-    let flat = |role| roles.of(role).iter().map(flatten).collect::<Result<Vec<_>, _>>();
+    let flat = |role| roles.of(role).iter().map(|side| flatten(side, budget)).collect::<Result<Vec<_>, _>>();
     let (flat_original, flat_updated) = (flat(Role::Original)?, flat(Role::Updated)?);
     fn with<'b>(side: &'b [Resource<'_>], flat: &'b [Option<Document<'static>>]) -> Vec<Resource<'b>> {
         side.iter().zip(flat).map(|(s, f)| with_flat(s, f.as_ref())).collect()
     }
     let original = with(roles.of(Role::Original), &flat_original);
     let updated = with(roles.of(Role::Updated), &flat_updated);
-    let mut run = Run::new(config, &roles);
+    let mut run = Run::new(config, &roles, budget);
     let mut counts = Counts::default();
     let triples =
         triples([&original, &updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
@@ -53,7 +58,7 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
                 let places = run.differs(original, dest)?;
                 if !places.is_empty() {
                     let json = run.own_json(original)?;
-                    run.results.push(Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict));
+                    run.results.tell([Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict)])?;
                 }
                 if !places.is_empty() && run.policy.on_conflict != OnConflict::TakeUpdated {
                     run.keep(dest)?;
@@ -70,12 +75,12 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
                 let places = run.differs(original, updated)?;
                 if !places.is_empty() {
                     let json = run.own_json(original)?;
-                    run.results.push(Outcome::deleted_here(updated, &places, json, run.policy.on_conflict));
+                    run.results.tell([Outcome::deleted_here(updated, &places, json, run.policy.on_conflict)])?;
                 }
             }
             // In updated and dest: fields are merged. Without an original both added it.
             (original, Some(updated), Some(dest)) => {
-                run.results.extend(original.and_then(|o| moved_file(o, updated, dest)));
+                run.results.tell(original.and_then(|o| moved_file(o, updated, dest)))?;
                 let fate = run.merge_one(dest, dest.node, Ask::Upgrade { original, updated })?;
                 match fate {
                     Fate::Unchanged | Fate::Unmarked(_) => counts.unchanged += 1,
@@ -87,13 +92,13 @@ pub(super) fn three_way(roles: Roles<'_>, config: &Config<'_>) -> Result<(Merged
             (original, None, None) => moves.left.extend(original.map(|o| (o, "was not here"))),
         }
     }
-    run.results.extend(moves.results());
-    let conflicts = run.results.iter().filter(|r| r.tags.contains_key("krm-merge.dev/reason")).count();
+    run.results.tell(moves.results())?;
+    let conflicts = run.results.count(|r| r.tags.contains_key("krm-merge.dev/reason"));
     let failed = conflicts > 0 && run.policy.on_conflict == OnConflict::Fail;
     if failed {
         counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
     }
-    run.results.push(counts.result(conflicts));
+    run.results.tell([counts.result(conflicts)])?;
     Ok((run.merged, run.results))
 }
 
@@ -132,7 +137,9 @@ struct Moves<'r, 'a> {
 
 impl Moves<'_, '_> {
     fn results(&self) -> Vec<Outcome> {
-        let key = |r: &Resource<'_>| r.identity.map(|i| (i.kind.to_owned(), i.namespace.to_owned(), i.name.to_owned()));
+        fn key<'a>(resource: &Resource<'a>) -> Option<(&'a str, &'a str, &'a str)> {
+            resource.identity.map(|i| (i.kind, i.namespace, i.name))
+        }
         let left: HashMap<_, _> = self.left.iter().filter_map(|(r, fate)| Some((key(r)?, (*r, *fate)))).collect();
         let moved = self.came.iter().filter_map(|came| {
             let (left, fate) = left.get(&key(came)?)?;
@@ -206,11 +213,10 @@ fn triples(sides: [&[Resource<'_>]; 3]) -> Result<Vec<Triple>, String> {
             _ => t[2].is_none(),
         };
         if has_dest && by_path.iter().any(|(_, t)| lone(t)) {
-            let places = group.iter().zip(sides).flat_map(|(side, all)| side.iter().map(|i| all[*i].whereabouts()));
-            let places: Vec<String> = places.collect();
+            let all = group.iter().zip(sides).flat_map(|(side, all)| side.iter().map(|i| &all[*i]));
+            let places = all_whereabouts(all.collect::<Vec<_>>().into_iter());
             return Err(format!(
-                "`{identity}` must be one resource on each side, or lie at the same path on each, not {}",
-                places.join(", ")
+                "`{identity}` must be one resource on each side, or lie at the same path on each, not {places}"
             ));
         }
         triples.extend(by_path.into_iter().map(|(_, triple)| triple));

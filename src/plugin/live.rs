@@ -19,7 +19,7 @@ mod text;
 use std::io::{self, Write};
 
 use anyhow::Result;
-use krm_merge::config::Role;
+use krm_merge::config::{Config, Role};
 use krm_merge::results::{self, Outcome, Severity};
 use serde_json::{Value, json};
 
@@ -30,6 +30,7 @@ use crate::merge::{Merge, is_conflict, leave_open, merge};
 use crate::output;
 use crate::progress::Progress;
 use crate::run::report;
+use crate::setting;
 use crate::side::Side;
 use crate::told;
 use cluster::Cluster;
@@ -43,12 +44,13 @@ use send::{Sending, sending};
 /// Files that cannot be read, and whatever the cluster does not answer; nothing is sent then.
 pub fn live(args: &Live) -> Result<End> {
     let progress = Progress::begin("reading");
+    let limit = setting::limit(args.max_output);
     let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set("asking the cluster");
     let (cluster, locals, rules) = runtime.block_on(async {
         let mut cluster = Cluster::connect(args).await?;
-        let (locals, rules) = read(&mut cluster, &sides).await?;
+        let (locals, rules) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
         anyhow::Ok((cluster, locals, rules))
     })?;
     progress.set("merging");
@@ -70,14 +72,14 @@ pub fn live(args: &Live) -> Result<End> {
         }
         None => Ok(String::new()),
     };
-    let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new() };
+    let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new(), limit: merge.limit };
     let text = match format {
         None => String::new(),
         Some(Output::Yaml | Output::Json) if merge.has_failed() => String::new(),
         Some(Output::Yaml) => output::yaml(&dest, &shown),
         Some(Output::Json) => output::json(&dest, &shown)?,
         Some(Output::Name) => output::names(&merge)?,
-        Some(Output::Results) => output::results(&merge.results)?,
+        Some(Output::Results) => output::results(&merge.results, merge.limit)?,
         Some(Output::Diff) => {
             diff::diff(&secret::masked(&merge.changes), paint) + &told + &diff::conflicts(&merge.results, paint)
         }
@@ -115,12 +117,13 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], paint: Paint) -> Resul
     }
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
-    let mut merged = merge(&side(&Local::dest, &is_upgrade)?, &given, || config(&written))?;
+    let limited = |written| Ok(Config { limit: setting::limit(args.max_output), ..config(written)? });
+    let mut merged = merge(&side(&Local::dest, &is_upgrade)?, &given, || limited(&written))?;
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
         let written = functionconfig(json!({"mode": "TwoWay"}), rules)?;
         let given = [(Role::Source, vec![side(&updated, &others)?])];
-        let more = merge(&side(&Local::dest, &others)?, &given, || config(&written))?;
+        let more = merge(&side(&Local::dest, &others)?, &given, || limited(&written))?;
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         for local in locals.iter().filter(others) {

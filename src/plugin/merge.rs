@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::config::{Config, Role};
 use krm_merge::function::{Added, Item, merge_items};
+use krm_merge::limit::{Budget, Limit};
 use krm_merge::merge::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{self, Outcome, Severity};
@@ -25,6 +26,8 @@ pub struct Merge {
     pub changes: Vec<Change>,
     /// What is to be told, the worst first.
     pub results: Vec<Outcome>,
+    /// How much may be written of it.
+    pub limit: Limit,
 }
 
 /// What becomes of one file.
@@ -81,8 +84,11 @@ pub fn leave_open(conflict: &mut Outcome) {
 /// What the files of dest cannot hold: two resources for one file, a path outside of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
-    let (owners, nodes, policy, merged, mut results) = loop {
-        let config = config()?;
+    let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
+    let (owners, nodes, policy, limit, merged, mut results) = loop {
+        let mut config = config()?;
+        config.limit = config.limit.with_input(input);
+        let limit = config.limit;
         let policy = config.policy.on_conflict;
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
@@ -96,7 +102,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
             Err(error) => (Default::default(), vec![*error]),
         };
         if left_out.found(dest, &merged.added, &results)? == Found::Nothing {
-            break (owners, nodes, policy, merged, results);
+            break (owners, nodes, policy, limit, merged, results);
         }
     };
     let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
@@ -115,10 +121,11 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
     results.append(&mut carried.results);
     results::sort(&mut results);
-    let mut merge = Merge { changes: carried.changes, results };
+    let mut merge = Merge { changes: carried.changes, results, limit };
     if merge.has_failed() {
         return Ok(merge);
     }
+    let budget = Budget::new(limit);
     let mut of_file: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for ((item, owner), node) in merged.items.iter().zip(owners).zip(nodes) {
         of_file.entry(owner).or_default().push((node, item));
@@ -131,7 +138,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         }
         let old = held.bytes()?;
         let new = match held.document() {
-            Some(_) => edited(held, &items, &added)?,
+            Some(_) => edited(held, &items, &added, &budget)?,
             None if is_original(held, given)? => Some(created(&added, origin_of(&added, given))),
             None => {
                 let mut text = String::from_utf8(old.clone())?;

@@ -115,7 +115,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
         Some(Output::Yaml) => output::yaml(dest, merge),
         Some(Output::Json) => output::json(dest, merge)?,
         Some(Output::Name) => output::names(merge)?,
-        Some(Output::Results) => output::results(&merge.results)?,
+        Some(Output::Results) => output::results(&merge.results, merge.limit)?,
         Some(Output::Diff) => {
             let changes = match common.stat && common.output.is_none() {
                 true => String::new(),

@@ -2,22 +2,28 @@
 //!
 //! Scalars are copied as they are written and comments come along; only the layout is dest's. What a plan trims is left out. Aliases are
 //! written out and anchors are not copied: a copy must mean the same wherever it lands.
+//!
+//! All text that is made here comes off a budget, piece by piece. Once that is used up nothing is made any more, and whoever asked for the
+//! text has to look whether it is whole.
 
+use crate::limit::Budget;
 use crate::merge::{New, Plan, Slot};
 use crate::yaml::{
     Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text, comments_above,
     line_end, line_start, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
 };
 
-/// How a resource is laid out, read off its own text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+/// How a resource is laid out, read off its own text, and how much more text may be made in that layout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout<'b> {
     /// How much deeper a map stands than the key that holds it.
     pub indent: usize,
     /// How much deeper a list's dash stands than the key that holds it: 0 is kpt's compact form.
     pub list_offset: usize,
     /// Whether strings and keys are JSON's.
     pub flow: Flow,
+    /// What is left for new text.
+    pub budget: &'b Budget,
 }
 
 /// How flow maps and lists are written.
@@ -31,9 +37,9 @@ pub(super) enum Flow {
     TightJson,
 }
 
-impl Layout {
+impl<'b> Layout<'b> {
     /// The layout of a resource: that of the first map and the first list in it.
-    pub fn of(root: NodeRef<'_>) -> Self {
+    pub fn of(root: NodeRef<'_>, budget: &'b Budget) -> Self {
         let (mut indent, mut list_offset) = (None, None);
         let mut flow = Flow::Yaml;
         if let Some((key, value)) =
@@ -62,6 +68,7 @@ impl Layout {
             indent: indent.filter(|i| (1..=9).contains(i)).unwrap_or(2),
             list_offset: list_offset.unwrap_or(0),
             flow,
+            budget,
         }
     }
 }
@@ -79,13 +86,14 @@ pub(super) enum Host {
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub head: String,
+    /// Line by line, or several lines in a piece where they belong together: a child, or a text.
     pub body: Vec<String>,
 }
 
 impl Text {
-    /// Behind a key's colon or a dash, with the comment of the line.
-    pub fn behind(mut self, host: Host, comment: Option<&str>) -> String {
-        let mut out = String::new();
+    /// Puts it behind a key's colon or a dash, with the comment of the line.
+    pub fn behind(mut self, host: Host, comment: Option<&str>, out: &mut String) {
+        let begin = out.len();
         if !self.head.is_empty() {
             out.push(' ');
             out.push_str(&self.head);
@@ -98,7 +106,7 @@ impl Text {
         }
         // A comment above the first child is none of the dash: it stays on a line of its own.
         let is_comment = self.body.first().is_some_and(|line| line.trim_start().starts_with('#'));
-        if out.is_empty() && host == Host::Element && !self.body.is_empty() && !is_comment {
+        if out.len() == begin && host == Host::Element && !self.body.is_empty() && !is_comment {
             let first = self.body.remove(0);
             out.push(' ');
             out.push_str(first.trim_start());
@@ -107,7 +115,6 @@ impl Text {
             out.push('\n');
             out.push_str(&line);
         }
-        out
     }
 }
 
@@ -129,7 +136,7 @@ fn lines(text: &str) -> Vec<&str> {
     }
 }
 
-impl Layout {
+impl Layout<'_> {
     /// The column of the children of a value behind a key or dash at `column`.
     pub fn child_column(&self, kind: Kind, host: Host, column: usize) -> usize {
         match (host, kind) {
@@ -169,7 +176,7 @@ impl Layout {
         let place = self.place(new);
         let mut out = match place {
             Some(place) if !place.is_inline(new.value.document()) => {
-                comment_lines(&text[place.top(new.value.document())..line_start(text, place.lead)], column)
+                comment_lines(&text[place.top(new.value.document())..line_start(text, place.lead)], column, self.budget)
             }
             _ => Vec::new(),
         };
@@ -193,7 +200,7 @@ impl Layout {
         let doc = new.value.document();
         let mut out = Vec::new();
         if let Some(place) = self.place(new).filter(|p| !p.is_inline(doc)) {
-            out.extend(comment_lines(comments_above(&place, doc), 0));
+            out.extend(comment_lines(comments_above(&place, doc), 0, self.budget));
             out.extend(
                 comment_text(&place, new.value).filter(|_| new.value.style() == Style::Block).map(str::to_owned),
             );
@@ -228,25 +235,33 @@ impl Layout {
             Some(&text[comment_place(&place, new.value)?..end])
         };
         let comment = new.comment.or_else(own).filter(|comment| !comment.is_empty());
-        line.push_str(&self.value(new, host, column).behind(host, comment));
-        out.extend(line.split('\n').map(str::to_owned));
+        if self.budget.take(line.len() + comment.map_or(0, str::len) + 2) {
+            self.value(new, host, column).behind(host, comment, &mut line);
+            out.push(line);
+        }
+    }
+
+    /// A piece of new text, if there is budget for it.
+    fn paid(&self, text: String) -> String {
+        self.budget.paid(text.len(), || text)
     }
 
     fn key(&self, key: NodeRef<'_>) -> String {
         let key = key.resolve();
-        match key.kind() {
-            Kind::Scalar if key.is_absent() => "null".into(),
+        if key.kind() == Kind::Scalar { self.paid(self.scalar_key(key)) } else { self.flow(key, &Plan::Keep) }
+    }
+
+    fn scalar_key(&self, key: NodeRef<'_>) -> String {
+        match key.style() {
+            _ if key.is_absent() => "null".into(),
             // A patch in JSON had to quote it.
-            Kind::Scalar if self.flow == Flow::Yaml && key.document().source().trim_start().starts_with('{') => {
+            _ if self.flow == Flow::Yaml && key.document().source().trim_start().starts_with('{') => {
                 plain_or_quoted(key.string())
             }
-            Kind::Scalar
-                if !matches!(key.style(), Style::Literal | Style::Folded) && !key.text().contains(['\n', '\r']) =>
-            {
+            Style::Plain | Style::Single | Style::Double if !key.text().contains(['\n', '\r']) => {
                 with_tag(key, key.text())
             }
-            Kind::Scalar => quoted_json(key.string()),
-            _ => self.flow(key, &Plan::Keep),
+            _ => quoted_json(key.string()),
         }
     }
 
@@ -273,8 +288,8 @@ impl Layout {
             }
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
-                let above =
-                    comment_lines(&text[first_of_gap(node, limit, place.lead)..line_start(text, place.lead)], column);
+                let above = &text[first_of_gap(node, limit, place.lead)..line_start(text, place.lead)];
+                let above = comment_lines(above, column, self.budget);
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));
             }
@@ -303,7 +318,7 @@ impl Layout {
             let deeper_than_host = places[0].column(doc).saturating_sub(1);
             let foot = &text[own..below(doc, last.end, deeper_than_host).min(bottom).max(own)];
             out.extend(
-                comment_lines(foot, column)
+                comment_lines(foot, column, self.budget)
                     .into_iter()
                     .rev()
                     .skip_while(String::is_empty)
@@ -313,7 +328,7 @@ impl Layout {
             );
             let own_foot = &text[next_line(text, last.end)..own];
             if !written.last().is_some_and(|(_, v)| v.style() == Style::Block) {
-                out.extend(comment_lines(own_foot, column));
+                out.extend(comment_lines(own_foot, column, self.budget));
             }
         }
         out
@@ -326,7 +341,7 @@ impl Layout {
         if !bracketed || !matches!(trim, Plan::Keep) || node.has_aliases() || node.document().has_anchors_in(node) {
             return self.flow(node, trim);
         }
-        reindent(text, line_indent(node), column, column + self.indent)
+        reindent(text, line_indent(node), column, column + self.indent, self.budget)
     }
 
     /// A node on one line, in flow style.
@@ -334,6 +349,7 @@ impl Layout {
         let node = node.resolve();
         let (comma, colon) = if self.flow == Flow::TightJson { (",", ":") } else { (", ", ": ") };
         let child = |key: Option<NodeRef<'_>>, value: NodeRef<'_>, trim: &Plan<'_>| match key {
+            _ if !self.budget.take(comma.len() + colon.len()) => String::new(),
             Some(key) => format!("{}{colon}{}", self.flow_key(key), self.flow(value, trim)),
             None => self.flow(value, trim),
         };
@@ -371,7 +387,7 @@ impl Layout {
         let key = key.resolve();
         match self.flow {
             Flow::Yaml => self.flow_scalar_or(key),
-            _ => quoted_json(key.string()),
+            _ => self.paid(quoted_json(key.string())),
         }
     }
 
@@ -380,6 +396,13 @@ impl Layout {
     }
 
     fn flow_scalar(&self, node: NodeRef<'_>) -> String {
+        self.paid(self.flow_scalar_text(node))
+    }
+
+    fn flow_scalar_text(&self, node: NodeRef<'_>) -> String {
+        if self.budget.is_exceeded() {
+            return String::new();
+        }
         let text = node.text();
         let one_line = !text.contains(['\n', '\r']);
         if self.flow != Flow::Yaml {
@@ -401,6 +424,9 @@ impl Layout {
     /// A scalar behind a key or dash at `column`.
     fn scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
         let text = node.text();
+        if !self.budget.take(text.len()) {
+            return Text::default();
+        }
         match node.style() {
             Style::Literal | Style::Folded => self.block_scalar(node, column),
             // What is JSON's in a flow document stays: every reader takes it.
@@ -412,7 +438,7 @@ impl Layout {
                     let line = if i == 0 { line } else { line.trim_start_matches([' ', '\t']) };
                     if i > 0 {
                         head.push('\n');
-                        if !line.is_empty() {
+                        if !line.is_empty() && self.budget.take(inner.len()) {
                             head.push_str(&inner);
                         }
                     }
@@ -451,16 +477,17 @@ impl Layout {
             head.push('-');
         }
         let inner = blanks(column + self.indent);
-        let body = content
-            .iter()
-            .map(|l| {
-                if is_blank(l) && l.len() <= old {
-                    String::new()
-                } else {
-                    format!("{inner}{}", &l[old.min(indentation(l))..])
-                }
-            })
-            .collect();
+        let mut body = String::new();
+        for (i, line) in content.iter().enumerate() {
+            if i > 0 {
+                body.push('\n');
+            }
+            if !(is_blank(line) && line.len() <= old) && self.budget.take(inner.len()) {
+                body.push_str(&inner);
+                body.push_str(&line[old.min(indentation(line))..]);
+            }
+        }
+        let body = if content.is_empty() { Vec::new() } else { vec![body] };
         Text { head: with_tag(node, &head), body }
     }
 }
@@ -499,14 +526,17 @@ fn with_tag(node: NodeRef<'_>, text: &str) -> String {
 }
 
 /// The comment lines and blank lines of a piece of text, moved to a column.
-pub(super) fn comment_lines(text: &str, column: usize) -> Vec<String> {
-    if text.is_empty() {
+pub(super) fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<String> {
+    if text.is_empty() || !budget.take(text.len()) {
         return Vec::new();
     }
     let text = text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text);
     lines(text)
         .iter()
-        .map(|l| if l.trim().is_empty() { String::new() } else { format!("{}{}", blanks(column), l.trim()) })
+        .map(|l| match l.trim() {
+            "" => String::new(),
+            comment => budget.paid(column, || format!("{}{comment}", blanks(column))),
+        })
         .collect()
 }
 
@@ -533,8 +563,11 @@ fn line_indent(node: NodeRef<'_>) -> usize {
 }
 
 /// The lines of a flow map or list behind the first, moved with the line on which it begins, never left of `least`.
-fn reindent(text: &str, old: usize, new: usize, least: usize) -> String {
+fn reindent(text: &str, old: usize, new: usize, least: usize, budget: &Budget) -> String {
     let mut out = String::new();
+    if !budget.take(text.len()) {
+        return out;
+    }
     for (i, line) in lines(text).iter().enumerate() {
         if i > 0 {
             out.push('\n');
@@ -543,7 +576,8 @@ fn reindent(text: &str, old: usize, new: usize, least: usize) -> String {
                 let indent = line.len() - trimmed.len();
                 let closing = trimmed.starts_with(['}', ']']);
                 let floor = if closing { new } else { least };
-                out.push_str(&blanks((indent + new).saturating_sub(old).max(floor)));
+                let inner = (indent + new).saturating_sub(old).max(floor);
+                out.push_str(&budget.paid(inner, || blanks(inner)));
                 out.push_str(trimmed);
             }
             continue;

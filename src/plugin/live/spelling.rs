@@ -8,11 +8,10 @@ use anyhow::Result;
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use krm_merge::schema::{Cursor, ListKind, Types, element_key, list_kind};
-use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
-use super::object::Object;
+use super::object::{Object, value};
 use super::openapi::{Child, Form, Schema};
 use super::quantity::nanos;
 
@@ -218,8 +217,4 @@ fn node<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, like: Like, cursor: Cursor<'a
     }
     let (mine, other) = (value(mine)?, value(other)?);
     Ok(if known.is_one(&mine, &other) { other } else { mine })
-}
-
-fn value(node: NodeRef<'_>) -> Result<Value> {
-    Ok(serde_json::from_str(&to_json(node))?)
 }
