@@ -161,7 +161,7 @@ impl JsonSchema for Size {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"anyOf": [{"type": "integer"}, {"type": "string"}]})
+        schemars::json_schema!({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]})
     }
 }
 

@@ -270,7 +270,7 @@ impl Outcome {
             about.push_str(&if about.is_empty() { file.path.clone() } else { format!(" ({})", file.path) });
         }
         if !about.is_empty() {
-            about.push_str(": ");
+            about = cut(about, MESSAGE) + ": ";
         }
         let line = format!("{severity}: {about}{}", self.message);
         line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
