@@ -88,12 +88,7 @@ fn verdict(results: &[Outcome]) -> Verdict {
     if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }
 
-fn write(
-    list: &ResourceList<'_>,
-    merged: Merged,
-    results: &[Outcome],
-    limit: Limit,
-) -> Result<String, Box<Outcome>> {
+fn write(list: &ResourceList<'_>, merged: Merged, results: &[Outcome], limit: Limit) -> Result<String, Box<Outcome>> {
     let in_added = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
     let docs = merged.added.into_iter().map(|a| Document::parse(a.text).map_err(in_added));
     let docs = docs.collect::<Result<Vec<_>, _>>()?;

@@ -128,7 +128,10 @@ impl fmt::Display for Exceeded {
             None => format!("{}, which is {MULTIPLE} times the input", shown(self.limit.bytes() >> 20 << 20)),
         };
         let next = shown((self.limit.bytes().saturating_mul(4) >> 20).max(1) << 20);
-        write!(f, "{what} must not take more bytes than {why}: {hint}; if they are meant to, set `{field}` to more, as `{next}`")
+        write!(
+            f,
+            "{what} must not take more bytes than {why}: {hint}; if they are meant to, set `{field}` to more, as `{next}`"
+        )
     }
 }
 

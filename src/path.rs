@@ -170,4 +170,24 @@ mod tests {
         path.push(Step::Value("x".into()), None);
         assert_eq!((path.keyed(), path.indexed()), ("spec.ports[=x]".into(), "spec.ports[=x]".into()));
     }
+
+    #[test]
+    fn a_long_path_is_shown_without_its_middle() {
+        let mut path = FieldPath::default();
+        path.push(Step::Field("data".into()), None);
+        path.push(Step::Field("é".repeat(50_000).into()), None);
+        path.push(Step::Field("last".into()), None);
+        let shown = path.shown();
+        assert!((SHOWN - 4..SHOWN + 8).contains(&shown.len()), "{}", shown.len());
+        assert!(shown.starts_with("data.éé") && shown.contains("é…é") && shown.ends_with("é.last"), "{shown}");
+        assert_eq!(path.keyed().len(), 100_010);
+        assert_eq!(path.to_string(), shown);
+    }
+
+    #[test]
+    fn a_text_is_cut_only_where_it_is_longer() {
+        for (text, want) in [("", ""), ("123456", "123456"), ("1234567", "1234…67"), ("ééééé", "éé…é")] {
+            assert_eq!(cut(text.into(), 6), want);
+        }
+    }
 }

@@ -184,12 +184,7 @@ impl Outcome {
 
     /// A conflict of the merge, about a resource of dest. Of a Secret the message shows no values, for messages stand in the logs of
     /// pipelines; the fields have them, for they are what a user asks the results for.
-    pub fn conflict(
-        conflict: &Conflict<'_>,
-        resource: &Resource<'_>,
-        policy: OnConflict,
-        budget: &Budget,
-    ) -> Self {
+    pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict, budget: &Budget) -> Self {
         // Where the budget is used up nobody sees the result.
         let json = |node: Option<NodeRef<'_>>| node.map(|node| to_json(node, budget).unwrap_or_default());
         let (dest, original, updated) = (json(conflict.dest), json(conflict.original), json(conflict.updated));

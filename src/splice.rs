@@ -288,7 +288,8 @@ impl<'d> Splicer<'d, '_> {
         if place.is_inline(self.doc) {
             return;
         }
-        let lines: String = comment_lines(comments, place.column(self.doc), self.layout.budget).into_iter().map(|l| l + "\n").collect();
+        let lines: String =
+            comment_lines(comments, place.column(self.doc), self.layout.budget).into_iter().map(|l| l + "\n").collect();
         self.edit(place.top(self.doc)..line_start(self.text(), place.lead), lines);
     }
 

@@ -5,9 +5,9 @@
 mod render;
 mod support;
 
+use krm_merge::limit::Budget;
 use krm_merge::merge::{New, Plan, Slot};
 use krm_merge::splice::{apply, edits};
-use krm_merge::limit::Budget;
 use krm_merge::yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -39,7 +39,8 @@ fn value_of(node: NodeRef<'_>) -> Value {
             Value::Object(fields.collect())
         }
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge::results::to_value(node, &Budget::default()).expect("a scalar")).expect("a value"),
+        _ => serde_json::to_value(krm_merge::results::to_value(node, &Budget::default()).expect("a scalar"))
+            .expect("a value"),
     }
 }
 

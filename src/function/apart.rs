@@ -14,11 +14,7 @@ use crate::roles::Roles;
 ///
 /// # Errors
 /// In ThreeWay, a file that is a resource in one of original and updated alone: it would be deleted or added, though it only got a name.
-pub(super) fn told(
-    config: &Config<'_>,
-    roles: &Roles<'_>,
-    budget: &Budget,
-) -> Result<Vec<Outcome>, Box<Outcome>> {
+pub(super) fn told(config: &Config<'_>, roles: &Roles<'_>, budget: &Budget) -> Result<Vec<Outcome>, Box<Outcome>> {
     if roles.apart.is_empty() {
         return Ok(Vec::new());
     }

@@ -323,7 +323,10 @@ mod tests {
         let (a, d) = (a.elements().next().expect("a"), d.elements().nth(1).expect("d"));
         let gone = [nodes[0], a, nodes[2], d].map(|node| (node, &Item::Goes));
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
-        assert_eq!(edited(&held, &gone, &[], &Budget::default()).expect("edited"), Some(format!("{}---\n{}", list(&["b"]), list(&["c"]))));
+        assert_eq!(
+            edited(&held, &gone, &[], &Budget::default()).expect("edited"),
+            Some(format!("{}---\n{}", list(&["b"]), list(&["c"])))
+        );
         let out = edited(&held, &gone, &[&added], &Budget::default()).expect("edited");
         assert_eq!(out, Some(format!("{}---\n{}", list(&["b", "n"]), list(&["c"]))));
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use krm_merge::resource::{Origin, Resource};
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{Outcome, to_yaml};
 use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef, extent};

@@ -68,7 +68,10 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
         }
-        let applied = to_json(resource.node, &budget).map_err(Into::into).and_then(|json| Object::parse(&json)).with_context(|| name.clone())?;
+        let applied = to_json(resource.node, &budget)
+            .map_err(Into::into)
+            .and_then(|json| Object::parse(&json))
+            .with_context(|| name.clone())?;
         if applied.kind() == DEFINITION.1 && applied.api_version().starts_with(DEFINITION.0) {
             cluster.announce(&applied);
         }
