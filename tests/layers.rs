@@ -15,7 +15,7 @@ const LAYERS: [&[&str]; 10] = [
     &["merge"],
     &["change", "target"],
     &["schema", "path", "yaml", "file_path"],
-    &["shown"],
+    &["shown", "limit"],
 ];
 
 /// The uses that go sideways, each for a reason.

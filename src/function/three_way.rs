@@ -4,16 +4,18 @@ use std::collections::HashMap;
 
 use super::run::{Fate, Merged, Numbering, Run, own_anchors};
 use crate::config::{Config, Role};
+use crate::limit::Budget;
 use crate::policy::OnConflict;
-use crate::resource::{Identity, Resource};
-use crate::results::{Outcome, Severity};
+use crate::resource::{Identity, Resource, all_whereabouts};
+use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
 /// Makes in dest what changed from original to updated.
 pub(super) fn three_way<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
-) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
+    budget: &'a Budget,
+) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     for role in config.mode.roles() {
         roles.require(*role)?;
     }
@@ -21,7 +23,7 @@ pub(super) fn three_way<'a>(
         own_anchors(side, side.node)?;
     }
     let (original, updated) = (roles.of(Role::Original), roles.of(Role::Updated));
-    let mut run = Run::new(config, roles);
+    let mut run = Run::new(config, roles, budget);
     let mut counts = Counts::default();
     let triples = triples([original, updated, &roles.dest]).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
     let new = triples.iter().filter(|[o, _, d]| o.is_none() && d.is_none()).filter_map(|[_, u, _]| *u);
@@ -48,7 +50,7 @@ pub(super) fn three_way<'a>(
                 let places = run.differs(original, dest)?;
                 if !places.is_empty() {
                     let json = run.own_json(original)?;
-                    run.results.push(Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict));
+                    run.results.tell([Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict)])?;
                 }
                 if !places.is_empty() && run.policy.on_conflict != OnConflict::TakeUpdated {
                     run.keep(dest)?;
@@ -65,12 +67,12 @@ pub(super) fn three_way<'a>(
                 let places = run.differs(original, updated)?;
                 if !places.is_empty() {
                     let json = run.own_json(original)?;
-                    run.results.push(Outcome::deleted_here(updated, &places, json, run.policy.on_conflict));
+                    run.results.tell([Outcome::deleted_here(updated, &places, json, run.policy.on_conflict)])?;
                 }
             }
             // In updated and dest: fields are merged. Without an original both added it.
             (original, Some(updated), Some(dest)) => {
-                run.results.extend(original.and_then(|o| moved_file(o, updated, dest)));
+                run.results.tell(original.and_then(|o| moved_file(o, updated, dest)))?;
                 let fate = run.upgrade(dest, original, updated)?;
                 match fate {
                     Fate::Unchanged | Fate::Unmarked(_) => counts.unchanged += 1,
@@ -82,13 +84,13 @@ pub(super) fn three_way<'a>(
             (original, None, None) => moves.left.extend(original.map(|o| (o, "was not here"))),
         }
     }
-    run.results.extend(moves.results());
-    let conflicts = run.results.iter().filter(|r| r.tags.contains_key("krm-merge.dev/reason")).count();
+    run.results.tell(moves.results())?;
+    let conflicts = run.results.count(|r| r.tags.contains_key("krm-merge.dev/reason"));
     let failed = conflicts > 0 && run.policy.on_conflict == OnConflict::Fail;
     if failed {
         counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
     }
-    run.results.push(counts.result(conflicts));
+    run.results.tell([counts.result(conflicts)])?;
     Ok((run.merged, run.results))
 }
 
@@ -127,7 +129,9 @@ struct Moves<'r, 'a> {
 
 impl Moves<'_, '_> {
     fn results(&self) -> Vec<Outcome> {
-        let key = |r: &Resource<'_>| r.identity.map(|i| (i.kind.to_owned(), i.namespace.to_owned(), i.name.to_owned()));
+        fn key<'a>(resource: &Resource<'a>) -> Option<(&'a str, &'a str, &'a str)> {
+            resource.identity.map(|i| (i.kind, i.namespace, i.name))
+        }
         let left: HashMap<_, _> = self.left.iter().filter_map(|(r, fate)| Some((key(r)?, (*r, *fate)))).collect();
         let moved = self.came.iter().filter_map(|came| {
             let (left, fate) = left.get(&key(came)?)?;
@@ -201,11 +205,10 @@ fn triples(sides: [&[Resource<'_>]; 3]) -> Result<Vec<Triple>, String> {
             _ => t[2].is_none(),
         };
         if has_dest && by_path.iter().any(|(_, t)| lone(t)) {
-            let places = group.iter().zip(sides).flat_map(|(side, all)| side.iter().map(|i| all[*i].whereabouts()));
-            let places: Vec<String> = places.collect();
+            let all = group.iter().zip(sides).flat_map(|(side, all)| side.iter().map(|i| &all[*i]));
+            let places = all_whereabouts(all.collect::<Vec<_>>().into_iter());
             return Err(format!(
-                "`{identity}` must be one resource on each side, or lie at the same path on each, not {}",
-                places.join(", ")
+                "`{identity}` must be one resource on each side, or lie at the same path on each, not {places}"
             ));
         }
         triples.extend(by_path.into_iter().map(|(_, triple)| triple));

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::config::{Config, Role};
 use krm_merge::file_path;
 use krm_merge::function::{Item, Job, Texts};
+use krm_merge::limit::{Budget, Limit};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{self, Outcome, Severity};
@@ -27,6 +28,8 @@ pub struct Merge {
     pub changes: Vec<Change>,
     /// What is to be told, the worst first.
     pub results: Vec<Outcome>,
+    /// How much may be written of it.
+    pub limit: Limit,
 }
 
 /// What becomes of one file.
@@ -78,11 +81,14 @@ fn run<'a>(
     config: Config<'a>,
 ) -> Result<(Vec<Item>, Vec<Added>, Vec<Outcome>), Box<Outcome>> {
     let texts = Texts::parse(&config)?;
+    let budget = Budget::new(config.limit);
     let job = Job::new(items, given, config, &texts)?;
     let (merged, results) = job.run()?;
-    let added =
-        merged.added.iter().map(|new| Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text() });
-    let added = added.collect();
+    let added = merged
+        .added
+        .iter()
+        .map(|new| Ok(Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text(&budget)? }));
+    let added = added.collect::<Result<_, Box<Outcome>>>()?;
     Ok((merged.items, added, results))
 }
 
@@ -98,8 +104,11 @@ fn run<'a>(
 /// What the files of dest cannot hold: two resources for one file, a path outside of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
-    let (owners, nodes, policy, becomes, new, mut results) = loop {
-        let config = config()?;
+    let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
+    let (owners, nodes, policy, limit, becomes, new, mut results) = loop {
+        let mut config = config()?;
+        config.limit = config.limit.with_input(input);
+        let limit = config.limit;
         let policy = config.policy.on_conflict;
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
@@ -111,7 +120,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let (becomes, added, results) =
             run(items, roles, config).unwrap_or_else(|error| (Vec::new(), Vec::new(), vec![*error]));
         if left_out.found(dest, &added, &results)? == Found::Nothing {
-            break (owners, nodes, policy, becomes, added, results);
+            break (owners, nodes, policy, limit, becomes, added, results);
         }
     };
     let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
@@ -130,10 +139,11 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
     results.append(&mut carried.results);
     results::sort(&mut results);
-    let mut merge = Merge { changes: carried.changes, results };
+    let mut merge = Merge { changes: carried.changes, results, limit };
     if merge.has_failed() {
         return Ok(merge);
     }
+    let budget = Budget::new(limit);
     let mut of_file: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for ((item, owner), node) in becomes.iter().zip(owners).zip(nodes) {
         of_file.entry(owner).or_default().push((node, item));
@@ -146,7 +156,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         }
         let old = held.bytes()?;
         let new = match held.document() {
-            Some(_) => edited(held, &items, &added)?,
+            Some(_) => edited(held, &items, &added, &budget)?,
             None if is_original(held, given)? => Some(created(&added, origin_of(&added, given))),
             None => {
                 let mut text = String::from_utf8(old.clone())?;

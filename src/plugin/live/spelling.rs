@@ -9,11 +9,10 @@ use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use krm_merge::child::element_key;
 use krm_merge::schema::{Cursor, ListKind, Types, list_kind};
-use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
-use super::object::Object;
+use super::object::{Object, value};
 use super::openapi::{Child, Form, Schema};
 use super::quantity::nanos;
 
@@ -219,8 +218,4 @@ fn node<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, like: Like, cursor: Cursor<'a
     }
     let (mine, other) = (value(mine)?, value(other)?);
     Ok(if known.is_one(&mine, &other) { other } else { mine })
-}
-
-fn value(node: NodeRef<'_>) -> Result<Value> {
-    Ok(serde_json::from_str(&to_json(node))?)
 }
