@@ -72,7 +72,7 @@ impl<'a> Change<'a> {
                     }
                 }
                 Wants::Same => {}
-                _ => out.push(path.keyed()),
+                _ => out.push(path.shown()),
             }
         }
         let mut out = Vec::new();

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::file_path;
+use crate::limit::{Asked, Budget, Kind as Written, Limit};
 use crate::patch::Reader;
 use crate::policy::{NewElements, OnConflict, Policy};
 use crate::schema::{Dialect, Inference, ListKind, ListRule, Types};
@@ -115,6 +116,54 @@ struct Spec {
     /// An OpenAPI v2 document with the merge metadata of further types: `definitions` with `x-kubernetes-group-version-kind`.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     openapi: Option<IgnoredAny>,
+    /// How many bytes of new text and results a run may write, as `64Mi`, `1Gi` or a number. Default: 20 times the input, and at least `32Mi`.
+    #[schemars(extend("x-kubernetes-int-or-string" = true))]
+    max_output: Option<Size>,
+}
+
+/// A number of bytes, as Kubernetes writes quantities.
+#[derive(Debug)]
+struct Size(Asked);
+
+/// What a size must be.
+const SIZE: &str = "a number of bytes, as `64Mi`, `1Gi` or `1048576`";
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Size;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(SIZE)
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
+                let wrong = || E::invalid_type(serde::de::Unexpected::Str(text), &self);
+                Asked::parse(text).map(Size).ok_or_else(wrong)
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, bytes: u64) -> Result<Size, E> {
+                Ok(Size(Asked::bytes(bytes)))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, bytes: i64) -> Result<Size, E> {
+                let wrong = |_| E::invalid_type(serde::de::Unexpected::Signed(bytes), &self);
+                u64::try_from(bytes).map_err(wrong).and_then(|bytes| self.visit_u64(bytes))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Size {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Size".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]})
+    }
 }
 
 /// The schema of the inputs of a role that has no targets. That a field is known and has no place here is a better message than that it is
@@ -203,6 +252,8 @@ pub struct Config<'a> {
     pub inference: Inference,
     /// What is known of types.
     pub types: Types<'a>,
+    /// How much a run may write. Its input is the text that the functionConfig stands in, until more is said.
+    pub limit: Limit,
 }
 
 /// One input of a role.
@@ -254,6 +305,7 @@ impl<'a> Config<'a> {
                 node.error(format!("`functionConfig` must be a map: a `{KIND}` of `{API_VERSION}`, or a ConfigMap"))
             );
         }
+        check_size(node)?;
         let text = |key| node.get(key).and_then(NodeRef::as_str).unwrap_or_default();
         match (text("apiVersion"), text("kind")) {
             (API_VERSION, KIND) => read_merge(node),
@@ -266,6 +318,20 @@ impl<'a> Config<'a> {
             }
         }
     }
+}
+
+/// Checks that a functionConfig may be read: its aliases are written out there.
+fn check_size(node: NodeRef<'_>) -> Result<(), Error> {
+    let asked = ["spec", "data"].into_iter().find_map(|parent| node.at(&[parent, "maxOutput"])).map(NodeRef::string);
+    let budget = Budget::new(limit(node, asked.and_then(Asked::parse), "spec.maxOutput"));
+    if node.has_aliases() {
+        budget.take(node.expanded_len());
+    }
+    budget.check(Written::FunctionConfig).map_err(|e| node.error(e.to_string()))
+}
+
+fn limit(node: NodeRef<'_>, asked: Option<Asked>, field: &'static str) -> Limit {
+    Limit::new(node.document().source().len(), asked, field)
 }
 
 const MODES: [&str; 3] = ["TwoWay", "ThreeWay", "Strategic"];
@@ -315,7 +381,8 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     if let Some(at) = spec_node.get("openapi").filter(|_| spec.openapi.is_some()) {
         types = types.with_openapi(at)?;
     }
-    Ok(Config { mode, sides, policy, merge_keys, inference, types })
+    let limit = limit(node, spec.max_output.map(|size| size.0), "spec.maxOutput");
+    Ok(Config { mode, sides, policy, merge_keys, inference, types, limit })
 }
 
 fn inference(mode: Mode, asked: Option<bool>) -> Inference {
@@ -466,7 +533,8 @@ fn list_rule(rule: MergeKey, node: NodeRef<'_>, i: usize) -> Result<ListRule, Er
     Ok(ListRule { api_version: rule.api_version, kind: rule.kind, path, list })
 }
 
-const DATA: [&str; 7] = ["mode", "source", "original", "updated", "onConflict", "newElements", "inferMergeKeys"];
+const DATA: [&str; 8] =
+    ["mode", "source", "original", "updated", "onConflict", "newElements", "inferMergeKeys", "maxOutput"];
 
 /// Reads the ConfigMap form, in which every value is a string.
 fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
@@ -542,7 +610,12 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         Policy { on_conflict: on_conflict.unwrap_or_default(), new_elements: new_elements.unwrap_or_default() };
     let inference = inference(mode, infer);
     let types = Types::new([], inference, dialect(mode));
-    Ok(Config { mode, sides, policy, merge_keys: Vec::new(), inference, types })
+    let asked = get("maxOutput").map(|at| {
+        let wrong = || at.error(format!("`data.maxOutput` must be {SIZE}, not \"{}\"", at.string()));
+        Asked::parse(at.string()).ok_or_else(wrong)
+    });
+    let limit = limit(node, asked.transpose()?, "data.maxOutput");
+    Ok(Config { mode, sides, policy, merge_keys: Vec::new(), inference, types, limit })
 }
 
 /// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::config::Config;
 use crate::function::{Item, Job, Merged, Output, Texts, Verdict};
+use crate::limit::{Budget, Exceeded};
 use crate::resource::{Origin, Resource};
 use crate::results::{self, Outcome};
 use crate::splice;
@@ -40,7 +41,8 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     if let Some(second) = roots.next() {
         return Err(in_config(second.error("the config file must hold one document, a functionConfig")));
     }
-    let function_config = Config::read(function_config).map_err(in_config)?;
+    let mut function_config = Config::read(function_config).map_err(in_config)?;
+    function_config.limit = function_config.limit.with_input(documents.len());
     let doc = Document::parse(documents).map_err(in_stdin)?;
     let mut items = Vec::new();
     for root in doc.roots().filter(|r| !r.is_null()) {
@@ -50,23 +52,29 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
         items.push(Resource::read(root, Origin::File { name: "stdin".into(), item: Some(items.len()) }));
     }
     let extents: Vec<Range<usize>> = items.iter().map(|item| extent(item.node)).collect();
+    let limit = function_config.limit;
     let texts = Texts::parse(&function_config)?;
     let job = Job::new(items, Vec::new(), function_config, &texts)?;
     let (merged, results) = job.run()?;
-    Ok((write(&doc, &extents, merged), results))
+    Ok((write(&doc, &extents, merged, &Budget::new(limit))?, results))
 }
 
 /// The documents with what becomes of each, and the added ones behind them; `extents` says where in the text each lies.
-fn write(doc: &Document<'_>, extents: &[Range<usize>], merged: Merged<'_>) -> String {
+fn write(
+    doc: &Document<'_>,
+    extents: &[Range<usize>],
+    merged: Merged<'_>,
+    budget: &Budget,
+) -> Result<String, Exceeded> {
     let mut out = rewrite(doc.source(), extents.iter().cloned().zip(&merged.items));
     for added in merged.added {
         if !out.is_empty() {
             let end = if out.ends_with('\n') { "" } else { doc.line_break() };
             out.extend([end, "---", doc.line_break()]);
         }
-        out.push_str(&added.text());
+        out.push_str(&added.text(budget)?);
     }
-    out
+    Ok(out)
 }
 
 /// A text with what becomes of its documents. Each comes with where it lies: disjoint, and in the order of the text.

@@ -15,6 +15,7 @@ mod triples;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};
+use crate::limit::{Budget, Limit};
 use crate::resource::{Origin, Resource, paths_in_sub_packages};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Severity};
@@ -61,7 +62,7 @@ pub fn run(stdin: &str) -> Output {
     };
     match merge_list(&list) {
         Ok(output) => output,
-        Err(error) => write(&list, Merged::default(), vec![*error]),
+        Err(error) => write(&list, Merged::default(), vec![*error], usual(&list)),
     }
 }
 
@@ -79,26 +80,36 @@ fn verdict(results: &[Outcome]) -> Verdict {
     if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }
 
+/// The limit of what may always be told: what went wrong, whatever limit the user has set.
+fn usual(list: &ResourceList<'_>) -> Limit {
+    Limit::default().with_input(list.text().len())
+}
+
 /// The ResourceList with what became of the items, or with the items as they came where a result is an error.
-fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>) -> Output {
+fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>, limit: Limit) -> Output {
     results::sort(&mut results);
     let merged = if verdict(&results) == Verdict::Passed { merged } else { Merged::default() };
-    match written(list, merged, &results) {
+    match written(list, merged, &results, limit) {
         Ok(stdout) => Output::of(stdout, &results),
-        Err(e) => {
-            let results = [Outcome::unreadable("stdin", &e)];
-            let stdout = written(list, Merged::default(), &results).unwrap_or_else(|_| list.text().to_owned());
-            Output::of(stdout, &results)
+        Err(error) => {
+            let results = [*error];
+            let stdout = written(list, Merged::default(), &results, usual(list));
+            Output::of(stdout.unwrap_or_else(|_| list.text().to_owned()), &results)
         }
     }
 }
 
-fn written(list: &ResourceList<'_>, merged: Merged<'_>, results: &[Outcome]) -> Result<String, Error> {
+fn written(
+    list: &ResourceList<'_>,
+    merged: Merged<'_>,
+    results: &[Outcome],
+    limit: Limit,
+) -> Result<String, Box<Outcome>> {
     let added: Vec<Tree<'_>> = merged.added.into_iter().map(|added| added.tree).collect();
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
     let edits =
         merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });
-    list.write(edits.flatten().collect(), &gone, added, results)
+    list.write(edits.flatten().collect(), &gone, added, results, limit)
 }
 
 fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
@@ -110,8 +121,9 @@ fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
         )));
     };
     let config = Config::read(node).map_err(in_stdin)?;
+    let limit = config.limit;
     let items: Vec<_> = list.items().enumerate().map(|(i, node)| Resource::read(node, Origin::Item(i))).collect();
-    let paths = paths_in_sub_packages(&items);
+    let paths = paths_in_sub_packages(&items, &Budget::new(limit))?;
     let items = items.into_iter().zip(&paths).map(|(item, path)| match path {
         Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },
         None => item,
@@ -119,13 +131,15 @@ fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
     let texts = Texts::parse(&config)?;
     let job = Job::new(items.collect(), Vec::new(), config, &texts)?;
     let (merged, results) = job.run()?;
-    Ok(write(list, merged, results))
+    Ok(write(list, merged, results, limit))
 }
 
 /// A merge that is ready to run: who plays which role, and how they merge.
 pub struct Job<'a> {
     roles: Roles<'a>,
     config: Config<'a>,
+    /// What is left for new text and results.
+    budget: Budget,
     told: Vec<Outcome>,
 }
 
@@ -143,22 +157,24 @@ impl<'a> Job<'a> {
     ) -> Result<Self, Box<Outcome>> {
         let roles = assign(items, given, &config, texts)?;
         let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
+        let budget = Budget::new(config.limit);
         let mut told = rules::idle(&config.merge_keys, &roles);
-        told.extend(apart::told(&config, &roles)?);
-        Ok(Self { roles, config, told })
+        told.extend(apart::told(&config, &roles, &budget)?);
+        Ok(Self { roles, config, budget, told })
     }
 
     /// Runs it: what becomes of each item, what is new, and the results. Where a result is an error nothing must be carried out.
     ///
     /// # Errors
-    /// A resource that cannot be merged.
+    /// A resource that cannot be merged; more to write than the limit allows.
     pub fn run(&'a self) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
-        let (merged, mut results) = match self.config.mode {
-            Mode::TwoWay => two_way(&self.roles, &self.config),
-            Mode::ThreeWay => three_way(&self.roles, &self.config),
-            Mode::Strategic => strategic(&self.roles, &self.config),
+        let Self { roles, config, budget, told } = self;
+        let (merged, mut results) = match config.mode {
+            Mode::TwoWay => two_way(roles, config, budget),
+            Mode::ThreeWay => three_way(roles, config, budget),
+            Mode::Strategic => strategic(roles, config, budget),
         }?;
-        results.extend(self.told.iter().cloned());
-        Ok((merged, results))
+        results.tell(told.iter().cloned())?;
+        Ok((merged, results.into_vec()))
     }
 }

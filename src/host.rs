@@ -3,7 +3,7 @@
 //! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same. Source: hosts.md,
 //! measured on kpt and kustomize.
 
-use crate::path::{FieldPath, Step};
+use crate::path::FieldPath;
 
 /// The annotation that holds an item's path in the package.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
@@ -26,10 +26,5 @@ pub fn is_transport(key: &str) -> bool {
 
 /// Whether a field of the map at a path is the host's, and no merge looks at it.
 pub fn is_protected(map: &FieldPath<'_>, name: &str) -> bool {
-    let mut steps = map.steps();
-    let is_field = |step: Option<&Step<'_>>, name| matches!(step, Some(Step::Field(field)) if field == name);
-    is_field(steps.next(), "metadata")
-        && is_field(steps.next(), "annotations")
-        && steps.next().is_none()
-        && is_transport(name)
+    map.is_fields(&["metadata", "annotations"]) && is_transport(name)
 }

@@ -61,6 +61,7 @@ pub mod tree;
 pub mod child;
 pub mod file_path;
 pub mod host;
+pub mod limit;
 pub mod path;
 pub mod schema;
 pub mod yaml;

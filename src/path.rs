@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::rc::Rc;
 
 use crate::shown::{misleads, quoted};
 
@@ -25,39 +26,69 @@ pub enum Step<'a> {
     Index(usize),
 }
 
-/// A step, with the index of the element in dest where there is one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A step, with the index of the element in dest where there is one, and the steps that lead there.
+#[derive(Debug, PartialEq, Eq)]
 struct Stride<'a> {
     step: Step<'a>,
     index: Option<usize>,
+    above: Option<Rc<Self>>,
 }
 
-/// A path from the root of a resource.
+/// A path from the root of a resource. Paths share the steps that they have in common, so that a copy is one word: thousands of conflicts may
+/// lie below one deep place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FieldPath<'a>(Vec<Stride<'a>>);
+pub struct FieldPath<'a>(Option<Rc<Stride<'a>>>);
+
+/// The longest path that a message shows. The deepest of the built-in types, with names as long as Kubernetes takes them, are shorter.
+const SHOWN: usize = 600;
 
 impl<'a> FieldPath<'a> {
     /// Goes down one step; `index` is the element's place in dest.
     pub fn push(&mut self, step: Step<'a>, index: Option<usize>) {
-        self.0.push(Stride { step, index });
+        self.0 = Some(Rc::new(Stride { step, index, above: self.0.take() }));
     }
 
     /// Goes up one step.
     pub fn pop(&mut self) {
-        self.0.pop();
+        self.0 = self.0.take().and_then(|last| last.above.clone());
     }
 
     /// The steps from the root.
     pub fn steps(&self) -> impl Iterator<Item = &Step<'a>> {
-        self.0.iter().map(|stride| &stride.step)
+        self.strides().into_iter().map(|stride| &stride.step)
+    }
+
+    /// Whether it leads from the root through these fields, and no further.
+    pub fn is_fields(&self, names: &[&str]) -> bool {
+        let mut names = names.iter().rev();
+        self.upwards().all(|stride| match (&stride.step, names.next()) {
+            (Step::Field(field), Some(name)) => field == name,
+            _ => false,
+        }) && names.next().is_none()
+    }
+
+    /// The strides from the last one up to the root.
+    fn upwards(&self) -> impl Iterator<Item = &Stride<'a>> {
+        std::iter::successors(self.0.as_deref(), |stride| stride.above.as_deref())
+    }
+
+    fn strides(&self) -> Vec<&Stride<'a>> {
+        let mut strides: Vec<_> = self.upwards().collect();
+        strides.reverse();
+        strides
     }
 
     /// Whether it names the resource itself.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
-    /// `spec.template.spec.containers[name=app].image`, for messages.
+    /// `spec.template.spec.containers[name=app].image`, with the middle left out where it is long, for messages.
+    pub fn shown(&self) -> String {
+        cut(self.keyed(), SHOWN)
+    }
+
+    /// `spec.template.spec.containers[name=app].image`, whole.
     pub fn keyed(&self) -> String {
         self.write(|stride, out| match &stride.step {
             Step::Field(_) => {}
@@ -86,7 +117,7 @@ impl<'a> FieldPath<'a> {
 
     fn write(&self, element: impl Fn(&Stride<'a>, &mut String)) -> String {
         let mut out = String::new();
-        for stride in &self.0 {
+        for stride in self.strides() {
             match &stride.step {
                 Step::Field(name) if must_be_quoted(name) => {
                     out.push_str(&format!("[{}]", quoted(name)));
@@ -102,6 +133,16 @@ impl<'a> FieldPath<'a> {
         }
         out
     }
+}
+
+/// A text without its middle where it is longer than `most` bytes; most of what is left is its beginning.
+pub(crate) fn cut(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let boundary = |from: usize| (from..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let (head, tail) = (boundary(most * 2 / 3), boundary(text.len() - most / 3));
+    format!("{}…{}", &text[..head], &text[tail..])
 }
 
 /// Whether a name would not stand for itself in a path, or would mislead.
@@ -120,13 +161,15 @@ fn value(text: &str) -> String {
 
 impl<'a> From<Step<'a>> for FieldPath<'a> {
     fn from(step: Step<'a>) -> Self {
-        Self(vec![Stride { step, index: None }])
+        let mut path = Self::default();
+        path.push(step, None);
+        path
     }
 }
 
 impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.keyed())
+        f.write_str(&self.shown())
     }
 }
 
@@ -147,5 +190,25 @@ mod tests {
         path.pop();
         path.push(Step::Value("x".into()), None);
         assert_eq!((path.keyed(), path.indexed()), ("spec.ports[=x]".into(), "spec.ports[=x]".into()));
+    }
+
+    #[test]
+    fn a_long_path_is_shown_without_its_middle() {
+        let mut path = FieldPath::default();
+        path.push(Step::Field("data".into()), None);
+        path.push(Step::Field("é".repeat(50_000).into()), None);
+        path.push(Step::Field("last".into()), None);
+        let shown = path.shown();
+        assert!((SHOWN - 4..SHOWN + 8).contains(&shown.len()), "{}", shown.len());
+        assert!(shown.starts_with("data.éé") && shown.contains("é…é") && shown.ends_with("é.last"), "{shown}");
+        assert_eq!(path.keyed().len(), 100_010);
+        assert_eq!(path.to_string(), shown);
+    }
+
+    #[test]
+    fn a_text_is_cut_only_where_it_is_longer() {
+        for (text, want) in [("", ""), ("123456", "123456"), ("1234567", "1234…67"), ("ééééé", "éé…é")] {
+            assert_eq!(cut(text.into(), 6), want);
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
+use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::shown;
 use crate::target::Target;
 use crate::yaml::{NodeRef, Place, comment_text};
@@ -221,7 +222,10 @@ impl<'a> Resource<'a> {
 ///
 /// `kpt fn render` gives an item the path in its own package, and the folder of that package on disk; the package that runs is the one
 /// that all of them lie in. Source: kpt's `internal/util/render`, `pathRelToRoot`.
-pub fn paths_in_sub_packages(items: &[Resource<'_>]) -> Vec<Option<String>> {
+///
+/// # Errors
+/// They take more than is left of the budget.
+pub fn paths_in_sub_packages(items: &[Resource<'_>], budget: &Budget) -> Result<Vec<Option<String>>, Exceeded> {
     let parts = |package: &'_ str| package.split('/').map(str::to_owned).collect::<Vec<_>>();
     let mut root: Option<Vec<String>> = None;
     for package in items.iter().filter_map(|item| item.package) {
@@ -233,9 +237,22 @@ pub fn paths_in_sub_packages(items: &[Resource<'_>]) -> Vec<Option<String>> {
     let depth = root.map_or(0, |r| r.len());
     let path = |item: &Resource<'_>| {
         let below: Vec<&str> = item.package?.split('/').skip(depth).collect();
-        (!below.is_empty()).then_some(format!("{}/{}", below.join("/"), item.path?))
+        let path = item.path.filter(|_| !below.is_empty())?;
+        Some(budget.paid(item.package?.len() + path.len(), || format!("{}/{path}", below.join("/"))))
     };
-    items.iter().map(path).collect()
+    let paths = items.iter().map(path).collect();
+    budget.check(Written::Text).map(|()| paths)
+}
+
+/// Where resources are, for messages; of many, the first ones.
+pub fn all_whereabouts<'r, 'a: 'r>(resources: impl ExactSizeIterator<Item = &'r Resource<'a>>) -> String {
+    const SHOWN: usize = 20;
+    let more = resources.len().saturating_sub(SHOWN);
+    let mut places: Vec<String> = resources.take(SHOWN).map(Resource::whereabouts).collect();
+    if more > 0 {
+        places.push(format!("and {more} more"));
+    }
+    places.join(", ")
 }
 
 /// Resources by identity, so that finding a partner is one look-up.
@@ -272,11 +289,10 @@ impl<'r, 'a> Index<'r, 'a> {
         if let (Some(only), None) = (at_path.next(), at_path.next()) {
             return Ok(Some(*only));
         }
-        let places: Vec<String> = found.iter().map(|i| self.resources[*i].whereabouts()).collect();
+        let places = all_whereabouts(found.iter().map(|i| &self.resources[*i]));
         Err(format!(
-            "`{identity}` must be one item, or the one with the path of its partner, not {}: {}; give the source the path of the one that is meant, or a `target` that selects all of them",
-            found.len(),
-            places.join(", ")
+            "`{identity}` must be one item, or the one with the path of its partner, not {}: {places}; give the source the path of the one that is meant, or a `target` that selects all of them",
+            found.len()
         ))
     }
 }

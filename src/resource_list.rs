@@ -4,7 +4,8 @@
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
 use crate::child::By;
-use crate::results::Outcome;
+use crate::limit::{Budget, Limit};
+use crate::results::{self, Outcome};
 use crate::splice::{self, Edit};
 use crate::tree::{Branch, Entry, Key, Tree};
 use crate::yaml::{Document, Error, NodeRef, one_of};
@@ -69,24 +70,25 @@ impl<'a> ResourceList<'a> {
     /// The text with edits made inside of items, with items gone and added, and with results at the end of its own.
     ///
     /// # Errors
-    /// Items are to be added where there is no list of items.
+    /// Items are to be added where there is no list of items; what is written takes more than the limit.
     pub fn write(
         &self,
         mut edits: Vec<Edit>,
         gone: &[bool],
         added: Vec<Tree<'_>>,
         results: &[Outcome],
-    ) -> Result<String, Error> {
+        limit: Limit,
+    ) -> Result<String, Box<Outcome>> {
+        let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
         if self.items.is_none() && !added.is_empty() {
-            return Err(self.root.error("`items` must be a list, so that resources can be added to it"));
+            return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
         let text = self.root.document().source();
         // Results are the program's own text, which any YAML library writes; from there on they are spliced in like a user's.
-        let written =
-            serde_yaml::to_string(&std::collections::BTreeMap::from([("results", results)])).unwrap_or_default();
-        let results_doc = Document::parse(written)?;
+        let written = results::to_yaml(results, &Budget::new(limit))?;
+        let results_doc = Document::parse(written).map_err(in_stdin)?;
         let tree = self.tree(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
-        edits.extend(splice::edits(self.root, &tree));
+        edits.extend(splice::edits(self.root, &tree, &Budget::new(limit))?);
         Ok(splice::apply(text, 0..text.len(), &splice::joined(edits)))
     }
 

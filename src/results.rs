@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_yaml::Value;
 
 use crate::child::Value as _;
+use crate::limit::{Budget, Exceeded, Kind as Written};
+use crate::path::cut;
 use crate::policy::{OnConflict, Settled};
 use crate::resource::{Identity, Resource};
 use crate::shown;
@@ -113,11 +115,14 @@ pub struct File {
     pub index: Option<u64>,
 }
 
+/// The longest message, for it is one line of a terminal or a log; what is left out is in the other fields, or in the input.
+const MESSAGE: usize = 8000;
+
 impl Outcome {
     /// A result about nothing in particular.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self {
-            message: shown::line(&message.into()).into_owned(),
+            message: cut(shown::line(&message.into()).into_owned(), MESSAGE),
             severity,
             resource_ref: None,
             field: None,
@@ -128,9 +133,25 @@ impl Outcome {
         }
     }
 
+    /// More was to be written about a resource than a limit allows.
+    pub fn exceeded(exceeded: Exceeded, resource: &Resource<'_>) -> Box<Self> {
+        Box::new(Self::new(Severity::Error, exceeded.to_string()).about(resource))
+    }
+
     /// An error in a text; `text` says which.
     pub fn unreadable(text: &str, error: &Error) -> Self {
         Self { excerpt: error.excerpt().map(str::to_owned), ..Self::new(Severity::Error, format!("{text} {error}")) }
+    }
+
+    /// How many bytes it takes, but for the values, which come off the budget where they are read.
+    fn size(&self) -> usize {
+        let of_field = self.field.as_ref().map_or(0, |f| f.path.len());
+        let of_resource = self.resource_ref.as_ref().map_or(0, |r| {
+            [&r.api_version, &r.kind, &r.namespace, &r.name].into_iter().map(String::len).sum::<usize>()
+        });
+        let of_file = self.file.as_ref().map_or(0, |f| f.path.len());
+        let of_place = self.told.as_ref().map_or(0, |t| t.place.len());
+        self.message.len() + of_field + of_resource + of_file + of_place
     }
 
     /// The same about a resource.
@@ -148,8 +169,8 @@ impl Outcome {
     }
 
     /// A warning of the merge, about a resource of dest. `side` is the word for the other side: source or updated.
-    pub fn warning(warning: &Warning<'_>, resource: &Resource<'_>, side: &str) -> Self {
-        let place = warning.path.keyed();
+    pub fn warning(warning: &Warning<'_>, resource: &Resource<'_>, side: &str, budget: &Budget) -> Self {
+        let place = warning.path.shown();
         let kind = |node: Option<NodeRef<'_>>| node.map_or("nothing", kind_of);
         let message = match &warning.notice {
             Notice::Clash => format!(
@@ -170,17 +191,19 @@ impl Outcome {
         };
         let field = Field {
             path: warning.path.indexed(),
-            current_value: warning.dest.map(to_value),
-            proposed_value: warning.proposed.map(to_value),
+            current_value: warning.dest.map(|node| value_of(View::Node(node), budget)),
+            proposed_value: warning.proposed.map(|node| value_of(View::Node(node), budget)),
         };
         Self { field: Some(field), ..Self::new(Severity::Warning, message) }.about(resource)
     }
 
     /// A conflict of the merge, about a resource of dest. Of a Secret the message shows no values, for messages stand in the logs of
     /// pipelines; the fields have them, for they are what a user asks the results for.
-    pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict) -> Self {
-        let [dest, original, updated] =
-            [conflict.dest.as_ref().map(json_of), conflict.original.map(to_json), conflict.updated.map(to_json)];
+    pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict, budget: &Budget) -> Self {
+        // Where the budget is used up nobody sees the result.
+        let json = |node| to_json(node, budget).unwrap_or_default();
+        let dest = conflict.dest.as_ref().map(|dest| json_of(dest, budget).unwrap_or_default());
+        let (original, updated) = (conflict.original.map(json), conflict.updated.map(json));
         let start = first_difference([&dest, &original, &updated].into_iter().flatten());
         let show = |word: &str, value: &Option<String>| match value.as_ref().filter(|_| !is_secret(resource)) {
             Some(value) => format!(" {word} {}", brief(value, start)),
@@ -198,15 +221,15 @@ impl Outcome {
         let settled = verdict_of(policy.settles(conflict));
         let message = format!(
             "`{}` was {} and {}{}: {settled}",
-            conflict.path.keyed(),
+            conflict.path.shown(),
             did(&dest, "dest"),
             did(&updated, "updated"),
             show("from", &original),
         );
         let field = Field {
             path: conflict.path.indexed(),
-            current_value: conflict.dest.as_ref().and_then(Tree::view).map(value_of),
-            proposed_value: conflict.updated.map(to_value),
+            current_value: conflict.dest.as_ref().and_then(Tree::view).map(|view| value_of(view, budget)),
+            proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
         };
         let field = (!conflict.path.is_empty()).then_some(field);
         let told = Some(Told { place: conflict.path.keyed(), settled });
@@ -288,7 +311,7 @@ impl Outcome {
             about.push_str(&if about.is_empty() { file.into_owned() } else { format!(" ({file})") });
         }
         if !about.is_empty() {
-            about.push_str(": ");
+            about = cut(about, MESSAGE) + ": ";
         }
         format!("{severity}: {about}{}", shown::line(&self.message))
     }
@@ -357,16 +380,26 @@ fn kind_of(node: NodeRef<'_>) -> &'static str {
 }
 
 /// The value of a node. A number that neither an integer nor a float holds exactly is given as its text.
-pub fn to_value(node: NodeRef<'_>) -> Value {
-    value_of(View::Node(node))
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn to_value(node: NodeRef<'_>, budget: &Budget) -> Result<Value, Exceeded> {
+    let value = value_of(View::Node(node), budget);
+    budget.check(Written::Results).map(|()| value)
 }
 
-fn value_of(view: View<'_, '_>) -> Value {
+/// A value as far as the budget goes.
+fn value_of(view: View<'_, '_>, budget: &Budget) -> Value {
+    // Nothing of it is shorter than its line break and a letter of its own.
+    if !budget.take(view.string().len() + 2) {
+        return Value::Null;
+    }
     match view.kind() {
         Kind::Map => {
-            Value::Mapping(view.fields().into_iter().map(|(k, v)| (Value::String(k.to_owned()), value_of(v))).collect())
+            let fields = view.fields().into_iter().filter(|(key, _)| budget.take(key.len()));
+            Value::Mapping(fields.map(|(k, v)| (Value::String(k.to_owned()), value_of(v, budget))).collect())
         }
-        Kind::List => Value::Sequence(view.elements().into_iter().map(value_of).collect()),
+        Kind::List => Value::Sequence(view.elements().into_iter().map(|view| value_of(view, budget)).collect()),
         Kind::Scalar | Kind::Alias => match view.scalar() {
             None | Some(Scalar::Null) => Value::Null,
             Some(Scalar::Bool(b)) => Value::Bool(b),
@@ -382,6 +415,66 @@ fn value_of(view: View<'_, '_>) -> Value {
             }
             Some(_) => Value::String(view.string().into()),
         },
+    }
+}
+
+impl From<Exceeded> for Box<Outcome> {
+    fn from(exceeded: Exceeded) -> Self {
+        Self::new(Outcome::new(Severity::Error, exceeded.to_string()))
+    }
+}
+
+/// Results as YAML: a map with the one field `results`.
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn to_yaml(results: &[Outcome], budget: &Budget) -> Result<String, Exceeded> {
+    let results = BTreeMap::from([("results", results)]);
+    budget.written(Written::Results, |out| serde_yaml::to_writer(out, &results))
+}
+
+/// The results of a run so far, as many as the budget allows.
+#[derive(Debug)]
+pub struct Results<'b> {
+    all: Vec<Outcome>,
+    budget: &'b Budget,
+}
+
+impl<'b> Results<'b> {
+    /// None yet.
+    pub fn new(budget: &'b Budget) -> Self {
+        Self { all: Vec::new(), budget }
+    }
+
+    /// Adds results.
+    ///
+    /// # Errors
+    /// They take more than is left of the budget.
+    pub fn tell(&mut self, results: impl IntoIterator<Item = Outcome>) -> Result<(), Box<Outcome>> {
+        for result in results {
+            self.budget.take(result.size());
+            if let Err(exceeded) = self.budget.check(Written::Results) {
+                let told = Outcome::new(Severity::Error, exceeded.to_string());
+                return Err(Box::new(Outcome { resource_ref: result.resource_ref, file: result.file, ..told }));
+            }
+            self.all.push(result);
+        }
+        Ok(())
+    }
+
+    /// Adds results that came off the same budget already.
+    pub fn append(&mut self, mut more: Self) {
+        self.all.append(&mut more.all);
+    }
+
+    /// How many there are of a sort.
+    pub fn count(&self, is_meant: impl Fn(&Outcome) -> bool) -> usize {
+        self.all.iter().filter(|result| is_meant(result)).count()
+    }
+
+    /// All of them.
+    pub fn into_vec(self) -> Vec<Outcome> {
+        self.all
     }
 }
 

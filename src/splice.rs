@@ -7,6 +7,7 @@ mod print;
 
 use std::ops::Range;
 
+use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
@@ -27,12 +28,16 @@ pub struct Edit {
 ///
 /// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: that one takes
 /// the root's place is the caller's to carry out, for it concerns what holds it.
-pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>) -> Vec<Edit> {
-    let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root), edits: Vec::new() };
+///
+/// # Errors
+/// The new text takes more than is left of the budget.
+pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<Vec<Edit>, Exceeded> {
+    let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root, budget), edits: Vec::new() };
     if let Tree::Branch(branch) = tree {
         splicer.children(root, branch);
     }
-    splicer.finish()
+    budget.check(Written::Text)?;
+    Ok(splicer.finish())
 }
 
 /// The edits that several trees for parts of one document make, in the order of the text. What one tree does to a node that another one removes
@@ -85,25 +90,36 @@ pub fn apply(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
 }
 
 /// A new resource as a text of its own.
-pub fn standalone(tree: &Tree<'_>) -> String {
-    let mut lines = tree.like().map(|like| Layout::of(like).document(tree)).unwrap_or_default();
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
+    let mut lines = tree.like().map(|like| Layout::of(like, budget).document(tree)).unwrap_or_default();
     lines.push(String::new());
-    lines.join("\n")
+    budget.check(Written::Text)?;
+    Ok(lines.join("\n"))
 }
 
 /// The value of a node as compact JSON.
-pub fn to_json(node: NodeRef<'_>) -> String {
-    json_of(&Tree::Node(node))
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
+    json_of(&Tree::Node(node), budget)
 }
 
 /// A tree as compact JSON.
-pub fn json_of(tree: &Tree<'_>) -> String {
-    Layout { indent: 2, list_offset: 0, flow: Flow::TightJson }.flow(tree)
+///
+/// # Errors
+/// It takes more than is left of the budget.
+pub fn json_of(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
+    let json = Layout { indent: 2, list_offset: 0, flow: Flow::TightJson, budget }.flow(tree);
+    budget.check(Written::Text).map(|()| json)
 }
 
-struct Splicer<'d> {
+struct Splicer<'d, 'b> {
     doc: &'d Document<'d>,
-    layout: Layout,
+    layout: Layout<'b>,
     edits: Vec<Edit>,
 }
 
@@ -162,7 +178,7 @@ fn lead(host: Host, column: usize) -> String {
     format!("{}{}", " ".repeat(column), if host == Host::Field { "k:" } else { "-" })
 }
 
-impl<'d> Splicer<'d> {
+impl<'d> Splicer<'d, '_> {
     fn finish(mut self) -> Vec<Edit> {
         if self.edits.iter().any(|e| e.range.start == self.text().len() && !e.text.is_empty()) {
             self.close_end();
@@ -191,6 +207,17 @@ impl<'d> Splicer<'d> {
 
     fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {
         self.edits.push(Edit { range, text: text.into() });
+    }
+
+    /// A piece of the text on a line of its own.
+    fn indented(&self, column: usize, range: Range<usize>) -> String {
+        let text = &self.text()[range];
+        self.layout.budget.paid(column + text.len(), || format!("{}{text}", " ".repeat(column)))
+    }
+
+    /// Children with what the user puts between two of them.
+    fn joined(&self, children: &[String], comma: &str) -> String {
+        self.layout.budget.paid(children.len().saturating_mul(comma.len()), || children.join(comma))
     }
 
     fn text(&self) -> &'d str {
@@ -259,8 +286,7 @@ impl<'d> Splicer<'d> {
             let of_children = self.owned(&places);
             let owned = |at: usize| own == Some(at) || of_children(at);
             let free = self.doc.comments_in(place.open..below(self.doc, value.end(), column)).filter(|c| !owned(c.0));
-            let free: Vec<String> =
-                free.map(|(s, e)| format!("{}{}", " ".repeat(child_column), &self.text()[s..e])).collect();
+            let free: Vec<String> = free.map(|(s, e)| self.indented(child_column, s..e)).collect();
             text.body.splice(0..0, free);
         }
         text
@@ -289,7 +315,8 @@ impl<'d> Splicer<'d> {
         };
         let comment = comment.or_else(|| comment_text(place, old)).filter(|c| !c.is_empty());
         let end = end.max(place.end);
-        let mut text = new.behind(host, comment);
+        let mut text = String::new();
+        new.behind(host, comment, &mut text);
         let block = if end == self.text().len() { last_block(&format!("{}{text}", lead(host, column))) } else { None };
         if block.is_some_and(|block| block.chomping != Chomping::Strip) {
             // The end of the text would end no line of it.
@@ -322,7 +349,8 @@ impl<'d> Splicer<'d> {
         if place.is_inline(self.doc) {
             return;
         }
-        let lines: String = comment_lines(comments, place.column(self.doc)).into_iter().map(|l| l + "\n").collect();
+        let lines: String =
+            comment_lines(comments, place.column(self.doc), self.layout.budget).into_iter().map(|l| l + "\n").collect();
         self.edit(place.top(self.doc)..line_start(self.text(), place.lead), lines);
     }
 
@@ -351,7 +379,7 @@ impl<'d> Splicer<'d> {
             let to = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
             let owned = self.owned(&places[..kept_index]);
             let free = self.doc.comments_in(first.lead..to).filter(|c| !owned(c.0));
-            lines.extend(free.map(|(s, e)| format!("{}{}", " ".repeat(column), &self.text()[s..e])));
+            lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
             let mut text = lines.join("\n").trim_start().to_owned();
             if !text.is_empty() {
                 text.push('\n');
@@ -419,8 +447,9 @@ impl<'d> Splicer<'d> {
         match Fate::of(new.tree, *value) {
             Fate::Kept => BlockScalar::last_of(*value).map(|(block, _)| block),
             Fate::Put(_) => {
-                let text = self.layout.value(&new, host, column).behind(host, None);
-                last_block(&format!("{}{text}", lead(host, column)))
+                let mut text = lead(host, column);
+                self.layout.value(&new, host, column).behind(host, None, &mut text);
+                last_block(&text)
             }
             Fate::Inside(branch) if value.style() == Style::Block => {
                 let column = match Place::of_children(*value).first() {
@@ -442,8 +471,7 @@ impl<'d> Splicer<'d> {
         let column = first.column(self.doc);
         let owned = self.owned(places);
         let free = self.doc.comments_in(first.lead..last.end).filter(|c| !owned(c.0));
-        let mut lines: Vec<String> =
-            free.map(|(s, e)| format!("{}{}", " ".repeat(column), &self.text()[s..e])).collect();
+        let mut lines: Vec<String> = free.map(|(s, e)| self.indented(column, s..e)).collect();
         lines.extend(news(entries).flat_map(|new| self.layout.new_child(&new, column)));
         if news(entries).next().is_none() {
             let empty = if root.kind() == Kind::Map { "{}" } else { "[]" };
@@ -567,7 +595,7 @@ impl<'d> Splicer<'d> {
                 }
                 _ => (None, None),
             };
-            let text = children.join(&self.comma(node, &places));
+            let text = self.joined(&children, &self.comma(node, &places));
             self.edit(inner, [open.unwrap_or_default(), &text, close.unwrap_or_default()].concat());
         } else {
             self.flow_entries(&places, &values, entries, &self.comma(node, &places));
@@ -607,13 +635,18 @@ impl<'d> Splicer<'d> {
             line.trim().is_empty().then_some(line)
         };
         let indent = places.iter().find_map(|p| blanks(p.lead)).unwrap_or("  ");
+        let own_line =
+            |comment: &str| self.layout.budget.paid(indent.len() + comment.len(), || format!("{indent}{comment}"));
         let kept: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.value.is_some()).collect();
         let mut lines = vec![String::new()];
         for (n, entry) in kept.iter().enumerate() {
             let Some(piece) = self.flow_piece(entry, places, values) else { continue };
+            if !self.layout.budget.take(indent.len()) {
+                break;
+            }
             let mut line = format!("{indent}{piece}{}", if n + 1 < kept.len() { "," } else { "" });
             if let Some(index) = entry.place {
-                lines.extend(comments(start(index)..places[index].lead).map(|c| format!("{indent}{c}")));
+                lines.extend(comments(start(index)..places[index].lead).map(own_line));
                 if let Some((start, end)) = behind(index) {
                     line.push(' ');
                     line.push_str(&self.text()[start..end]);
@@ -621,7 +654,7 @@ impl<'d> Splicer<'d> {
             }
             lines.push(line);
         }
-        lines.extend(comments(start(places.len())..inner.end).map(|c| format!("{indent}{c}")));
+        lines.extend(comments(start(places.len())..inner.end).map(own_line));
         lines.push(blanks(inner.end).unwrap_or_default().to_owned());
         lines.join("\n")
     }
@@ -666,7 +699,10 @@ impl<'d> Splicer<'d> {
                             Some((last, children)) if *last == i => children.push(child),
                             _ => behind.push((i, vec![child])),
                         },
-                        None => self.edit(places[0].lead..places[0].lead, format!("{child}{comma}")),
+                        None => {
+                            let first = self.joined(&[child, String::new()], comma);
+                            self.edit(places[0].lead..places[0].lead, first);
+                        }
                     }
                 }
             }
@@ -702,11 +738,12 @@ impl<'d> Splicer<'d> {
                 let line = &self.text()[start..];
                 let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
                 self.edit(place.end..place.end, ",");
-                self.edit(end..end, format!("\n{indent}{}", children.join(&format!(",\n{indent}"))));
+                let added = self.joined(children, &format!(",\n{indent}"));
+                self.edit(end..end, format!("\n{indent}{added}"));
             }
             None => {
-                let added: String = children.iter().map(|child| format!("{comma}{child}")).collect();
-                self.edit(place.end..place.end, added);
+                let added = self.joined(children, comma);
+                self.edit(place.end..place.end, format!("{comma}{added}"));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use krm_merge::config::{Config, Role};
 use krm_merge::function::{Item, Job, Texts};
+use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::Outcome;
 use krm_merge::splice;
@@ -61,8 +62,11 @@ fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec
         splice::apply(doc.source(), 0..doc.source().len(), &edits)
     });
     let texts = texts.collect();
-    let added =
-        merged.added.iter().map(|new| Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text() });
+    let added = merged.added.iter().map(|new| Added {
+        path: new.path.clone(),
+        origin: new.origin.clone(),
+        text: new.text(&Budget::default()).expect("a small text"),
+    });
     let added = added.collect();
     Ok((Merged { items: merged.items, added }, results, texts))
 }

@@ -2,6 +2,8 @@
 
 mod support;
 
+use krm_merge::limit::Budget;
+use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
 use krm_merge::{Verdict, exec_plugin};
 use proptest::prelude::*;
@@ -34,7 +36,7 @@ fn config(source: &str) -> String {
 /// The resources of a text, by what they say.
 fn roots(text: &str) -> Vec<String> {
     let doc = Document::parse(text).expect("YAML");
-    doc.roots().filter(|r| !r.is_null()).map(krm_merge::splice::to_json).collect()
+    doc.roots().filter(|r| !r.is_null()).map(|r| to_json(r, &Budget::default()).expect("a small text")).collect()
 }
 
 proptest! {

@@ -31,6 +31,7 @@ fn the_schema_names_every_field_and_every_value() {
         fields,
         [
             "inferMergeKeys",
+            "maxOutput",
             "mergeKeys",
             "mode",
             "newElements",
@@ -61,15 +62,17 @@ fn fits(value: &Value, schema: &Value) -> bool {
     };
     let of_all = |all: &Value| all.as_array().expect("schemas").iter().filter(|s| fits(value, s)).count();
     schema.iter().all(|(keyword, said)| match keyword.as_str() {
-        "title" | "description" | "nullable" => true,
+        "title" | "description" | "nullable" | "x-kubernetes-int-or-string" => true,
         "type" if value.is_null() => is_null_allowed,
         "type" => match said.as_str().expect("a name") {
             "object" => value.is_object(),
             "array" => value.is_array(),
             "string" => value.is_string(),
             "boolean" => value.is_boolean(),
+            "integer" => value.is_i64() || value.is_u64(),
             other => panic!("the type {other}"),
         },
+        "minimum" => value.as_i64().is_none_or(|n| Some(n) >= said.as_i64()),
         "enum" => said.as_array().expect("values").contains(value),
         "anyOf" => of_all(said) > 0,
         "oneOf" => of_all(said) == 1,
@@ -136,7 +139,7 @@ fn full() -> Vec<Value> {
         source["target"] = target.clone();
         for rule in &rules {
             for mode in ["TwoWay", "Strategic"] {
-                out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "mergeKeys": [rule], "openapi": openapi})));
+                out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "maxOutput": "64Mi", "mergeKeys": [rule], "openapi": openapi})));
             }
         }
         out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail"})));
@@ -151,7 +154,8 @@ fn is_read(config: &Value) -> Result<(), String> {
 }
 
 /// What the code refuses and no schema of OpenAPI 3.0 can say without `if`, or not of a field that may be null: by a part of the message.
-const BEYOND_THE_SCHEMA: [&str; 9] = [
+const BEYOND_THE_SCHEMA: [&str; 10] = [
+    "must be a number of bytes, as `64Mi`, `1Gi` or `1048576`, not \"",
     "must not be given: mode `",
     "must not be given: only mode `ThreeWay` has conflicts",
     "must have exactly one of `",

@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 17] = [
     &["host"],
     &["path"],
     &["yaml", "file_path"],
-    &["shown"],
+    &["shown", "limit"],
 ];
 
 #[test]

@@ -6,6 +6,7 @@ mod render;
 mod support;
 
 use krm_merge::child::By;
+use krm_merge::limit::Budget;
 use krm_merge::splice::{apply, edits};
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, Kind, NodeRef};
@@ -39,7 +40,8 @@ fn value_of(node: NodeRef<'_>) -> Value {
             Value::Object(fields.collect())
         }
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge::results::to_value(node)).expect("a value"),
+        _ => serde_json::to_value(krm_merge::results::to_value(node, &Budget::default()).expect("a scalar"))
+            .expect("a value"),
     }
 }
 
@@ -89,7 +91,7 @@ fn splice(text: &str, path: &[usize], other: &str, edit: impl for<'a> Fn(&mut Br
     let other = other.roots().next().and_then(|r| r.entries().next()).expect("an entry");
     let doc = Document::parse(text).expect("valid");
     let root = doc.roots().next().expect("root");
-    apply(text, 0..text.len(), &edits(root, &wrap(root, path, other, &edit)))
+    apply(text, 0..text.len(), &edits(root, &wrap(root, path, other, &edit), &Budget::default()).expect("a small text"))
 }
 
 /// The value at a path of child numbers.

@@ -1,12 +1,17 @@
 //! What a null on any side means, one line a case.
 
 use super::diff;
+use crate::limit::Budget;
 use crate::merge::merge;
 use crate::policy::{NewElements, OnConflict, Settled};
 use crate::schema::{Dialect, Inference, Types};
 use crate::splice;
 use crate::tree::{Tree, settle};
-use crate::yaml::Document;
+use crate::yaml::{Document, NodeRef};
+
+fn json(node: NodeRef<'_>) -> String {
+    splice::to_json(node, &Budget::default()).expect("within the limit")
+}
 
 /// What three documents are merged to, and what became of each conflict, with its place.
 fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Settled)>) {
@@ -21,7 +26,7 @@ fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Se
         conflicts.push((conflict.path.keyed(), on_conflict.settles(conflict)));
         on_conflict.pick()
     });
-    let edits = splice::edits(dest, &tree.expect("a resource"));
+    let edits = splice::edits(dest, &tree.expect("a resource"), &Budget::default()).expect("within the limit");
     (splice::apply(sides[2], 0..sides[2].len(), &edits), conflicts)
 }
 
@@ -137,7 +142,7 @@ fn a_field_on_all_sides() {
             let (got, conflicts) = merged(sides, policy);
             let same = |a: &str, b: &str| {
                 let [a, b] = [a, b].map(|t| Document::parse(t.to_owned()).expect("YAML"));
-                a.roots().zip(b.roots()).all(|(a, b)| splice::to_json(a) == splice::to_json(b))
+                a.roots().zip(b.roots()).all(|(a, b)| json(a) == json(b))
             };
             assert!(same(&got, &text(want, values, around)), "{row} {policy:?} {values:?}\n{got}");
             assert_eq!(conflicts.len(), count, "{row} {policy:?} {values:?}: {conflicts:?}");
@@ -237,7 +242,7 @@ fn what_a_null_clears_inside() {
             let (got, settled) = merged([&original, &new, &dest], policy);
             let got = Document::parse(got).expect("YAML");
             let want = Document::parse(line(want)).expect("YAML");
-            let [got, want] = [&got, &want].map(|d| splice::to_json(d.roots().next().expect("a root")));
+            let [got, want] = [&got, &want].map(|d| json(d.roots().next().expect("a root")));
             assert_eq!(got, want, "{original}{new}{dest}{policy:?}");
             let of_policy = |(place, taken, kept): &(&str, Settled, Settled)| {
                 ((*place).to_owned(), if policy == OnConflict::KeepDest { *kept } else { *taken })

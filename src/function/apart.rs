@@ -5,6 +5,7 @@
 
 use super::run::Run;
 use crate::config::{Config, Mode, Role};
+use crate::limit::Budget;
 use crate::resource::Resource;
 use crate::results::{Outcome, Severity, listed};
 use crate::roles::Roles;
@@ -13,11 +14,11 @@ use crate::roles::Roles;
 ///
 /// # Errors
 /// In ThreeWay, a file that is a resource in one of original and updated alone: it would be deleted or added, though it only got a name.
-pub(super) fn told(config: &Config<'_>, roles: &Roles<'_>) -> Result<Vec<Outcome>, Box<Outcome>> {
+pub(super) fn told(config: &Config<'_>, roles: &Roles<'_>, budget: &Budget) -> Result<Vec<Outcome>, Box<Outcome>> {
     if roles.apart.is_empty() {
         return Ok(Vec::new());
     }
-    let run = Run::new(config, roles);
+    let run = Run::new(config, roles, budget);
     let of_role = |role: Role| roles.apart.iter().filter(move |(r, _)| *r == role).map(|(_, item)| item);
     let state = |item, severity, what: &str| state(item, severity, what, is_consumed(item, roles));
     if config.mode != Mode::ThreeWay {

@@ -10,11 +10,12 @@ use crate::child::find;
 use crate::config::Config;
 use crate::diff::diff;
 use crate::file_path::{self, Fault};
+use crate::limit::{Budget, Exceeded};
 use crate::merge::merge;
 use crate::patch::{Reader, lower};
 use crate::policy::Policy;
 use crate::resource::{IDENTITY, Identity, Located, Origin, Resource};
-use crate::results::{Outcome, Severity};
+use crate::results::{Outcome, Results, Severity};
 use crate::review::review;
 use crate::roles::Roles;
 use crate::schema::{Cursor, Types};
@@ -60,8 +61,11 @@ pub struct Added<'a> {
 
 impl Added<'_> {
     /// The resource as one YAML document.
-    pub fn text(&self) -> String {
-        splice::standalone(&self.tree)
+    ///
+    /// # Errors
+    /// It takes more than is left of the budget.
+    pub fn text(&self, budget: &Budget) -> Result<String, Exceeded> {
+        splice::standalone(&self.tree, budget)
     }
 }
 
@@ -164,19 +168,22 @@ pub(super) struct Run<'a> {
     types: &'a Types<'a>,
     reader: Reader,
     pub policy: Policy,
-    pub results: Vec<Outcome>,
+    /// What is left for new text and results.
+    budget: &'a Budget,
+    pub results: Results<'a>,
     pub merged: Merged<'a>,
     pub numbering: Numbering,
 }
 
 impl<'a> Run<'a> {
     /// A run in which nothing has happened yet.
-    pub(super) fn new(config: &'a Config<'a>, roles: &'a Roles<'a>) -> Self {
+    pub(super) fn new(config: &'a Config<'a>, roles: &'a Roles<'a>, budget: &'a Budget) -> Self {
         Self {
             types: &config.types,
             reader: config.reader(),
             policy: config.policy,
-            results: Vec::new(),
+            budget,
+            results: Results::new(budget),
             merged: Merged {
                 items: roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect(),
                 added: Vec::new(),
@@ -222,7 +229,7 @@ impl<'a> Run<'a> {
     /// Its text is bound to another one's by an alias, so that it cannot be taken from it.
     pub(super) fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Outcome>> {
         own_anchors(dest, dest.node)?;
-        self.results.push(Outcome::moved(dest, to));
+        self.results.tell([Outcome::moved(dest, to)])?;
         if let Some(item) = dest.origin.item() {
             self.merged.moved.insert(item, to.to_owned());
         }
@@ -248,7 +255,11 @@ impl<'a> Run<'a> {
         let mut change = found.change.unwrap_or_else(|| transport::no_change(resource.node));
         transport::leave_out(&mut change, None);
         let merged = merge(None, &change, self.policy.new_elements).map_err(unreadable)?;
-        Ok(merged.tree.map_or_else(|| splice::to_json(resource.node), |tree| splice::json_of(&tree)))
+        let json = match &merged.tree {
+            Some(tree) => splice::json_of(tree, self.budget),
+            None => splice::to_json(resource.node, self.budget),
+        };
+        json.map_err(|e| Outcome::exceeded(e, resource))
     }
 
     /// Where two states of a resource differ in more than comments and the annotations of the host.
@@ -270,12 +281,12 @@ impl<'a> Run<'a> {
                     continue;
                 }
                 let message = "a source must have an item to be merged into, and one before it deleted this one";
-                self.results.push(Outcome::new(Severity::Error, message).about(item));
+                self.results.tell([Outcome::new(Severity::Error, message).about(item)])?;
                 break;
             };
             tree = self.merge_source(item, dest, source)?;
         }
-        self.review(item, tree.as_ref(), sources, "source");
+        self.review(item, tree.as_ref(), sources, "source")?;
         let fate = finish(item, tree, None);
         self.carry_out(item, fate)
     }
@@ -300,7 +311,8 @@ impl<'a> Run<'a> {
             Fate::Unchanged => {}
             Fate::Unmarked(tree) | Fate::Changed(tree) => {
                 let tree = alias::written_out(item.node, tree);
-                self.set(item, Item::Edited(splice::edits(item.node, &tree)));
+                let edits = splice::edits(item.node, &tree, self.budget).map_err(|e| Outcome::exceeded(e, item))?;
+                self.set(item, Item::Edited(edits));
             }
             Fate::Gone => self.set_gone(item),
         }
@@ -331,7 +343,7 @@ impl<'a> Run<'a> {
         }
         let merged = merge(Some(dest), &change, self.policy.new_elements).map_err(|e| unreadable_source(about, &e))?;
         let warnings = lowered.warnings.iter().chain(&merged.warnings);
-        self.results.extend(warnings.map(|w| Outcome::warning(w, about, "source")));
+        self.results.tell(warnings.map(|w| Outcome::warning(w, about, "source", self.budget)))?;
         Ok(merged.tree)
     }
 
@@ -352,29 +364,40 @@ impl<'a> Run<'a> {
             transport::leave_out(&mut change, Some(View::Node(dest.node)));
         }
         let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unreadable_source(dest, &e))?;
-        let policy = self.policy.on_conflict;
-        let mut conflicts = Vec::new();
+        let (policy, budget) = (self.policy.on_conflict, self.budget);
+        let mut conflicts = Results::new(budget);
+        let mut all_told = Ok(());
         let tree = merged.tree.and_then(|tree| {
             settle(tree, &mut |conflict| {
-                conflicts.push(Outcome::conflict(conflict, dest, policy));
+                if all_told.is_ok() {
+                    all_told = conflicts.tell([Outcome::conflict(conflict, dest, policy, budget)]);
+                }
                 policy.pick()
             })
         });
+        all_told?;
         let warnings = found.warnings.iter().chain(&merged.warnings);
-        self.results.extend(warnings.map(|w| Outcome::warning(w, dest, "updated")));
-        self.review(dest, tree.as_ref(), &[updated], "updated");
-        self.results.extend(conflicts);
+        self.results.tell(warnings.map(|w| Outcome::warning(w, dest, "updated", budget)))?;
+        self.review(dest, tree.as_ref(), &[updated], "updated")?;
+        self.results.append(conflicts);
         Ok(finish(dest, tree, place))
     }
 
     /// Tells what the owner of a merged resource should look at. What is proposed there, the last of the sources says that has it.
-    fn review(&mut self, about: &Resource<'a>, tree: Option<&Tree<'a>>, sources: &[&Resource<'a>], side: &str) {
-        let Some(tree) = tree else { return };
+    fn review(
+        &mut self,
+        about: &Resource<'a>,
+        tree: Option<&Tree<'a>>,
+        sources: &[&Resource<'a>],
+        side: &str,
+    ) -> Result<(), Box<Outcome>> {
+        let Some(tree) = tree else { return Ok(()) };
         for warning in review(tree, self.cursor(about), Some(about.node)) {
             let proposed = sources.iter().rev().find_map(|source| find(source.node, &warning.path));
             let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
-            self.results.push(Outcome::warning(&warning, about, side));
+            self.results.tell([Outcome::warning(&warning, about, side, self.budget)])?;
         }
+        Ok(())
     }
 
     /// A source that dest lacks.

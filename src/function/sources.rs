@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::run::{Merged, Numbering, Run, own_anchors};
 use crate::config::{Config, Role};
+use crate::limit::Budget;
 use crate::resource::{Identity, Index, Resource};
-use crate::results::{Outcome, Severity};
+use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
 /// What becomes of a source that no item is the partner of.
@@ -22,7 +23,7 @@ pub(super) struct Sourced<'a> {
     /// What becomes of the items.
     pub merged: Merged<'a>,
     /// What the user should hear of.
-    pub results: Vec<Outcome>,
+    pub results: Results<'a>,
     /// For each dest item, whether a source was for it.
     pub hit: Vec<bool>,
 }
@@ -31,13 +32,14 @@ pub(super) struct Sourced<'a> {
 pub(super) fn merge_sources<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
+    budget: &'a Budget,
     missing: Missing,
 ) -> Result<Sourced<'a>, Box<Outcome>> {
     let sources = roles.of(Role::Source);
     for source in sources {
         own_anchors(source, source.node)?;
     }
-    let mut run = Run::new(config, roles);
+    let mut run = Run::new(config, roles, budget);
     let mut groups = Groups::default();
     let mut idle = BTreeMap::new();
     let index = Index::of(&roles.dest);
@@ -81,13 +83,13 @@ pub(super) fn merge_sources<'a>(
     for (item, _) in roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit) {
         run.keep(item)?;
     }
-    run.results.extend(without_partner(&alone, &roles.dest, missing));
-    run.results.extend(idle.into_iter().map(|(field, target)| {
+    run.results.tell(without_partner(&alone, &roles.dest, missing))?;
+    run.results.tell(idle.into_iter().map(|(field, target)| {
         let message = format!(
             "`{field}` must select at least one item, and none fits {target} (regular expressions for the whole value)"
         );
         Outcome::new(Severity::Error, message)
-    }));
+    }))?;
     Ok(Sourced { merged: run.merged, results: run.results, hit })
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::run::Merged;
 use super::sources::{Missing, Sourced, merge_sources};
 use crate::config::{Config, Role};
+use crate::limit::Budget;
 use crate::resource::Identity;
-use crate::results::{Outcome, Severity};
+use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use crate::schema::Inference;
 
@@ -14,11 +15,12 @@ use crate::schema::Inference;
 pub(super) fn strategic<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
-) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
+    budget: &'a Budget,
+) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     roles.require(Role::Source)?;
-    let Sourced { merged, mut results, hit } = merge_sources(roles, config, Missing::Refuse)?;
+    let Sourced { merged, mut results, hit } = merge_sources(roles, config, budget, Missing::Refuse)?;
     let patched = roles.dest.iter().zip(&hit).filter(|(_, hit)| **hit).filter_map(|(item, _)| item.identity);
-    results.extend(unknown(patched, config));
+    results.tell(unknown(patched, config))?;
     Ok((merged, results))
 }
 

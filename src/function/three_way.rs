@@ -6,16 +6,18 @@ use super::moves::{Move, MovedFiles};
 use super::run::{Fate, Merged, Numbering, Run, own_anchors};
 use super::triples::{Sides, Triple, triples};
 use crate::config::{Config, Role};
+use crate::limit::Budget;
 use crate::policy::OnConflict;
 use crate::resource::Resource;
-use crate::results::{Outcome, Severity};
+use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
 /// Makes in dest what changed from original to updated.
 pub(super) fn three_way<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
-) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
+    budget: &'a Budget,
+) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     for role in config.mode.roles() {
         roles.require(*role)?;
     }
@@ -26,7 +28,7 @@ pub(super) fn three_way<'a>(
     let triples = triples(sides).map_err(|m| Box::new(Outcome::new(Severity::Error, m)))?;
     let files = MovedFiles::of(&triples, sides);
     let all: Vec<Member<'_, '_>> = triples.iter().map(|triple| Member::of(*triple, sides, &files)).collect();
-    let mut run = Run::new(config, roles);
+    let mut run = Run::new(config, roles, budget);
     let new = all.iter().filter(|m| m.original.is_none() && m.dest.is_none()).filter_map(|m| m.updated);
     let moved: Vec<_> = all.iter().filter_map(|m| m.dest.zip(m.moves_to())).collect();
     run.numbering = Numbering::of(new, &moved, &roles.dest);
@@ -35,13 +37,13 @@ pub(super) fn three_way<'a>(
     for member in &all {
         settle(member, &mut run, &mut counts, &mut upstream)?;
     }
-    run.results.extend(upstream.results());
-    let conflicts = run.results.iter().filter(|r| r.is_conflict()).count();
+    run.results.tell(upstream.results())?;
+    let conflicts = run.results.count(Outcome::is_conflict);
     let failed = conflicts > 0 && run.policy.on_conflict == OnConflict::Fail;
     if failed {
         counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
     }
-    run.results.push(counts.result(conflicts));
+    run.results.tell([counts.result(conflicts)])?;
     Ok((run.merged, run.results))
 }
 
@@ -92,7 +94,7 @@ fn settle<'r, 'a>(
             let places = run.differs(original, dest)?;
             if !places.is_empty() {
                 let json = run.own_json(original)?;
-                run.results.push(Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict));
+                run.results.tell([Outcome::deleted_upstream(dest, &places, json, run.policy.on_conflict)])?;
             }
             if !places.is_empty() && run.policy.on_conflict != OnConflict::TakeUpdated {
                 upstream.left.push((original, "is kept"));
@@ -108,16 +110,16 @@ fn settle<'r, 'a>(
             let places = run.differs(original, updated)?;
             if !places.is_empty() {
                 let json = run.own_json(original)?;
-                run.results.push(Outcome::deleted_here(updated, &places, json, run.policy.on_conflict));
+                run.results.tell([Outcome::deleted_here(updated, &places, json, run.policy.on_conflict)])?;
             }
         }
         // In updated and dest: fields are merged. Without an original both added it.
         (original, Some(updated), Some(dest)) => {
             match member.moves {
                 Move::Apart(from_to) => {
-                    run.results.push(Outcome::moved_apart(dest, from_to, run.policy.on_conflict));
+                    run.results.tell([Outcome::moved_apart(dest, from_to, run.policy.on_conflict)])?;
                 }
-                Move::Barred(to) => run.results.push(Outcome::not_moved(dest, to)),
+                Move::Barred(to) => run.results.tell([Outcome::not_moved(dest, to)])?,
                 Move::Stays | Move::To(_) => {}
             }
             let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
@@ -181,7 +183,9 @@ struct Upstream<'r, 'a> {
 
 impl Upstream<'_, '_> {
     fn results(&self) -> Vec<Outcome> {
-        let key = |r: &Resource<'_>| r.identity.map(|i| (i.kind.to_owned(), i.namespace.to_owned(), i.name.to_owned()));
+        fn key<'a>(resource: &Resource<'a>) -> Option<(&'a str, &'a str, &'a str)> {
+            resource.identity.map(|i| (i.kind, i.namespace, i.name))
+        }
         let left: HashMap<_, _> = self.left.iter().filter_map(|(r, fate)| Some((key(r)?, (*r, *fate)))).collect();
         let moved = self.came.iter().filter_map(|came| {
             let (left, fate) = left.get(&key(came)?)?;

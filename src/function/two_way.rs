@@ -5,25 +5,31 @@ use std::collections::HashMap;
 use super::run::{Merged, Run, own_anchors};
 use super::sources::{Missing, merge_sources};
 use crate::config::{Config, Role};
+use crate::limit::Budget;
 use crate::resource::{Identity, Resource};
-use crate::results::Outcome;
+use crate::results::{Outcome, Results};
 use crate::roles::Roles;
 
 /// Merges the sources into dest; without any, the items that share an identity into the first of them.
 pub(super) fn two_way<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
-) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
+    budget: &'a Budget,
+) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     if roles.others.iter().any(|o| o.0 == Role::Source) {
-        merge_sources(roles, config, Missing::Add).map(|sourced| (sourced.merged, sourced.results))
+        merge_sources(roles, config, budget, Missing::Add).map(|sourced| (sourced.merged, sourced.results))
     } else {
-        merge_alike(roles, config)
+        merge_alike(roles, config, budget)
     }
 }
 
 /// Merges items of one identity, in the order of the list, the later over the earlier.
-fn merge_alike<'a>(roles: &'a Roles<'a>, config: &'a Config<'a>) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
-    let mut run = Run::new(config, roles);
+fn merge_alike<'a>(
+    roles: &'a Roles<'a>,
+    config: &'a Config<'a>,
+    budget: &'a Budget,
+) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
+    let mut run = Run::new(config, roles, budget);
     let mut first: HashMap<Identity<'_>, usize> = HashMap::new();
     let mut later: Vec<Vec<&Resource<'_>>> = vec![Vec::new(); roles.dest.len()];
     for (i, item) in roles.dest.iter().enumerate() {

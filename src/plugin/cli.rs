@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use krm_merge::limit::Asked;
 
 const EXAMPLES: &str = "\
 Upgrade a package with local edits from upstream's v1 to its v2:
@@ -129,7 +130,7 @@ pub struct Common {
     #[arg(long, short = 'd', value_name = "PATH")]
     pub dest: String,
     /// A functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below; its paths lie in dest
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["new_elements", "infer_merge_keys", "merge_keys", "openapi"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new_elements", "infer_merge_keys", "merge_keys", "openapi", "max_output"])]
     pub config: Option<PathBuf>,
     /// Where new elements of a merged list go [default: append]
     #[arg(long, value_enum, ignore_case = true)]
@@ -144,6 +145,9 @@ pub struct Common {
     /// An OpenAPI v2 document with further types
     #[arg(long, value_name = "FILE")]
     pub openapi: Option<PathBuf>,
+    /// How many bytes of new text and results a run may write, as `64Mi` or `1Gi` [default: 20 times the input, at least 32Mi]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_output: Option<Asked>,
     /// What is printed [default: yaml; nothing with --in-place, diff with --dry-run]
     #[arg(long, short = 'o', value_enum)]
     pub output: Option<Output>,
@@ -159,6 +163,11 @@ pub struct Common {
     /// Exit with 1 where anything differs
     #[arg(long)]
     pub exit_code: bool,
+}
+
+/// A size as the functionConfig has it.
+fn size(text: &str) -> Result<Asked, &'static str> {
+    Asked::parse(text).ok_or("must be a number of bytes, as `64Mi`, `1Gi` or `1048576`")
 }
 
 /// Who wins.
@@ -229,6 +238,9 @@ pub struct Live {
     /// Who wins where the files and the cluster both changed something; each case is reported [default: take-updated, the files]
     #[arg(long, value_enum, ignore_case = true)]
     pub on_conflict: Option<OnConflict>,
+    /// How many bytes of new text and results a run may write, as `64Mi` or `1Gi` [default: 20 times the input, at least 32Mi]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_output: Option<Asked>,
     /// Send what changes, after the server has checked it in a dry run
     #[arg(long)]
     pub apply: bool,

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use krm_merge::child::By;
 use krm_merge::exec_plugin::rewrite;
 use krm_merge::function::Item;
+use krm_merge::limit::Budget;
 use krm_merge::resource::Origin;
 use krm_merge::splice::{self, Edit};
 use krm_merge::tree::{Branch, Entry, Key, Tree};
@@ -29,8 +30,13 @@ pub struct Added {
 /// left in it.
 ///
 /// # Errors
-/// A resource that would have to be added to a JSON file.
-pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Result<Option<String>> {
+/// A resource that would have to be added to a JSON file; a text that takes more than is left of the budget.
+pub fn edited(
+    held: &Held,
+    items: &[(NodeRef<'_>, &Item)],
+    added: &[&Added],
+    budget: &Budget,
+) -> Result<Option<String>> {
     let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
     let going = items.iter().filter(|(_, item)| **item == Item::Goes);
     let going: HashSet<usize> = going.map(|(node, _)| node.start()).collect();
@@ -55,7 +61,7 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
         let takes_new = !added.is_empty() && first == Some(i);
         let Some(list) = list_of(*root) else {
             if let Some((key, value)) = written().filter(|_| takes_new) {
-                edits.entry(i).or_default().extend(splice::edits(*root, &filled(*root, key, value)));
+                edits.entry(i).or_default().extend(splice::edits(*root, &filled(*root, key, value), budget)?);
             }
             continue;
         };
@@ -70,7 +76,7 @@ pub fn edited(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> 
         }
         branch.entries.extend(new().filter(|_| takes_new));
         let tree = with_field(*root, |_, value| value.is(list), Tree::Branch(Box::new(branch)));
-        edits.entry(i).or_default().extend(splice::edits(*root, &tree));
+        edits.entry(i).or_default().extend(splice::edits(*root, &tree, budget)?);
     }
     let fates: Vec<Item> = roots
         .iter()
@@ -236,7 +242,7 @@ mod tests {
             .map(|text| Added { path: None, origin: Origin::Field(String::new()), text: text.to_owned() })
             .into_iter()
             .collect();
-        edited(&held, &items, &added.iter().collect::<Vec<_>>()).expect("edited")
+        edited(&held, &items, &added.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited")
     }
 
     #[test]
@@ -305,7 +311,7 @@ mod tests {
         let elements: Vec<NodeRef<'_>> = list_of(root).expect("a list").elements().collect();
         let items = [(elements[0], &Item::Goes), (elements[1], &Item::Stays)];
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
-        let out = edited(&held, &items, &[&added]).expect("edited");
+        let out = edited(&held, &items, &[&added], &Budget::default()).expect("edited");
         assert_eq!(out.as_deref(), Some("apiVersion: v1\nkind: List\nitems:\n# two\n- b: 2\n- n: 1\n"));
     }
 
@@ -315,7 +321,7 @@ mod tests {
             Added { path: None, origin: Origin::Field(String::new()), text: "# new\nn: |\n  x\n\n  y\n".into() };
         for items in ["items: []\n", "items:\n", "items: # none\n", ""] {
             let held = held("x.yaml", &format!("apiVersion: v1\nkind: List\n{items}"));
-            let out = edited(&held, &[], &[&added]).expect("edited").expect("left");
+            let out = edited(&held, &[], &[&added], &Budget::default()).expect("edited").expect("left");
             let document = Document::parse(out.clone()).expect("valid");
             let list = list_of(document.roots().next().expect("a root")).expect("a list");
             assert_eq!(
@@ -340,8 +346,11 @@ mod tests {
         let (a, d) = (a.elements().next().expect("a"), d.elements().nth(1).expect("d"));
         let gone = [nodes[0], a, nodes[2], d].map(|node| (node, &Item::Goes));
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
-        assert_eq!(edited(&held, &gone, &[]).expect("edited"), Some(format!("{}---\n{}", list(&["b"]), list(&["c"]))));
-        let out = edited(&held, &gone, &[&added]).expect("edited");
+        assert_eq!(
+            edited(&held, &gone, &[], &Budget::default()).expect("edited"),
+            Some(format!("{}---\n{}", list(&["b"]), list(&["c"])))
+        );
+        let out = edited(&held, &gone, &[&added], &Budget::default()).expect("edited");
         assert_eq!(out, Some(format!("{}---\n{}", list(&["b", "n"]), list(&["c"]))));
     }
 
@@ -349,7 +358,7 @@ mod tests {
     fn a_json_file_takes_no_second_resource() {
         let held = held("x.json", "{\"a\": 1}\n");
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
-        let error = edited(&held, &[], &[&added]).expect_err("refused");
+        let error = edited(&held, &[], &[&added], &Budget::default()).expect_err("refused");
         assert!(error.to_string().starts_with("x.json: "), "{error}");
     }
 }

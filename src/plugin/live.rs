@@ -18,7 +18,7 @@ mod spelling;
 mod text;
 
 use anyhow::Result;
-use krm_merge::config::Role;
+use krm_merge::config::{Config, Role};
 use krm_merge::results::{self, Outcome, Severity};
 use serde_json::{Value, json};
 
@@ -30,6 +30,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::run::report;
 use crate::screen::{self, Page, Reader};
+use crate::setting;
 use crate::side::Side;
 use crate::told;
 use cluster::Cluster;
@@ -43,12 +44,13 @@ use send::{Sending, sending};
 /// Files that cannot be read, and whatever the cluster does not answer; nothing is sent then.
 pub fn live(args: &Live) -> Result<End> {
     let progress = Progress::begin("reading");
+    let limit = setting::limit(args.max_output);
     let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set("asking the cluster");
     let (cluster, locals, rules) = runtime.block_on(async {
         let mut cluster = Cluster::connect(args).await?;
-        let (locals, rules) = read(&mut cluster, &sides).await?;
+        let (locals, rules) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
         anyhow::Ok((cluster, locals, rules))
     })?;
     progress.set("merging");
@@ -70,7 +72,7 @@ pub fn live(args: &Live) -> Result<End> {
         }
         None => Ok(Vec::new()),
     };
-    let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new() };
+    let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new(), limit: merge.limit };
     let mut page = Page::new(reader);
     match format {
         None => {}
@@ -78,7 +80,7 @@ pub fn live(args: &Live) -> Result<End> {
         Some(Output::Yaml) => page.data(&output::yaml(&dest, &shown)),
         Some(Output::Json) => page.data(&output::json(&dest, &shown)?),
         Some(Output::Name) => output::names(&merge)?.iter().for_each(|name| page.line(name)),
-        Some(Output::Results) => page.data(&output::results(&merge.results)?),
+        Some(Output::Results) => page.data(&output::results(&merge.results, merge.limit)?),
         Some(Output::Diff) => {
             page.append(diff::diff(&secret::masked(&merge.changes), reader));
             page.append(told);
@@ -120,12 +122,13 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
     }
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
-    let mut merged = merge(&side(&dest, &is_upgrade)?, &given, || config(&written))?;
+    let limited = |written| Ok(Config { limit: setting::limit(args.max_output), ..config(written)? });
+    let mut merged = merge(&side(&dest, &is_upgrade)?, &given, || limited(&written))?;
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
         let written = functionconfig(json!({"mode": "TwoWay"}), rules)?;
         let given = [(Role::Source, vec![side(&updated, &others)?])];
-        let more = merge(&side(&dest, &others)?, &given, || config(&written))?;
+        let more = merge(&side(&dest, &others)?, &given, || limited(&written))?;
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         for local in locals.iter().filter(others) {

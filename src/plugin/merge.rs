@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::config::{Config, Role};
 use krm_merge::file_path;
 use krm_merge::function::{Item, Job, Texts};
+use krm_merge::limit::{Budget, Limit};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::{self, Outcome, Severity};
@@ -28,6 +29,8 @@ pub struct Merge {
     pub changes: Vec<Change>,
     /// What is to be told, the worst first.
     pub results: Vec<Outcome>,
+    /// How much may be written of it.
+    pub limit: Limit,
 }
 
 /// What becomes of one file.
@@ -98,11 +101,14 @@ fn run<'a>(
     config: Config<'a>,
 ) -> Result<Merged, Box<Outcome>> {
     let texts = Texts::parse(&config)?;
+    let budget = Budget::new(config.limit);
     let job = Job::new(items, given, config, &texts)?;
     let (merged, results) = job.run()?;
-    let added =
-        merged.added.iter().map(|new| Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text() });
-    let added = added.collect();
+    let added = merged
+        .added
+        .iter()
+        .map(|new| Ok(Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text(&budget)? }));
+    let added = added.collect::<Result<_, Box<Outcome>>>()?;
     Ok(Merged { items: merged.items, added, moved: merged.moved, results })
 }
 
@@ -118,8 +124,11 @@ fn run<'a>(
 /// What the files of dest cannot hold: two resources for one file, a path outside of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
-    let (owners, nodes, policy, merged) = loop {
-        let config = config()?;
+    let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
+    let (owners, nodes, policy, limit, merged) = loop {
+        let mut config = config()?;
+        config.limit = config.limit.with_input(input);
+        let limit = config.limit;
         let policy = config.policy.on_conflict;
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
@@ -134,7 +143,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let found =
             [left_out.found(dest, &merged.added, &merged.results)?, left_out.found_moves(dest, given, &merged)?];
         if found == [Found::Nothing; 2] {
-            break (owners, nodes, policy, merged);
+            break (owners, nodes, policy, limit, merged);
         }
     };
     let mut results = merged.results;
@@ -151,7 +160,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let to = merged.moved.get(&i).map(String::as_str).filter(|_| dest.is_folder());
         of_file.entry(owner).or_default().push(Fate { node, item, to });
     }
-    let moved = Moved::of(dest, given, &of_file)?;
+    let budget = Budget::new(limit);
+    let moved = Moved::of(dest, given, &of_file, &budget)?;
     let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
     let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
     let mut carried = carry(dest, given, policy, &Taken { placed, left })?;
@@ -162,11 +172,11 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
     results.append(&mut carried.results);
     results::sort(&mut results);
-    let mut merge = Merge { changes: carried.changes, results };
+    let mut merge = Merge { changes: carried.changes, results, limit };
     if merge.has_failed() {
         return Ok(merge);
     }
-    let mut changes = of_files(dest, given, of_file, &moved, added)?;
+    let mut changes = of_files(dest, given, of_file, &moved, added, &budget)?;
     // A file without resources may take the place of one whose resources moved.
     changes.retain(|change| change.new.is_some() || merge.changes.iter().all(|plain| plain.path != change.path));
     merge.changes.append(&mut changes);
@@ -184,6 +194,7 @@ fn of_files<'m>(
     mut of_file: BTreeMap<usize, Vec<Fate<'m>>>,
     moved: &'m Moved<'m>,
     mut added: Placed<'m>,
+    budget: &Budget,
 ) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     // What moves to a file stands before what is new in it.
@@ -202,7 +213,7 @@ fn of_files<'m>(
         let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
         let items: Vec<_> = fates.iter().map(|fate| (fate.node, goes(fate))).collect();
         let new = match held.document() {
-            Some(_) => edited(held, &items, &added)?,
+            Some(_) => edited(held, &items, &added, budget)?,
             None if is_original(held, given)? => Some(created(&added, origin_of(&added, given))),
             None => {
                 let mut text = String::from_utf8(old.clone())?;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use krm_merge::config::Role;
 use krm_merge::function::Item;
+use krm_merge::limit::Budget;
 use krm_merge::resource::Origin;
 use krm_merge::splice;
 use krm_merge::tree::Tree;
@@ -51,6 +52,7 @@ impl<'m> Moved<'m> {
         dest: &'m Side,
         given: &'m [(Role, Vec<Side>)],
         of_file: &BTreeMap<usize, Vec<Fate<'m>>>,
+        budget: &Budget,
     ) -> Result<Self> {
         let (renamed, pieces, sources) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut moved = Self { dest, given, renamed, pieces, sources };
@@ -64,7 +66,7 @@ impl<'m> Moved<'m> {
             match whole(fates).filter(is_alone).filter(|to| dest.at(to).is_none()) {
                 Some(to) => _ = moved.renamed.insert(*file, to),
                 None => {
-                    for (to, piece) in pieces_of(&dest.files[*file], fates)? {
+                    for (to, piece) in pieces_of(&dest.files[*file], fates, budget)? {
                         moved.pieces.entry(to).or_default().push(piece);
                     }
                 }
@@ -135,7 +137,7 @@ fn whole<'m>(fates: &[Fate<'m>]) -> Option<&'m str> {
 }
 
 /// The resources of a file that go to others, each as a text of its own.
-fn pieces_of(held: &Held, fates: &[Fate<'_>]) -> Result<Vec<(String, Added)>> {
+fn pieces_of(held: &Held, fates: &[Fate<'_>], budget: &Budget) -> Result<Vec<(String, Added)>> {
     let Some(document) = held.document() else { return Ok(Vec::new()) };
     let edits = fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits) } else { None });
     let edits = splice::joined(edits.flatten().cloned().collect());
@@ -145,10 +147,10 @@ fn pieces_of(held: &Held, fates: &[Fate<'_>]) -> Result<Vec<(String, Added)>> {
     let pieces = pieces.filter_map(|(node, fate)| {
         let to = fate.to?.to_owned();
         let origin = Origin::File { name: held.name.clone(), item: None };
-        let text = splice::standalone(&Tree::Node(node));
-        Some((to.clone(), Added { path: Some(to), origin, text }))
+        let added = |text| (to.clone(), Added { path: Some(to), origin, text });
+        Some(splice::standalone(&Tree::Node(node), budget).map(added))
     });
-    Ok(pieces.collect())
+    Ok(pieces.collect::<Result<_, _>>()?)
 }
 
 /// Why dest cannot take a resource to a path to which upstream moved it.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
+use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::results::Outcome;
+use krm_merge::results::{Outcome, to_yaml};
 use krm_merge::shown;
 use krm_merge::splice::{self, to_json};
 use krm_merge::yaml::{Document, NodeRef, extent};
@@ -58,10 +59,13 @@ pub fn yaml(dest: &Side, merge: &Merge) -> String {
 
 /// All resources as JSON; several as a List, as kubectl has it.
 pub fn json(dest: &Side, merge: &Merge) -> Result<String> {
+    let budget = Budget::new(merge.limit);
     let mut items = Vec::new();
     for text in texts(dest, merge) {
         let document = Document::parse(text)?;
-        items.extend(document.roots().filter(|r| !r.is_null()).map(to_json));
+        for root in document.roots().filter(|r| !r.is_null()) {
+            items.push(to_json(root, &budget)?);
+        }
     }
     Ok(match items.as_slice() {
         [one] => indented(one),
@@ -154,8 +158,8 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
 }
 
 /// The results, as a ResourceList has them.
-pub fn results(results: &[Outcome]) -> Result<String> {
-    Ok(escaped(serde_yaml::to_string(&BTreeMap::from([("results", results)]))?))
+pub fn results(results: &[Outcome], limit: Limit) -> Result<String> {
+    Ok(escaped(to_yaml(results, &Budget::new(limit))?))
 }
 
 /// The same YAML with each scalar in double quotes in which something could mislead.

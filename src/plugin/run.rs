@@ -116,7 +116,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
         Some(Output::Yaml) => page.data(&output::yaml(dest, merge)),
         Some(Output::Json) => page.data(&output::json(dest, merge)?),
         Some(Output::Name) => output::names(merge)?.iter().for_each(|name| page.line(name)),
-        Some(Output::Results) => page.data(&output::results(&merge.results)?),
+        Some(Output::Results) => page.data(&output::results(&merge.results, merge.limit)?),
         Some(Output::Diff) => {
             if !common.stat || common.output.is_some() {
                 page.append(diff::diff(&merge.changes, reader));

@@ -4,6 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::config::{API_VERSION, Config, KIND, Mode, Role};
+use krm_merge::limit::{Asked, Budget, Limit};
 use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
 use serde_json::{Map, Value, json};
@@ -22,6 +23,8 @@ pub struct Setting {
     /// The sides that are files, by their roles.
     pub given: Vec<(Role, Vec<Side>)>,
     mode: Mode,
+    /// How much a run may write; `None` where the functionConfig says it.
+    limit: Option<Limit>,
     /// The fields that flags stand for; none of a functionConfig that the user wrote.
     flags: Vec<Flag>,
 }
@@ -125,8 +128,13 @@ impl Setting {
         if let Some((role, _)) = self.given.iter().find(|(role, _)| config.sides.iter().any(|(r, _)| r == role)) {
             bail!("{name}: `spec.{0}` and `--{0}` must not both be given", role.name());
         }
-        Ok(config)
+        Ok(Config { limit: self.limit.unwrap_or(config.limit), ..config })
     }
+}
+
+/// How much a run may write, before its input is known.
+pub fn limit(asked: Option<Asked>) -> Limit {
+    Limit::new(0, asked, "--max-output")
 }
 
 /// What `two-way` and `strategic` say.
@@ -206,7 +214,8 @@ fn setting(mode: Mode, spec: Spec, given: Vec<(Role, Vec<Side>)>, common: &Commo
             (Document::parse(written)?, "the flags".to_owned())
         }
     };
-    Ok(Setting { config, name, given, mode, flags })
+    let limit = common.config.is_none().then(|| limit(common.max_output));
+    Ok(Setting { config, name, given, mode, limit, flags })
 }
 
 /// The `spec` that all modes have.
@@ -231,7 +240,9 @@ fn spec(mode: Mode, common: &Common) -> Result<Spec> {
         let name = shown(file);
         let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
         let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
-        spec.insert("openapi".into(), serde_json::from_str(&to_json(root)).with_context(|| name.clone())?);
+        let budget = Budget::new(limit(common.max_output).with_input(document.source().len()));
+        let json = to_json(root, &budget).with_context(|| name.clone())?;
+        spec.insert("openapi".into(), serde_json::from_str(&json).with_context(|| name.clone())?);
         flags.push(Flag::value("spec.openapi", "--openapi", &name));
     }
     Ok((spec, flags))

@@ -203,6 +203,11 @@ impl Side {
         Ok(())
     }
 
+    /// How many bytes of resources it has.
+    pub fn size(&self) -> usize {
+        self.files.iter().filter_map(Held::document).map(|document| document.source().len()).sum()
+    }
+
     /// Whether it has no resource.
     pub fn is_empty(&self) -> bool {
         self.files.iter().all(|held| held.resources().next().is_none())

@@ -92,7 +92,7 @@ fn descend<'a>(
     let touched: Vec<usize> =
         (0..places.len()).filter(|i| if is_exact { exactly(&places[*i]) } else { by_line(&places[*i]) }).collect();
     if touched.is_empty() {
-        return found.push(path.keyed());
+        return found.push(path.shown());
     }
     let elements: Vec<NodeRef<'a>> = node.elements().collect();
     let entries: Vec<(NodeRef<'a>, NodeRef<'a>)> = node.entries().collect();
@@ -111,7 +111,7 @@ fn descend<'a>(
             (None, None) => continue,
         };
         if contains(ranges, places[i].lead) {
-            found.push(path.keyed());
+            found.push(path.shown());
         } else {
             descend(child.0, child.1, ranges, &path, found);
         }

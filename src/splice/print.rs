@@ -2,22 +2,28 @@
 //!
 //! Scalars are copied as they are written and comments come along; only the layout is dest's. What a tree leaves out is left out. Aliases are
 //! written out and anchors are not copied: a copy must mean the same wherever it lands.
+//!
+//! All text that is made here comes off a budget, piece by piece. Once that is used up nothing is made any more, and whoever asked for the
+//! text has to look whether it is whole.
 
+use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
     comments_above, line_end, line_start, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
 };
 
-/// How a resource is laid out, read off its own text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+/// How a resource is laid out, read off its own text, and how much more text may be made in that layout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout<'b> {
     /// How much deeper a map stands than the key that holds it.
     pub indent: usize,
     /// How much deeper a list's dash stands than the key that holds it: 0 is kpt's compact form.
     pub list_offset: usize,
     /// Whether strings and keys are JSON's.
     pub flow: Flow,
+    /// What is left for new text.
+    pub budget: &'b Budget,
 }
 
 /// How flow maps and lists are written.
@@ -31,9 +37,9 @@ pub(super) enum Flow {
     TightJson,
 }
 
-impl Layout {
+impl<'b> Layout<'b> {
     /// The layout of a resource: that of the first map and the first list in it.
-    pub fn of(root: NodeRef<'_>) -> Self {
+    pub fn of(root: NodeRef<'_>, budget: &'b Budget) -> Self {
         let (mut indent, mut list_offset) = (None, None);
         let mut flow = Flow::Yaml;
         if let Some((key, value)) =
@@ -62,6 +68,7 @@ impl Layout {
             indent: indent.filter(|i| (1..=9).contains(i)).unwrap_or(2),
             list_offset: list_offset.unwrap_or(0),
             flow,
+            budget,
         }
     }
 }
@@ -112,13 +119,14 @@ pub(super) enum Host {
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub head: String,
+    /// Line by line, or several lines in a piece where they belong together: a child, or a text.
     pub body: Vec<String>,
 }
 
 impl Text {
-    /// Behind a key's colon or a dash, with the comment of the line.
-    pub fn behind(mut self, host: Host, comment: Option<&str>) -> String {
-        let mut out = String::new();
+    /// Puts it behind a key's colon or a dash, with the comment of the line.
+    pub fn behind(mut self, host: Host, comment: Option<&str>, out: &mut String) {
+        let begin = out.len();
         if !self.head.is_empty() {
             out.push(' ');
             out.push_str(&self.head);
@@ -131,7 +139,7 @@ impl Text {
         }
         // A comment above the first child is none of the dash: it stays on a line of its own.
         let is_comment = self.body.first().is_some_and(|line| line.trim_start().starts_with('#'));
-        if out.is_empty() && host == Host::Element && !self.body.is_empty() && !is_comment {
+        if out.len() == begin && host == Host::Element && !self.body.is_empty() && !is_comment {
             let first = self.body.remove(0);
             out.push(' ');
             out.push_str(first.trim_start());
@@ -140,7 +148,6 @@ impl Text {
             out.push('\n');
             out.push_str(&line);
         }
-        out
     }
 }
 
@@ -162,7 +169,7 @@ fn lines(text: &str) -> Vec<&str> {
     }
 }
 
-impl Layout {
+impl Layout<'_> {
     /// The column of the children of a value behind a key or dash at `column`.
     pub fn child_column(&self, kind: Kind, host: Host, column: usize) -> usize {
         match (host, kind) {
@@ -204,9 +211,11 @@ impl Layout {
     pub fn new_child(&self, new: &Piece<'_, '_>, column: usize) -> Vec<String> {
         let place = new.place();
         let mut out = match place {
-            _ if new.comments.above.is_some() => comment_lines(new.comments.above.unwrap_or_default(), column),
+            _ if new.comments.above.is_some() => {
+                comment_lines(new.comments.above.unwrap_or_default(), column, self.budget)
+            }
             Some((place, value)) if !place.is_inline(value.document()) => {
-                comment_lines(comments_above(&place, value.document()), column)
+                comment_lines(comments_above(&place, value.document()), column, self.budget)
             }
             _ => Vec::new(),
         };
@@ -232,7 +241,7 @@ impl Layout {
         let Some(like) = tree.like() else { return out };
         let doc = like.document();
         if let Some(place) = Place::behind_dash(like).filter(|p| !p.is_inline(doc)) {
-            out.extend(comment_lines(comments_above(&place, doc), 0));
+            out.extend(comment_lines(comments_above(&place, doc), 0, self.budget));
             out.extend(comment_text(&place, like).filter(|_| like.style() == Style::Block).map(str::to_owned));
         }
         let node = like.resolve();
@@ -265,25 +274,33 @@ impl Layout {
             Some(&value.document().source()[comment_place(&place, value)?..end])
         };
         let comment = new.comments.behind.or_else(own).filter(|comment| !comment.is_empty());
-        line.push_str(&self.value(new, host, column).behind(host, comment));
-        out.extend(line.split('\n').map(str::to_owned));
+        if self.budget.take(line.len() + comment.map_or(0, str::len) + 2) {
+            self.value(new, host, column).behind(host, comment, &mut line);
+            out.push(line);
+        }
+    }
+
+    /// A piece of new text, if there is budget for it.
+    fn paid(&self, text: String) -> String {
+        self.budget.paid(text.len(), || text)
     }
 
     fn key(&self, key: NodeRef<'_>) -> String {
         let key = key.resolve();
-        match key.kind() {
-            Kind::Scalar if key.is_absent() => "null".into(),
+        if key.kind() == Kind::Scalar { self.paid(self.scalar_key(key)) } else { self.flow(&Tree::Node(key)) }
+    }
+
+    fn scalar_key(&self, key: NodeRef<'_>) -> String {
+        match key.style() {
+            _ if key.is_absent() => "null".into(),
             // A patch in JSON had to quote it.
-            Kind::Scalar if self.flow == Flow::Yaml && key.document().source().trim_start().starts_with('{') => {
+            _ if self.flow == Flow::Yaml && key.document().source().trim_start().starts_with('{') => {
                 plain_or_quoted(key.string())
             }
-            Kind::Scalar
-                if !matches!(key.style(), Style::Literal | Style::Folded) && !key.text().contains(['\n', '\r']) =>
-            {
+            Style::Plain | Style::Single | Style::Double if !key.text().contains(['\n', '\r']) => {
                 with_tag(key, key.text())
             }
-            Kind::Scalar => quoted_json(key.string()),
-            _ => self.flow(&Tree::Node(key)),
+            _ => quoted_json(key.string()),
         }
     }
 
@@ -309,8 +326,8 @@ impl Layout {
             let place = places[index];
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
-                let above =
-                    comment_lines(&text[first_of_gap(node, limit, place.lead)..line_start(text, place.lead)], column);
+                let above = &text[first_of_gap(node, limit, place.lead)..line_start(text, place.lead)];
+                let above = comment_lines(above, column, self.budget);
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));
             }
@@ -349,7 +366,7 @@ impl Layout {
             let deeper_than_host = places[0].column(doc).saturating_sub(1);
             let foot = &text[own..below(doc, last.end, deeper_than_host).min(bottom).max(own)];
             out.extend(
-                comment_lines(foot, column)
+                comment_lines(foot, column, self.budget)
                     .into_iter()
                     .rev()
                     .skip_while(String::is_empty)
@@ -359,7 +376,7 @@ impl Layout {
             );
             let own_foot = &text[next_line(text, last.end)..own];
             if !written.last().is_some_and(|(_, v)| v.style() == Style::Block) {
-                out.extend(comment_lines(own_foot, column));
+                out.extend(comment_lines(own_foot, column, self.budget));
             }
         }
         out
@@ -373,18 +390,20 @@ impl Layout {
         if !bracketed || is_cut || node.has_aliases() || node.document().has_anchors_in(node) {
             return self.flow(tree);
         }
-        reindent(text, line_indent(node), column, column + self.indent)
+        reindent(text, line_indent(node), column, column + self.indent, self.budget)
     }
 
     /// A tree on one line, in flow style.
     pub fn flow(&self, tree: &Tree<'_>) -> String {
         let comma = if self.flow == Flow::TightJson { "," } else { ", " };
+        // A pair of brackets, or a comma.
+        if !self.budget.take(2) {
+            return String::new();
+        }
         let node = match tree {
             Tree::Node(node) => node.resolve(),
             Tree::Branch(branch) => branch.like.resolve(),
-            Tree::Made(made) if self.flow != Flow::Yaml => return quoted_json(&made.value),
-            Tree::Made(Made { value, quotes: Quotes::Needed }) => return plain_or_quoted(value),
-            Tree::Made(Made { value, quotes: Quotes::Single }) => return format!("'{}'", value.replace('\'', "''")),
+            Tree::Made(made) => return self.paid(self.made(made)),
             // Only a settled tree is written; of any other, dest's side is.
             Tree::Conflict(conflict) => {
                 return conflict.dest.as_ref().map(|dest| self.flow(dest)).unwrap_or_default();
@@ -400,6 +419,15 @@ impl Layout {
         if node.is_map() { format!("{{{children}}}") } else { format!("[{children}]") }
     }
 
+    /// A scalar that no document holds.
+    fn made(&self, made: &Made<'_>) -> String {
+        match made.quotes {
+            _ if self.flow != Flow::Yaml => quoted_json(&made.value),
+            Quotes::Needed => plain_or_quoted(&made.value),
+            Quotes::Single => format!("'{}'", made.value.replace('\'', "''")),
+        }
+    }
+
     fn flow_entries(&self, branch: &Branch<'_>) -> Vec<String> {
         let brought_in = branch.brought_in();
         let entries = branch.entries.iter().filter(|entry| !entry.is_merge()).chain(&brought_in);
@@ -410,10 +438,10 @@ impl Layout {
         let colon = if self.flow == Flow::TightJson { ":" } else { ": " };
         let key = match key {
             Key::Node(key) => self.flow_key(key),
-            Key::Made(name) if self.flow == Flow::Yaml => plain_or_quoted(name),
-            Key::Made(name) => quoted_json(name),
+            Key::Made(name) if self.flow == Flow::Yaml => self.paid(plain_or_quoted(name)),
+            Key::Made(name) => self.paid(quoted_json(name)),
         };
-        format!("{key}{colon}{}", self.flow(value))
+        self.budget.paid(colon.len(), || format!("{key}{colon}{}", self.flow(value)))
     }
 
     /// A new entry or element of a flow map or list.
@@ -428,7 +456,7 @@ impl Layout {
         let key = key.resolve();
         match self.flow {
             Flow::Yaml => self.flow_scalar_or(key),
-            _ => quoted_json(key.string()),
+            _ => self.paid(quoted_json(key.string())),
         }
     }
 
@@ -437,6 +465,13 @@ impl Layout {
     }
 
     fn flow_scalar(&self, node: NodeRef<'_>) -> String {
+        self.paid(self.flow_scalar_text(node))
+    }
+
+    fn flow_scalar_text(&self, node: NodeRef<'_>) -> String {
+        if self.budget.is_exceeded() {
+            return String::new();
+        }
         let text = node.text();
         let one_line = !text.contains(['\n', '\r']);
         if self.flow != Flow::Yaml {
@@ -458,6 +493,9 @@ impl Layout {
     /// A scalar behind a key or dash at `column`.
     fn scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
         let text = node.text();
+        if !self.budget.take(text.len()) {
+            return Text::default();
+        }
         match node.style() {
             Style::Literal | Style::Folded => self.block_scalar(node, column),
             // What is JSON's in a flow document stays: every reader takes it.
@@ -469,7 +507,7 @@ impl Layout {
                     let line = if i == 0 { line } else { line.trim_start_matches([' ', '\t']) };
                     if i > 0 {
                         head.push('\n');
-                        if !line.is_empty() {
+                        if !line.is_empty() && self.budget.take(inner.len()) {
                             head.push_str(&inner);
                         }
                     }
@@ -508,16 +546,17 @@ impl Layout {
             head.push('-');
         }
         let inner = blanks(column + self.indent);
-        let body = content
-            .iter()
-            .map(|l| {
-                if is_blank(l) && l.len() <= old {
-                    String::new()
-                } else {
-                    format!("{inner}{}", &l[old.min(indentation(l))..])
-                }
-            })
-            .collect();
+        let mut body = String::new();
+        for (i, line) in content.iter().enumerate() {
+            if i > 0 {
+                body.push('\n');
+            }
+            if !(is_blank(line) && line.len() <= old) && self.budget.take(inner.len()) {
+                body.push_str(&inner);
+                body.push_str(&line[old.min(indentation(line))..]);
+            }
+        }
+        let body = if content.is_empty() { Vec::new() } else { vec![body] };
         Text { head: with_tag(node, &head), body }
     }
 }
@@ -556,14 +595,17 @@ fn with_tag(node: NodeRef<'_>, text: &str) -> String {
 }
 
 /// The comment lines and blank lines of a piece of text, moved to a column.
-pub(super) fn comment_lines(text: &str, column: usize) -> Vec<String> {
-    if text.is_empty() {
+pub(super) fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<String> {
+    if text.is_empty() || !budget.take(text.len()) {
         return Vec::new();
     }
     let text = text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text);
     lines(text)
         .iter()
-        .map(|l| if l.trim().is_empty() { String::new() } else { format!("{}{}", blanks(column), l.trim()) })
+        .map(|l| match l.trim() {
+            "" => String::new(),
+            comment => budget.paid(column, || format!("{}{comment}", blanks(column))),
+        })
         .collect()
 }
 
@@ -590,8 +632,11 @@ fn line_indent(node: NodeRef<'_>) -> usize {
 }
 
 /// The lines of a flow map or list behind the first, moved with the line on which it begins, never left of `least`.
-fn reindent(text: &str, old: usize, new: usize, least: usize) -> String {
+fn reindent(text: &str, old: usize, new: usize, least: usize, budget: &Budget) -> String {
     let mut out = String::new();
+    if !budget.take(text.len()) {
+        return out;
+    }
     for (i, line) in lines(text).iter().enumerate() {
         if i > 0 {
             out.push('\n');
@@ -600,7 +645,8 @@ fn reindent(text: &str, old: usize, new: usize, least: usize) -> String {
                 let indent = line.len() - trimmed.len();
                 let closing = trimmed.starts_with(['}', ']']);
                 let floor = if closing { new } else { least };
-                out.push_str(&blanks((indent + new).saturating_sub(old).max(floor)));
+                let inner = (indent + new).saturating_sub(old).max(floor);
+                out.push_str(&budget.paid(inner, || blanks(inner)));
                 out.push_str(trimmed);
             }
             continue;

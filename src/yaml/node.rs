@@ -503,6 +503,17 @@ impl<'a> NodeRef<'a> {
         self.doc.nulls.get(first).is_some_and(|&n| n < self.node().next)
     }
 
+    /// How many bytes its scalars and keys take where each alias is written out.
+    pub(crate) fn expanded_len(self) -> usize {
+        let mut len: usize = 0;
+        let mut todo = vec![self.resolve()];
+        while let Some(node) = todo.pop() {
+            len = len.saturating_add(node.string().len());
+            todo.extend(node.children().map(NodeRef::resolve));
+        }
+        len
+    }
+
     /// Whether the subtree holds an alias, so that its text alone does not say what it means.
     pub(crate) fn has_aliases(self) -> bool {
         self.doc.aliases_in(self).next().is_some()

@@ -7,6 +7,7 @@ mod git;
 mod hosts;
 mod in_place;
 mod laws;
+mod limits;
 mod live;
 mod moves;
 mod presence;

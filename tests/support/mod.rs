@@ -1,6 +1,7 @@
 //! What the tests share: ResourceLists from readable pieces, and what the function makes of them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use krm_merge::limit::Budget;
 use krm_merge::yaml::{Document, Kind, NodeRef};
 use krm_merge::{Output, Verdict, run};
 use proptest::test_runner::{Config, RngSeed};
@@ -92,7 +93,8 @@ pub fn value_of(node: NodeRef<'_>) -> Value {
     match node.kind() {
         Kind::Map => Value::Object(node.fields().map(|(k, v)| (k.string().to_owned(), value_of(v))).collect()),
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge::results::to_value(node)).expect("a value"),
+        _ => serde_json::to_value(krm_merge::results::to_value(node, &Budget::default()).expect("a scalar"))
+            .expect("a value"),
     }
 }
 

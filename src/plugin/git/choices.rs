@@ -6,6 +6,7 @@
 use anyhow::Result;
 use krm_merge::child::By;
 use krm_merge::config::{API_VERSION, Config, KIND, Role};
+use krm_merge::limit::{Budget, Limit};
 use krm_merge::results::Outcome;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
@@ -39,25 +40,25 @@ pub struct Choices {
 /// Merges original, theirs and ours; `None` where the engine cannot. At the places `asked` one chooses although no values are in conflict.
 ///
 /// # Errors
-/// What the engine cannot read.
+/// What the engine cannot read, and texts that take more than the limit.
 pub fn choices(name: &str, versions: &Versions<'_, 3>, asked: &[Address]) -> Result<Option<Choices>> {
     let sources = versions.documents.map(Document::source);
     let [original, theirs, ours] = sources;
     // Who asks for nothing at a place leaves ours there.
     let quiet = |places: &[Address]| with(versions, THEIRS, ORIGINAL, places);
-    let Some((kept, conflicts)) = merged(name, [original, &quiet(asked), ours], "KeepDest")? else { return Ok(None) };
+    let Some((kept, conflicts)) = merged(name, [original, &quiet(asked)?, ours], "KeepDest")? else { return Ok(None) };
     let resources = versions.resources();
     let places = conflicts.iter().filter_map(|conflict| address(&resources, conflict)).chain(asked.iter().cloned());
     let places = outermost(places.collect());
     // Where ours is as it was, theirs is taken whole.
-    let open = with(versions, ORIGINAL, OURS, &places);
+    let open = with(versions, ORIGINAL, OURS, &places)?;
     let take = |theirs: &str| -> Result<Option<String>> {
         let taken = merged(name, [&open, theirs, ours], "TakeUpdated").ok().flatten();
         let taken =
             taken.map_or_else(|| merged(name, [original, theirs, ours], "TakeUpdated"), |taken| Ok(Some(taken)));
         Ok(taken?.map(|(text, _)| text))
     };
-    let (Some(taken), Some(based)) = (take(theirs)?, take(&quiet(&places))?) else { return Ok(None) };
+    let (Some(taken), Some(based)) = (take(theirs)?, take(&quiet(&places)?)?) else { return Ok(None) };
     Ok(Some(Choices { ours: kept, theirs: taken, original: based, places, conflicts }))
 }
 
@@ -81,8 +82,10 @@ fn merged(name: &str, [original, theirs, ours]: [&str; 3], policy: &str) -> Resu
 }
 
 /// The text of one version with what another one has at some places; as it is where that cannot be read any more.
-fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]) -> String {
+fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]) -> Result<String> {
     let source = versions.documents[into].source();
+    let input = versions.documents.iter().map(|document| document.source().len()).sum();
+    let budget = Budget::new(Limit::default().with_input(input));
     let mut edits = Vec::new();
     let mut added = String::new();
     for spot in versions.resources() {
@@ -97,11 +100,12 @@ fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]
                 edits.push(splice::Edit { range: extent(here.value), text: String::new() });
             }
             (Some(here), _) if !is_whole => {
-                edits.extend(splice::edits(here.value, &set(&spot, &here, from, into, &paths)));
+                edits.extend(splice::edits(here.value, &set(&spot, &here, from, into, &paths), &budget)?);
             }
             (None, Some(other)) if is_whole => added.push_str(&document(&other)),
             (None, Some(other)) => {
-                added.push_str(&format!("---\n{}", splice::standalone(&cut(&spot, &other, from, &paths))));
+                let cut = cut(&spot, &other, from, &paths);
+                added.push_str(&format!("---\n{}", splice::standalone(&cut, &budget)?));
             }
             _ => {}
         }
@@ -111,7 +115,7 @@ fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]
         text.push('\n');
     }
     text.push_str(&added);
-    if parse("", text.clone().into_bytes()).is_ok() { text } else { source.to_owned() }
+    Ok(if parse("", text.clone().into_bytes()).is_ok() { text } else { source.to_owned() })
 }
 
 /// The whole document of a resource, with the mark that sets it apart.

@@ -10,10 +10,10 @@ use krm_merge::path::FieldPath;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::results::Outcome;
 use krm_merge::schema::Types;
-use krm_merge::splice::to_json;
-use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::yaml::Document;
 use serde_json::Value;
 
+use super::object::value;
 use crate::screen::{Page, Paint};
 
 /// A field that changed in the cluster.
@@ -64,10 +64,6 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
         out.push(Drift { place: path.keyed(), original, live });
     }
     Ok(())
-}
-
-fn value(node: NodeRef<'_>) -> Result<Value> {
-    Ok(serde_json::from_str(&to_json(node))?)
 }
 
 /// Whether a live value has all that was applied: more fields in a map are defaults of the server.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::config::{API_VERSION, Config, KIND};
+use krm_merge::limit::{Budget, Limit};
 use krm_merge::schema::{Types, builtin};
 use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
@@ -55,15 +56,19 @@ impl Local {
 /// Reads what the cluster has of each resource of the files, and how the lists of its own types merge, as `mergeKeys`.
 ///
 /// # Errors
-/// Bad resources, and whatever the cluster does not answer.
-pub async fn read(cluster: &mut Cluster, sides: &[Side]) -> Result<(Vec<Local>, Vec<Value>)> {
+/// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
+pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result<(Vec<Local>, Vec<Value>)> {
+    let budget = Budget::new(limit);
     let mut given = Vec::new();
     for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
         let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
         }
-        let applied = Object::parse(&to_json(resource.node)).with_context(|| name.clone())?;
+        let applied = to_json(resource.node, &budget)
+            .map_err(Into::into)
+            .and_then(|json| Object::parse(&json))
+            .with_context(|| name.clone())?;
         if applied.kind() == DEFINITION.1 && applied.api_version().starts_with(DEFINITION.0) {
             cluster.announce(&applied);
         }

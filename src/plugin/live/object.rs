@@ -2,6 +2,9 @@
 
 use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
+use krm_merge::limit::{Budget, Limit};
+use krm_merge::splice::to_json;
+use krm_merge::yaml::NodeRef;
 use serde_json::{Map, Value, json};
 
 use super::cluster::Address;
@@ -21,6 +24,15 @@ const POPULATED: [&str; 8] = [
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
 ];
+
+/// The value of a node of what is written for an object, which has no aliases.
+///
+/// # Errors
+/// None for what this module writes.
+pub fn value(node: NodeRef<'_>) -> Result<Value> {
+    let budget = Budget::new(Limit::default().with_input(node.document().source().len()));
+    Ok(serde_json::from_str(&to_json(node, &budget)?)?)
+}
 
 /// A resource without what the server populates.
 #[derive(Clone, Debug, PartialEq)]

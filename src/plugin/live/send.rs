@@ -2,7 +2,6 @@
 
 use anyhow::{Context, Error, Result};
 use krm_merge::results::{Outcome, Severity};
-use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
 use serde_json::Value;
 
@@ -29,7 +28,7 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
             Some(new) => {
                 let text = Document::parse(std::str::from_utf8(new)?.to_owned())?;
                 let root = text.roots().next().context("a resource must be a map")?;
-                Some(serde_json::from_str(&to_json(root))?)
+                Some(object::value(root)?)
             }
             None => None,
         };

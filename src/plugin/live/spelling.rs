@@ -9,11 +9,10 @@ use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use krm_merge::child::element_key;
 use krm_merge::schema::{Cursor, ListKind, Types, list_kind};
-use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
 
-use super::object::Object;
+use super::object::{Object, value};
 use super::openapi::{Child, Form, Schema};
 use super::quantity::nanos;
 
@@ -261,8 +260,4 @@ fn node_without_nulls<'a>(live: NodeRef<'a>, said: NodeRef<'a>, cursor: Cursor<'
         return elements.collect::<Result<Vec<_>>>().map(Value::Array);
     }
     value(live)
-}
-
-fn value(node: NodeRef<'_>) -> Result<Value> {
-    Ok(serde_json::from_str(&to_json(node))?)
 }

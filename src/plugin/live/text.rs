@@ -91,6 +91,7 @@ fn is_text(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use krm_merge::limit::Budget;
     use krm_merge::splice::to_json;
     use krm_merge::yaml::Document;
     use serde_json::json;
@@ -98,7 +99,7 @@ mod tests {
     fn check(value: &Value) {
         let text = yaml(value);
         let document = Document::parse(text.as_str()).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let read = to_json(document.roots().next().expect("a root"));
+        let read = to_json(document.roots().next().expect("a root"), &Budget::default()).expect("a small text");
         assert_eq!(&serde_json::from_str::<Value>(&read).expect("JSON"), value, "{text}");
     }
 

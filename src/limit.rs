@@ -1,0 +1,294 @@
+//! The limit on what a run writes, in bytes, and what is left of it.
+//!
+//! A short text can mean a long one: an alias of ten bytes stands for a value of megabytes, a line that moves into a deep map gets hundreds
+//! of blanks, and each of a thousand conflicts names the key that they lie under. So bytes are counted where they are made, and the first
+//! one too many ends the run, before the memory is taken.
+//!
+//! The rule: a run must not write more than [`MULTIPLE`] times its input, and may always write [`FLOOR`] bytes; `maxOutput` of the
+//! functionConfig says another limit. What counts is what the run makes: the text of what is new in resources, and results with their
+//! values. What a merge leaves as it was is copied and does not count. Where the same bytes are written again in another form, as results
+//! into the ResourceList, each form is counted for itself under the same limit.
+
+use std::cell::Cell;
+use std::fmt;
+use std::io;
+
+/// How many times the input a run may write. A conflict between values of one letter has a result of some 600 bytes, beside three lines of
+/// input of some 16 bytes each; nothing that anybody means comes near.
+const MULTIPLE: u64 = 20;
+
+/// What a run may write however small its input is: ten times the largest request that an API server takes.
+const FLOOR: u64 = 32 << 20;
+
+/// How many bytes a run may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    input: u64,
+    asked: Option<Asked>,
+    field: &'static str,
+}
+
+/// The limit that a user asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked(u64);
+
+impl Limit {
+    /// For an input of this many bytes, unless another limit is asked for; `field` is where the user can do so.
+    pub fn new(input: usize, asked: Option<Asked>, field: &'static str) -> Self {
+        Self { input: input as u64, asked, field }
+    }
+
+    /// The same, where more belongs to the input.
+    #[must_use]
+    pub fn with_input(self, more: usize) -> Self {
+        Self { input: self.input.saturating_add(more as u64), ..self }
+    }
+
+    fn bytes(self) -> u64 {
+        self.asked.map_or(self.input.saturating_mul(MULTIPLE).max(FLOOR), |asked| asked.0)
+    }
+}
+
+impl Default for Limit {
+    /// For an input that may always be written whole, and that nobody can say another limit for.
+    fn default() -> Self {
+        Self::new(0, None, "maxOutput")
+    }
+}
+
+impl Asked {
+    /// This many bytes.
+    pub fn bytes(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// A number of bytes as Kubernetes writes quantities: `64Mi`, `1Gi`, `500M` or `1048576`; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = text.split_at(digits);
+        let unit: u64 = match unit {
+            "" => 1,
+            "k" => 1000,
+            "M" => 1_000_000,
+            "G" => 1_000_000_000,
+            _ => UNITS.iter().find(|(name, _)| *name == unit)?.1,
+        };
+        number.parse::<u64>().ok()?.checked_mul(unit).map(Self)
+    }
+}
+
+/// The units in which sizes are shown, the largest first.
+const UNITS: [(&str, u64); 3] = [("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
+
+/// A size as [`Asked::parse`] takes it.
+fn shown(bytes: u64) -> String {
+    let exact = UNITS.iter().find(|(_, unit)| bytes >= *unit && bytes.is_multiple_of(*unit));
+    let (name, unit) = exact.copied().unwrap_or(("", 1));
+    format!("{}{name}", bytes / unit)
+}
+
+/// What a run writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The text of resources.
+    Text,
+    /// Results.
+    Results,
+    /// The functionConfig, with what its aliases stand for.
+    FunctionConfig,
+}
+
+/// More was to be written than the limit allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exceeded {
+    limit: Limit,
+    kind: Kind,
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Limit { asked, field, .. } = self.limit;
+        let (what, hint) = match self.kind {
+            Kind::Text => (
+                "the new text of resources",
+                "a value that an alias stands for counts wherever it is written out, and so do the blanks that indent a line",
+            ),
+            Kind::Results => (
+                "the results",
+                "each has the path and the values of its field, so long keys and values in many conflicts count for each",
+            ),
+            Kind::FunctionConfig => {
+                ("the functionConfig", "a value that an alias stands for counts wherever the alias stands")
+            }
+        };
+        let limit = shown(self.limit.bytes());
+        let why = match asked {
+            Some(_) => format!("the {limit} of `{field}`"),
+            None if self.limit.bytes() == FLOOR => format!("{limit}, for the input is small"),
+            None => format!("{}, which is {MULTIPLE} times the input", shown(self.limit.bytes() >> 20 << 20)),
+        };
+        let next = shown((self.limit.bytes().saturating_mul(4) >> 20).max(1) << 20);
+        write!(
+            f,
+            "{what} must not take more bytes than {why}: {hint}; if they are meant to, set `{field}` to more, as `{next}`"
+        )
+    }
+}
+
+impl std::error::Error for Exceeded {}
+
+/// What is left of a limit.
+#[derive(Debug)]
+pub struct Budget {
+    limit: Limit,
+    /// `None` once more was asked for than was left: from then on nothing is made any more.
+    left: Cell<Option<u64>>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(Limit::default())
+    }
+}
+
+impl Budget {
+    /// The whole of a limit.
+    pub fn new(limit: Limit) -> Self {
+        Self { limit, left: Cell::new(Some(limit.bytes())) }
+    }
+
+    /// Takes off what is about to be written. Where less is left, it must not be written, and [`Budget::check`] says so from then on.
+    pub fn take(&self, bytes: usize) -> bool {
+        self.left.set(self.left.get().and_then(|left| left.checked_sub(bytes as u64)));
+        !self.is_exceeded()
+    }
+
+    /// What is about to be written, if as many bytes are left; else nothing.
+    pub fn paid<T: Default>(&self, bytes: usize, make: impl FnOnce() -> T) -> T {
+        if self.take(bytes) { make() } else { T::default() }
+    }
+
+    /// Whether more was asked for than was left.
+    pub fn is_exceeded(&self) -> bool {
+        self.left.get().is_none()
+    }
+
+    /// That all was written that was to be.
+    ///
+    /// # Errors
+    /// The limit was exceeded, and what was written is not whole.
+    pub fn check(&self, kind: Kind) -> Result<(), Exceeded> {
+        if self.is_exceeded() { Err(Exceeded { limit: self.limit, kind }) } else { Ok(()) }
+    }
+
+    /// What a serializer writes.
+    ///
+    /// # Errors
+    /// It is more than the limit allows, or no text.
+    pub fn written<E>(
+        &self,
+        kind: Kind,
+        write: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
+    ) -> Result<String, Exceeded> {
+        let mut sink = Sink { budget: self, bytes: Vec::new() };
+        let done = write(&mut sink).is_ok();
+        let text = String::from_utf8(sink.bytes).ok().filter(|_| done);
+        text.ok_or(Exceeded { limit: self.limit, kind })
+    }
+}
+
+/// A writer that stops where the limit is.
+struct Sink<'b> {
+    budget: &'b Budget,
+    bytes: Vec<u8>,
+}
+
+impl io::Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.budget.take(bytes.len()) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(input: usize, asked: &str) -> Limit {
+        Limit::new(input, Asked::parse(asked), "spec.maxOutput")
+    }
+
+    #[test]
+    fn a_size_is_written_as_a_quantity() {
+        for (text, want) in [
+            ("0", Some(0)),
+            ("1048576", Some(1 << 20)),
+            ("3k", Some(3000)),
+            ("3M", Some(3_000_000)),
+            ("3G", Some(3_000_000_000)),
+            ("3Ki", Some(3 << 10)),
+            ("3Mi", Some(3 << 20)),
+            ("3Gi", Some(3 << 30)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551615Ki", None),
+            ("", None),
+            ("Mi", None),
+            ("-1", None),
+            ("1.5Gi", None),
+            ("1 Gi", None),
+            ("1gi", None),
+            ("1MB", None),
+        ] {
+            assert_eq!(Asked::parse(text), want.map(Asked), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_limit_grows_with_the_input_and_is_never_small_unless_asked_for() {
+        assert_eq!(limit(0, "").bytes(), 32 << 20);
+        assert_eq!(limit(1 << 20, "").bytes(), 32 << 20);
+        assert_eq!(limit(1 << 20, "").with_input(1 << 20).bytes(), 40 << 20);
+        assert_eq!(limit(1 << 20, "1Ki").with_input(1 << 20).bytes(), 1 << 10);
+    }
+
+    #[test]
+    fn what_is_left_shrinks_and_nothing_is_left_once_it_was_too_little() {
+        let budget = Budget::new(limit(0, "10"));
+        assert_eq!(budget.paid(6, || "six"), "six");
+        assert!(budget.take(4) && !budget.is_exceeded());
+        assert_eq!(budget.check(Kind::Text), Ok(()));
+        assert_eq!(budget.paid(1, || "one"), "");
+        assert!(!budget.take(0) && budget.is_exceeded());
+        assert!(budget.check(Kind::Text).is_err());
+    }
+
+    #[test]
+    fn a_writer_stops_at_the_limit() {
+        let write = |text: &'static str| move |to: &mut dyn io::Write| to.write_all(text.as_bytes());
+        let budget = Budget::new(limit(0, "3"));
+        assert_eq!(budget.written(Kind::Results, write("abc")).as_deref(), Ok("abc"));
+        assert!(budget.written(Kind::Results, write("d")).is_err());
+    }
+
+    #[test]
+    fn the_message_says_which_limit_and_how_to_raise_it() {
+        for (limit, want) in [
+            (limit(0, ""), ["than 32Mi, for the input is small: ", "set `spec.maxOutput` to more, as `128Mi`"]),
+            (limit(2 << 20, ""), ["than 40Mi, which is 20 times the input: ", "as `160Mi`"]),
+            (limit(0, "1000"), ["than the 1000 of `spec.maxOutput`: ", "as `1Mi`"]),
+            (limit(0, "1Gi"), ["than the 1Gi of `spec.maxOutput`: ", "as `4Gi`"]),
+        ] {
+            for kind in [Kind::Text, Kind::Results, Kind::FunctionConfig] {
+                let message = Exceeded { limit, kind }.to_string();
+                assert!(want.iter().all(|part| message.contains(part)), "{message}");
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `--max-output`: how much a run may write, and how the message says so.
+
+use crate::support::{Folder, Ran};
+
+fn package() -> Folder {
+    let aliases = vec!["*a"; 40].join(", ");
+    let head = "apiVersion: v1\nkind: Thing\nmetadata: {name: x}\n";
+    let web = format!("{head}a: &a {}\nl: [{aliases}]\n", "x".repeat(50_000));
+    Folder::with(&[("here/x.yaml", &web), ("patch.yaml", &format!("{head}a: null\n"))])
+}
+
+/// Checks that a run failed, and what it says.
+fn says(ran: Ran, parts: &[&str]) {
+    let stderr = ran.failed(2);
+    assert!(parts.iter().all(|part| stderr.contains(part)), "{stderr}");
+}
+
+#[test]
+fn a_run_that_would_write_more_writes_nothing_and_names_the_flag() {
+    let folder = package();
+    let before = folder.files("here");
+    let merge = ["two-way", "--source", "patch.yaml", "--dest", "here", "--in-place", "--max-output"];
+    let ran = folder.run(&[&merge[..], &["1Mi"]].concat());
+    says(ran, &["the 1Mi of `--max-output`: ", "set `--max-output` to more, as `4Mi`"]);
+    assert_eq!(folder.files("here"), before);
+    let ran = folder.run(&[&merge[..], &["1MB"]].concat());
+    says(ran, &["'1MB' for '--max-output <SIZE>'", "must be a number of bytes, as `64Mi`"]);
+    let ran = folder.run(&[&merge[..], &["3Mi"]].concat());
+    ran.passed();
+    assert!(folder.read("here/x.yaml").len() > 2_000_000);
+}
+
+#[test]
+fn json_counts_with_what_its_aliases_stand_for() {
+    let folder = package();
+    folder.write("other.yaml", "apiVersion: v1\nkind: Thing\nmetadata: {name: x}\nb: 1\n");
+    let merge = ["two-way", "--source", "other.yaml", "--dest", "here", "--max-output", "1Mi", "-o"];
+    let ran = folder.run(&[&merge[..], &["json"]].concat());
+    says(ran, &["set `--max-output` to more"]);
+    folder.run(&[&merge[..], &["yaml"]].concat()).passed();
+}
