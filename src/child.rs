@@ -227,11 +227,6 @@ impl<'a> Index<'a> {
         self.ids.get(place)?.as_ref()
     }
 
-    /// How many children there are.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
     /// The places of the children of this identity.
     pub fn find<'i>(&'i self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
         let hashed = self.hashed.as_ref().map(|hashed| hashed.get(id).map_or(&[][..], Vec::as_slice));

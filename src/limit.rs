@@ -4,7 +4,7 @@
 //! of blanks, and each of a thousand conflicts names the key that they lie under. So bytes are counted where they are made, and the first
 //! one too many ends the run, before the memory is taken.
 //!
-//! The rule: a run must not write more than [`MULTIPLE`] times its input, and may always write [`FLOOR`] bytes; `maxOutput` of the
+//! The rule: a run must not write more than `MULTIPLE` times its input, and may always write `FLOOR` bytes; `maxOutput` of the
 //! functionConfig says another limit. What counts is what the run makes: the text of what is new in resources, and results with their
 //! values. What a merge leaves as it was is copied and does not count. Where the same bytes are written again in another form, as results
 //! into the ResourceList, each form is counted for itself under the same limit.

@@ -380,13 +380,13 @@ impl<'a> Walk<'a> {
 
     /// Lets children go that are not asked for.
     fn others(&self, branch: &mut Branch<'a>, others: Others, asked: &[bool]) {
-        for at in 0..asked.len() {
+        for (at, is_asked) in asked.iter().enumerate() {
             let goes = match others {
                 Others::Stay => false,
                 Others::Once => {
                     branch.id(at).is_some_and(|id| branch.find(&id).first().is_some_and(|first| *first != at))
                 }
-                Others::Go => !asked[at] && !branch.entries[at].is_merge(),
+                Others::Go => !is_asked && !branch.entries[at].is_merge(),
             };
             if goes {
                 branch.entries[at].value = None;

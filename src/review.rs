@@ -17,7 +17,7 @@ pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>
     match tree {
         Tree::Node(node) if dest.is_some_and(|dest| dest.is(*node)) => {}
         Tree::Branch(branch) if dest.is_some() => look.touched(branch, cursor),
-        tree => look.new(tree.view(), cursor),
+        tree => look.arrived(tree.view(), cursor),
     }
     look.found
 }
@@ -49,7 +49,7 @@ impl<'a> Look<'a> {
             match value {
                 Tree::Branch(inner) if inner.like.is_of(branch.like.document()) => self.touched(inner, cursor),
                 Tree::Node(node) if node.is_of(branch.like.document()) => {}
-                value => self.new(value.view(), cursor),
+                value => self.arrived(value.view(), cursor),
             }
             self.path.pop();
         }
@@ -65,13 +65,13 @@ impl<'a> Look<'a> {
     }
 
     /// A value that dest lacked.
-    fn new(&mut self, view: Option<View<'_, 'a>>, cursor: Cursor<'a>) {
+    fn arrived(&mut self, view: Option<View<'_, 'a>>, cursor: Cursor<'a>) {
         let Some(view) = view.filter(|view| view.is_container()) else { return };
         if !view.is_list() {
             self.check(view, cursor, None);
             for (name, value) in view.fields() {
                 self.path.push(ChildId::Field(name).step(&By::Field), None);
-                self.new(Some(value), cursor.field(name));
+                self.arrived(Some(value), cursor.field(name));
                 self.path.pop();
             }
             return;
@@ -81,7 +81,7 @@ impl<'a> Look<'a> {
         for element in elements {
             let Some(id) = by.id_of(element) else { continue };
             self.path.push(id.step(&by), None);
-            self.new(Some(element), cursor);
+            self.arrived(Some(element), cursor);
             self.path.pop();
         }
     }

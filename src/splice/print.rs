@@ -350,7 +350,7 @@ impl Layout<'_> {
                 for entry in branch.brought_in() {
                     out.extend(Piece::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
                 }
-                let last = branch.entries.iter().filter_map(|entry| entry.place.zip(entry.value.as_ref())).last();
+                let last = branch.entries.iter().rev().find_map(|entry| entry.place.zip(entry.value.as_ref()));
                 last.is_some_and(|(index, _)| index + 1 == places.len())
             }
             _ => {
