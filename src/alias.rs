@@ -182,5 +182,7 @@ fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
 
 /// An alias that stands in this item with its anchor in another one, or the other way round.
 pub fn shared(item: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    item.document().aliases().find(|alias| item.holds(*alias) != item.holds(alias.resolve()))
+    let doc = item.document();
+    let leads_out = doc.aliases_in(item).find(|alias| !item.holds(alias.resolve()));
+    leads_out.or_else(|| doc.aliases_of(item).find(|alias| !item.holds(*alias)))
 }

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::error::{Error, Position, line_start};
 use super::scalar::Scalar;
@@ -84,6 +85,8 @@ pub struct Document<'s> {
     pub(super) comments: Vec<(u32, u32)>,
     pub(super) props: Vec<Props>,
     pub(super) aliases: Vec<u32>,
+    /// The aliases by the node that each stands for, once somebody asks.
+    pub(super) aliases_by_target: OnceLock<Vec<(u32, u32)>>,
     pub(super) decoded: Vec<(u32, u32)>,
     /// The block scalars, in order, each with the indentation of its content.
     pub(super) blocks: Vec<(u32, u32)>,
@@ -171,9 +174,18 @@ impl<'s> Document<'s> {
         self.aliases[first..].iter().take_while(move |&&a| a < end).map(|&id| NodeRef { doc: self, id })
     }
 
-    /// All aliases.
-    pub(crate) fn aliases(&self) -> impl Iterator<Item = NodeRef<'_>> {
-        self.aliases.iter().map(|&id| NodeRef { doc: self, id })
+    /// The aliases that stand for a node of a subtree, wherever they lie.
+    pub(crate) fn aliases_of(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+        let by_target = self.aliases_by_target.get_or_init(|| {
+            let target = |&id: &u32| (NodeRef { doc: self, id }.resolve().id, id);
+            let mut by_target: Vec<(u32, u32)> = self.aliases.iter().map(target).collect();
+            by_target.sort_unstable();
+            by_target
+        });
+        let range = node.id..self.nodes[node.id as usize].next;
+        let first = by_target.partition_point(|(target, _)| *target < range.start);
+        let found = by_target[first..].iter().take_while(move |(target, _)| *target < range.end);
+        found.map(|&(_, id)| NodeRef { doc: self, id })
     }
 
     /// Whether any node of a subtree has an anchor.

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 
@@ -65,6 +66,7 @@ pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
             comments: Vec::new(),
             props: Vec::new(),
             aliases: Vec::new(),
+            aliases_by_target: OnceLock::new(),
             decoded: Vec::new(),
             blocks: Vec::new(),
             buffer: String::new(),
