@@ -213,8 +213,8 @@ impl<'a> Walk<'a> {
         Ok(branch.into_tree())
     }
 
-    /// Puts a child into a map or list that dest lacks, and says whether it did: nothing comes where the other side lacks it, too, and only
-    /// says what shall become of it. An element of a key that stands there already is merged into that one.
+    /// Puts a child into a map or list that dest lacks, and says whether it did. A child that the other side lacks, too, is not put. An element
+    /// whose key stands there already is merged into that one.
     fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, place: Option<usize>) -> Result<bool, Error> {
         if let [found, ..] = branch.find(&child.id)[..] {
             self.path.push(child.id.step(&branch.by), None);
@@ -228,7 +228,7 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    /// What is put for a child that dest lacks. One of which a conflict must decide first whether it comes is a child, too.
+    /// What is put for a child that dest lacks; it may be a conflict.
     fn new_entry(&mut self, child: &Child<'a>, by: &By<'a>, place: Option<usize>) -> Result<Option<Entry<'a>>, Error> {
         let Some((key, node)) = child.node else { return Ok(None) };
         self.path.push(child.id.step(by), None);
