@@ -1,0 +1,98 @@
+//! A merge that goes on from a tree, and a tree that is settled, one line a case.
+
+use super::*;
+use crate::change::{Change, Wants};
+use crate::limit::Budget;
+use crate::merge::merge;
+use crate::patch::{Reader, lower};
+use crate::policy::NewElements;
+use crate::schema::{Dialect, Inference, Types};
+use crate::splice;
+use crate::yaml::Document;
+
+fn root<'a>(doc: &'a Document<'_>) -> NodeRef<'a> {
+    doc.roots().next().expect("a root")
+}
+
+fn parsed(text: &str) -> Document<'static> {
+    Document::parse(text.to_owned()).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// The text of dest with sources merged into it, each into the tree that the one before it left.
+fn in_turn(dest: &str, sources: &[&str]) -> String {
+    let types = Types::new([], Inference::On, Dialect::Server);
+    let (doc, sources) = (parsed(dest), sources.iter().map(|s| parsed(s)).collect::<Vec<_>>());
+    let mut tree = Tree::Node(root(&doc));
+    for source in &sources {
+        let change = lower(root(source), tree.view(), types.root("", ""), Reader::Kyaml).expect("a change").change;
+        tree = merge(Some(tree), &change, NewElements::Append).expect("a tree").tree.expect("a resource");
+    }
+    let edits = splice::edits(root(&doc), &tree, &Budget::default()).expect("within the limit");
+    splice::apply(dest, 0..dest.len(), &edits)
+}
+
+#[test]
+fn a_second_source_goes_on_from_the_tree_of_the_first() {
+    for (dest, sources, want) in [
+        ("a: 1 # one\n", &["{a: 2}", "{a: 3}"][..], "a: 3 # one\n"),
+        ("a: 1\nb: 2\n", &["{a: 2}", "{a: 1}"], "a: 1\nb: 2\n"),
+        ("a: 1\nb: 2\n", &["{b: null}", "{b: 2}"], "a: 1\nb: 2\n"),
+        ("a: {x: 1}\n", &["{a: {y: 2}}", "{a: {z: 3, y: null}}"], "a: {x: 1, z: 3}\n"),
+        ("a: 1\n", &["{m: {x: 1}}", "{m: {z: 2}}"], "a: 1\nm: {x: 1, z: 2}\n"),
+        ("l:\n- name: a\n", &["{l: [{name: b}]}", "{l: [{name: b, v: 1}]}"], "l:\n- name: a\n- {name: b, v: 1}\n"),
+        ("l: [1, 2]\n", &["{l: [1, 3]}", "{l: [0, 1, 3]}"], "l: [0, 1, 3]\n"),
+        ("a: &x {k: 1}\nb: *x\n", &["{b: {l: 2}}", "{b: {m: 3}}"], "a: &x {k: 1}\nb: {k: 1, l: 2, m: 3}\n"),
+    ] {
+        assert_eq!(in_turn(dest, sources), want, "{dest} {sources:?}");
+    }
+}
+
+/// A conflict of one field, as a tree: dest has 1, updated wants 2, both came from 0.
+fn conflict<'a>(dest: NodeRef<'a>, [original, updated]: [NodeRef<'a>; 2]) -> Tree<'a> {
+    dest_with(dest, |own| {
+        Tree::Conflict(Box::new(Conflict {
+            path: FieldPath::default(),
+            original: original.get("a"),
+            updated: updated.get("a"),
+            dest: Some(Tree::Node(own)),
+            taken: updated.get("a").map(Tree::Node),
+            key: None,
+            taking: Taking::Value,
+        }))
+    })
+}
+
+fn dest_with<'a>(dest: NodeRef<'a>, value: impl Fn(NodeRef<'a>) -> Tree<'a>) -> Tree<'a> {
+    let mut branch = Branch::of(dest, By::Field);
+    branch.entries[0].value = dest.get("a").map(value);
+    branch.into_tree()
+}
+
+#[test]
+fn one_tree_is_settled_for_each_side() {
+    let [dest, original, updated] = ["a: 1 # own\n", "a: 0\n", "a: 2\n"].map(parsed);
+    let tree = conflict(root(&dest), [root(&original), root(&updated)]);
+    let settled = |pick| {
+        let tree = settle(tree.clone(), &mut |_| pick).expect("a resource");
+        let edits = splice::edits(root(&dest), &tree, &Budget::default()).expect("within the limit");
+        (splice::apply(dest.source(), 0..dest.source().len(), &edits), tree.is(root(&dest)))
+    };
+    assert_eq!(settled(Pick::Dest), ("a: 1 # own\n".into(), true));
+    assert_eq!(settled(Pick::Updated), ("a: 2 # own\n".into(), false));
+    assert_eq!(settled(Pick::Original), ("a: 0 # own\n".into(), false));
+}
+
+#[test]
+fn a_change_of_a_conflict_is_made_on_both_sides() {
+    let [dest, original, updated, more] = ["a: 1\n", "a: 0\n", "a: 2\n", "a: 3\n"].map(parsed);
+    let tree = conflict(root(&dest), [root(&original), root(&updated)]);
+    let types = Types::new([], Inference::On, Dialect::Server);
+    let change = lower(root(&more), None, types.root("", ""), Reader::Kyaml).expect("a change").change;
+    assert!(matches!(change, Change { wants: Wants::Inside(_), .. }));
+    let tree = merge(Some(tree), &change, NewElements::Append).expect("a tree").tree.expect("a resource");
+    for pick in [Pick::Dest, Pick::Updated] {
+        let settled = settle(tree.clone(), &mut |_| pick).expect("a resource");
+        let value = settled.view().and_then(|view| view.field("a")).map(|a| a.string().into_owned());
+        assert_eq!(value.as_deref(), Some("3"));
+    }
+}
