@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
     ) -> Result<Option<Tree<'a>>, Error> {
         let (dest, taken) = (conflict.dest.clone(), conflict.taken.clone());
         let (dest, taken) = (self.node(dest, change, identity)?, self.node(taken, change, identity)?);
-        Ok(Some(Tree::Conflict(Box::new(Conflict { dest, taken, ..conflict }))))
+        Ok(Some(Conflict { dest, taken, ..conflict }.into()))
     }
 
     /// A value takes the place of another one, or goes.
@@ -140,11 +140,7 @@ impl<'a> Walk<'a> {
         let Some(original) = original else { return Ok(taken) };
         let taking = if updated.is_some() { Taking::Value } else { Taking::Deletion };
         let path = self.path.clone();
-        Ok(Some(self.conflict(Conflict { path, original, updated, dest: kept, taken, key: None, taking })))
-    }
-
-    fn conflict(&self, conflict: Conflict<'a>) -> Tree<'a> {
-        Tree::Conflict(Box::new(conflict))
+        Ok(Some(Conflict { path, original, updated, dest: kept, taken, key: None, taking }.into()))
     }
 
     /// The other side has a map or list that dest lacks, or clears with a null: what is asked for of it is put. One that dest deleted is in
@@ -164,7 +160,7 @@ impl<'a> Walk<'a> {
         if !was_deleted {
             return Ok(Some(taken));
         }
-        Ok(Some(self.conflict(Conflict {
+        let conflict = Conflict {
             path: self.path.clone(),
             original: change.expects.value(),
             updated: Some(inside.like),
@@ -172,7 +168,8 @@ impl<'a> Walk<'a> {
             taken: take_all(taken),
             key: None,
             taking: Taking::Value,
-        })))
+        };
+        Ok(Some(conflict.into()))
     }
 
     /// The other side dropped a map or list whole: it goes as far as dest has nothing of its own in it. What dest added or changed in it is
@@ -184,7 +181,7 @@ impl<'a> Walk<'a> {
         let Expects::Exactly(original) = change.expects else { return Ok(taken) };
         let taking = if taken.is_none() { Taking::Deletion } else { Taking::CutDown };
         let path = self.path.clone();
-        Ok(Some(self.conflict(Conflict { path, original, updated: None, dest: Some(dest), taken, key: None, taking })))
+        Ok(Some(Conflict { path, original, updated: None, dest: Some(dest), taken, key: None, taking }.into()))
     }
 
     /// Leaves of the other side's map or list only what is asked for: without the directives and nulls of a patch, or down to what changed
@@ -272,12 +269,8 @@ impl<'a> Walk<'a> {
                 }
                 continue;
             }
-            let outer = self.new_fields;
-            if asked[found[0]] {
-                self.new_fields = NewFields::Last;
-            }
-            self.found(&mut branch, inside, child, &found)?;
-            self.new_fields = outer;
+            let new_fields = if asked[found[0]] { NewFields::Last } else { self.new_fields };
+            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, &found))?;
             found.iter().for_each(|i| asked[*i] = true);
         }
         self.others(&mut branch, inside.others, &asked);
@@ -318,10 +311,15 @@ impl<'a> Walk<'a> {
 
     /// Makes the change of a later element of one merge key.
     fn again(&mut self, entry: &mut Entry<'a>, parent: Option<NodeRef<'a>>, child: &Child<'a>) -> Result<(), Error> {
-        let outer = std::mem::replace(&mut self.new_fields, NewFields::Last);
-        self.merge_into(entry, parent, child)?;
+        self.placing(NewFields::Last, |walk| walk.merge_into(entry, parent, child))
+    }
+
+    /// Walks on with new fields put in their place by another rule.
+    fn placing<T>(&mut self, new_fields: NewFields, walk_on: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.new_fields, new_fields);
+        let done = walk_on(self);
         self.new_fields = outer;
-        Ok(())
+        done
     }
 
     fn child(&mut self, branch: &mut Branch<'a>, at: usize, child: &Child<'a>) -> Result<(), Error> {

@@ -137,6 +137,12 @@ pub enum View<'t, 'a> {
     Branch(&'t Branch<'a>),
 }
 
+impl<'a> From<Conflict<'a>> for Tree<'a> {
+    fn from(conflict: Conflict<'a>) -> Self {
+        Self::Conflict(Box::new(conflict))
+    }
+}
+
 impl<'a> Key<'a> {
     /// The name of the field.
     pub fn name(&self) -> &'a str {
