@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use granit_parser::Parser;
-use krm_merge::{Verdict, run};
+use krm_merge_function::{Verdict, run};
 use workload::Workload;
 
 /// How many resources there are.

@@ -4,6 +4,8 @@
 //! anything impossible. A ConfigMap says the same in strings, for `kpt fn eval -- mode=…`. Nothing is guessed: what is not understood
 //! is an error that names the field, quotes what was written and says what is allowed.
 
+mod deserialize;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -11,13 +13,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::file_path;
-use crate::limit::{Asked, Budget, Kind as Written, Limit};
-use crate::patch::Reader;
-use crate::policy::{NewElements, OnConflict, Policy};
-use crate::schema::{Dialect, Inference, ListKind, ListRule, Types};
 use crate::target::{Field, Target};
-use crate::yaml::{Error, NodeRef, from_node, one_of};
+use deserialize::from_node;
+pub(crate) use deserialize::one_of;
+use krm_merge::file_path;
+use krm_merge::limit::{Asked, Budget, Kind as Written, Limit};
+use krm_merge::patch::Reader;
+use krm_merge::policy::{NewElements, OnConflict, Policy};
+use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, Types};
+use krm_merge::yaml::{Error, NodeRef};
 
 /// The group and version of the functionConfig.
 pub const API_VERSION: &str = "krm-merge.dev/v1alpha1";

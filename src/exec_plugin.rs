@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use crate::config::Config;
 use crate::function::{Item, Job, Merged, Output, Texts, Verdict};
-use crate::limit::{Budget, Exceeded};
-use crate::resource::{Origin, Resource};
 use crate::results::{self, Outcome};
-use crate::splice;
-use crate::yaml::{Document, Error, extent, next_line};
+use krm_merge::limit::{Budget, Exceeded};
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::splice;
+use krm_merge::yaml::{Document, Error, extent, next_line};
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
 ///

@@ -15,14 +15,14 @@ mod triples;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};
-use crate::limit::{Budget, Limit};
-use crate::resource::{Origin, Resource, paths_in_sub_packages};
 use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Severity};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
-use crate::tree::Tree;
-use crate::yaml::{Document, Error};
+use krm_merge::limit::{Budget, Limit};
+use krm_merge::resource::{Origin, Resource, paths_in_sub_packages};
+use krm_merge::tree::Tree;
+use krm_merge::yaml::{Document, Error};
 
 pub use run::{Added, Item, Merged};
 use strategic::strategic;

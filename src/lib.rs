@@ -1,10 +1,7 @@
-//! Merges Kubernetes resources, two-way, three-way or by strategic merge patch, and leaves every byte that the merge does not change.
+//! The KRM function: reads a ResourceList, merges its items as its functionConfig says, and writes it again.
 //!
-//! One idea carries it: a patch is a difference. Each mode lowers its inputs to a [`change::Change`]; one walker that knows no mode applies
-//! it to dest and answers with a [`tree::Tree`]; one splicer writes the tree into dest's own text. What a change does not name is not
-//! visited, let alone printed again.
-//!
-//! [`run`] is the whole function, text in and text out:
+//! The merge itself is the crate `krm_merge`. Here is what is around it: the envelope, the configuration, who plays which role, and the
+//! results. [`run`] is the whole function, text in and text out:
 //!
 //! ```
 //! let stdin = "\
@@ -25,8 +22,8 @@
 //!     - resources:
 //!       - {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {level: debug}}
 //! ";
-//! let output = krm_merge::run(stdin);
-//! assert_eq!(output.verdict, krm_merge::Verdict::Passed);
+//! let output = krm_merge_function::run(stdin);
+//! assert_eq!(output.verdict, krm_merge_function::Verdict::Passed);
 //! assert_eq!(output.stdout, stdin.replace("level:   info", "level:   debug"));
 //! ```
 //!
@@ -36,36 +33,12 @@ pub mod exec_plugin;
 
 pub mod function;
 
-pub mod config;
-pub mod resource_list;
 pub mod roles;
 
-pub mod resource;
+pub mod config;
+pub mod resource_list;
+
 pub mod results;
 pub mod target;
-pub mod transport;
-
-pub mod diff;
-pub mod patch;
-
-pub mod change;
-pub mod merge;
-pub mod policy;
-pub mod review;
-pub mod warning;
-
-pub mod alias;
-pub mod splice;
-pub mod tree;
-
-pub mod child;
-pub mod file_path;
-pub mod host;
-pub mod limit;
-pub mod path;
-pub mod schema;
-pub mod yaml;
-
-pub mod shown;
 
 pub use function::{Output, Verdict, run};

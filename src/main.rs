@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::{Verdict, exec_plugin, run, shown};
+use krm_merge::shown;
+use krm_merge_function::{Verdict, exec_plugin, run};
 
 const USAGE: &str = include_str!("usage.txt");
 

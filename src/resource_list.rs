@@ -3,12 +3,12 @@
 //! Keys come in any order, and fields that nobody here knows stay. Writing is splicing: only what changed in the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
-use crate::child::By;
-use crate::limit::{Budget, Limit};
 use crate::results::{self, Outcome};
-use crate::splice::{self, Edit};
-use crate::tree::{Branch, Entry, Key, Tree};
-use crate::yaml::{Document, Error, NodeRef, one_of};
+use krm_merge::child::By;
+use krm_merge::limit::{Budget, Limit};
+use krm_merge::splice::{self, Edit};
+use krm_merge::tree::{Branch, Entry, Key, Tree};
+use krm_merge::yaml::{Document, Error, NodeRef};
 
 const VERSIONS: [&str; 3] =
     ["config.kubernetes.io/v1", "config.kubernetes.io/v1beta1", "config.kubernetes.io/v1alpha1"];
@@ -45,7 +45,7 @@ impl<'a> ResourceList<'a> {
             let at = root.get("apiVersion").unwrap_or(root);
             return Err(at.error(format!(
                 "`apiVersion` of a ResourceList must be {}, not \"{}\"",
-                one_of(&VERSIONS),
+                crate::config::one_of(&VERSIONS),
                 text("apiVersion")
             )));
         }

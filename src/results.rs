@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_yaml::Value;
 
-use crate::child::Value as _;
-use crate::limit::{Budget, Exceeded, Kind as Written};
-use crate::path::cut;
-use crate::policy::{OnConflict, Settled};
-use crate::resource::{Identity, Resource};
-use crate::shown;
-use crate::splice::{json_of, to_json};
-use crate::tree::{Conflict, Taking, Tree, View};
-use crate::warning::{Notice, Warning};
-use crate::yaml::{Error, Kind, NodeRef, Scalar};
+use krm_merge::child::Value as _;
+use krm_merge::limit::{Budget, Exceeded, Kind as Written};
+use krm_merge::path::cut;
+use krm_merge::policy::{OnConflict, Settled};
+use krm_merge::resource::{Identity, Resource};
+use krm_merge::shown;
+use krm_merge::splice::{json_of, to_json};
+use krm_merge::tree::{Conflict, Taking, Tree, View};
+use krm_merge::warning::{Notice, Warning};
+use krm_merge::yaml::{Error, Kind, NodeRef, Scalar};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";

@@ -1,10 +1,13 @@
 //! Which resource plays which role: by the functionConfig, or by annotation where that is silent.
 
+use std::rc::Rc;
+
 use crate::config::{Config, From, Keep, Mode, Role};
-use crate::host::ROLE;
-use crate::resource::{Located, Origin, Resource, why_no_resource};
 use crate::results::{Outcome, Severity};
-use crate::yaml::{Document, NodeRef};
+use crate::target::Target;
+use krm_merge::host::ROLE;
+use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
+use krm_merge::yaml::{Document, NodeRef};
 
 /// The YAML texts of a functionConfig, parsed: the fields that they stand in, in the order of the inputs.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub struct Roles<'a> {
     pub dest: Vec<Resource<'a>>,
     /// The resources of the other roles.
     pub others: Vec<(Role, Vec<Resource<'a>>)>,
+    /// The targets of sources, by their numbers.
+    pub targets: Vec<Rc<Target>>,
     /// Items that a role selects and that are no resources, as a `kustomization.yaml` without a name: they take no part in the merge.
     pub apart: Vec<(Role, Resource<'a>)>,
     /// For each item, whether it is consumed.
@@ -91,6 +96,7 @@ pub fn assign<'a>(
     let mut gone = vec![false; items.len()];
     let mut taken_by: Vec<Option<&str>> = vec![None; items.len()];
     let mut others = given;
+    let mut targets = Vec::new();
     let mut texts = texts.0.iter();
     let mut taken: Vec<usize> = Vec::new();
     let mut apart: Vec<(Role, Resource<'a>)> = Vec::new();
@@ -170,8 +176,9 @@ pub fn assign<'a>(
                     }
                 }
             }
-            for member in &mut members[first..] {
-                member.target = side.target.clone();
+            if let Some(target) = &side.target {
+                members[first..].iter_mut().for_each(|member: &mut Resource<'_>| member.target = Some(targets.len()));
+                targets.push(Rc::clone(target));
             }
         }
         others.push((*role, members));
@@ -213,7 +220,7 @@ pub fn assign<'a>(
     if let Some(resource) = alone.or_else(|| others.iter().flat_map(|(_, members)| members).find(unnamed)) {
         return Err(no_resource(resource, config.mode));
     }
-    Ok(Roles { dest: items.into_iter().flatten().collect(), others, apart, gone })
+    Ok(Roles { dest: items.into_iter().flatten().collect(), others, targets, apart, gone })
 }
 
 /// That what plays a role is no resource.
@@ -247,7 +254,7 @@ fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Ou
                     Severity::Error,
                     format!(
                         "the annotation `{ROLE}` must be {} in mode `{mode:?}`, not \"{}\"",
-                        crate::yaml::one_of(&names),
+                        crate::config::one_of(&names),
                         value.string()
                     ),
                 )

@@ -11,7 +11,7 @@ use std::fmt;
 
 use regex_lite::Regex;
 
-use crate::yaml::NodeRef;
+use krm_merge::yaml::NodeRef;
 use selector::Selector;
 
 /// A `target`, ready to be asked.
@@ -168,7 +168,7 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Document;
+    use krm_merge::yaml::Document;
 
     const ITEM: &str =
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web-1, labels: {app: web}, annotations: {tier: a}}}";

@@ -502,7 +502,7 @@ fn odd_items_without_a_partner_pass_through() {
 #[test]
 fn on_an_error_the_items_go_out_as_they_came_with_the_reason_among_the_results() {
     let stdin = two_way(&side("source", &format!("{}---\nkind: x\n", THING.replace("b: 1", "b: 2"))));
-    let output = krm_merge::run(&stdin);
+    let output = krm_merge_function::run(&stdin);
     assert!(output.stdout.starts_with(&stdin));
     assert_eq!(
         results(&output.stdout),

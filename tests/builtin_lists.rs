@@ -1,4 +1,4 @@
-//! Every row of `src/schema/builtin.txt` at work: on a resource of a kind that leads there, its list merges one element, gets one and
+//! Every row of `crates/krm-merge/src/schema/builtin.txt` at work: on a resource of a kind that leads there, its list merges one element, gets one and
 //! loses one, in Strategic and in TwoWay, as the row says.
 //!
 //! The text is read anew here, and what a row means is said anew, so that neither the compiled table nor the look-ups can be wrong in
@@ -14,7 +14,7 @@ use krm_merge::yaml::Document;
 use serde_json::{Map, Value, json};
 use support::{resource_list, value_of};
 
-const TEXT: &str = include_str!("../src/schema/builtin.txt");
+const TEXT: &str = include_str!("../crates/krm-merge/src/schema/builtin.txt");
 
 /// How a list merges.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -346,8 +346,8 @@ fn try_all(mode: Mode) {
         keys.sort_by_key(Value::to_string);
         keys.dedup();
         let spec = format!("mode: {mode:?}\nmergeKeys: {}\nsource:\n- resources:\n{sources}", Value::Array(keys));
-        let output = krm_merge::run(&resource_list(&items, &spec));
-        assert_eq!(output.verdict, krm_merge::Verdict::Passed, "{:?}", output.stderr);
+        let output = krm_merge_function::run(&resource_list(&items, &spec));
+        assert_eq!(output.verdict, krm_merge_function::Verdict::Passed, "{:?}", output.stderr);
         let doc = Document::parse(output.stdout).expect("what comes out is YAML");
         let root = doc.roots().next().and_then(|r| r.get("items")).expect("items");
         let got: Vec<Value> = root.elements().map(value_of).collect();

@@ -65,7 +65,7 @@ fn json_stays_json() {
     serde_json::from_str::<serde_json::Value>(&output).expect("JSON");
 
     let failing = stdin.replace("TwoWay", "NoWay");
-    let output = krm_merge::run(&failing).stdout;
+    let output = krm_merge_function::run(&failing).stdout;
     let value: serde_json::Value = serde_json::from_str(&output).expect("JSON");
     assert_eq!(value["results"][0]["severity"], "error");
     assert!(output.starts_with(failing.strip_suffix('}').expect("an object")));
@@ -283,7 +283,7 @@ fn an_empty_list_takes_what_is_added_and_an_emptied_one_stays() {
 #[test]
 fn what_kpt_sends_by_default_is_a_clear_error() {
     let stdin = list(ITEM, "  apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: function-input\n  data: {}\n");
-    let output = krm_merge::run(&stdin);
+    let output = krm_merge_function::run(&stdin);
     assert!(output.stdout.starts_with(&stdin));
     assert!(output.stderr[0].contains("`data.mode` must be given"), "{:?}", output.stderr);
 }

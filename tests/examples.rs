@@ -217,7 +217,7 @@ fn the_function_s_own_page_names_every_field() {
             }
         }
     }
-    let schema = krm_merge::config::openapi_schema().to_value();
+    let schema = krm_merge_function::config::openapi_schema().to_value();
     let mut all = Vec::new();
     names(&schema, &mut all);
     assert!(all.len() > 30, "{all:?}");

@@ -5,7 +5,7 @@ mod support;
 use krm_merge::limit::Budget;
 use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
-use krm_merge::{Verdict, exec_plugin};
+use krm_merge_function::{Verdict, exec_plugin};
 use proptest::prelude::*;
 
 const PIECES: [&str; 16] = [

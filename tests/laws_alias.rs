@@ -11,7 +11,7 @@ mod support;
 
 use generate::{env, keyed, map_of};
 use krm_merge::yaml::{Document, NodeRef};
-use krm_merge::{Output, Verdict, run};
+use krm_merge_function::{Output, Verdict, run};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{items, items_of, passes, resource_list, side, value_of};

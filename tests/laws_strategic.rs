@@ -7,8 +7,8 @@ mod render;
 mod support;
 
 use generate::{env, keyed, map_of};
-use krm_merge::Verdict;
 use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::Verdict;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{items, items_of, passes, resource_list, side};
@@ -156,7 +156,7 @@ proptest! {
         let dest = render::Style::new(&style).document(&dest);
         let patch = render::Style::new(&other).document(&patch);
         let stdin = strategic(&items(&dest), &patch);
-        let output = krm_merge::run(&stdin);
+        let output = krm_merge_function::run(&stdin);
         if output.verdict == Verdict::Failed {
             prop_assert!(output.stdout.starts_with(stdin.trim_end()), "{}", output.stdout);
             return Ok(());
@@ -211,10 +211,10 @@ proptest! {
             "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": elements},
         }));
         let dest = format!("{dest}\n");
-        let at_once = krm_merge::run(&strategic(&items(&dest), &patch(&elements)));
+        let at_once = krm_merge_function::run(&strategic(&items(&dest), &patch(&elements)));
         let mut in_turn = items(&dest);
         for element in &elements {
-            let output = krm_merge::run(&strategic(&in_turn, &patch(std::slice::from_ref(element))));
+            let output = krm_merge_function::run(&strategic(&in_turn, &patch(std::slice::from_ref(element))));
             if output.verdict == Verdict::Failed {
                 prop_assert_eq!(at_once.verdict, Verdict::Failed, "\n{}\n{:?}\n{}", dest, elements, output.stdout);
                 return Ok(());
@@ -274,7 +274,7 @@ fn most_strewn_patches_are_taken() {
         let (dest, mut patch, choices) = strategy.new_tree(&mut runner).expect("a tree").current();
         strew(&mut patch, &mut choices.into_iter(), 0);
         directives += patch.to_string().matches("\"$").count();
-        let output = krm_merge::run(&strategic(&items(&format!("{dest}\n")), &format!("{patch}\n")));
+        let output = krm_merge_function::run(&strategic(&items(&format!("{dest}\n")), &format!("{patch}\n")));
         taken += usize::from(output.verdict == Verdict::Passed);
     }
     assert!(taken > 150 && directives > 600, "{taken} taken, {directives} directives");

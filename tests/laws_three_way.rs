@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use krm_merge::yaml::{Document, NodeRef};
-use krm_merge::{Verdict, run};
+use krm_merge_function::{Verdict, run};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{indent, items, items_of, passes, resource, resource_list, side, value_of};

@@ -6,7 +6,7 @@ mod workload;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use krm_merge::{Verdict, run};
+use krm_merge_function::{Verdict, run};
 
 /// How many KiB of memory a run may take here. A run that writes as much as it may takes a third of that.
 const MEMORY: usize = 400 << 10;

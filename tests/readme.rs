@@ -211,7 +211,9 @@ fn the_architecture_names_each_module_in_the_order_of_imports() {
         words.map(|word| word.rsplit('/').next().unwrap_or(word).to_owned()).collect()
     };
     let is_named = |path: &String, names: &BTreeSet<String>| names.contains(path.rsplit('/').next().unwrap_or(path));
-    let library: Vec<String> = sources("src").into_iter().filter(|path| !path.starts_with("plugin/")).collect();
+    let function: Vec<String> = sources("src").into_iter().filter(|path| !path.starts_with("plugin/")).collect();
+    let engine = "crates/krm-merge/src";
+    let library: Vec<String> = sources(engine).into_iter().chain(function.iter().cloned()).collect();
     let of_plugin = sources("src/plugin");
     let unnamed: Vec<&String> = library.iter().filter(|path| !is_named(path, &names(table))).collect();
     assert_eq!(unnamed, [""; 0]);
@@ -234,7 +236,8 @@ fn the_architecture_names_each_module_in_the_order_of_imports() {
     let mut uses = 0;
     for path in &library {
         let own = path.split(['/', '.']).next().unwrap_or(path);
-        for line in read(format!("src/{path}")).lines().filter(|l| !l.trim_start().starts_with("//")) {
+        let folder = if function.contains(path) { "src" } else { engine };
+        for line in read(format!("{folder}/{path}")).lines().filter(|l| !l.trim_start().starts_with("//")) {
             let Some(used) =
                 line.split("crate::").nth(1).and_then(|u| u.split(|c: char| !c.is_alphabetic() && c != '_').next())
             else {
@@ -269,7 +272,7 @@ fn each_config_of_the_documentation_is_understood() {
         let config = support::indent(&config, 2);
         let stdin =
             format!("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n{config}");
-        for error in krm_merge::run(&stdin).stderr.iter().filter(|line| line.starts_with("error: ")) {
+        for error in krm_merge_function::run(&stdin).stderr.iter().filter(|line| line.starts_with("error: ")) {
             let of_items =
                 ["must select at least one item", "a patch must hit an item", "must be given, or items must carry"];
             assert!(of_items.iter().any(|known| error.contains(known)), "{error}\n{block}");

@@ -185,8 +185,8 @@ fn a_null_that_swallows_a_change_of_upstream_stops_where_conflicts_do() {
         sides.map(|(path, spec)| at(path, &thing("a", spec))).concat()
     };
     let spec = format!("{BY_PATH}onConflict: Fail\n");
-    let output = krm_merge::run(&resource_list(&stdin("{m: null}"), &spec));
-    assert_eq!(output.verdict, krm_merge::Verdict::Failed);
+    let output = krm_merge_function::run(&resource_list(&stdin("{m: null}"), &spec));
+    assert_eq!(output.verdict, krm_merge_function::Verdict::Failed);
     let stdout = output.stdout;
     assert_eq!(items_of(&stdout), stdin("{m: null}"));
     let cleared = "`spec.m` was cleared with null in dest and changed in updated to {\"k\":\"v\",\"new\":\"w\"} from {\"k\":\"v\"}";
@@ -536,7 +536,7 @@ fn under_fail_the_count_says_that_nothing_happened() {
         at("up/v1/a.yaml", &thing("a", "{v: 2}")),
         at("up/v2/a.yaml", &thing("a", "{v: 3}"))
     );
-    let output = krm_merge::run(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
+    let output = krm_merge_function::run(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
     assert_eq!(messages(&output.stdout)[1], "0 merged, 0 added, 0 deleted, 1 unchanged, 1 in conflict");
 }
 

@@ -5,10 +5,10 @@
 
 use super::run::Run;
 use crate::config::{Config, Mode, Role};
-use crate::limit::Budget;
-use crate::resource::Resource;
 use crate::results::{Outcome, Severity, listed};
 use crate::roles::Roles;
+use krm_merge::limit::Budget;
+use krm_merge::resource::Resource;
 
 /// One result for each such file: in ThreeWay original's and updated's at one path are one.
 ///

@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::triples::{Sides, Triple};
-use crate::resource::{Located, Resource};
-use crate::transport::path_in_package;
+use krm_merge::resource::{Located, Resource};
+use krm_merge::transport::path_in_package;
 
 /// What becomes of the place of a resource of dest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 //! Without a word its list would be replaced whole, or merged by an inferred key, and nobody would learn why. It is an `info`, for one
 //! functionConfig may serve many packages, of which not each has every list.
 
-use crate::resource::Resource;
 use crate::results::{Outcome, Severity};
 use crate::roles::Roles;
-use crate::schema::ListRule;
-use crate::yaml::NodeRef;
+use krm_merge::resource::Resource;
+use krm_merge::schema::ListRule;
+use krm_merge::yaml::NodeRef;
 
 /// The rules of which no resource, whatever its role, has the list.
 pub(super) fn idle(rules: &[ListRule], roles: &Roles<'_>) -> Vec<Outcome> {

@@ -4,26 +4,26 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::alias;
-use crate::change::{Change, Wants};
-use crate::child::find;
 use crate::config::Config;
-use crate::diff::diff;
-use crate::file_path::{self, Fault};
-use crate::limit::{Budget, Exceeded};
-use crate::merge::merge;
-use crate::patch::{Reader, lower};
-use crate::policy::Policy;
-use crate::resource::{IDENTITY, Identity, Located, Origin, Resource};
 use crate::results::{Outcome, Results, Severity};
-use crate::review::review;
 use crate::roles::Roles;
-use crate::schema::{Cursor, Types};
-use crate::splice::{self, Edit};
-use crate::transport::{self, NewPlace};
-use crate::tree::{Tree, View, settle};
-use crate::warning::Warning;
-use crate::yaml::{Error, NodeRef};
+use krm_merge::alias;
+use krm_merge::change::{Change, Wants};
+use krm_merge::child::find;
+use krm_merge::diff::diff;
+use krm_merge::file_path::{self, Fault};
+use krm_merge::limit::{Budget, Exceeded};
+use krm_merge::merge::merge;
+use krm_merge::patch::{Reader, lower};
+use krm_merge::policy::Policy;
+use krm_merge::resource::{IDENTITY, Identity, Located, Origin, Resource};
+use krm_merge::review::review;
+use krm_merge::schema::{Cursor, Types};
+use krm_merge::splice::{self, Edit};
+use krm_merge::transport::{self, NewPlace};
+use krm_merge::tree::{Tree, View, settle};
+use krm_merge::warning::Warning;
+use krm_merge::yaml::{Error, NodeRef};
 
 /// What a merge does to the items of a package.
 #[derive(Debug, Default)]

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::run::{Merged, Numbering, Run, own_anchors};
 use crate::config::{Config, Role};
-use crate::limit::Budget;
-use crate::resource::{Identity, Index, Resource};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
+use krm_merge::limit::Budget;
+use krm_merge::resource::{Identity, Index, Resource};
 
 /// What becomes of a source that no item is the partner of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn merge_sources<'a>(
     let mut idle = BTreeMap::new();
     let index = Index::of(&roles.dest);
     for source in sources {
-        if let Some(target) = &source.target {
+        if let Some(target) = source.target.and_then(|number| roles.targets.get(number)) {
             // What is no resource, as a kustomization without a name, is passed through.
             let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node);
             let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();

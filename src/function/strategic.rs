@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::run::Merged;
 use super::sources::{Missing, Sourced, merge_sources};
 use crate::config::{Config, Role};
-use crate::limit::Budget;
-use crate::resource::Identity;
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
-use crate::schema::Inference;
+use krm_merge::limit::Budget;
+use krm_merge::resource::Identity;
+use krm_merge::schema::Inference;
 
 /// Applies the patches to dest.
 pub(super) fn strategic<'a>(

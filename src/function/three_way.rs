@@ -6,11 +6,11 @@ use super::moves::{Move, MovedFiles};
 use super::run::{Fate, Merged, Numbering, Run, own_anchors};
 use super::triples::{Sides, Triple, triples};
 use crate::config::{Config, Role};
-use crate::limit::Budget;
-use crate::policy::OnConflict;
-use crate::resource::Resource;
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
+use krm_merge::limit::Budget;
+use krm_merge::policy::OnConflict;
+use krm_merge::resource::Resource;
 
 /// Makes in dest what changed from original to updated.
 pub(super) fn three_way<'a>(

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::resource::{Identity, Located, Resource};
+use krm_merge::resource::{Identity, Located, Resource};
 
 /// The resources of original, updated and dest that are the same one, by their numbers.
 pub(super) type Triple = [Option<usize>; 3];
@@ -164,8 +164,8 @@ fn without_path(identity: Identity<'_>, group: &Group, sides: Sides<'_, '_>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resource::Origin;
-    use crate::yaml::Document;
+    use krm_merge::resource::Origin;
+    use krm_merge::yaml::Document;
 
     /// What is paired, as the paths of original, updated and dest. All have one identity. Behind `n:` stands the name of a file that was
     /// named alone.

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::run::{Merged, Run, own_anchors};
 use super::sources::{Missing, merge_sources};
 use crate::config::{Config, Role};
-use crate::limit::Budget;
-use crate::resource::{Identity, Resource};
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
+use krm_merge::limit::Budget;
+use krm_merge::resource::{Identity, Resource};
 
 /// Merges the sources into dest; without any, the items that share an identity into the first of them.
 pub(super) fn two_way<'a>(

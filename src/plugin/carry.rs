@@ -22,9 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use krm_merge::config::Role;
 use krm_merge::policy::OnConflict;
-use krm_merge::results::{File, Outcome, Severity, Told};
+use krm_merge_function::config::Role;
+use krm_merge_function::results::{File, Outcome, Severity, Told};
 
 use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};

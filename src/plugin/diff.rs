@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use krm_merge::results::{Outcome, Told};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
+use krm_merge_function::results::{Outcome, Told};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::disk::is_executable;
@@ -384,7 +384,8 @@ diff --git a/c.yaml b/c.yaml
         let told = Told { place: "the whole file".to_owned(), settled: "it stays deleted" };
         let tags = std::collections::BTreeMap::from([("krm-merge.dev/reason".to_owned(), "conflict".to_owned())]);
         let message = "the file was deleted in dest: it stays deleted";
-        let result = Outcome { told: Some(told), tags, ..Outcome::new(krm_merge::results::Severity::Warning, message) };
+        let result =
+            Outcome { told: Some(told), tags, ..Outcome::new(krm_merge_function::results::Severity::Warning, message) };
         let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\n";
         assert_eq!(conflicts(&[result], Reader::Program).text(), want);
     }

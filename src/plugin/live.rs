@@ -18,8 +18,8 @@ mod spelling;
 mod text;
 
 use anyhow::Result;
-use krm_merge::config::{Config, Role};
-use krm_merge::results::{self, Outcome, Severity};
+use krm_merge_function::config::{Config, Role};
+use krm_merge_function::results::{self, Outcome, Severity};
 use serde_json::{Value, json};
 
 use crate::End;

@@ -28,8 +28,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{CommandFactory, FromArgMatches};
-use krm_merge::config::Mode;
 use krm_merge::shown;
+use krm_merge_function::config::Mode;
 
 use cli::{Cli, Command};
 use signals::Stopped;

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::config::{Config, Role};
 use krm_merge::file_path;
-use krm_merge::function::{Item, Job, Texts};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::results::{self, Outcome, Severity};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
+use krm_merge_function::config::{Config, Role};
+use krm_merge_function::function::{Item, Job, Texts};
+use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
 use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};

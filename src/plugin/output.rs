@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use anyhow::{Result, anyhow};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::results::{Outcome, to_yaml};
 use krm_merge::shown;
 use krm_merge::splice::{self, to_json};
 use krm_merge::yaml::{Document, NodeRef, extent};
+use krm_merge_function::results::{Outcome, to_yaml};
 
 use crate::edit::end;
 use crate::merge::Merge;

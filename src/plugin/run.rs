@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use krm_merge::results::{Outcome, Severity};
 use krm_merge::shown;
+use krm_merge_function::results::{Outcome, Severity};
 
 use crate::End;
 use crate::cli::{Common, Output};

@@ -3,10 +3,10 @@
 use std::fs;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::config::{API_VERSION, Config, KIND, Mode, Role};
 use krm_merge::limit::{Asked, Budget, Limit};
 use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
+use krm_merge_function::config::{API_VERSION, Config, KIND, Mode, Role};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{Common, NewElements, OnConflict, Source, Upgrade};

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use krm_merge::resource::Resource;
-use krm_merge::results::{Outcome, Severity};
+use krm_merge_function::results::{Outcome, Severity};
 
 use crate::side::{Held, Side};
 
@@ -83,7 +83,7 @@ mod tests {
             ("it must be", "error: a.yaml: it must be"),
             ("`data.x:1`: it must be", "error: a.yaml: `data.x:1`: it must be"),
         ] {
-            let file = Some(krm_merge::results::File { path: "a.yaml".into(), index: None });
+            let file = Some(krm_merge_function::results::File { path: "a.yaml".into(), index: None });
             assert_eq!(line(&Outcome { file, ..Outcome::new(Severity::Error, message) }), want);
         }
     }

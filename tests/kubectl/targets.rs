@@ -41,11 +41,11 @@ fn items() -> Vec<Value> {
 fn selected(items: &[Value], target: &Value) -> Result<BTreeSet<usize>, String> {
     let list: String = items.iter().map(|item| format!("- {item}\n")).collect();
     let source = json!({"resources": [{"hit": true}], "target": target});
-    let output = krm_merge::run(&resource_list(&list, &format!("mode: Strategic\nsource: [{source}]\n")));
+    let output = krm_merge_function::run(&resource_list(&list, &format!("mode: Strategic\nsource: [{source}]\n")));
     if results(&output.stdout).iter().any(|(_, message)| message.contains("must select at least one item")) {
         return Ok(BTreeSet::new());
     }
-    if output.verdict == krm_merge::Verdict::Failed {
+    if output.verdict == krm_merge_function::Verdict::Failed {
         return Err(output.stderr.join("\n"));
     }
     let doc = Document::parse(output.stdout).expect("YAML");
@@ -146,7 +146,7 @@ const UNKNOWN_TO_KUSTOMIZE: [&str; 24] = [
 
 #[test]
 fn the_scope_of_every_built_in_type_is_that_of_kustomize_or_newer() {
-    let table = include_str!("../../src/schema/builtin.txt");
+    let table = include_str!("../../crates/krm-merge/src/schema/builtin.txt");
     let kinds = table.lines().filter_map(|l| l.strip_prefix("kind ")).map(|l| l.split(' ').collect::<Vec<_>>());
     let kinds: Vec<(&str, &str)> = kinds.map(|words| (words[0], words[1])).collect();
     let of_kind = |(i, (version, kind)): (usize, &(&str, &str))| item(version, kind, json!({"name": format!("r{i}")}));

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use krm_merge::Verdict;
 use krm_merge::yaml::Document;
+use krm_merge_function::Verdict;
 use serde_json::{Value, json};
 
 use crate::generate::Random;
@@ -138,8 +138,10 @@ pub fn merge_by(rules: &[Value], dest: &str, patch: &Value, seed: u64) -> Outcom
         }
     };
     let item = format!("- {}", indent(dest.trim_start(), 2).trim_start());
-    let output =
-        krm_merge::run(&resource_list(&item, &format!("mode: Strategic\nmergeKeys: {}\n{source}", json!(rules))));
+    let output = krm_merge_function::run(&resource_list(
+        &item,
+        &format!("mode: Strategic\nmergeKeys: {}\n{source}", json!(rules)),
+    ));
     if output.verdict == Verdict::Failed {
         return Outcome::Refused(output.stderr.join(" / "));
     }

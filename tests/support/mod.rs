@@ -3,7 +3,7 @@
 
 use krm_merge::limit::Budget;
 use krm_merge::yaml::{Document, Kind, NodeRef};
-use krm_merge::{Output, Verdict, run};
+use krm_merge_function::{Output, Verdict, run};
 use proptest::test_runner::{Config, RngSeed};
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ pub fn value_of(node: NodeRef<'_>) -> Value {
     match node.kind() {
         Kind::Map => Value::Object(node.fields().map(|(k, v)| (k.string().to_owned(), value_of(v))).collect()),
         Kind::List => Value::Array(node.elements().map(value_of).collect()),
-        _ => serde_json::to_value(krm_merge::results::to_value(node, &Budget::default()).expect("a scalar"))
+        _ => serde_json::to_value(krm_merge_function::results::to_value(node, &Budget::default()).expect("a scalar"))
             .expect("a value"),
     }
 }

@@ -17,7 +17,7 @@ use write::Source;
 
 const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABEL=]PATH...
 
-Makes builtin.txt and builtin/packed.rs in FOLDER (src/schema where not given) from documents of Kubernetes' types, newest version last.
+Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-merge/src/schema where not given) from documents of Kubernetes' types, newest version last.
 A PATH is
   a folder   every <version>-local/_definitions.json in it, as the PyPI package kubernetes-validate holds them
   a file     swagger v2 (kubectl get --raw /openapi/v2), OpenAPI v3, JSON schemas, or kustomize's openapi file, in JSON
@@ -38,7 +38,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     if args.next().as_deref() != Some("schema") {
         return Err(USAGE.into());
     }
-    let mut output = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/schema");
+    let mut output = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/krm-merge/src/schema");
     let (mut repin, mut documents) = (false, Vec::new());
     while let Some(arg) = args.next() {
         match arg.as_str() {

@@ -5,12 +5,12 @@
 
 use anyhow::Result;
 use krm_merge::child::By;
-use krm_merge::config::{API_VERSION, Config, KIND, Role};
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::results::Outcome;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
 use krm_merge::yaml::{Document, comment_text, comments_above, extent};
+use krm_merge_function::config::{API_VERSION, Config, KIND, Role};
+use krm_merge_function::results::Outcome;
 
 use super::versions::{Address, Here, Spot, Versions, Wanted, address, outermost};
 use crate::merge::{is_conflict, merge};

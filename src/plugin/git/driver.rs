@@ -12,9 +12,9 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::results::Outcome;
 use krm_merge::shown;
 use krm_merge::yaml::{Document, NodeRef, same};
+use krm_merge_function::results::Outcome;
 
 use super::choices::{Choices, choices};
 use super::comments;

@@ -9,9 +9,9 @@ use std::ops::Range;
 use krm_merge::child::{By, ChildId};
 use krm_merge::path::FieldPath;
 use krm_merge::resource::{Identity, Origin, Resource};
-use krm_merge::results::{Outcome, ResourceRef};
 use krm_merge::schema::{Cursor, Dialect, Inference, Types, list_kind};
 use krm_merge::yaml::{Document, Kind, NodeRef, Place, Style, extent};
+use krm_merge_function::results::{Outcome, ResourceRef};
 
 /// Some versions of a file that holds resources.
 pub struct Versions<'d, const N: usize> {

@@ -8,9 +8,9 @@ use krm_merge::change::{Change, Expects, Wants};
 use krm_merge::diff::diff;
 use krm_merge::path::FieldPath;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::results::Outcome;
 use krm_merge::schema::Types;
 use krm_merge::yaml::Document;
+use krm_merge_function::results::Outcome;
 use serde_json::Value;
 
 use super::object::value;

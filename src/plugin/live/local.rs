@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::config::{API_VERSION, Config, KIND};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::schema::{Types, builtin};
 use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
+use krm_merge_function::config::{API_VERSION, Config, KIND};
 use serde_json::{Value, json};
 
 use super::cluster::{Address, Cluster};

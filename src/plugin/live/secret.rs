@@ -1,6 +1,6 @@
 //! Secrets are not shown: what a diff of files may show, a diff of a cluster must not, as with `kubectl diff`.
 
-use krm_merge::results::Outcome;
+use krm_merge_function::results::Outcome;
 use serde_json::{Value, json};
 
 use super::drift::Drift;

@@ -1,8 +1,8 @@
 //! What is sent to a cluster: the objects that change, all of them first in a dry run.
 
 use anyhow::{Context, Error, Result};
-use krm_merge::results::{Outcome, Severity};
 use krm_merge::yaml::Document;
+use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
 use super::cluster::{Cluster, Run, Send, is_conflict};

@@ -211,7 +211,7 @@ fn the_packed_table_is_the_text() {
 /// to one that merges; and it has maps that are replaced whole, which is not this table's matter.
 #[test]
 fn another_table_says_the_same() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/schema/k8s-merge-schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/schema/k8s-merge-schema.json");
     let Ok(json) = std::fs::read(path) else {
         eprintln!("skipped: there is no ../shared/schema/k8s-merge-schema.json to compare with");
         return;

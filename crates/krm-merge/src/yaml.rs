@@ -6,7 +6,7 @@
 //! traps between the two are ours, because no library keeps spans, comments and go-yaml's typing at once.
 
 mod block_scalar;
-mod deserialize;
+
 mod error;
 mod node;
 mod parse;
@@ -14,15 +14,14 @@ mod place;
 mod quote;
 mod scalar;
 
-pub use deserialize::from_node;
 pub use error::{Error, Position};
 pub use node::{Document, Kind, NodeRef, Style, same};
-pub use place::{Place, comment_of, comment_text, comments_above, extent, same_comment};
+pub use place::{Place, comment_of, comment_text, comments_above, extent, next_line, same_comment};
 pub use quote::{plain_or_quoted, quoted_json};
 pub use scalar::{Number, Scalar};
 
 pub(crate) use block_scalar::{BlockScalar, Chomping};
-pub(crate) use deserialize::one_of;
+
 pub(crate) use error::{line_end, line_start};
-pub(crate) use place::{below, comment_place, next_line, own_line_comment};
+pub(crate) use place::{below, comment_place, own_line_comment};
 pub(crate) use quote::{Context, scalar as quoted};

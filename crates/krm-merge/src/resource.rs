@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::rc::Rc;
 
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::shown;
-use crate::target::Target;
 use crate::yaml::{NodeRef, Place, comment_text};
 
 /// What makes two resources the same one: compared exactly, as the Kubernetes API does.
@@ -121,8 +119,8 @@ pub struct Resource<'a> {
     pub relative_path: Option<&'a str>,
     /// What says that this is its path.
     pub located: Located,
-    /// The items that it is for, instead of the one that has its identity.
-    pub target: Option<Rc<Target>>,
+    /// The number of the target that says which items it is for, instead of the one that has its identity.
+    pub target: Option<usize>,
 }
 
 /// Why a node that is no map is no resource, as the end of a sentence: kustomize's users write JSON patches in the place of one.

@@ -136,7 +136,7 @@ impl<'a> FieldPath<'a> {
 }
 
 /// A text without its middle where it is longer than `most` bytes; most of what is left is its beginning.
-pub(crate) fn cut(text: String, most: usize) -> String {
+pub fn cut(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }

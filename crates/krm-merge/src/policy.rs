@@ -1,12 +1,10 @@
 //! What the user chose: who wins a conflict, and where new elements go.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::tree::{Conflict, Pick, Taking, Tree, View};
 
 /// Who wins where dest and updated both changed a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum OnConflict {
     /// Updated wins, as kpt does it, and every case is reported: upgrades go through, local edits may have to be made again.
     #[default]
@@ -18,7 +16,8 @@ pub enum OnConflict {
 }
 
 /// Where elements go that a merged list does not have yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum NewElements {
     /// Behind dest's: comments stay with their elements under kpt, which puts them back by position.
     #[default]

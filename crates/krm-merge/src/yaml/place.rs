@@ -219,7 +219,7 @@ pub(crate) fn own_line_comment(doc: &Document<'_>, line: usize) -> Option<usize>
 }
 
 /// The start of the next line, or the end of the text.
-pub(crate) fn next_line(text: &str, at: usize) -> usize {
+pub fn next_line(text: &str, at: usize) -> usize {
     let end = line_end(text, at);
     match text.as_bytes().get(end..) {
         Some([b'\r', b'\n', ..]) => end + 2,

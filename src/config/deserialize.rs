@@ -7,9 +7,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor, value::StrDeserializer};
 
-use super::error::Error;
-use super::node::{Kind, NodeRef};
-use super::scalar::Scalar;
+use krm_merge::yaml::{Error, Kind, NodeRef, Scalar};
 
 /// Reads a value from a node; `name` is what the node is called where the field has no path of its own.
 ///

@@ -516,7 +516,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// How many bytes its scalars and keys take where each alias is written out.
-    pub(crate) fn expanded_len(self) -> usize {
+    pub fn expanded_len(self) -> usize {
         let mut len: usize = 0;
         let mut todo = vec![self.resolve()];
         while let Some(node) = todo.pop() {
@@ -527,7 +527,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether the subtree holds an alias, so that its text alone does not say what it means.
-    pub(crate) fn has_aliases(self) -> bool {
+    pub fn has_aliases(self) -> bool {
         self.doc.aliases_in(self).next().is_some()
     }
 }
