@@ -20,6 +20,7 @@ use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind as Written, Limit};
 use krm_merge::patch::Reader;
 use krm_merge::policy::{NewElements, OnConflict, Policy};
+use krm_merge::rules::Rules;
 use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, Types};
 use krm_merge::yaml::{Error, NodeRef};
 
@@ -394,9 +395,10 @@ fn inference(mode: Mode, asked: Option<bool>) -> Inference {
 }
 
 impl Config<'_> {
-    /// As whom sources are read.
-    pub fn reader(&self) -> Reader {
-        if self.mode == Mode::Strategic { Reader::Kubectl } else { Reader::Kyaml }
+    /// How resources merge.
+    pub fn rules(&self) -> Rules<'_> {
+        let reader = if self.mode == Mode::Strategic { Reader::Kubectl } else { Reader::Kyaml };
+        Rules { types: &self.types, reader, new_elements: self.policy.new_elements }
     }
 }
 

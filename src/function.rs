@@ -5,18 +5,16 @@
 //! does the same over resources that lie in any texts, as the files of a folder.
 
 mod apart;
-mod moves;
-mod rules;
+mod idle;
 mod run;
 mod sources;
 mod strategic;
 mod three_way;
-mod triples;
 mod two_way;
 
 use crate::config::{Config, Mode, Role};
 use crate::resource_list::ResourceList;
-use crate::results::{self, Outcome, Severity};
+use crate::results::{self, Outcome, Results, Severity};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
 use krm_merge::limit::{Budget, Limit};
@@ -158,8 +156,10 @@ impl<'a> Job<'a> {
         let roles = assign(items, given, &config, texts)?;
         let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
         let budget = Budget::new(config.limit);
-        let mut told = rules::idle(&config.merge_keys, &roles);
-        told.extend(apart::told(&config, &roles, &budget)?);
+        let mut results = Results::new(&budget);
+        idle::tell(&config.merge_keys, &roles, &mut results)?;
+        apart::tell(&config, &roles, &mut results)?;
+        let told = results.into_vec();
         Ok(Self { roles, config, budget, told })
     }
 
@@ -174,7 +174,7 @@ impl<'a> Job<'a> {
             Mode::ThreeWay => three_way(roles, config, budget),
             Mode::Strategic => strategic(roles, config, budget),
         }?;
-        results.tell(told.iter().cloned())?;
+        results.append(told.iter().cloned());
         Ok((merged, results.into_vec()))
     }
 }

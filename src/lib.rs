@@ -39,6 +39,9 @@ pub mod config;
 pub mod resource_list;
 
 pub mod results;
+
+pub mod report;
+
 pub mod target;
 
 pub use function::{Output, Verdict, run};

@@ -1,23 +1,31 @@
 //! Results as the KRM functions specification has them: what happened, how bad it is, and where.
+//!
+//! A run gives a [`Report`] of what happened. What it says in English is in `words.rs`, and nowhere else.
+
+mod words;
 
 use std::collections::BTreeMap;
-
-use serde::Serialize;
-use serde_yaml::Value;
 
 use krm_merge::child::Value as _;
 use krm_merge::limit::{Budget, Exceeded, Kind as Written};
 use krm_merge::path::cut;
-use krm_merge::policy::{OnConflict, Settled};
-use krm_merge::resource::{Identity, Resource};
+use krm_merge::policy::Settled;
+use krm_merge::resource::{Identity, Origin, Resource};
+use krm_merge::rules::Unmergeable;
 use krm_merge::shown;
-use krm_merge::splice::{json_of, to_json};
-use krm_merge::tree::{Conflict, Taking, Tree, View};
-use krm_merge::warning::{Notice, Warning};
-use krm_merge::yaml::{Error, Kind, NodeRef, Scalar};
+use krm_merge::tree::View;
+use krm_merge::yaml::{Error, Kind, NodeRef, Position, Scalar};
+use serde::Serialize;
+use serde_yaml::Value;
+
+use crate::report::Report;
+pub use words::{listed, of_settled};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
+
+/// The tag that holds what both sides of a conflict came from, as JSON.
+pub const ORIGINAL: &str = "krm-merge.dev/original";
 
 /// How bad a result is; the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -54,18 +62,40 @@ pub struct Outcome {
     /// The line of a text that cannot be read, for a person at a terminal.
     #[serde(skip)]
     pub excerpt: Option<String>,
-    /// Of a conflict, what the message says in words, for a host that shows it otherwise.
+    /// Of a conflict, the parts of the message.
     #[serde(skip)]
-    pub told: Option<Told>,
+    pub clash: Option<Clash>,
+    /// Where in a text it is.
+    #[serde(skip)]
+    pub at: Option<At>,
 }
 
-/// A conflict as its message tells it.
+/// The parts of the message of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct Clash {
     /// Where: the field by key, or the fields of a resource that one side deleted.
     pub place: String,
+    /// What each side did.
+    pub what: String,
     /// What became of it.
-    pub settled: &'static str,
+    pub settled: Settled,
+}
+
+impl Clash {
+    fn message(&self) -> String {
+        message(format!("{}: {}", self.what, of_settled(self.settled)))
+    }
+}
+
+/// A place in a text, and what is to be said of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The text, as the user knows it.
+    pub text: String,
+    /// The place.
+    pub position: Position,
+    /// The message without the place.
+    pub told: String,
 }
 
 /// The identity of a resource.
@@ -118,18 +148,24 @@ pub struct File {
 /// The longest message, for it is one line of a terminal or a log; what is left out is in the other fields, or in the input.
 const MESSAGE: usize = 8000;
 
+/// A message as it is shown: on one line, without characters that mislead, and not too long.
+fn message(text: String) -> String {
+    cut(shown::line(&text).into_owned(), MESSAGE)
+}
+
 impl Outcome {
     /// A result about nothing in particular.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self {
-            message: cut(shown::line(&message.into()).into_owned(), MESSAGE),
+            message: self::message(message.into()),
             severity,
             resource_ref: None,
             field: None,
             file: None,
             tags: BTreeMap::new(),
             excerpt: None,
-            told: None,
+            clash: None,
+            at: None,
         }
     }
 
@@ -140,7 +176,43 @@ impl Outcome {
 
     /// An error in a text; `text` says which.
     pub fn unreadable(text: &str, error: &Error) -> Self {
-        Self { excerpt: error.excerpt().map(str::to_owned), ..Self::new(Severity::Error, format!("{text} {error}")) }
+        let at = At { text: text.to_owned(), position: error.position, told: error.message.clone() };
+        let excerpt = error.excerpt().map(str::to_owned);
+        Self { excerpt, at: Some(at), ..Self::new(Severity::Error, format!("{text} {error}")) }
+    }
+
+    /// A resource lacks a field. `rest` says which one it must have, and why.
+    pub fn lacking(resource: &Resource<'_>, rest: &str) -> Self {
+        let at = match &resource.origin {
+            Origin::File { name, .. } => {
+                let told = format!("the resource must have {rest}");
+                Some(At { text: name.clone(), position: resource.node.position(), told })
+            }
+            Origin::Item(_) | Origin::Field(_) => None,
+        };
+        let message = format!("{} must have {rest}", resource.whereabouts());
+        Self { at, ..Self::new(Severity::Error, message) }.about(resource)
+    }
+
+    /// A resource that cannot be merged.
+    pub fn unmergeable(unmergeable: &Unmergeable<'_>) -> Self {
+        let Unmergeable { resource, error } = unmergeable;
+        Self::unreadable(&resource.origin.text(), error).about(resource)
+    }
+
+    /// A conflict.
+    pub fn conflict(severity: Severity, clash: Clash) -> Self {
+        let tags = BTreeMap::from([(REASON.into(), "conflict".into())]);
+        Self { message: clash.message(), clash: Some(clash), tags, ..Self::new(severity, "") }
+    }
+
+    /// Takes back who won a conflict: someone must decide.
+    pub fn leave_open(&mut self) {
+        self.severity = Severity::Error;
+        if let Some(clash) = &mut self.clash {
+            clash.settled = Settled::Open;
+            self.message = clash.message();
+        }
     }
 
     /// How many bytes it takes, but for the values, which come off the budget where they are read.
@@ -150,7 +222,7 @@ impl Outcome {
             [&r.api_version, &r.kind, &r.namespace, &r.name].into_iter().map(String::len).sum::<usize>()
         });
         let of_file = self.file.as_ref().map_or(0, |f| f.path.len());
-        let of_place = self.told.as_ref().map_or(0, |t| t.place.len());
+        let of_place = self.clash.as_ref().map_or(0, |clash| clash.place.len());
         self.message.len() + of_field + of_resource + of_file + of_place
     }
 
@@ -168,129 +240,13 @@ impl Outcome {
         self
     }
 
-    /// A warning of the merge, about a resource of dest. `side` is the word for the other side: source or updated.
-    pub fn warning(warning: &Warning<'_>, resource: &Resource<'_>, side: &str, budget: &Budget) -> Self {
-        let place = warning.path.shown();
-        let kind = |node: Option<NodeRef<'_>>| node.map_or("nothing", kind_of);
-        let message = match &warning.notice {
-            Notice::Clash => format!(
-                "`{place}` is {} in dest and {} in {side}: {side}'s was taken",
-                kind(warning.dest),
-                kind(warning.proposed)
-            ),
-            Notice::Repeated => {
-                format!("`{place}` stands more than once in dest: the first was merged, the others stay as they are")
-            }
-            Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
-            Notice::Ignored(reason) => format!("`{place}`: {reason}"),
-            Notice::Union(members) => {
-                format!(
-                    "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
-                )
-            }
-        };
-        let field = Field {
-            path: warning.path.indexed(),
-            current_value: warning.dest.map(|node| value_of(View::Node(node), budget)),
-            proposed_value: warning.proposed.map(|node| value_of(View::Node(node), budget)),
-        };
-        Self { field: Some(field), ..Self::new(Severity::Warning, message) }.about(resource)
-    }
-
-    /// A conflict of the merge, about a resource of dest. Of a Secret the message shows no values, for messages stand in the logs of
-    /// pipelines; the fields have them, for they are what a user asks the results for.
-    pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict, budget: &Budget) -> Self {
-        // Where the budget is used up nobody sees the result.
-        let json = |node| to_json(node, budget).unwrap_or_default();
-        let dest = conflict.dest.as_ref().map(|dest| json_of(dest, budget).unwrap_or_default());
-        let (original, updated) = (conflict.original.map(json), conflict.updated.map(json));
-        let start = first_difference([&dest, &original, &updated].into_iter().flatten());
-        let show = |word: &str, value: &Option<String>| match value.as_ref().filter(|_| !is_secret(resource)) {
-            Some(value) => format!(" {word} {}", brief(value, start)),
-            None => String::new(),
-        };
-        let is_null = |value: &String| value == "null";
-        let did = |value: &Option<String>, side: &str| match (&original, value) {
-            (_, Some(value)) if is_null(value) => format!("cleared with null in {side}"),
-            (Some(_), None) => format!("deleted in {side}"),
-            (Some(_), Some(_)) => format!("changed in {side}{}", show("to", value)),
-            (None, Some(_)) => format!("added in {side}{}", show("as", value)),
-            // Without an original, only a null can remove.
-            (None, None) => format!("cleared with null in {side}"),
-        };
-        let settled = verdict_of(policy.settles(conflict));
-        let message = format!(
-            "`{}` was {} and {}{}: {settled}",
-            conflict.path.shown(),
-            did(&dest, "dest"),
-            did(&updated, "updated"),
-            show("from", &original),
-        );
-        let field = Field {
-            path: conflict.path.indexed(),
-            current_value: conflict.dest.as_ref().and_then(Tree::view).map(|view| value_of(view, budget)),
-            proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
-        };
-        let field = (!conflict.path.is_empty()).then_some(field);
-        let told = Some(Told { place: conflict.path.keyed(), settled });
-        Self { field, told, ..Self::new(severity_of(policy), message) }.about(resource).tagged(original)
-    }
-
-    /// A resource that updated deleted and dest changed at these places; `json` is the original one.
-    pub fn deleted_upstream(dest: &Resource<'_>, places: &[String], json: String, policy: OnConflict) -> Self {
-        let changed = listed(places);
-        let settled = verdict_of(policy.settled(Taking::Deletion));
-        let message = format!("the resource was deleted in updated and changed in dest ({changed}): {settled}");
-        let told = Some(Told { place: changed, settled });
-        Self { told, ..Self::new(severity_of(policy), message) }.about(dest).tagged(Some(json))
-    }
-
-    /// A resource that dest deleted and updated changed at these places; `json` is the original one.
-    pub fn deleted_here(updated: &Resource<'_>, places: &[String], json: String, policy: OnConflict) -> Self {
-        let changed = listed(places);
-        let settled = "it stays deleted";
-        let message = format!("the resource was deleted in dest and changed in updated ({changed}): {settled}");
-        let told = Some(Told { place: changed, settled });
-        Self { told, ..Self::new(severity_of(policy), message) }.about(updated).tagged(Some(json))
-    }
-
-    /// A resource that moved to another file of dest, as upstream moved it.
-    pub fn moved(dest: &Resource<'_>, to: &str) -> Self {
-        let from = dest.path.unwrap_or_default();
-        let message = format!("moved from \"{from}\" to \"{to}\", as upstream moved it");
-        let mut outcome = Self::new(Severity::Info, message).about(dest);
-        outcome.tags.insert(REASON.into(), "moved".into());
-        outcome
-    }
-
-    /// A resource that upstream moved to a file of another package, to which the host of dest takes none.
-    pub fn not_moved(dest: &Resource<'_>, to: &str) -> Self {
-        let message =
-            format!("upstream moved it to \"{to}\", in another package: move it by hand, for it stays where it is");
-        Self::new(Severity::Warning, message).about(dest)
-    }
-
-    /// A resource that both sides moved, and not to the same file.
-    pub fn moved_apart(dest: &Resource<'_>, [from, to]: [&str; 2], policy: OnConflict) -> Self {
-        let here = dest.path.unwrap_or_default();
-        let settled = if policy == OnConflict::Fail { verdict_of(Settled::Open) } else { "it stays where dest has it" };
-        let message = format!(
-            "the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated: {settled}"
-        );
-        let told = Some(Told { place: "its file".to_owned(), settled });
-        Self { told, ..Self::new(severity_of(policy), message) }.about(dest).tagged(None)
-    }
-
     /// Whether it is a conflict.
     pub fn is_conflict(&self) -> bool {
         self.tags.get(REASON).is_some_and(|reason| reason == "conflict")
     }
 
-    fn tagged(mut self, original: Option<String>) -> Self {
-        self.tags.insert(REASON.into(), "conflict".into());
-        if let Some(original) = original {
-            self.tags.insert("krm-merge.dev/original".into(), original);
-        }
+    fn with_original(mut self, json: Option<String>) -> Self {
+        self.tags.extend(json.map(|json| (ORIGINAL.to_owned(), json)));
         self
     }
 
@@ -314,68 +270,6 @@ impl Outcome {
             about = cut(about, MESSAGE) + ": ";
         }
         format!("{severity}: {about}{}", shown::line(&self.message))
-    }
-}
-
-fn severity_of(policy: OnConflict) -> Severity {
-    match policy {
-        OnConflict::TakeUpdated | OnConflict::KeepDest => Severity::Warning,
-        OnConflict::Fail => Severity::Error,
-    }
-}
-
-fn is_secret(resource: &Resource<'_>) -> bool {
-    resource.identity.is_some_and(|i| i.api_version == "v1" && i.kind == "Secret")
-}
-
-/// What becomes of a conflict.
-fn verdict_of(settled: Settled) -> &'static str {
-    match settled {
-        Settled::Updated => "updated's was taken",
-        Settled::Dest => "dest's was kept",
-        Settled::Deleted => "it is deleted",
-        Settled::Cleared => "dest's was kept, and the field is removed",
-        Settled::CutDown => "what upstream had in it is deleted, what dest added stays",
-        Settled::Open => "someone must decide",
-    }
-}
-
-/// The first places of a list of them, quoted.
-pub fn listed(places: &[String]) -> String {
-    const SHOWN: usize = 3;
-    let mut shown: Vec<String> = places.iter().take(SHOWN).map(|p| format!("`{p}`")).collect();
-    if places.len() > SHOWN {
-        shown.push(format!("and {} more", places.len() - SHOWN));
-    }
-    shown.join(", ")
-}
-
-/// The longest piece of a value that a message shows; the whole is in the other fields.
-const BRIEF: usize = 60;
-
-/// A value on one line, cut where it is long: what is shown of several values begins shortly before they differ.
-fn brief(json: &str, start: usize) -> String {
-    let count = json.chars().count();
-    if count <= BRIEF {
-        return json.to_owned();
-    }
-    let skip = start.saturating_sub(BRIEF / 3).min(count - BRIEF);
-    let shown: String = json.chars().skip(skip).take(BRIEF).collect();
-    format!("{}{shown}{}", if skip > 0 { "…" } else { "" }, if skip + BRIEF < count { "…" } else { "" })
-}
-
-/// How many characters the texts begin with in common.
-fn first_difference<'t>(mut texts: impl Iterator<Item = &'t String>) -> usize {
-    let Some(first) = texts.next() else { return 0 };
-    let common = |text: &String| first.chars().zip(text.chars()).take_while(|(a, b)| a == b).count();
-    texts.map(common).min().unwrap_or_default()
-}
-
-fn kind_of(node: NodeRef<'_>) -> &'static str {
-    match node.resolve().kind() {
-        Kind::Map => "a map",
-        Kind::List => "a list",
-        Kind::Scalar | Kind::Alias => "a scalar",
     }
 }
 
@@ -446,6 +340,14 @@ impl<'b> Results<'b> {
         Self { all: Vec::new(), budget }
     }
 
+    /// Tells what happened.
+    ///
+    /// # Errors
+    /// It takes more than is left of the budget.
+    pub fn report(&mut self, report: &Report<'_, '_>) -> Result<(), Box<Outcome>> {
+        self.tell([Outcome::of(report, self.budget)])
+    }
+
     /// Adds results.
     ///
     /// # Errors
@@ -463,8 +365,8 @@ impl<'b> Results<'b> {
     }
 
     /// Adds results that came off the same budget already.
-    pub fn append(&mut self, mut more: Self) {
-        self.all.append(&mut more.all);
+    pub fn append(&mut self, more: impl IntoIterator<Item = Outcome>) {
+        self.all.extend(more);
     }
 
     /// How many there are of a sort.
@@ -487,6 +389,7 @@ pub fn sort(results: &mut [Outcome]) {
             r.file.as_ref().map(|f| (f.path.clone(), f.index)),
             of(&r.resource_ref),
             r.field.as_ref().map(|f| f.path.clone()),
+            r.is_conflict(),
         )
     };
     results.sort_by_cached_key(key);

@@ -223,15 +223,11 @@ pub fn assign<'a>(
     Ok(Roles { dest: items.into_iter().flatten().collect(), others, targets, apart, gone })
 }
 
-/// That what plays a role is no resource.
+/// Reports what plays a role and is no resource.
 fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Outcome> {
     let or = if mode == Mode::ThreeWay { "" } else { ", or a `target` that says which items it is for" };
     let field = resource.missing().unwrap_or("metadata.name");
-    error_about(resource, format!("{} must have `{field}` to be merged{or}", resource.whereabouts()))
-}
-
-fn error_about(resource: &Resource<'_>, message: String) -> Box<Outcome> {
-    Box::new(Outcome::new(Severity::Error, message).about(resource))
+    Box::new(Outcome::lacking(resource, &format!("`{field}` to be merged{or}")))
 }
 
 /// The role that an item's annotation gives it; `None` for dest.

@@ -5,11 +5,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the function from top to bottom. A module may use those of the lines below its own.
-const FUNCTION: &[&[&str]] =
-    &[&["exec_plugin"], &["function"], &["roles"], &["resource_list"], &["config"], &["results", "target"]];
+const FUNCTION: &[&[&str]] = &[
+    &["exec_plugin"],
+    &["function"],
+    &["roles"],
+    &["resource_list"],
+    &["results"],
+    &["report"],
+    &["config"],
+    &["target"],
+];
 
 /// The modules of the merge, in the same way.
 const MERGE: &[&[&str]] = &[
+    &["package"],
+    &["rules"],
     &["transport"],
     &["resource"],
     &["splice", "alias", "review", "diff", "patch"],
@@ -21,7 +31,7 @@ const MERGE: &[&[&str]] = &[
     &["host"],
     &["path"],
     &["yaml", "file_path"],
-    &["shown", "limit"],
+    &["shown", "limit", "sides"],
 ];
 
 const ENGINE: &str = "crates/krm-merge/src";

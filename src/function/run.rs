@@ -4,26 +4,25 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::config::Config;
-use crate::results::{Outcome, Results, Severity};
-use crate::roles::Roles;
 use krm_merge::alias;
-use krm_merge::change::{Change, Wants};
 use krm_merge::child::find;
-use krm_merge::diff::diff;
 use krm_merge::file_path::{self, Fault};
 use krm_merge::limit::{Budget, Exceeded};
-use krm_merge::merge::merge;
-use krm_merge::patch::{Reader, lower};
-use krm_merge::policy::Policy;
-use krm_merge::resource::{IDENTITY, Identity, Located, Origin, Resource};
+use krm_merge::merge;
+use krm_merge::policy::OnConflict;
+use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::review::review;
-use krm_merge::schema::{Cursor, Types};
+use krm_merge::rules::{Rules, Unmergeable};
 use krm_merge::splice::{self, Edit};
 use krm_merge::transport::{self, NewPlace};
-use krm_merge::tree::{Tree, View, settle};
+use krm_merge::tree::{Tree, settle};
 use krm_merge::warning::Warning;
-use krm_merge::yaml::{Error, NodeRef};
+use krm_merge::yaml::NodeRef;
+
+use crate::config::{Config, Role};
+use crate::report::Report;
+use crate::results::{Outcome, Results, Severity};
+use crate::roles::Roles;
 
 /// What a merge does to the items of a package.
 #[derive(Debug, Default)]
@@ -77,14 +76,14 @@ pub(super) fn own_anchors(item: &Resource<'_>, node: NodeRef<'_>) -> Result<(), 
                 "the alias `{}` must stand in the same item as its anchor, for one of the two is to be changed",
                 alias.text()
             );
-            Err(unreadable_source(item, &alias.error(message)))
+            Err(Box::new(Outcome::unreadable(&item.origin.text(), &alias.error(message)).about(item)))
         }
         None => Ok(()),
     }
 }
 
-fn unreadable_source(source: &Resource<'_>, error: &Error) -> Box<Outcome> {
-    Box::new(Outcome::unreadable(&source.origin.text(), error).about(source))
+fn unmergeable(error: Box<Unmergeable<'_>>) -> Box<Outcome> {
+    Box::new(Outcome::unmergeable(&error))
 }
 
 /// Refuses a new item whose path annotation names a place that the host must not write.
@@ -165,9 +164,8 @@ impl Numbering {
 
 /// One run over the items of a package.
 pub(super) struct Run<'a> {
-    types: &'a Types<'a>,
-    reader: Reader,
-    pub policy: Policy,
+    pub rules: Rules<'a>,
+    pub on_conflict: OnConflict,
     /// What is left for new text and results.
     budget: &'a Budget,
     pub results: Results<'a>,
@@ -179,9 +177,8 @@ impl<'a> Run<'a> {
     /// A run in which nothing has happened yet.
     pub(super) fn new(config: &'a Config<'a>, roles: &'a Roles<'a>, budget: &'a Budget) -> Self {
         Self {
-            types: &config.types,
-            reader: config.reader(),
-            policy: config.policy,
+            rules: config.rules(),
+            on_conflict: config.policy.on_conflict,
             budget,
             results: Results::new(budget),
             merged: Merged {
@@ -229,7 +226,7 @@ impl<'a> Run<'a> {
     /// Its text is bound to another one's by an alias, so that it cannot be taken from it.
     pub(super) fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Outcome>> {
         own_anchors(dest, dest.node)?;
-        self.results.tell([Outcome::moved(dest, to)])?;
+        self.results.report(&Report::Moved { dest, to })?;
         if let Some(item) = dest.origin.item() {
             self.merged.moved.insert(item, to.to_owned());
         }
@@ -250,25 +247,8 @@ impl<'a> Run<'a> {
 
     /// A resource as JSON, without the annotations of the host.
     pub(super) fn own_json(&self, resource: &Resource<'a>) -> Result<String, Box<Outcome>> {
-        let unreadable = |e| unreadable_source(resource, &e);
-        let found = diff(None, resource.node, None, self.cursor(resource)).map_err(unreadable)?;
-        let mut change = found.change.unwrap_or_else(|| transport::no_change(resource.node));
-        transport::leave_out(&mut change, None);
-        let merged = merge(None, &change, self.policy.new_elements).map_err(unreadable)?;
-        let json = match &merged.tree {
-            Some(tree) => splice::json_of(tree, self.budget),
-            None => splice::to_json(resource.node, self.budget),
-        };
-        json.map_err(|e| Outcome::exceeded(e, resource))
-    }
-
-    /// Where two states of a resource differ in more than comments and the annotations of the host.
-    pub(super) fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Outcome>> {
-        let unreadable = |e| unreadable_source(new, &e);
-        let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(unreadable)?;
-        let Some(mut change) = found.change else { return Ok(Vec::new()) };
-        transport::leave_out(&mut change, None);
-        Ok(change.places())
+        let own = self.rules.own(resource).map_err(unmergeable)?;
+        splice::json_of(&own, self.budget).map_err(|e| Outcome::exceeded(e, resource))
     }
 
     /// Merges sources into a dest item, one after the other.
@@ -280,13 +260,12 @@ impl<'a> Run<'a> {
                 if source.target.is_some() {
                     continue;
                 }
-                let message = "a source must have an item to be merged into, and one before it deleted this one";
-                self.results.tell([Outcome::new(Severity::Error, message).about(item)])?;
+                self.results.report(&Report::DeletedBefore(item))?;
                 break;
             };
             tree = self.merge_source(item, dest, source)?;
         }
-        self.review(item, tree.as_ref(), sources, "source")?;
+        self.review(item, tree.as_ref(), sources, Role::Source)?;
         let fate = finish(item, tree, None);
         self.carry_out(item, fate)
     }
@@ -297,7 +276,7 @@ impl<'a> Run<'a> {
         for source in sources {
             tree = match tree {
                 Some(dest) => self.merge_source(source, dest, source)?,
-                None => self.added(source)?,
+                None => self.rules.added(source).map_err(unmergeable)?,
             };
         }
         Ok(tree)
@@ -319,11 +298,6 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn cursor(&self, resource: &Resource<'_>) -> Cursor<'a> {
-        let identity = resource.identity.unwrap_or(Identity { api_version: "", kind: "", namespace: "", name: "" });
-        self.types.root(identity.api_version, identity.kind)
-    }
-
     /// Merges one source into a resource; `about` says which.
     fn merge_source(
         &mut self,
@@ -331,55 +305,36 @@ impl<'a> Run<'a> {
         dest: Tree<'a>,
         source: &Resource<'a>,
     ) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-        let lowered = lower(source.node, dest.view(), self.cursor(about), self.reader);
-        let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
-        let mut change = lowered.change;
-        check_kept(&change, &dest, source)?;
-        if source.target.is_some() {
-            change.keep_fields(&IDENTITY);
+        let merged = self.rules.patched(about, dest, source).map_err(unmergeable)?;
+        for warning in &merged.warnings {
+            self.results.report(&Report::Warning { about, warning, side: Role::Source })?;
         }
-        if !matches!(change.wants, Wants::Nothing) {
-            transport::leave_out(&mut change, dest.view());
-        }
-        let merged = merge(Some(dest), &change, self.policy.new_elements).map_err(|e| unreadable_source(about, &e))?;
-        let warnings = lowered.warnings.iter().chain(&merged.warnings);
-        self.results.tell(warnings.map(|w| Outcome::warning(w, about, "source", self.budget)))?;
         Ok(merged.tree)
     }
 
-    /// Makes in a dest item what changed upstream; without an original both added it.
+    /// What becomes of a dest item that a three-way merge made this of.
     pub(super) fn upgrade(
         &mut self,
         dest: &Resource<'a>,
-        original: Option<&Resource<'a>>,
         updated: &Resource<'a>,
+        merged: merge::Merged<'a>,
         place: Option<NewPlace<'a>>,
     ) -> Result<Fate<'a>, Box<Outcome>> {
-        let found = diff(original.map(|o| o.node), updated.node, Some(dest.node), self.cursor(updated));
-        let found = found.map_err(|e| unreadable_source(updated, &e))?;
-        let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node));
-        let tree = Tree::Node(dest.node);
-        check_kept(&change, &tree, updated)?;
-        if !matches!(change.wants, Wants::Nothing) {
-            transport::leave_out(&mut change, Some(View::Node(dest.node)));
+        for warning in &merged.warnings {
+            self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
         }
-        let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unreadable_source(dest, &e))?;
-        let (policy, budget) = (self.policy.on_conflict, self.budget);
-        let mut conflicts = Results::new(budget);
+        let policy = self.on_conflict;
         let mut all_told = Ok(());
         let tree = merged.tree.and_then(|tree| {
             settle(tree, &mut |conflict| {
                 if all_told.is_ok() {
-                    all_told = conflicts.tell([Outcome::conflict(conflict, dest, policy, budget)]);
+                    all_told = self.results.report(&Report::Conflict { dest, conflict, policy });
                 }
                 policy.pick()
             })
         });
         all_told?;
-        let warnings = found.warnings.iter().chain(&merged.warnings);
-        self.results.tell(warnings.map(|w| Outcome::warning(w, dest, "updated", budget)))?;
-        self.review(dest, tree.as_ref(), &[updated], "updated")?;
-        self.results.append(conflicts);
+        self.review(dest, tree.as_ref(), &[updated], Role::Updated)?;
         Ok(finish(dest, tree, place))
     }
 
@@ -389,42 +344,16 @@ impl<'a> Run<'a> {
         about: &Resource<'a>,
         tree: Option<&Tree<'a>>,
         sources: &[&Resource<'a>],
-        side: &str,
+        side: Role,
     ) -> Result<(), Box<Outcome>> {
         let Some(tree) = tree else { return Ok(()) };
-        for warning in review(tree, self.cursor(about), Some(about.node)) {
+        for warning in review(tree, self.rules.cursor(about), Some(about.node)) {
             let proposed = sources.iter().rev().find_map(|source| find(source.node, &warning.path));
             let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
-            self.results.tell([Outcome::warning(&warning, about, side, self.budget)])?;
+            self.results.report(&Report::Warning { about, warning: &warning, side })?;
         }
         Ok(())
     }
-
-    /// A source that dest lacks.
-    fn added(&mut self, source: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-        let lowered = lower(source.node, None, self.cursor(source), self.reader);
-        let lowered = lowered.map_err(|e| unreadable_source(source, &e))?;
-        self.put(source, lowered.change)
-    }
-
-    /// A resource that came upstream.
-    pub(super) fn arrived(&mut self, updated: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-        let found = diff(None, updated.node, None, self.cursor(updated)).map_err(|e| unreadable_source(updated, &e))?;
-        found.change.map_or(Ok(None), |change| self.put(updated, change))
-    }
-
-    fn put(&mut self, source: &Resource<'a>, mut change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-        transport::leave_out(&mut change, None);
-        let merged = merge(None, &change, self.policy.new_elements).map_err(|e| unreadable_source(source, &e))?;
-        Ok(merged.tree)
-    }
-}
-
-/// Checks that a source leaves a resource what says what it is and where it lies.
-fn check_kept<'a>(change: &Change<'a>, dest: &Tree<'a>, source: &Resource<'a>) -> Result<(), Box<Outcome>> {
-    let Some(field) = dest.like().and_then(|dest| transport::broken(change, dest)) else { return Ok(()) };
-    let message = format!("`{field}` must stay a map, for it says what the resource is and where it lies");
-    Err(unreadable_source(source, &source.node.error(message)))
 }
 
 /// What becomes of an item of which this is left, once the host's annotations are as they must be.

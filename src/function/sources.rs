@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::run::{Merged, Numbering, Run, own_anchors};
 use crate::config::{Config, Role};
+use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use krm_merge::limit::Budget;
@@ -83,13 +84,10 @@ pub(super) fn merge_sources<'a>(
     for (item, _) in roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit) {
         run.keep(item)?;
     }
-    run.results.tell(without_partner(&alone, &roles.dest, missing))?;
-    run.results.tell(idle.into_iter().map(|(field, target)| {
-        let message = format!(
-            "`{field}` must select at least one item, and none fits {target} (regular expressions for the whole value)"
-        );
-        Outcome::new(Severity::Error, message)
-    }))?;
+    without_partner(&alone, &roles.dest, missing, &mut run.results)?;
+    for target in idle.into_values() {
+        run.results.report(&Report::NoneSelected(target))?;
+    }
     Ok(Sourced { merged: run.merged, results: run.results, hit })
 }
 
@@ -129,32 +127,34 @@ impl<'r, 'a> Groups<'r, 'a> {
     }
 }
 
-/// That sources have no partner: one may have been meant for an item that has another namespace or version.
-fn without_partner(alone: &[&Resource<'_>], dest: &[Resource<'_>], missing: Missing) -> Vec<Outcome> {
+/// Tells that sources have no partner. One may have been meant for an item that has another namespace or version.
+fn without_partner(
+    alone: &[&Resource<'_>],
+    dest: &[Resource<'_>],
+    missing: Missing,
+    results: &mut Results<'_>,
+) -> Result<(), Box<Outcome>> {
     let dest = if alone.is_empty() { &[] } else { dest };
     let known = || dest.iter().filter_map(|d| d.identity);
-    let alike: HashMap<(&str, &str), Identity<'_>> = known().map(|i| ((i.kind, i.name), i)).collect();
+    let by_name: HashMap<(&str, &str), Identity<'_>> = known().map(|i| ((i.kind, i.name), i)).collect();
     let mut of_kind: HashMap<&str, Vec<Identity<'_>>> = HashMap::new();
     for identity in known() {
         of_kind.entry(identity.kind).or_default().push(identity);
     }
-    let told = alone.iter().filter_map(|source| {
-        let identity = source.identity?;
-        let hint = match alike.get(&(identity.kind, identity.name)) {
-            Some(alike) if alike.api_version == identity.api_version => format!("; `{alike}` has another namespace"),
-            Some(alike) => format!("; `{alike}` has another apiVersion"),
+    for source in alone {
+        let Some(identity) = source.identity else { continue };
+        let alike = match by_name.get(&(identity.kind, identity.name)) {
+            Some(alike) if alike.api_version == identity.api_version => Some(Alike::OtherNamespace(*alike)),
+            Some(alike) => Some(Alike::OtherVersion(*alike)),
             None => match of_kind.get(identity.kind).map(Vec::as_slice) {
-                Some([only]) if missing == Missing::Refuse => format!("; the only {} is `{only}`", identity.kind),
-                _ => String::new(),
+                Some([only]) if missing == Missing::Refuse => Some(Alike::OnlyOfKind(*only)),
+                _ => None,
             },
         };
-        let (severity, message) = match missing {
-            Missing::Add => (Severity::Info, format!("added, for no item is `{identity}`{hint}")),
-            Missing::Refuse => {
-                (Severity::Error, format!("a patch must hit an item, and no item is `{identity}`{hint}"))
-            }
-        };
-        Some(Outcome::new(severity, message).about(source))
-    });
-    told.collect()
+        results.report(&match missing {
+            Missing::Add => Report::Added { source, alike },
+            Missing::Refuse => Report::NoPartner { source, alike },
+        })?;
+    }
+    Ok(())
 }

@@ -18,13 +18,13 @@
 //! | `R` | `P` | `P` | the merge of files': whoever took it by hand goes on |
 //! | `*` | `P` | `R` | updated's, where all of dest's resources move to other files; otherwise an error, unless updated is as original: dest's resources and upstream's file cannot both be there |
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use krm_merge::policy::OnConflict;
+use krm_merge::policy::{OnConflict, Settled};
 use krm_merge_function::config::Role;
-use krm_merge_function::results::{File, Outcome, Severity, Told};
+use krm_merge_function::results::{Clash, File, Outcome, Severity};
 
 use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
@@ -225,17 +225,15 @@ fn conflict(path: &str, [original, updated, dest]: [Has; 3], policy: OnConflict)
         (_, Has::Resources) => format!("replaced by resources in {side}"),
     };
     let settled = match policy {
-        _ if dest == Has::Nothing => "it stays deleted",
-        OnConflict::TakeUpdated if updated != Has::Plain => "it is deleted",
-        OnConflict::TakeUpdated => "updated's was taken",
-        OnConflict::KeepDest => "dest's was kept",
-        OnConflict::Fail => "someone must decide",
+        _ if dest == Has::Nothing => Settled::StaysDeleted,
+        OnConflict::TakeUpdated if updated != Has::Plain => Settled::Deleted,
+        OnConflict::TakeUpdated => Settled::Updated,
+        OnConflict::KeepDest => Settled::Dest,
+        OnConflict::Fail => Settled::Open,
     };
     let which = if original == Has::Resources { "holds no resources any more" } else { "holds no resources" };
-    let message =
-        format!("the file, which {which}, was {} and {}: {settled}", did("dest", dest), did("updated", updated));
-    let tags = BTreeMap::from([("krm-merge.dev/reason".to_owned(), "conflict".to_owned())]);
+    let what = format!("the file, which {which}, was {} and {}", did("dest", dest), did("updated", updated));
     let file = Some(File { path: path.to_owned(), index: None });
-    let told = Some(Told { place: "the whole file".to_owned(), settled });
-    Outcome { file, tags, told, ..Outcome::new(severity(policy), message) }
+    let clash = Clash { place: "the whole file".to_owned(), what, settled };
+    Outcome { file, ..Outcome::conflict(severity(policy), clash) }
 }

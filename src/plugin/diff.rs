@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use krm_merge::shown;
 use krm_merge::yaml::Document;
-use krm_merge_function::results::{Outcome, Told};
+use krm_merge_function::results::{ORIGINAL, Outcome, of_settled};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::disk::is_executable;
@@ -262,16 +262,16 @@ pub fn stat(changes: &[Change], reader: Reader) -> Page {
 pub fn conflicts(results: &[Outcome], reader: Reader) -> Page {
     let mut page = Page::new(reader);
     for result in results.iter().filter(|r| is_conflict(r)) {
-        let told = result.told.clone().unwrap_or(Told { place: String::new(), settled: "" });
+        let Some(clash) = &result.clash else { continue };
         let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
         about.extend(result.file.as_ref().map(|f| format!("({})", shown::name(&f.path))));
-        page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), told.place));
+        page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), clash.place));
         let field = result.field.as_ref();
         let json = |value: Option<&serde_yaml::Value>| {
             let value = value.and_then(|v| serde_json::to_string(v).ok());
             value.unwrap_or_else(|| "(none)".to_owned())
         };
-        let original = result.tags.get("krm-merge.dev/original").cloned();
+        let original = result.tags.get(ORIGINAL).cloned();
         if field.is_some() || original.is_some() {
             page.line(&format!("  original: {}", original.unwrap_or_else(|| "(none)".to_owned())));
         }
@@ -280,16 +280,18 @@ pub fn conflicts(results: &[Outcome], reader: Reader) -> Page {
             page.line(&format!("  updated:  {}", json(field.proposed_value.as_ref())));
         } else {
             // How it was settled is on a line of its own.
-            let message = result.message.strip_suffix(told.settled).map(|m| m.trim_end_matches([':', ' ']));
-            page.line(&format!("  {}", message.filter(|m| !m.is_empty()).unwrap_or(&result.message)));
+            page.line(&format!("  {}", clash.what));
         }
-        page.line(&format!("  outcome:  {}", told.settled));
+        page.line(&format!("  outcome:  {}", of_settled(clash.settled)));
     }
     page
 }
 
 #[cfg(test)]
 mod tests {
+    use krm_merge::policy::Settled;
+    use krm_merge_function::results::Clash;
+
     use super::*;
 
     fn change(path: &str, old: Option<&str>, new: Option<&str>) -> Change {
@@ -381,11 +383,10 @@ diff --git a/c.yaml b/c.yaml
 
     #[test]
     fn how_a_conflict_was_settled_is_told_once() {
-        let told = Told { place: "the whole file".to_owned(), settled: "it stays deleted" };
-        let tags = std::collections::BTreeMap::from([("krm-merge.dev/reason".to_owned(), "conflict".to_owned())]);
-        let message = "the file was deleted in dest: it stays deleted";
-        let result =
-            Outcome { told: Some(told), tags, ..Outcome::new(krm_merge_function::results::Severity::Warning, message) };
+        let what = "the file was deleted in dest".to_owned();
+        let clash = Clash { place: "the whole file".to_owned(), what, settled: Settled::StaysDeleted };
+        let result = Outcome::conflict(krm_merge_function::results::Severity::Warning, clash);
+        assert_eq!(result.message, "the file was deleted in dest: it stays deleted");
         let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\n";
         assert_eq!(conflicts(&[result], Reader::Program).text(), want);
     }

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use crate::End;
 use crate::cli::{Live, OnConflict, Output};
 use crate::diff;
-use crate::merge::{Merge, is_conflict, leave_open, merge};
+use crate::merge::{Merge, is_conflict, merge};
 use crate::output;
 use crate::progress::Progress;
 use crate::run::report;
@@ -153,7 +153,7 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
         merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
     }
     if args.on_conflict == Some(OnConflict::Fail) {
-        merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(leave_open);
+        merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(Outcome::leave_open);
     }
     merged.results.iter_mut().for_each(secret::mask_fields);
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();

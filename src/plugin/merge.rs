@@ -65,16 +65,6 @@ pub fn is_conflict(result: &Outcome) -> bool {
     result.is_conflict()
 }
 
-/// Makes an error of a conflict that was settled.
-pub fn leave_open(conflict: &mut Outcome) {
-    conflict.severity = Severity::Error;
-    if let Some(told) = &mut conflict.told {
-        let message = conflict.message.strip_suffix(told.settled).unwrap_or(&conflict.message);
-        told.settled = "someone must decide";
-        conflict.message = format!("{message}{}", told.settled);
-    }
-}
-
 /// What the engine makes of the items of a package.
 pub struct Merged {
     /// What becomes of each item, by its number.

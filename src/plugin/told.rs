@@ -3,12 +3,12 @@
 //! Lines of a file are not repeated, for the one that cannot be read may be a password whose quote is missing. Values of a Secret are in no
 //! message of the engine.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use krm_merge::resource::Resource;
-use krm_merge_function::results::{Outcome, Severity};
+use krm_merge_function::results::{At, Outcome, Severity};
 
-use crate::side::{Held, Side};
+use crate::side::Side;
 
 /// An error with its causes; some libraries say the cause in the error already.
 pub fn chain(error: &anyhow::Error) -> String {
@@ -44,32 +44,17 @@ pub fn whereabouts(resource: &Resource<'_>) -> String {
     format!("{}:{}", resource.origin.text(), resource.node.position())
 }
 
-/// Gives errors of the engine that begin with a place in a file the form that all others have.
+/// Gives errors with a place in a file of a side the form that all others have.
 pub fn with_places<'s>(results: &mut [Outcome], sides: impl Iterator<Item = &'s Side>) {
     if results.iter().all(|r| r.severity != Severity::Error) {
         return;
     }
-    let files: HashMap<&str, &Held> = sides.flat_map(|s| &s.files).map(|f| (f.name.as_str(), f)).collect();
+    let files: HashSet<&str> = sides.flat_map(|s| &s.files).map(|f| f.name.as_str()).collect();
     for result in results.iter_mut().filter(|r| r.severity == Severity::Error) {
-        result.message = with_place(&result.message, &files).unwrap_or_else(|| result.message.clone());
+        if let Some(At { text, position, told }) = result.at.as_ref().filter(|at| files.contains(at.text.as_str())) {
+            result.message = format!("{text}:{position}: {told}");
+        }
     }
-}
-
-fn with_place(message: &str, files: &HashMap<&str, &Held>) -> Option<String> {
-    // `web.yaml 3:5: what is wrong there`
-    if let Some((head, told)) = message.split_once(": ")
-        && let Some((name, at)) = head.rsplit_once(' ')
-        && at.split_once(':').is_some_and(|(line, column)| is_number(line) && is_number(column))
-        && files.contains_key(name)
-    {
-        return Some(format!("{name}:{at}: {told}"));
-    }
-    // `web.yaml:3 must have a field`
-    let (head, told) = message.split_once(" must have ")?;
-    let (name, line) = head.rsplit_once(':')?;
-    let mut positions = files.get(name)?.resources().map(|r| r.node.position());
-    let at = positions.find(|position| position.line.to_string() == line)?;
-    Some(format!("{name}:{at}: the resource must have {told}"))
 }
 
 #[cfg(test)]

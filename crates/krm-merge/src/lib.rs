@@ -6,6 +6,10 @@
 //!
 //! The modules in reading order, from the whole down to the bytes:
 
+pub mod package;
+
+pub mod rules;
+
 pub mod transport;
 
 pub mod resource;
@@ -32,3 +36,4 @@ pub mod schema;
 pub mod yaml;
 
 pub mod shown;
+pub mod sides;

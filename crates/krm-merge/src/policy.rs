@@ -44,6 +44,10 @@ pub enum Settled {
     Dest,
     /// It is deleted, as updated has it.
     Deleted,
+    /// It is deleted, as dest has it.
+    StaysDeleted,
+    /// It lies where dest has it.
+    StaysInPlace,
     /// What upstream had in it is deleted; what dest has of its own stays.
     CutDown,
     /// It is deleted, as a null in dest has it.

@@ -22,7 +22,6 @@ use super::marks::{Marks, Style, Version};
 use super::versions::{Address, Versions, outermost};
 use crate::End;
 use crate::cli::GitDriver;
-use crate::merge::leave_open;
 use crate::screen;
 use crate::side::{list_of, parse};
 use crate::told;
@@ -59,10 +58,8 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     if !is_clean && is_lost(&chosen).unwrap_or(true) {
         return by_line(args);
     }
-    for conflict in &mut chosen.conflicts {
-        leave_open(conflict);
-        screen::tell(&told::line(conflict));
-    }
+    chosen.conflicts.iter_mut().for_each(Outcome::leave_open);
+    chosen.conflicts.iter().for_each(|conflict| screen::tell(&told::line(conflict)));
     for Address { resource, path } in &asked {
         let place = if path.is_empty() { String::new() } else { format!(" of `{path}`") };
         let what = format!("a comment{place} was changed on one side, and it or what it is of on the other");

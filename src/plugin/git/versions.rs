@@ -122,8 +122,8 @@ pub fn address<const N: usize>(resources: &[Spot<'_, N>], conflict: &Outcome) ->
     let resource = conflict.resource_ref.clone()?;
     let spot = resources.iter().find(|spot| spot.is(&resource))?;
     // A conflict of the whole resource has no field, and its place is a list of what changed.
-    let path = match (&conflict.field, &conflict.told) {
-        (Some(_), Some(told)) => spot.clone().nearest(&told.place).path.keyed(),
+    let path = match (&conflict.field, &conflict.clash) {
+        (Some(_), Some(clash)) => spot.clone().nearest(&clash.place).path.keyed(),
         _ => String::new(),
     };
     Some(Address { resource, path })

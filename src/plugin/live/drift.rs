@@ -10,7 +10,7 @@ use krm_merge::path::FieldPath;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::Types;
 use krm_merge::yaml::Document;
-use krm_merge_function::results::Outcome;
+use krm_merge_function::results::{ORIGINAL, Outcome};
 use serde_json::Value;
 
 use super::object::value;
@@ -81,8 +81,7 @@ fn covers(live: &Value, applied: &Value) -> bool {
 
 /// Whether a conflict is about nothing but defaults that the server added to what was applied.
 pub fn is_default_only(conflict: &Outcome) -> bool {
-    let original =
-        conflict.tags.get("krm-merge.dev/original").and_then(|json| serde_json::from_str::<Value>(json).ok());
+    let original = conflict.tags.get(ORIGINAL).and_then(|json| serde_json::from_str::<Value>(json).ok());
     let live = conflict.field.as_ref().and_then(|f| f.current_value.as_ref());
     match (live.and_then(|v| serde_json::to_value(v).ok()), original) {
         (Some(live), Some(original)) => live != original && covers(&live, &original),
@@ -93,7 +92,7 @@ pub fn is_default_only(conflict: &Outcome) -> bool {
 /// Prints the drift of a resource, one block a field. What is in conflict is shown there, and not here once more.
 pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
-    let places: Vec<&str> = of_resource.filter_map(|c| Some(c.told.as_ref()?.place.as_str())).collect();
+    let places: Vec<&str> = of_resource.filter_map(|c| Some(c.clash.as_ref()?.place.as_str())).collect();
     let lies_in = |place: &str, other: &str| {
         place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };

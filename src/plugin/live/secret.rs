@@ -1,6 +1,6 @@
 //! Secrets are not shown: what a diff of files may show, a diff of a cluster must not, as with `kubectl diff`.
 
-use krm_merge_function::results::Outcome;
+use krm_merge_function::results::{ORIGINAL, Outcome};
 use serde_json::{Value, json};
 
 use super::drift::Drift;
@@ -59,7 +59,7 @@ pub fn mask_fields(result: &mut Outcome) {
     if result.resource_ref.as_ref().is_none_or(|r| r.kind != "Secret" || r.api_version != "v1") {
         return;
     }
-    if let Some(original) = result.tags.get_mut("krm-merge.dev/original") {
+    if let Some(original) = result.tags.get_mut(ORIGINAL) {
         *original = format!("\"{MASK}\"");
     }
     if let Some(field) = &mut result.field {

@@ -5,13 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::triples::{Sides, Triple};
-use krm_merge::resource::{Located, Resource};
-use krm_merge::transport::path_in_package;
+use super::triples::{Resources, Triple};
+use crate::resource::{Located, Resource};
+use crate::transport::path_in_package;
 
 /// What becomes of the place of a resource of dest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move<'a> {
+pub enum Move<'a> {
     /// It stays.
     Stays,
     /// It goes to this file.
@@ -27,12 +27,12 @@ pub(super) struct MovedFiles<'a>(HashMap<&'a str, &'a str>);
 
 impl<'a> MovedFiles<'a> {
     /// Of these sides: all that is left of such a file is in one other file now.
-    pub(super) fn of(triples: &[Triple], [original, updated, _]: Sides<'_, 'a>) -> Self {
-        let left: HashSet<&str> = updated.iter().filter_map(Resource::place).collect();
+    pub(super) fn of(triples: &[Triple], sides: Resources<'_, 'a>) -> Self {
+        let left: HashSet<&str> = sides.updated.iter().filter_map(Resource::place).collect();
         let mut moved: HashMap<&str, Option<&str>> = HashMap::new();
-        for [o, u, _] in triples {
-            let (Some(o), Some(u)) = (o, u) else { continue };
-            let (Some(from), to) = (original[*o].place(), updated[*u].place()) else { continue };
+        for triple in triples {
+            let (Some(o), Some(u)) = (triple.original, triple.updated) else { continue };
+            let (Some(from), to) = (sides.original[o].place(), sides.updated[u].place()) else { continue };
             let known = moved.entry(from).or_insert(to);
             *known = known.filter(|known| Some(*known) == to);
         }

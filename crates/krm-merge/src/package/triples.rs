@@ -5,36 +5,77 @@
 //! them moved it.
 
 use std::collections::HashMap;
+use std::fmt;
 
-use krm_merge::resource::{Identity, Located, Resource};
+use crate::resource::{Identity, Located, Resource};
+use crate::sides::{Side, Sides};
 
 /// The resources of original, updated and dest that are the same one, by their numbers.
-pub(super) type Triple = [Option<usize>; 3];
+pub(super) type Triple = Sides<Option<usize>>;
 
-/// The resources of original, of updated and of dest.
-pub(super) type Sides<'s, 'a> = [&'s [Resource<'a>]; 3];
+/// The resources of each side.
+pub(super) type Resources<'s, 'a> = Sides<&'s [Resource<'a>]>;
 
-const ORIGINAL: usize = 0;
-const UPDATED: usize = 1;
-const DEST: usize = 2;
-const NAMES: [&str; 3] = ["original", "updated", "dest"];
+/// The resources of one identity, side by side, by their numbers.
+type Group = Sides<Vec<usize>>;
 
-/// The resources of one identity, side by side.
-type Group = [Vec<usize>; 3];
+/// Resources of one identity of which nobody can tell which ones are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ambiguous {
+    /// A file holds the identity several times, and not equally often on each side.
+    Unequal {
+        /// The identity.
+        identity: String,
+        /// For each side that has some, where they lie.
+        places: Vec<(Side, Vec<String>)>,
+    },
+    /// Several have the identity, and no path says which one is meant.
+    WithoutPath {
+        /// The identity.
+        identity: String,
+        /// Where they lie.
+        places: Vec<String>,
+    },
+}
+
+impl fmt::Display for Ambiguous {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unequal { identity, places } => {
+                let count = |(side, places): &(Side, Vec<String>)| {
+                    format!("{} in {} ({})", places.len(), side.name(), places.join(" and "))
+                };
+                let counts = places.iter().map(count).collect::<Vec<_>>().join(", ");
+                write!(
+                    f,
+                    "`{identity}` must stand once in a file, or equally often in the file of each side, not {counts}: remove those that are too many, or give them other names"
+                )
+            }
+            Self::WithoutPath { identity, places } => write!(
+                f,
+                "`{identity}` must be one resource on each side, or lie in the same folders on each, so that its path says which one is meant, not {}: give original and updated as folders, with the paths that dest has",
+                places.join(", ")
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Ambiguous {}
 
 /// Pairs the resources of three sides. In the order of dest, then of updated, then of original.
 ///
 /// # Errors
 /// A file that holds an identity several times, and not equally often on each side; several of an identity, and no path on a side that
-/// says which one is meant. The message names them and says what to do.
-pub(super) fn triples(sides: Sides<'_, '_>) -> Result<Vec<Triple>, String> {
+/// says which one is meant.
+pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous> {
     let mut groups: HashMap<Identity<'_>, Group> = HashMap::new();
     let mut order = Vec::new();
     let mut triples = Vec::new();
-    for side in [DEST, UPDATED, ORIGINAL] {
+    for side in Side::DEST_FIRST {
         for (i, resource) in sides[side].iter().enumerate() {
             let Some(identity) = resource.package_identity() else {
-                let mut alone = [None; 3];
+                let mut alone = Triple::default();
                 alone[side] = Some(i);
                 triples.push(alone);
                 continue;
@@ -61,25 +102,25 @@ struct Known<'p> {
 }
 
 impl Known<'_> {
-    fn has(&self, side: usize) -> bool {
+    fn has(&self, side: Side) -> bool {
         self.triple[side].is_some()
     }
 
     /// Whether no side has a resource in both, so that they could be one.
     fn is_apart_from(&self, other: &Self) -> bool {
-        (0..3).all(|side| !self.has(side) || !other.has(side))
+        Side::ALL.iter().all(|side| !self.has(*side) || !other.has(*side))
     }
 }
 
 /// Pairs the resources of one identity.
-fn of_group(identity: Identity<'_>, group: &Group, sides: Sides<'_, '_>) -> Result<Vec<Triple>, String> {
+fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous> {
     let mut known: Vec<Known<'_>> = Vec::new();
     for (place, here) in by_place(group, sides) {
-        let count = here.iter().map(Vec::len).max().unwrap_or_default();
-        if here.iter().any(|side| !side.is_empty() && side.len() != count) {
+        let count = here.iter().map(|(_, side)| side.len()).max().unwrap_or_default();
+        if here.iter().any(|(_, side)| !side.is_empty() && side.len() != count) {
             return Err(unequal(identity, &here, sides));
         }
-        known.extend((0..count).map(|n| Known { place, triple: [0, 1, 2].map(|side| here[side].get(n).copied()) }));
+        known.extend((0..count).map(|n| Known { place, triple: Sides::of(|side| here[side].get(n).copied()) }));
     }
     join_moved(&mut known, group);
     // What lies nowhere could be any that lies somewhere.
@@ -91,14 +132,14 @@ fn of_group(identity: Identity<'_>, group: &Group, sides: Sides<'_, '_>) -> Resu
 }
 
 /// The resources of one identity by the path at which they lie, in the order of dest, then of updated, then of original.
-fn by_place<'a>(group: &Group, sides: Sides<'_, 'a>) -> Vec<(Option<&'a str>, Group)> {
-    let in_dest = |path: &str| group[DEST].iter().any(|i| sides[DEST][*i].place() == Some(path));
+fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>, Group)> {
+    let in_dest = |path: &str| group.dest.iter().any(|i| sides.dest[*i].place() == Some(path));
     let mut by_place: Vec<(Option<&str>, Group)> = Vec::new();
-    for side in [DEST, UPDATED, ORIGINAL] {
+    for side in Side::DEST_FIRST {
         for &i in &group[side] {
             let resource = &sides[side][i];
             // The name of a file that was named alone says nothing, unless dest has a file of that name.
-            let is_known = |path: &&str| resource.located != Located::Nowhere || (side != DEST && in_dest(path));
+            let is_known = |path: &&str| resource.located != Located::Nowhere || (side != Side::Dest && in_dest(path));
             let place = resource.relative_path.filter(is_known);
             let at = by_place.iter().position(|(p, _)| *p == place).unwrap_or_else(|| {
                 by_place.push((place, Default::default()));
@@ -112,17 +153,25 @@ fn by_place<'a>(group: &Group, sides: Sides<'_, 'a>) -> Vec<(Option<&'a str>, Gr
 
 /// Joins what lies at different paths where two sides have one resource of the identity each, for then one of them moved it.
 fn join_moved(known: &mut Vec<Known<'_>>, group: &Group) {
-    let len = |side: usize| group[side].len();
-    if len(ORIGINAL) == 1 && len(UPDATED) == 1 {
-        join(known, |k| k.has(ORIGINAL) && !k.has(UPDATED), |k| k.has(UPDATED) && !k.has(ORIGINAL));
+    let len = |side: Side| group[side].len();
+    if len(Side::Original) == 1 && len(Side::Updated) == 1 {
+        join(
+            known,
+            |k| k.has(Side::Original) && !k.has(Side::Updated),
+            |k| k.has(Side::Updated) && !k.has(Side::Original),
+        );
     }
     // What updated brought and dest has by now is not the one that original has.
-    let arrived = known.iter().filter(|k| k.has(UPDATED) && k.has(DEST) && !k.has(ORIGINAL)).count();
-    if len(ORIGINAL) == 1 && len(DEST) == arrived + 1 {
-        join(known, |k| k.has(ORIGINAL) && !k.has(DEST), |k| k.has(DEST) && !k.has(ORIGINAL) && !k.has(UPDATED));
+    let arrived = known.iter().filter(|k| k.has(Side::Updated) && k.has(Side::Dest) && !k.has(Side::Original)).count();
+    if len(Side::Original) == 1 && len(Side::Dest) == arrived + 1 {
+        join(
+            known,
+            |k| k.has(Side::Original) && !k.has(Side::Dest),
+            |k| k.has(Side::Dest) && !k.has(Side::Original) && !k.has(Side::Updated),
+        );
     }
-    if len(ORIGINAL) == 0 && len(UPDATED) == 1 && len(DEST) == 1 {
-        join(known, |k| k.has(UPDATED) && !k.has(DEST), |k| k.has(DEST) && !k.has(UPDATED));
+    if len(Side::Original) == 0 && len(Side::Updated) == 1 && len(Side::Dest) == 1 {
+        join(known, |k| k.has(Side::Updated) && !k.has(Side::Dest), |k| k.has(Side::Dest) && !k.has(Side::Updated));
     }
 }
 
@@ -135,41 +184,31 @@ fn join(known: &mut Vec<Known<'_>>, one: impl Fn(&Known<'_>) -> bool, other: imp
     let joined = known.remove(a.max(b));
     let known = &mut known[a.min(b)];
     known.place = known.place.or(joined.place);
-    for (slot, more) in known.triple.iter_mut().zip(joined.triple) {
-        *slot = slot.or(more);
-    }
+    known.triple = Sides::of(|side| known.triple[side].or(joined.triple[side]));
 }
 
-/// That a file holds an identity several times, and nobody can tell which ones are the same.
-fn unequal(identity: Identity<'_>, here: &Group, sides: Sides<'_, '_>) -> String {
-    let counts = (0..3).filter(|side| !here[*side].is_empty()).map(|side| {
-        let places: Vec<String> = here[side].iter().map(|i| sides[side][*i].whereabouts()).collect();
-        format!("{} in {} ({})", here[side].len(), NAMES[side], places.join(" and "))
-    });
-    format!(
-        "`{identity}` must stand once in a file, or equally often in the file of each side, not {}: remove those that are too many, or give them other names",
-        counts.collect::<Vec<_>>().join(", ")
-    )
+fn unequal(identity: Identity<'_>, here: &Group, sides: Resources<'_, '_>) -> Ambiguous {
+    let places = here
+        .iter()
+        .filter(|(_, numbers)| !numbers.is_empty())
+        .map(|(side, numbers)| (side, numbers.iter().map(|i| sides[side][*i].whereabouts()).collect()));
+    Ambiguous::Unequal { identity: identity.to_string(), places: places.collect() }
 }
 
-/// That one of several is meant, and no path says which one.
-fn without_path(identity: Identity<'_>, group: &Group, sides: Sides<'_, '_>) -> String {
-    let places = group.iter().zip(sides).flat_map(|(side, all)| side.iter().map(|i| all[*i].whereabouts()));
-    format!(
-        "`{identity}` must be one resource on each side, or lie in the same folders on each, so that its path says which one is meant, not {}: give original and updated as folders, with the paths that dest has",
-        places.collect::<Vec<_>>().join(", ")
-    )
+fn without_path(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> Ambiguous {
+    let places = group.iter().flat_map(|(side, numbers)| numbers.iter().map(move |i| sides[side][*i].whereabouts()));
+    Ambiguous::WithoutPath { identity: identity.to_string(), places: places.collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::resource::Origin;
-    use krm_merge::yaml::Document;
+    use crate::resource::Origin;
+    use crate::yaml::Document;
 
     /// What is paired, as the paths of original, updated and dest. All have one identity. Behind `n:` stands the name of a file that was
     /// named alone.
-    fn paired(paths: [&[&'static str]; 3]) -> Result<Vec<String>, String> {
+    fn paired([original, updated, dest]: [&[&'static str]; 3]) -> Result<Vec<String>, String> {
         let doc = Document::parse("{apiVersion: v1, kind: A, metadata: {name: a}}").expect("valid");
         let node = doc.roots().next().expect("a root");
         let read = |path: &&'static str| {
@@ -180,12 +219,13 @@ mod tests {
             let resource = Resource::read(node, Origin::Item(0));
             Resource { path: Some(path), relative_path: Some(path), located, ..resource }
         };
-        let sides: [Vec<Resource<'_>>; 3] = paths.map(|side| side.iter().map(read).collect());
-        let all = triples([&sides[0], &sides[1], &sides[2]])?;
+        let sides = Sides { original, updated, dest }.map(|side| side.iter().map(read).collect::<Vec<_>>());
+        let all = triples(Sides { original: &sides.original, updated: &sides.updated, dest: &sides.dest });
         let shown = |triple: Triple| {
-            let path = |side: usize| triple[side].and_then(|i| sides[side][i].relative_path).unwrap_or("-");
-            [path(ORIGINAL), path(UPDATED), path(DEST)].join(" ")
+            let path = |side: Side| triple[side].and_then(|i| sides[side][i].relative_path).unwrap_or("-");
+            Side::ALL.map(path).join(" ")
         };
+        let all = all.map_err(|e| e.to_string())?;
         Ok(all.into_iter().map(shown).collect())
     }
 

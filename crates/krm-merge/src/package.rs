@@ -1,0 +1,85 @@
+//! Which resources of three packages are one, and what a three-way merge makes of each.
+//!
+//! Conflicts stay open: who wins them is for whoever writes the result. Source: semantics.md, section 1.
+
+mod moves;
+mod triples;
+
+use crate::merge::Merged;
+use crate::resource::Resource;
+use crate::rules::{Rules, Unmergeable};
+use crate::sides::Sides;
+use crate::tree::Tree;
+
+use moves::MovedFiles;
+use triples::triples;
+
+pub use moves::Move;
+pub use triples::Ambiguous;
+
+/// A resource as each side has it, and where dest's goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'r, 'a> {
+    /// The resource of each side.
+    pub sides: Sides<Option<&'r Resource<'a>>>,
+    /// What becomes of the place of dest's.
+    pub moves: Move<'a>,
+}
+
+/// What a three-way merge makes of a resource: the presence table.
+#[derive(Debug)]
+pub enum Becomes<'a> {
+    /// Only dest has it: it stays.
+    Kept,
+    /// It is new upstream; `None` where nothing of it is put.
+    Arrived(Option<Tree<'a>>),
+    /// It was deleted upstream. Where dest changed it, at these places, that is a conflict.
+    Deleted(Vec<String>),
+    /// It was deleted in dest. Where upstream changed it, at these places, that is a conflict.
+    StaysDeleted(Vec<String>),
+    /// Updated and dest have it: its fields are merged.
+    Merged(Merged<'a>),
+    /// Both sides deleted it.
+    Gone,
+}
+
+/// The resources of three packages side by side, in the order of dest, then of updated, then of original.
+///
+/// # Errors
+/// Resources of one identity of which nobody can tell which ones are the same.
+pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
+    let triples = triples(sides)?;
+    let files = MovedFiles::of(&triples, sides);
+    let members = triples.into_iter().map(|triple| {
+        let of = Sides::of(|side| triple[side].map(|number| &sides[side][number]));
+        let moves = of.dest.map_or(Move::Stays, |dest| files.of_resource(of.original, of.updated, dest));
+        Member { sides: of, moves }
+    });
+    Ok(members.collect())
+}
+
+impl<'a> Member<'_, 'a> {
+    /// The file that dest's goes to, where that is another one.
+    pub fn moves_to(&self) -> Option<&'a str> {
+        match self.moves {
+            Move::To(path) => Some(path),
+            Move::Stays | Move::Apart(_) | Move::Barred(_) => None,
+        }
+    }
+
+    /// Merges it.
+    ///
+    /// # Errors
+    /// A side of it cannot be merged.
+    pub fn merged(&self, rules: &Rules<'a>) -> Result<Becomes<'a>, Box<Unmergeable<'a>>> {
+        let Sides { original, updated, dest } = self.sides;
+        Ok(match (original, updated, dest) {
+            (None, None, _) => Becomes::Kept,
+            (None, Some(updated), None) => Becomes::Arrived(rules.arrived(updated)?),
+            (Some(original), None, Some(dest)) => Becomes::Deleted(rules.differs(original, dest)?),
+            (Some(original), Some(updated), None) => Becomes::StaysDeleted(rules.differs(original, updated)?),
+            (original, Some(updated), Some(dest)) => Becomes::Merged(rules.upgraded(original, updated, dest)?),
+            (Some(_), None, None) => Becomes::Gone,
+        })
+    }
+}

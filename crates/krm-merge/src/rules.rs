@@ -1,0 +1,143 @@
+//! [`Rules`]: how the resources of a run merge, and the merge of one resource by them.
+//!
+//! A merge gives a tree that keeps its conflicts. Who wins them is decided later, once or several times.
+
+use crate::change::{Change, Wants};
+use crate::diff::diff;
+use crate::merge::{Merged, merge};
+use crate::patch::{Reader, lower};
+use crate::policy::NewElements;
+use crate::resource::{IDENTITY, Identity, Resource};
+use crate::schema::{Cursor, Types};
+use crate::transport;
+use crate::tree::{Tree, View};
+use crate::yaml::Error;
+
+/// What decides how a resource merges.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// What is known of types.
+    pub types: &'a Types<'a>,
+    /// As whom sources are read.
+    pub reader: Reader,
+    /// Where new elements of a list go.
+    pub new_elements: NewElements,
+}
+
+/// A resource that cannot be merged.
+#[derive(Debug)]
+pub struct Unmergeable<'a> {
+    /// The resource.
+    pub resource: Resource<'a>,
+    /// What is wrong with it.
+    pub error: Error,
+}
+
+impl<'a> Rules<'a> {
+    /// What is known of the type of a resource.
+    pub fn cursor(&self, resource: &Resource<'_>) -> Cursor<'a> {
+        let identity = resource.identity.unwrap_or(Identity { api_version: "", kind: "", namespace: "", name: "" });
+        self.types.root(identity.api_version, identity.kind)
+    }
+
+    /// Dest with a source merged into it; `about` says which resource dest is.
+    ///
+    /// # Errors
+    /// The source asks for what cannot be, or takes away what says who the resource is.
+    pub fn patched(
+        &self,
+        about: &Resource<'a>,
+        dest: Tree<'a>,
+        source: &Resource<'a>,
+    ) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
+        let lowered = lower(source.node, dest.view(), self.cursor(about), self.reader);
+        let lowered = lowered.map_err(|e| unmergeable(source, e))?;
+        let mut change = lowered.change;
+        check_kept(&change, &dest, source)?;
+        if source.target.is_some() {
+            change.keep_fields(&IDENTITY);
+        }
+        if !matches!(change.wants, Wants::Nothing) {
+            transport::leave_out(&mut change, dest.view());
+        }
+        let merged = merge(Some(dest), &change, self.new_elements).map_err(|e| unmergeable(about, e))?;
+        Ok(Merged { warnings: [lowered.warnings, merged.warnings].concat(), ..merged })
+    }
+
+    /// Dest with what changed from original to updated; without an original both added it.
+    ///
+    /// # Errors
+    /// As [`Rules::patched`].
+    pub fn upgraded(
+        &self,
+        original: Option<&Resource<'a>>,
+        updated: &Resource<'a>,
+        dest: &Resource<'a>,
+    ) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
+        let found = diff(original.map(|o| o.node), updated.node, Some(dest.node), self.cursor(updated));
+        let found = found.map_err(|e| unmergeable(updated, e))?;
+        let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node));
+        let tree = Tree::Node(dest.node);
+        check_kept(&change, &tree, updated)?;
+        if !matches!(change.wants, Wants::Nothing) {
+            transport::leave_out(&mut change, Some(View::Node(dest.node)));
+        }
+        let merged = merge(Some(tree), &change, self.new_elements).map_err(|e| unmergeable(dest, e))?;
+        Ok(Merged { warnings: [found.warnings, merged.warnings].concat(), ..merged })
+    }
+
+    /// A source that dest lacks, as it is added; `None` where it asks for nothing.
+    ///
+    /// # Errors
+    /// The source asks for what cannot be.
+    pub fn added(&self, source: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
+        let lowered = lower(source.node, None, self.cursor(source), self.reader);
+        self.put(source, lowered.map_err(|e| unmergeable(source, e))?.change)
+    }
+
+    /// A resource that came upstream, as it is added.
+    ///
+    /// # Errors
+    /// It cannot be read as a resource: a map has a key twice.
+    pub fn arrived(&self, updated: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
+        let found = diff(None, updated.node, None, self.cursor(updated)).map_err(|e| unmergeable(updated, e))?;
+        found.change.map_or(Ok(None), |change| self.put(updated, change))
+    }
+
+    /// A resource without the annotations of the host.
+    ///
+    /// # Errors
+    /// As [`Rules::arrived`].
+    pub fn own(&self, resource: &Resource<'a>) -> Result<Tree<'a>, Box<Unmergeable<'a>>> {
+        let own = self.arrived(resource)?;
+        Ok(own.unwrap_or(Tree::Node(resource.node)))
+    }
+
+    /// Where two states of a resource differ in more than comments and the annotations of the host.
+    ///
+    /// # Errors
+    /// As [`Rules::arrived`].
+    pub fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Unmergeable<'a>>> {
+        let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(|e| unmergeable(new, e))?;
+        let Some(mut change) = found.change else { return Ok(Vec::new()) };
+        transport::leave_out(&mut change, None);
+        Ok(change.places())
+    }
+
+    fn put(&self, source: &Resource<'a>, mut change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
+        transport::leave_out(&mut change, None);
+        let merged = merge(None, &change, self.new_elements).map_err(|e| unmergeable(source, e))?;
+        Ok(merged.tree)
+    }
+}
+
+fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>> {
+    Box::new(Unmergeable { resource: resource.clone(), error })
+}
+
+/// Checks that a source leaves a resource what says what it is and where it lies.
+fn check_kept<'a>(change: &Change<'a>, dest: &Tree<'a>, source: &Resource<'a>) -> Result<(), Box<Unmergeable<'a>>> {
+    let Some(field) = dest.like().and_then(|dest| transport::broken(change, dest)) else { return Ok(()) };
+    let message = format!("`{field}` must stay a map, for it says what the resource is and where it lies");
+    Err(unmergeable(source, source.node.error(message)))
+}

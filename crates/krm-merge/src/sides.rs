@@ -1,0 +1,80 @@
+//! [`Sides`]: one of something for each side of a three-way merge.
+
+use std::ops::{Index, IndexMut};
+
+/// A side of a three-way merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// What updated and dest both come from.
+    Original,
+    /// The new state of original.
+    Updated,
+    /// The state with local edits, into which the merge goes.
+    Dest,
+}
+
+impl Side {
+    /// All sides.
+    pub const ALL: [Self; 3] = [Self::Original, Self::Updated, Self::Dest];
+    /// All sides in the order in which what is found is told: dest's first.
+    pub const DEST_FIRST: [Self; 3] = [Self::Dest, Self::Updated, Self::Original];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Updated => "updated",
+            Self::Dest => "dest",
+        }
+    }
+}
+
+/// One of something for each side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sides<T> {
+    /// Original's.
+    pub original: T,
+    /// Updated's.
+    pub updated: T,
+    /// Dest's.
+    pub dest: T,
+}
+
+impl<T> Sides<T> {
+    /// One for each side.
+    pub fn of(mut make: impl FnMut(Side) -> T) -> Self {
+        Self { original: make(Side::Original), updated: make(Side::Updated), dest: make(Side::Dest) }
+    }
+
+    /// The same for each side, made of these.
+    pub fn map<U>(self, mut make: impl FnMut(T) -> U) -> Sides<U> {
+        Sides { original: make(self.original), updated: make(self.updated), dest: make(self.dest) }
+    }
+
+    /// One of each, with its side.
+    pub fn iter(&self) -> impl Iterator<Item = (Side, &T)> {
+        Side::ALL.into_iter().map(|side| (side, &self[side]))
+    }
+}
+
+impl<T> Index<Side> for Sides<T> {
+    type Output = T;
+
+    fn index(&self, side: Side) -> &T {
+        match side {
+            Side::Original => &self.original,
+            Side::Updated => &self.updated,
+            Side::Dest => &self.dest,
+        }
+    }
+}
+
+impl<T> IndexMut<Side> for Sides<T> {
+    fn index_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Original => &mut self.original,
+            Side::Updated => &mut self.updated,
+            Side::Dest => &mut self.dest,
+        }
+    }
+}
