@@ -13,15 +13,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::name::Name;
 use crate::target::{Field, Target};
 use deserialize::from_node;
 pub(crate) use deserialize::one_of;
 use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind as Written, Limit};
 use krm_merge::patch::Reader;
-use krm_merge::policy::{NewElements, OnConflict, Policy};
+use krm_merge::policy::{NewElements, OnConflict};
 use krm_merge::rules::Rules;
-use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, Types};
+use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, NoTypes, Types};
 use krm_merge::yaml::{Error, NodeRef};
 
 /// The group and version of the functionConfig.
@@ -102,13 +103,13 @@ struct Spec {
     /// TwoWay and Strategic: what is merged into the other items. Without it the items that carry the annotation
     /// `config.kubernetes.io/merge-source: source` (or `patch`) play the role.
     #[schemars(length(min = 1))]
-    source: Option<Vec<Input>>,
+    source: Option<Vec<WrittenInput>>,
     /// ThreeWay: the state that both sides come from. Without it the items that carry `config.kubernetes.io/merge-source: original`.
     #[schemars(length(min = 1), transform = without_target)]
-    original: Option<Vec<Input>>,
+    original: Option<Vec<WrittenInput>>,
     /// ThreeWay: the new state of original. Without it the items that carry `config.kubernetes.io/merge-source: updated`.
     #[schemars(length(min = 1), transform = without_target)]
-    updated: Option<Vec<Input>>,
+    updated: Option<Vec<WrittenInput>>,
     /// ThreeWay: who wins where dest and updated both changed something. Default `TakeUpdated`.
     on_conflict: Option<OnConflict>,
     /// Where new elements of a merged list go. Default `Append`.
@@ -117,7 +118,7 @@ struct Spec {
     /// their elements have. Default `true` in TwoWay and ThreeWay, `false` in Strategic.
     infer_merge_keys: Option<bool>,
     /// How lists merge, ahead of every schema.
-    merge_keys: Option<Vec<MergeKey>>,
+    merge_keys: Option<Vec<WrittenRule>>,
     /// An OpenAPI v2 document with the merge metadata of further types: `definitions` with `x-kubernetes-group-version-kind`.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     openapi: Option<IgnoredAny>,
@@ -183,7 +184,8 @@ fn without_target(inputs: &mut schemars::Schema) {
 /// Where resources come from: exactly one of `resources`, `yaml` and `path`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Input {
+#[schemars(rename = "Input")]
+struct WrittenInput {
     /// Resources as objects.
     #[schemars(with = "Option<Vec<BTreeMap<String, serde_json::Value>>>")]
     resources: Option<Vec<IgnoredAny>>,
@@ -203,67 +205,116 @@ struct Input {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[schemars(extend("minProperties" = 1))]
-struct WrittenTarget {
+pub struct WrittenTarget {
     /// The API group; empty for the core group.
-    group: Option<String>,
+    pub group: Option<String>,
     /// The API version.
-    version: Option<String>,
+    pub version: Option<String>,
     /// The kind.
-    kind: Option<String>,
+    pub kind: Option<String>,
     /// The name.
-    name: Option<String>,
+    pub name: Option<String>,
     /// The namespace.
-    namespace: Option<String>,
+    pub namespace: Option<String>,
     /// A label selector, as kubectl's `-l` takes it.
-    label_selector: Option<String>,
+    pub label_selector: Option<String>,
     /// The same over annotations.
-    annotation_selector: Option<String>,
+    pub annotation_selector: Option<String>,
 }
 
 /// How one list of one type merges: exactly one of `keys`, `set` and `atomic`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct MergeKey {
+#[schemars(rename = "MergeKey")]
+pub struct WrittenRule {
     /// The type's apiVersion, `group/version`.
-    api_version: String,
+    pub api_version: String,
     /// The type's kind.
-    kind: String,
+    pub kind: String,
     /// The fields from the root to the list, joined by dots; lists on the way are passed through.
     #[schemars(length(min = 1))]
-    path: String,
+    pub path: String,
     /// A list of maps, told apart by the values of these keys.
     #[schemars(length(min = 1), inner(length(min = 1)))]
-    keys: Option<Vec<String>>,
+    pub keys: Option<Vec<String>>,
     /// A list of scalars, each at most once.
     #[schemars(extend("enum" = [true, null]))]
-    set: Option<bool>,
+    pub set: Option<bool>,
     /// Replaced whole.
     #[schemars(extend("enum" = [true, null]))]
-    atomic: Option<bool>,
+    pub atomic: Option<bool>,
 }
 
 /// The functionConfig as it is meant.
 #[derive(Debug)]
 pub struct Config<'a> {
-    /// How resources are merged.
-    pub mode: Mode,
-    /// The roles that the functionConfig itself fills.
-    pub sides: Vec<(Role, Vec<Side<'a>>)>,
-    /// Who wins, and where new elements go.
-    pub policy: Policy,
+    /// What is merged.
+    pub task: Task<'a>,
+    /// Where new elements of a list go.
+    pub new_elements: NewElements,
     /// What the user says of lists; `types` knows it, too.
-    pub merge_keys: Vec<ListRule>,
+    pub merge_keys: Vec<NamedRule>,
     /// Whether lists of which no schema is known merge by their elements; `types` knows it, too.
     pub inference: Inference,
     /// What is known of types.
     pub types: Types<'a>,
+    /// The items that sources are for which a host gives beside the functionConfig, instead of those that have their identity.
+    pub target_of_given: Option<Rc<Target>>,
     /// How much a run may write. Its input is the text that the functionConfig stands in, until more is said.
     pub limit: Limit,
 }
 
+/// What is merged: a mode with what only that mode has. A role that is `None` is played by marked items, or by what a host gives.
+#[derive(Debug)]
+pub enum Task<'a> {
+    /// TwoWay.
+    Overlay {
+        /// What is merged into dest.
+        source: Option<Vec<Input<'a>>>,
+    },
+    /// ThreeWay.
+    Upgrade {
+        /// What updated and dest both come from.
+        original: Option<Vec<Input<'a>>>,
+        /// The new state of original.
+        updated: Option<Vec<Input<'a>>>,
+        /// Who wins.
+        on_conflict: OnConflict,
+    },
+    /// Strategic.
+    Patch {
+        /// The patches.
+        source: Option<Vec<Input<'a>>>,
+    },
+}
+
+/// What all modes have.
+#[derive(Debug, Default)]
+pub struct Settings<'a> {
+    /// Where new elements of a list go.
+    pub new_elements: NewElements,
+    /// Whether lists of unknown types merge by inferred keys; the mode says it where the user does not.
+    pub infer_merge_keys: Option<bool>,
+    /// What the user says of lists.
+    pub merge_keys: Vec<NamedRule>,
+    /// An OpenAPI document with further types.
+    pub openapi: Option<(Name, NodeRef<'a>)>,
+    /// How much a run may write.
+    pub limit: Limit,
+}
+
+/// A rule of the user for a list.
+#[derive(Clone, Debug)]
+pub struct NamedRule {
+    /// How the user knows it.
+    pub name: Name,
+    /// The rule.
+    pub rule: ListRule,
+}
+
 /// One input of a role.
 #[derive(Debug)]
-pub struct Side<'a> {
+pub struct Input<'a> {
     /// Its field, for messages: `spec.source[0].path`.
     pub field: String,
     /// Where it is written.
@@ -299,7 +350,85 @@ pub enum Keep {
     Consumed,
 }
 
+impl<'a> Task<'a> {
+    /// What a mode merges, where nothing more is said.
+    pub fn of(mode: Mode) -> Self {
+        match mode {
+            Mode::TwoWay => Self::Overlay { source: None },
+            Mode::ThreeWay => Self::Upgrade { original: None, updated: None, on_conflict: OnConflict::default() },
+            Mode::Strategic => Self::Patch { source: None },
+        }
+    }
+
+    /// Its mode.
+    pub fn mode(&self) -> Mode {
+        match self {
+            Self::Overlay { .. } => Mode::TwoWay,
+            Self::Upgrade { .. } => Mode::ThreeWay,
+            Self::Patch { .. } => Mode::Strategic,
+        }
+    }
+
+    /// The roles that the functionConfig itself fills.
+    pub fn inputs(&self) -> impl Iterator<Item = (Role, &[Input<'a>])> {
+        let roles = match self {
+            Self::Overlay { source } | Self::Patch { source } => {
+                [(Role::Source, source.as_deref()), (Role::Updated, None)]
+            }
+            Self::Upgrade { original, updated, .. } => {
+                [(Role::Original, original.as_deref()), (Role::Updated, updated.as_deref())]
+            }
+        };
+        roles.into_iter().filter_map(|(role, inputs)| Some((role, inputs?)))
+    }
+
+    /// Who wins a conflict.
+    pub fn on_conflict(&self) -> OnConflict {
+        match self {
+            Self::Upgrade { on_conflict, .. } => *on_conflict,
+            // They have none.
+            Self::Overlay { .. } | Self::Patch { .. } => OnConflict::default(),
+        }
+    }
+}
+
 impl<'a> Config<'a> {
+    /// What is merged, and how.
+    ///
+    /// # Errors
+    /// An OpenAPI document without types, with the place in it.
+    pub fn new(task: Task<'a>, settings: Settings<'a>) -> Result<Self, Error> {
+        let Settings { new_elements, infer_merge_keys, merge_keys, openapi, limit } = settings;
+        let is_patch = task.mode() == Mode::Strategic;
+        let inference = if infer_merge_keys.unwrap_or(!is_patch) { Inference::On } else { Inference::Off };
+        // Strategic does what `kubectl patch` does, the other modes what the server does.
+        let dialect = if is_patch { Dialect::Patch } else { Dialect::Server };
+        let mut types = Types::new(merge_keys.iter().map(|named| named.rule.clone()), inference, dialect);
+        if let Some((name, document)) = openapi {
+            types = types.with_openapi(document).map_err(|none| match none {
+                NoTypes::NoDefinitions(at) => {
+                    at.error(format!("{name} must have `definitions`, a map from names to schemas"))
+                }
+                NoTypes::NoResource(at) => at.error(format!(
+                    "{} must have a definition with `x-kubernetes-group-version-kind`, which says of which resource it is",
+                    name.of("definitions")
+                )),
+            })?;
+        }
+        Ok(Self { task, new_elements, merge_keys, inference, types, target_of_given: None, limit })
+    }
+
+    /// Its mode.
+    pub fn mode(&self) -> Mode {
+        self.task.mode()
+    }
+
+    /// How resources merge.
+    pub fn rules(&self) -> Rules<'_> {
+        let reader = if self.mode() == Mode::Strategic { Reader::Kubectl } else { Reader::Kyaml };
+        Rules { types: &self.types, reader, new_elements: self.new_elements }
+    }
+
     /// Reads a functionConfig.
     ///
     /// # Errors
@@ -348,63 +477,44 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let Some(mode) = spec.mode else {
         return Err(spec_node.error(format!("`spec.mode` must be given: {}", one_of(&MODES))));
     };
-    let mut sides = Vec::new();
-    for (role, inputs) in [(Role::Source, spec.source), (Role::Original, spec.original), (Role::Updated, spec.updated)]
-    {
-        let Some(inputs) = inputs else { continue };
+    let read = |role: Role, inputs: Option<Vec<WrittenInput>>| {
+        let Some(inputs) = inputs else { return Ok(None) };
         let at = spec_node.get(role.name()).unwrap_or(spec_node);
         check_role(mode, role, "spec", at)?;
         if inputs.is_empty() {
             return Err(at.error(format!("`spec.{}` must hold at least one input, or be left out", role.name())));
         }
-        let mut of_role = Vec::new();
-        for (i, (input, node)) in inputs.into_iter().zip(at.elements()).enumerate() {
-            of_role.push(side(input, node, format!("spec.{}[{i}]", role.name()))?);
-        }
-        sides.push((role, of_role));
-    }
+        let inputs = inputs.into_iter().zip(at.elements()).enumerate();
+        inputs
+            .map(|(i, (written, node))| input(written, node, format!("spec.{}[{i}]", role.name())))
+            .collect::<Result<_, _>>()
+            .map(Some)
+    };
+    let source: Option<Vec<Input<'a>>> = read(Role::Source, spec.source)?;
+    let (original, updated) = (read(Role::Original, spec.original)?, read(Role::Updated, spec.updated)?);
     if let Some(at) = spec_node.get("onConflict").filter(|_| spec.on_conflict.is_some() && mode != Mode::ThreeWay) {
         return Err(at.error("`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"));
     }
-    let merge_keys = match spec_node.get("mergeKeys") {
-        Some(at) => spec
-            .merge_keys
-            .unwrap_or_default()
-            .into_iter()
-            .zip(at.elements())
-            .enumerate()
-            .map(|(i, (rule, at))| list_rule(rule, at, i))
-            .collect::<Result<Vec<_>, _>>()?,
-        None => Vec::new(),
+    let task = match mode {
+        Mode::TwoWay => Task::Overlay { source },
+        Mode::ThreeWay => Task::Upgrade { original, updated, on_conflict: spec.on_conflict.unwrap_or_default() },
+        Mode::Strategic => Task::Patch { source },
     };
-    let policy = Policy {
-        on_conflict: spec.on_conflict.unwrap_or_default(),
+    let rules = spec_node.get("mergeKeys").into_iter().flat_map(NodeRef::elements);
+    let rules = spec.merge_keys.unwrap_or_default().into_iter().zip(rules).enumerate();
+    let merge_keys = rules.map(|(i, (rule, at))| {
+        let in_rule = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
+        NamedRule::new(Name::Field(format!("spec.mergeKeys[{i}]")), rule).map_err(in_rule)
+    });
+    let openapi = spec_node.get("openapi").filter(|_| spec.openapi.is_some());
+    let settings = Settings {
         new_elements: spec.new_elements.unwrap_or_default(),
+        infer_merge_keys: spec.infer_merge_keys,
+        merge_keys: merge_keys.collect::<Result<_, _>>()?,
+        openapi: openapi.map(|at| (Name::Field("spec.openapi".to_owned()), at)),
+        limit: limit(node, spec.max_output.map(|size| size.0), "spec.maxOutput"),
     };
-    let inference = inference(mode, spec.infer_merge_keys);
-    let mut types = Types::new(merge_keys.iter().cloned(), inference, dialect(mode));
-    if let Some(at) = spec_node.get("openapi").filter(|_| spec.openapi.is_some()) {
-        types = types.with_openapi(at)?;
-    }
-    let limit = limit(node, spec.max_output.map(|size| size.0), "spec.maxOutput");
-    Ok(Config { mode, sides, policy, merge_keys, inference, types, limit })
-}
-
-fn inference(mode: Mode, asked: Option<bool>) -> Inference {
-    if asked.unwrap_or(mode != Mode::Strategic) { Inference::On } else { Inference::Off }
-}
-
-impl Config<'_> {
-    /// How resources merge.
-    pub fn rules(&self) -> Rules<'_> {
-        let reader = if self.mode == Mode::Strategic { Reader::Kubectl } else { Reader::Kyaml };
-        Rules { types: &self.types, reader, new_elements: self.policy.new_elements }
-    }
-}
-
-/// Strategic does what `kubectl patch` does, the other modes what the server does.
-fn dialect(mode: Mode) -> Dialect {
-    if mode == Mode::Strategic { Dialect::Patch } else { Dialect::Server }
+    Config::new(task, settings)
 }
 
 fn check_role(mode: Mode, role: Role, parent: &str, at: NodeRef<'_>) -> Result<(), Error> {
@@ -419,7 +529,7 @@ fn check_role(mode: Mode, role: Role, parent: &str, at: NodeRef<'_>) -> Result<(
     )))
 }
 
-fn side<'a>(input: Input, node: NodeRef<'a>, field: String) -> Result<Side<'a>, Error> {
+fn input<'a>(input: WrittenInput, node: NodeRef<'a>, field: String) -> Result<Input<'a>, Error> {
     let given =
         [("resources", input.resources.is_some()), ("yaml", input.yaml.is_some()), ("path", input.path.is_some())];
     let given: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
@@ -440,7 +550,11 @@ fn side<'a>(input: Input, node: NodeRef<'a>, field: String) -> Result<Side<'a>, 
         return Err(at.error(format!("`{field}.target` must not be given: only a source has a target")));
     }
     let target = match (node.get("target"), input.target) {
-        (Some(at), Some(written)) => Some(Rc::new(target(written, at, format!("{field}.target"))?)),
+        (Some(at), Some(written)) => {
+            let in_target = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
+            let name = Name::Field(format!("{field}.target"));
+            Some(Rc::new(target(name, written, shown_fields(at)).map_err(in_target)?))
+        }
         _ => None,
     };
     let value = node.get(kind).unwrap_or(node);
@@ -458,17 +572,45 @@ fn side<'a>(input: Input, node: NodeRef<'a>, field: String) -> Result<Side<'a>, 
             keep: if input.keep == Some(false) { Keep::Consumed } else { Keep::Stay },
         },
     };
-    Ok(Side { field, node: value, from, target })
+    Ok(Input { field, node: value, from, target })
 }
 
-fn target(written: WrittenTarget, at: NodeRef<'_>, field: String) -> Result<Target, Error> {
-    let place = |name: &str| at.get(name).unwrap_or(at);
-    let given: Vec<String> =
-        at.fields().filter(|(_, v)| !v.is_null()).map(|(k, v)| format!("`{}: {}`", k.string(), v.string())).collect();
-    if given.is_empty() {
-        return Err(at.error(format!("`{field}` must have at least one field: without any it would select every item")));
+/// What is wrong with a part of the functionConfig, or of a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The field of the part that it is about; empty for the whole.
+    pub part: &'static str,
+    /// What must hold.
+    pub message: String,
+}
+
+impl Wrong {
+    fn whole(message: String) -> Self {
+        Self::of("", message)
     }
-    let mut target = Target::new(&field, given.join(", "));
+
+    fn of(part: &'static str, message: String) -> Self {
+        Self { part, message }
+    }
+}
+
+/// The fields of a target as they are written, for messages.
+fn shown_fields(target: NodeRef<'_>) -> Vec<String> {
+    let given = target.fields().filter(|(_, value)| !value.is_null());
+    given.map(|(key, value)| format!("`{}: {}`", key.string(), value.string())).collect()
+}
+
+/// A target as it is meant; `given` are its fields as the user wrote them.
+///
+/// # Errors
+/// It has no field; a pattern or a selector is none.
+pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<Target, Wrong> {
+    if given.is_empty() {
+        return Err(Wrong::whole(format!(
+            "{name} must have at least one field: without any it would select every item"
+        )));
+    }
+    let mut target = Target::new(name.clone(), given.join(", "));
     let patterns = [
         ("group", Field::Group, written.group),
         ("version", Field::Version, written.version),
@@ -476,15 +618,15 @@ fn target(written: WrittenTarget, at: NodeRef<'_>, field: String) -> Result<Targ
         ("name", Field::Name, written.name),
         ("namespace", Field::Namespace, written.namespace),
     ];
-    for (name, of, pattern) in patterns {
+    for (part, of, pattern) in patterns {
         let Some(pattern) = pattern else { continue };
         target = target.with_pattern(of, &pattern).map_err(|e| {
-            place(name).error(format!("`{field}.{name}` must be a regular expression, not \"{pattern}\": {e}"))
+            Wrong::of(part, format!("{} must be a regular expression, not \"{pattern}\": {e}", name.of(part)))
         })?;
     }
-    let not_selector = |name: &str, written: &str, e: String| {
-        place(name)
-            .error(format!("`{field}.{name}` must be a selector, as `app=web,tier in (a, b)`, not \"{written}\": {e}"))
+    let not_selector = |part: &'static str, written: &str, e: String| {
+        let name = name.of(part);
+        Wrong::of(part, format!("{name} must be a selector, as `app=web,tier in (a, b)`, not \"{written}\": {e}"))
     };
     if let Some(selector) = written.label_selector {
         target = target.with_labels(&selector).map_err(|e| not_selector("labelSelector", &selector, e))?;
@@ -508,35 +650,40 @@ fn clean_path(node: NodeRef<'_>, field: &str) -> Result<String, Error> {
     Ok(parts.join("/"))
 }
 
-fn list_rule(rule: MergeKey, node: NodeRef<'_>, i: usize) -> Result<ListRule, Error> {
-    let field = format!("spec.mergeKeys[{i}]");
-    let list = match (rule.keys, rule.set, rule.atomic) {
-        (Some(keys), None, None) if !keys.is_empty() && keys.iter().all(|k| !k.is_empty()) => ListKind::Map(keys),
-        (Some(_), None, None) => return Err(node.error(format!("`{field}.keys` must name at least one field"))),
-        (None, Some(true), None) => ListKind::Set,
-        (None, None, Some(true)) => ListKind::Atomic,
-        _ => {
-            return Err(
-                node.error(format!("`{field}` must have exactly one of `keys: […]`, `set: true` and `atomic: true`"))
-            );
+impl NamedRule {
+    /// A rule as it is meant.
+    ///
+    /// # Errors
+    /// It does not say in exactly one way how the list merges, or its path is none.
+    pub fn new(name: Name, rule: WrittenRule) -> Result<Self, Wrong> {
+        let list = match (rule.keys, rule.set, rule.atomic) {
+            (Some(keys), None, None) if !keys.is_empty() && keys.iter().all(|k| !k.is_empty()) => ListKind::Map(keys),
+            (Some(_), None, None) => {
+                return Err(Wrong::whole(format!("{} must name at least one field", name.of("keys"))));
+            }
+            (None, Some(true), None) => ListKind::Set,
+            (None, None, Some(true)) => ListKind::Atomic,
+            _ => {
+                let kinds = "`keys: […]`, `set: true` and `atomic: true`";
+                return Err(Wrong::whole(format!("{name} must have exactly one of {kinds}")));
+            }
+        };
+        let path: Vec<String> =
+            rule.path.split('.').map(|p| p.trim_end_matches("[]").trim_end_matches("[*]").to_owned()).collect();
+        let not_a_path = |why: &str| {
+            let must = format!("{} must be field names joined by dots, as `spec.steps`", name.of("path"));
+            Wrong::of("path", format!("{must}, not \"{}\"{why}", rule.path))
+        };
+        if path.iter().any(String::is_empty) {
+            return Err(not_a_path(""));
         }
-    };
-    let path: Vec<String> =
-        rule.path.split('.').map(|p| p.trim_end_matches("[]").trim_end_matches("[*]").to_owned()).collect();
-    let not_a_path = |why: &str| {
-        let at = node.get("path").unwrap_or(node);
-        let field = format!("`{field}.path` must be field names joined by dots, as `spec.steps`");
-        at.error(format!("{field}, not \"{}\"{why}", rule.path))
-    };
-    if path.iter().any(String::is_empty) {
-        return Err(not_a_path(""));
+        if path.iter().any(|name| name.contains(['[', ']'])) {
+            return Err(not_a_path(
+                ": a list on the way is passed through, all its elements alike, as in `spec.steps.args`, `spec.steps[].args` or `spec.steps[*].args`",
+            ));
+        }
+        Ok(Self { name, rule: ListRule { api_version: rule.api_version, kind: rule.kind, path, list } })
     }
-    if path.iter().any(|name| name.contains(['[', ']'])) {
-        return Err(not_a_path(
-            ": a list on the way is passed through, all its elements alike, as in `spec.steps.args`, `spec.steps[].args` or `spec.steps[*].args`",
-        ));
-    }
-    Ok(ListRule { api_version: rule.api_version, kind: rule.kind, path, list })
 }
 
 const DATA: [&str; 8] =
@@ -583,9 +730,8 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let Some(mode) = pick("mode", get("mode"), &modes, &SHORT)? else {
         return Err(data.unwrap_or(node).error(format!("`data.mode` must be given: {}", one_of(&SHORT))));
     };
-    let mut sides = Vec::new();
-    for role in [Role::Source, Role::Original, Role::Updated] {
-        let Some(value) = get(role.name()) else { continue };
+    let read = |role: Role| {
+        let Some(value) = get(role.name()) else { return Ok(None) };
         check_role(mode, role, "data", value)?;
         let field = format!("data.{}", role.name());
         let text = value.string();
@@ -594,8 +740,9 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         } else {
             From::Path { path: clean_path(value, &field)?, keep: Keep::Stay }
         };
-        sides.push((role, vec![Side { field, node: value, from, target: None }]));
-    }
+        Ok(Some(vec![Input { field, node: value, from, target: None }]))
+    };
+    let (source, original, updated) = (read(Role::Source)?, read(Role::Original)?, read(Role::Updated)?);
     let on_conflict = pick(
         "onConflict",
         get("onConflict"),
@@ -612,16 +759,23 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         &["Append", "Prepend"],
     )?;
     let infer = pick("inferMergeKeys", get("inferMergeKeys"), &[("true", true), ("false", false)], &["true", "false"])?;
-    let policy =
-        Policy { on_conflict: on_conflict.unwrap_or_default(), new_elements: new_elements.unwrap_or_default() };
-    let inference = inference(mode, infer);
-    let types = Types::new([], inference, dialect(mode));
+    let task = match mode {
+        Mode::TwoWay => Task::Overlay { source },
+        Mode::ThreeWay => Task::Upgrade { original, updated, on_conflict: on_conflict.unwrap_or_default() },
+        Mode::Strategic => Task::Patch { source },
+    };
     let asked = get("maxOutput").map(|at| {
         let wrong = || at.error(format!("`data.maxOutput` must be {SIZE}, not \"{}\"", at.string()));
         Asked::parse(at.string()).ok_or_else(wrong)
     });
-    let limit = limit(node, asked.transpose()?, "data.maxOutput");
-    Ok(Config { mode, sides, policy, merge_keys: Vec::new(), inference, types, limit })
+    let settings = Settings {
+        new_elements: new_elements.unwrap_or_default(),
+        infer_merge_keys: infer,
+        merge_keys: Vec::new(),
+        openapi: None,
+        limit: limit(node, asked.transpose()?, "data.maxOutput"),
+    };
+    Config::new(task, settings)
 }
 
 /// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.

@@ -169,7 +169,7 @@ impl<'a> Job<'a> {
     /// A resource that cannot be merged; more to write than the limit allows.
     pub fn run(&'a self) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
         let Self { roles, config, budget, told } = self;
-        let (merged, mut results) = match config.mode {
+        let (merged, mut results) = match config.mode() {
             Mode::TwoWay => two_way(roles, config, budget),
             Mode::ThreeWay => three_way(roles, config, budget),
             Mode::Strategic => strategic(roles, config, budget),

@@ -44,4 +44,6 @@ pub mod report;
 
 pub mod target;
 
+pub mod name;
+
 pub use function::{Output, Verdict, run};

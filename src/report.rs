@@ -4,11 +4,11 @@
 
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Identity, Resource};
-use krm_merge::schema::{Inference, ListRule};
+use krm_merge::schema::Inference;
 use krm_merge::tree::Conflict;
 use krm_merge::warning::Warning;
 
-use crate::config::Role;
+use crate::config::{NamedRule, Role};
 use crate::target::Target;
 
 /// Something that happened in a run.
@@ -119,10 +119,8 @@ pub enum Report<'r, 'a> {
     },
     /// A rule of `mergeKeys` is for no list.
     IdleRule {
-        /// Its field.
-        field: String,
         /// The rule.
-        rule: &'r ListRule,
+        rule: &'r NamedRule,
         /// What there is none of.
         lacks: Lacks,
     },

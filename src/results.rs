@@ -252,6 +252,15 @@ impl Outcome {
 
     /// One line for stderr, with the resource and the file that the message leaves to the other fields.
     pub fn line(&self) -> String {
+        self.line_with("", &self.message)
+    }
+
+    /// The same of an error in a text, which begins with the place.
+    pub fn line_at(&self, At { text, position, told }: &At) -> String {
+        Self { file: None, ..self.clone() }.line_with(&format!("{text}:{position}: "), told)
+    }
+
+    fn line_with(&self, place: &str, message: &str) -> String {
         let severity = match self.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -263,13 +272,13 @@ impl Outcome {
         }
         // What says itself where it lies has no identity that the line could begin with.
         let file = self.file.as_ref().map(|file| shown::name(&file.path));
-        if let Some(file) = file.filter(|file| !about.is_empty() || !self.message.contains(&**file)) {
+        if let Some(file) = file.filter(|file| !about.is_empty() || !message.contains(&**file)) {
             about.push_str(&if about.is_empty() { file.into_owned() } else { format!(" ({file})") });
         }
         if !about.is_empty() {
             about = cut(about, MESSAGE) + ": ";
         }
-        format!("{severity}: {about}{}", shown::line(&self.message))
+        format!("{severity}: {place}{about}{}", shown::line(message))
     }
 }
 

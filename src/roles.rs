@@ -20,7 +20,7 @@ impl<'a> Texts<'a> {
     /// A text that is no YAML, with its field and the place in it.
     pub fn parse(config: &Config<'a>) -> Result<Self, Box<Outcome>> {
         let mut texts = Vec::new();
-        for side in config.sides.iter().flat_map(|(_, sides)| sides) {
+        for side in config.task.inputs().flat_map(|(_, inputs)| inputs) {
             if let From::Yaml(text) = side.from {
                 let doc = Document::parse(text).map_err(|e| Outcome::unreadable(&format!("`{}`", side.field), &e))?;
                 texts.push((side.field.clone(), doc));
@@ -96,12 +96,16 @@ pub fn assign<'a>(
     let mut gone = vec![false; items.len()];
     let mut taken_by: Vec<Option<&str>> = vec![None; items.len()];
     let mut others = given;
-    let mut targets = Vec::new();
+    let mut targets: Vec<Rc<Target>> = config.target_of_given.iter().map(Rc::clone).collect();
+    if !targets.is_empty() {
+        let sources = others.iter_mut().filter(|(role, _)| *role == Role::Source).flat_map(|(_, members)| members);
+        sources.for_each(|source| source.target = Some(0));
+    }
     let mut texts = texts.0.iter();
     let mut taken: Vec<usize> = Vec::new();
     let mut apart: Vec<(Role, Resource<'a>)> = Vec::new();
-    for (role, sides) in &config.sides {
-        if others.iter().any(|(filled, _)| filled == role) {
+    for (role, sides) in config.task.inputs() {
+        if others.iter().any(|(filled, _)| *filled == role) {
             let name = role.name();
             return Err(error(format!(
                 "`spec.{name}` must not be given, for `{name}` is given beside the functionConfig"
@@ -157,11 +161,11 @@ pub fn assign<'a>(
                         if item.identity.is_some() || side.target.is_some() {
                             members.push(item);
                         } else {
-                            apart.push((*role, item));
+                            apart.push((role, item));
                         }
                     }
                     if let (true, Some((_, item))) = (members.len() == first, apart.get(first_apart)) {
-                        return Err(no_resource(item, config.mode));
+                        return Err(no_resource(item, config.mode()));
                     }
                     if !found {
                         let of_host = if items.iter().flatten().any(|item| item.path.is_some()) {
@@ -181,11 +185,13 @@ pub fn assign<'a>(
                 targets.push(Rc::clone(target));
             }
         }
-        others.push((*role, members));
+        others.push((role, members));
     }
     let filled: Vec<Role> = others.iter().map(|(role, _)| *role).collect();
     for (i, slot) in items.iter_mut().enumerate() {
-        let Some(role) = slot.as_ref().and_then(|item| by_annotation(item, config.mode).transpose()) else { continue };
+        let Some(role) = slot.as_ref().and_then(|item| by_annotation(item, config.mode()).transpose()) else {
+            continue;
+        };
         let role = role?;
         let Some(item) = slot.as_ref() else { continue };
         if let Some(side) = taken_by[i] {
@@ -218,7 +224,7 @@ pub fn assign<'a>(
     let alone = apart.iter().find(|(role, _)| !others.iter().any(|(filled, _)| filled == role)).map(|(_, item)| item);
     let unnamed = |r: &&Resource<'_>| r.identity.is_none() && r.target.is_none();
     if let Some(resource) = alone.or_else(|| others.iter().flat_map(|(_, members)| members).find(unnamed)) {
-        return Err(no_resource(resource, config.mode));
+        return Err(no_resource(resource, config.mode()));
     }
     Ok(Roles { dest: items.into_iter().flatten().collect(), others, targets, apart, gone })
 }

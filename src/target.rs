@@ -11,13 +11,14 @@ use std::fmt;
 
 use regex_lite::Regex;
 
+use crate::name::Name;
 use krm_merge::yaml::NodeRef;
 use selector::Selector;
 
 /// A `target`, ready to be asked.
 #[derive(Debug)]
 pub struct Target {
-    field: String,
+    name: Name,
     written: String,
     fields: Vec<(Field, Pattern)>,
     labels: Option<Selector>,
@@ -96,9 +97,9 @@ fn unquoted(pattern: &str) -> String {
 }
 
 impl Target {
-    /// One that selects everything; `field` is where the user wrote it and `written` how, for messages.
-    pub fn new(field: impl Into<String>, written: impl Into<String>) -> Self {
-        Self { field: field.into(), written: written.into(), fields: Vec::new(), labels: None, annotations: None }
+    /// One that selects everything; `written` is how the user wrote it, for messages.
+    pub fn new(name: Name, written: impl Into<String>) -> Self {
+        Self { name, written: written.into(), fields: Vec::new(), labels: None, annotations: None }
     }
 
     /// With a regular expression for a field.
@@ -128,9 +129,9 @@ impl Target {
         Ok(self)
     }
 
-    /// Where it is written: `spec.source[0].target`.
-    pub fn field(&self) -> &str {
-        &self.field
+    /// How the user knows it.
+    pub fn name(&self) -> &Name {
+        &self.name
     }
 
     /// Whether it selects a resource.
@@ -175,7 +176,9 @@ mod tests {
 
     fn selects(fields: &[(Field, &str)]) -> bool {
         let doc = Document::parse(ITEM).expect("valid");
-        let target = fields.iter().try_fold(Target::new("", ""), |t, (field, p)| t.with_pattern(*field, p));
+        let target = fields
+            .iter()
+            .try_fold(Target::new(Name::Field(String::new()), ""), |t, (field, p)| t.with_pattern(*field, p));
         target.expect("patterns").selects(doc.roots().next().expect("a root"))
     }
 
@@ -207,7 +210,10 @@ mod tests {
             assert_eq!(selects(fields), want, "{fields:?}");
         }
         for pattern in ["web-[", "a)|(b", r"\pL+", r"\Q(\E)"] {
-            assert!(Target::new("", "").with_pattern(Field::Name, pattern).is_err(), "{pattern}");
+            assert!(
+                Target::new(Name::Field(String::new()), "").with_pattern(Field::Name, pattern).is_err(),
+                "{pattern}"
+            );
         }
     }
 
@@ -215,8 +221,11 @@ mod tests {
     fn labels_and_annotations_are_selected_alike() {
         let doc = Document::parse(ITEM).expect("valid");
         let root = doc.roots().next().expect("a root");
-        let labels = |s: &str| Target::new("", "").with_labels(s).expect("a selector").selects(root);
-        let annotations = |s: &str| Target::new("", "").with_annotations(s).expect("a selector").selects(root);
+        let labels =
+            |s: &str| Target::new(Name::Field(String::new()), "").with_labels(s).expect("a selector").selects(root);
+        let annotations = |s: &str| {
+            Target::new(Name::Field(String::new()), "").with_annotations(s).expect("a selector").selects(root)
+        };
         assert_eq!((labels("app=web"), labels("tier=a")), (true, false));
         assert_eq!((annotations("app=web"), annotations("tier in (a, b)")), (false, true));
     }

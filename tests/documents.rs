@@ -41,7 +41,7 @@ fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec
     let config = Document::parse(config).expect("valid");
     let config = Config::read(config.roots().next().expect("a root")).expect("a config");
     let given = config
-        .mode
+        .mode()
         .roles()
         .iter()
         .map(|role| (*role, resources(if *role == Role::Original { &original } else { &updated }, false)));

@@ -20,7 +20,7 @@ pub(super) fn tell(config: &Config<'_>, roles: &Roles<'_>, results: &mut Results
     let of_role = |role: Role| roles.apart.iter().filter(move |(r, _)| *r == role).map(|(_, item)| item);
     let mut tell =
         |item: &Resource<'_>, missed| results.report(&Report::Apart { item, missed, stays: stays(item, roles) });
-    if config.mode != Mode::ThreeWay {
+    if config.mode() != Mode::ThreeWay {
         return of_role(Role::Source).try_for_each(|item| tell(item, Missed::Source));
     }
     for (role, other) in [(Role::Original, Role::Updated), (Role::Updated, Role::Original)] {

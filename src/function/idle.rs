@@ -3,24 +3,25 @@
 //! Without a word its list would be replaced whole, or merged by an inferred key, and nobody would learn why. It is an `info`, for one
 //! functionConfig may serve many packages, of which not each has every list.
 
+use crate::config::NamedRule;
 use crate::report::{Lacks, Report};
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
 use krm_merge::resource::Resource;
-use krm_merge::schema::ListRule;
 use krm_merge::yaml::NodeRef;
 
 /// Tells the rules of which no resource, whatever its role, has the list.
-pub(super) fn tell(rules: &[ListRule], roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
+pub(super) fn tell(rules: &[NamedRule], roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
-    for (i, rule) in rules.iter().enumerate() {
+    for named in rules {
+        let rule = &named.rule;
         let of_type: Vec<_> = resources().filter(|r| is_of(r, &rule.api_version, &rule.kind)).collect();
         let lacks = match of_type.as_slice() {
             [] => Lacks::Type,
             some if some.iter().any(|r| has_list(r.node, &rule.path)) => continue,
             _ => Lacks::List,
         };
-        results.report(&Report::IdleRule { field: format!("spec.mergeKeys[{i}]"), rule, lacks })?;
+        results.report(&Report::IdleRule { rule: named, lacks })?;
     }
     Ok(())
 }

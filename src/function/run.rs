@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
     pub(super) fn new(config: &'a Config<'a>, roles: &'a Roles<'a>, budget: &'a Budget) -> Self {
         Self {
             rules: config.rules(),
-            on_conflict: config.policy.on_conflict,
+            on_conflict: config.task.on_conflict(),
             budget,
             results: Results::new(budget),
             merged: Merged {

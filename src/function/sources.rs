@@ -50,7 +50,7 @@ pub(super) fn merge_sources<'a>(
             let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node);
             let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();
             if selected.peek().is_none() {
-                idle.insert(target.field(), target);
+                idle.insert(target.name(), target);
             }
             selected.for_each(|(i, _)| groups.add(Hit::Item(i), source));
             continue;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_merge::limit::Asked;
+use krm_merge::policy;
 
 const EXAMPLES: &str = "\
 Upgrade a package with local edits from upstream's v1 to its v2:
@@ -181,6 +182,17 @@ pub enum OnConflict {
     KeepDest,
     /// Nothing is merged, exit 1
     Fail,
+}
+
+impl OnConflict {
+    /// The policy that it stands for.
+    pub fn policy(self) -> policy::OnConflict {
+        match self {
+            Self::TakeUpdated => policy::OnConflict::TakeUpdated,
+            Self::KeepDest => policy::OnConflict::KeepDest,
+            Self::Fail => policy::OnConflict::Fail,
+        }
+    }
 }
 
 /// Where new elements go.

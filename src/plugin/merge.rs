@@ -119,7 +119,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let mut config = config()?;
         config.limit = config.limit.with_input(input);
         let limit = config.limit;
-        let policy = config.policy.on_conflict;
+        let policy = config.task.on_conflict();
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
         let mut roles: Vec<(Role, Vec<Resource<'_>>)> = Vec::new();

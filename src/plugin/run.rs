@@ -46,8 +46,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         disk::clean(&leftovers(&dest))?;
     }
     progress.set("merging");
-    let mut merge = merge(&dest, &setting.given, || setting.config())?;
-    merge.results.iter_mut().for_each(|r| r.message = setting.told(std::mem::take(&mut r.message)));
+    let merge = merge(&dest, &setting.given, || setting.config())?;
     let writes = common.in_place && !common.dry_run && !merge.has_failed();
     if writes {
         progress.set("writing");

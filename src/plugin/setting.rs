@@ -1,13 +1,15 @@
-//! From the flags to a functionConfig: the engine is told what to do in one language, whoever its host is.
+//! What the flags of a merge mean: a functionConfig, as a file or as the flags themselves say it, and the sides that are files.
 
 use std::fs;
+use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use krm_merge::limit::{Asked, Budget, Limit};
-use krm_merge::splice::to_json;
+use krm_merge::limit::{Asked, Limit};
+use krm_merge::policy;
 use krm_merge::yaml::Document;
-use krm_merge_function::config::{API_VERSION, Config, KIND, Mode, Role};
-use serde_json::{Map, Value, json};
+use krm_merge_function::config::{Config, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, target};
+use krm_merge_function::name::Name;
+use krm_merge_function::target::Target;
 
 use crate::cli::{Common, NewElements, OnConflict, Source, Upgrade};
 use crate::side::{Side, parse};
@@ -16,59 +18,32 @@ use crate::walk::shown;
 /// What the flags say.
 #[derive(Debug)]
 pub struct Setting {
-    /// The functionConfig.
-    pub config: Document<'static>,
-    /// What it is called in messages.
-    pub name: String,
+    config: Said,
     /// The sides that are files, by their roles.
     pub given: Vec<(Role, Vec<Side>)>,
     mode: Mode,
-    /// How much a run may write; `None` where the functionConfig says it.
-    limit: Option<Limit>,
-    /// The fields that flags stand for; none of a functionConfig that the user wrote.
-    flags: Vec<Flag>,
 }
 
-/// What the user wrote in the place of a field of the functionConfig.
+/// What says how to merge.
 #[derive(Debug)]
-struct Flag {
-    /// The field: `spec.mergeKeys[0]`.
-    field: String,
-    written: Written,
+enum Said {
+    /// A functionConfig in a file of this name.
+    File { name: String, document: Box<Document<'static>> },
+    /// The flags.
+    Flags(Box<Flags>),
 }
 
-/// How it was written.
-#[derive(Debug)]
-enum Written {
-    /// As the value of a flag: `` `--merge-keys` "path=spec.steps" ``.
-    Value(String),
-    /// As a text, of which places in it are told: a file, or a flag.
-    Text(String),
-}
-
-impl Flag {
-    fn value(field: impl Into<String>, flag: &str, value: &str) -> Self {
-        Self { field: field.into(), written: Written::Value(format!("`{flag}` \"{value}\"")) }
-    }
-
-    /// A message that speaks of the field, in the user's words.
-    fn told(&self, message: String) -> String {
-        let Some((before, rest)) = message.split_once(&format!("`{}", self.field)) else { return message };
-        let Some((below, after)) = rest.split_once('`').filter(|(b, _)| b.is_empty() || b.starts_with(['.', '[', ',']))
-        else {
-            return message;
-        };
-        let after = self.told(after.to_owned());
-        match &self.written {
-            Written::Value(flag) if below.is_empty() => format!("{before}{flag}{after}"),
-            Written::Value(flag) => format!("{before}`{}` of {flag}{after}", below.trim_start_matches('.')),
-            // `spec.source[0].yaml` 3:5: …
-            Written::Text(name) => match after.strip_prefix(' ') {
-                Some(place) if place.starts_with(|c: char| c.is_ascii_digit()) => format!("{before}{name}:{place}"),
-                _ => format!("{before}{name}{after}"),
-            },
-        }
-    }
+/// The flags that say how to merge.
+#[derive(Debug, Default)]
+struct Flags {
+    on_conflict: policy::OnConflict,
+    new_elements: policy::NewElements,
+    infer_merge_keys: Option<bool>,
+    merge_keys: Vec<NamedRule>,
+    /// The OpenAPI document, with the name of its file.
+    openapi: Option<(String, Document<'static>)>,
+    target: Option<Rc<Target>>,
+    max_output: Option<Asked>,
 }
 
 impl Setting {
@@ -84,12 +59,7 @@ impl Setting {
         }
     }
 
-    /// A message of the engine in the user's words: what it says of a field is said of the flag that the field comes from.
-    pub fn told(&self, message: String) -> String {
-        self.flags.iter().fold(message, |message, flag| flag.told(message))
-    }
-
-    /// That no side is empty that would do nothing then, or delete everything.
+    /// Refuses an empty side that would do nothing, or delete everything.
     ///
     /// # Errors
     /// A source without a resource; an updated without one, where original has some.
@@ -115,20 +85,65 @@ impl Setting {
     /// # Errors
     /// What the functionConfig must not say, and a mode that is not the subcommand's.
     pub fn config(&self) -> Result<Config<'_>> {
-        let name = &self.name;
-        let root = self.config.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
-        let config = Config::read(root).map_err(|e| match self.told(e.message.clone()) {
-            // Nobody wrote the text that it has a place in.
-            told if told != e.message => anyhow!(told),
-            _ => anyhow!("{name}:{e}"),
-        })?;
-        if config.mode != self.mode {
-            bail!("{name}: the mode must be `{:?}`, as the command says, not `{:?}`", self.mode, config.mode);
+        let (name, document) = match &self.config {
+            Said::Flags(flags) => return flags.config(self.mode),
+            Said::File { name, document } => (name, document),
+        };
+        let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
+        let config = Config::read(root).map_err(|e| anyhow!("{name}:{e}"))?;
+        if config.mode() != self.mode {
+            bail!("{name}: the mode must be `{:?}`, as the command says, not `{:?}`", self.mode, config.mode());
         }
-        if let Some((role, _)) = self.given.iter().find(|(role, _)| config.sides.iter().any(|(r, _)| r == role)) {
+        if let Some((role, _)) = self.given.iter().find(|(role, _)| config.task.inputs().any(|(r, _)| r == *role)) {
             bail!("{name}: `spec.{0}` and `--{0}` must not both be given", role.name());
         }
-        Ok(Config { limit: self.limit.unwrap_or(config.limit), ..config })
+        Ok(config)
+    }
+}
+
+impl Flags {
+    /// What all modes have.
+    fn of(common: &Common) -> Result<Self> {
+        let rules = common.merge_keys.iter().map(|text| {
+            let name = Name::Flag { flag: "--merge-keys", value: text.clone() };
+            NamedRule::new(name, rule(text)?).map_err(|wrong| anyhow!(wrong.message))
+        });
+        let openapi = common.openapi.as_ref().map(|file| {
+            let name = shown(file);
+            let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+            Ok::<_, anyhow::Error>((name, document))
+        });
+        Ok(Self {
+            new_elements: match common.new_elements {
+                Some(NewElements::Prepend) => policy::NewElements::Prepend,
+                Some(NewElements::Append) | None => policy::NewElements::Append,
+            },
+            infer_merge_keys: common.infer_merge_keys,
+            merge_keys: rules.collect::<Result<_>>()?,
+            openapi: openapi.transpose()?,
+            max_output: common.max_output,
+            ..Self::default()
+        })
+    }
+
+    fn config(&self, mode: Mode) -> Result<Config<'_>> {
+        let mut task = Task::of(mode);
+        if let Task::Upgrade { on_conflict, .. } = &mut task {
+            *on_conflict = self.on_conflict;
+        }
+        let openapi = self.openapi.as_ref().map(|(name, document)| {
+            let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
+            Ok::<_, anyhow::Error>((Name::Flag { flag: "--openapi", value: name.clone() }, root))
+        });
+        let settings = Settings {
+            new_elements: self.new_elements,
+            infer_merge_keys: self.infer_merge_keys,
+            merge_keys: self.merge_keys.clone(),
+            openapi: openapi.transpose()?,
+            limit: limit(self.max_output),
+        };
+        let config = Config::new(task, settings).map_err(|e| anyhow!(e.message))?;
+        Ok(Config { target_of_given: self.target.clone(), ..config })
     }
 }
 
@@ -142,38 +157,27 @@ pub fn limit(asked: Option<Asked>) -> Limit {
 /// # Errors
 /// A side that cannot be read, a flag that is not understood.
 pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting> {
-    let (mut spec, mut flags) = spec(mode, common)?;
+    let mut flags = Flags::of(common)?;
     let mut sides = Vec::new();
-    let mut inline = Vec::new();
     for (flag, value) in
         source.source.iter().map(|s| ("--source", s)).chain(source.patch.iter().map(|p| ("--patch", p)))
     {
         let is_text = flag == "--patch" && (value.contains(['\n', '{']) || value.contains(": "));
         sides.push(if is_text { Side::of_text(flag, value)? } else { Side::read(value)? }.not_empty()?);
     }
-    if let Some(target) = &source.target {
+    if let Some(text) = &source.target {
         if sides.is_empty() {
             bail!("`--target` must not be given without `--source` or `--patch`");
         }
-        let written = target;
-        let target = fields("--target", &TARGET, target)?;
-        for held in sides.iter().flat_map(|side| &side.files) {
-            let Some(document) = held.document() else { continue };
-            let field = format!("spec.source[{}]", inline.len());
-            flags.push(Flag::value(format!("{field}.target"), "--target", written));
-            flags.push(Flag { field: format!("{field}.yaml"), written: Written::Text(held.name.clone()) });
-            inline.push(json!({"yaml": document.source(), "target": target}));
+        if common.config.is_some() {
+            bail!("`--target` must not be given with `--config`, which says it by itself");
         }
-        sides.clear();
-        spec.insert("source".into(), Value::Array(inline));
+        flags.target = Some(Rc::new(target_of(text)?));
     } else if sides.is_empty() && common.config.is_none() && mode == Mode::Strategic {
         bail!("`--patch` or `--source` must be given: a file, a folder, or `-` for stdin");
     }
-    if common.config.is_some() && source.target.is_some() {
-        bail!("`--target` must not be given with `--config`, which says it by itself");
-    }
     let given = if sides.is_empty() { Vec::new() } else { vec![(Role::Source, sides)] };
-    setting(mode, (spec, flags), given, common)
+    setting(mode, flags, given, common)
 }
 
 /// What `three-way` says.
@@ -181,71 +185,27 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
 /// # Errors
 /// As [`of_source`].
 pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
-    let (mut spec, flags) = spec(Mode::ThreeWay, common)?;
-    if let Some(policy) = upgrade.on_conflict {
-        let name = match policy {
-            OnConflict::TakeUpdated => "TakeUpdated",
-            OnConflict::KeepDest => "KeepDest",
-            OnConflict::Fail => "Fail",
-        };
-        spec.insert("onConflict".into(), name.into());
-    }
+    let mut flags = Flags::of(common)?;
+    flags.on_conflict = upgrade.on_conflict.map(OnConflict::policy).unwrap_or_default();
     let mut given = Vec::new();
     for (role, path) in [(Role::Original, &upgrade.original), (Role::Updated, &upgrade.updated)] {
         if let Some(path) = path {
             given.push((role, vec![Side::read(path)?]));
         }
     }
-    setting(Mode::ThreeWay, (spec, flags), given, common)
+    setting(Mode::ThreeWay, flags, given, common)
 }
 
-/// The `spec` of a functionConfig, and the flags that its fields come from.
-type Spec = (Map<String, Value>, Vec<Flag>);
-
-fn setting(mode: Mode, spec: Spec, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
-    let (spec, flags) = spec;
-    let (config, name) = match &common.config {
+fn setting(mode: Mode, flags: Flags, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
+    let config = match &common.config {
         Some(file) => {
             let name = shown(file);
-            (parse(&name, fs::read(file).with_context(|| name.clone())?)?, name)
+            let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+            Said::File { name, document: Box::new(document) }
         }
-        None => {
-            let written = json!({"apiVersion": API_VERSION, "kind": KIND, "spec": spec}).to_string();
-            (Document::parse(written)?, "the flags".to_owned())
-        }
+        None => Said::Flags(Box::new(flags)),
     };
-    let limit = common.config.is_none().then(|| limit(common.max_output));
-    Ok(Setting { config, name, given, mode, limit, flags })
-}
-
-/// The `spec` that all modes have.
-fn spec(mode: Mode, common: &Common) -> Result<Spec> {
-    let mut spec = Map::new();
-    let mut flags = Vec::new();
-    spec.insert("mode".into(), format!("{mode:?}").into());
-    if let Some(new) = common.new_elements {
-        let name = if new == NewElements::Append { "Append" } else { "Prepend" };
-        spec.insert("newElements".into(), name.into());
-    }
-    if let Some(infer) = common.infer_merge_keys {
-        spec.insert("inferMergeKeys".into(), infer.into());
-    }
-    if !common.merge_keys.is_empty() {
-        let rules = common.merge_keys.iter().map(|rule| merge_keys(rule)).collect::<Result<Vec<_>>>()?;
-        spec.insert("mergeKeys".into(), Value::Array(rules));
-        let rules = common.merge_keys.iter().enumerate();
-        flags.extend(rules.map(|(i, rule)| Flag::value(format!("spec.mergeKeys[{i}]"), "--merge-keys", rule)));
-    }
-    if let Some(file) = &common.openapi {
-        let name = shown(file);
-        let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
-        let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
-        let budget = Budget::new(limit(common.max_output).with_input(document.source().len()));
-        let json = to_json(root, &budget).with_context(|| name.clone())?;
-        spec.insert("openapi".into(), serde_json::from_str(&json).with_context(|| name.clone())?);
-        flags.push(Flag::value("spec.openapi", "--openapi", &name));
-    }
-    Ok((spec, flags))
+    Ok(Setting { config, given, mode })
 }
 
 /// The fields of a target.
@@ -253,9 +213,9 @@ const TARGET: [&str; 7] = ["group", "version", "kind", "name", "namespace", "lab
 /// The fields of a rule of `mergeKeys`.
 const RULE: [&str; 6] = ["apiVersion", "kind", "path", "keys", "set", "atomic"];
 
-/// `a=x,b=y` as an object. A piece without `=` goes on with the value before it, as in `keys=port,protocol`, and so does any piece behind a
+/// `a=x,b=y` as pairs. A piece without `=` goes on with the value before it, as in `keys=port,protocol`, and so does any piece after a
 /// selector that is none of the known fields.
-fn fields(flag: &str, known: &[&str], text: &str) -> Result<Map<String, Value>> {
+fn fields(flag: &str, known: &[&str], text: &str) -> Result<Vec<(String, String)>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for piece in text.split(',') {
         if piece.trim().is_empty() {
@@ -279,27 +239,48 @@ fn fields(flag: &str, known: &[&str], text: &str) -> Result<Map<String, Value>> 
             _ => bail!("`{flag}` must be fields as `kind=Deployment,name=web`, not \"{text}\""),
         }
     }
-    Ok(pairs.into_iter().map(|(name, value)| (name, Value::String(value))).collect())
+    Ok(pairs)
 }
 
-fn merge_keys(text: &str) -> Result<Value> {
-    let mut rule = fields("--merge-keys", &RULE, text)?;
-    if ["keys", "set", "atomic"].iter().filter(|name| rule.contains_key(**name)).count() != 1 {
+/// Takes a field out of those that were given.
+fn take(fields: &mut Vec<(String, String)>, name: &str) -> Option<String> {
+    let at = fields.iter().position(|(field, _)| field == name)?;
+    Some(fields.swap_remove(at).1)
+}
+
+fn target_of(text: &str) -> Result<Target> {
+    let mut given = fields("--target", &TARGET, text)?;
+    let written = given.iter().map(|(name, value)| format!("`{name}: {value}`")).collect();
+    let [group, version, kind, name, namespace, label_selector, annotation_selector] =
+        TARGET.map(|name| take(&mut given, name));
+    let fields = WrittenTarget { group, version, kind, name, namespace, label_selector, annotation_selector };
+    let name = Name::Flag { flag: "--target", value: text.to_owned() };
+    target(name, fields, written).map_err(|wrong| anyhow!(wrong.message))
+}
+
+fn rule(text: &str) -> Result<WrittenRule> {
+    let mut given = fields("--merge-keys", &RULE, text)?;
+    if ["keys", "set", "atomic"].iter().filter(|name| given.iter().any(|(given, _)| given == *name)).count() != 1 {
         let kinds = "`keys=FIELD,…`, `set=true` and `atomic=true`";
         bail!("`--merge-keys` must have exactly one of {kinds}, not \"{text}\"");
     }
-    if let Some(Value::String(keys)) = rule.get("keys") {
-        let keys: Vec<Value> = keys.split(',').map(|k| k.trim().into()).collect();
-        rule.insert("keys".into(), Value::Array(keys));
-    }
-    for name in ["set", "atomic"] {
-        match rule.get(name).and_then(Value::as_str) {
-            Some("true") => rule.insert(name.into(), true.into()),
-            Some(_) => bail!("`{name}` of `--merge-keys` must be `true` or left out, not as in \"{text}\""),
-            None => continue,
-        };
-    }
-    Ok(Value::Object(rule))
+    let [api_version, kind, path, keys, set, atomic] = RULE.map(|name| take(&mut given, name));
+    let needed = |name: &str, value: Option<String>| {
+        value.ok_or_else(|| anyhow!("`--merge-keys` \"{text}\" must have the field `{name}`"))
+    };
+    let is_true = |name: &str, value: Option<String>| match value.as_deref() {
+        None => Ok(None),
+        Some("true") => Ok(Some(true)),
+        Some(_) => bail!("`{name}` of `--merge-keys` must be `true` or left out, not as in \"{text}\""),
+    };
+    Ok(WrittenRule {
+        set: is_true("set", set)?,
+        atomic: is_true("atomic", atomic)?,
+        api_version: needed("apiVersion", api_version)?,
+        kind: needed("kind", kind)?,
+        path: needed("path", path)?,
+        keys: keys.map(|keys| keys.split(',').map(|key| key.trim().to_owned()).collect()),
+    })
 }
 
 #[cfg(test)]
@@ -310,11 +291,10 @@ mod tests {
     fn a_piece_without_a_known_field_goes_on_with_the_value_before_it() {
         let target =
             fields("--target", &TARGET, "kind=Deployment,labelSelector=app=web,tier in (a,b)").expect("fields");
-        assert_eq!(Value::Object(target), json!({"kind": "Deployment", "labelSelector": "app=web,tier in (a,b)"}));
-        assert_eq!(
-            merge_keys("apiVersion=v1,kind=Service,path=spec.ports,keys=port,protocol").expect("a rule"),
-            json!({"apiVersion": "v1", "kind": "Service", "path": "spec.ports", "keys": ["port", "protocol"]})
-        );
+        let want = [("kind", "Deployment"), ("labelSelector", "app=web,tier in (a,b)")];
+        assert_eq!(target, want.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let keys = rule("apiVersion=v1,kind=Service,path=spec.ports,keys=port,protocol").expect("a rule").keys;
+        assert_eq!(keys, Some(vec!["port".to_owned(), "protocol".to_owned()]));
         for (target, want) in [
             ("Deployment", "must be fields"),
             ("name=a,name=b", "must say `name` once"),
@@ -330,7 +310,7 @@ mod tests {
             let error = fields("--target", &TARGET, target).expect_err(target).to_string();
             assert!(error.contains(want), "{error}");
         }
-        let error = merge_keys("apiVersion=v1,kind=A,path=b,set=false").expect_err("false").to_string();
+        let error = rule("apiVersion=v1,kind=A,path=b,set=false").expect_err("false").to_string();
         let want =
             "`set` of `--merge-keys` must be `true` or left out, not as in \"apiVersion=v1,kind=A,path=b,set=false\"";
         assert_eq!(error, want);

@@ -21,22 +21,7 @@ pub fn chain(error: &anyhow::Error) -> String {
 
 /// A result for stderr: `error: web.yaml:3:5: Deployment web: …`.
 pub fn line(result: &Outcome) -> String {
-    let Some((place, message)) = place(&result.message) else { return result.line() };
-    let line = Outcome { message: message.to_owned(), file: None, ..result.clone() }.line();
-    let (severity, told) = line.split_once(": ").unwrap_or_default();
-    format!("{severity}: {place}: {told}")
-}
-
-/// The `file:line:column` that a message begins with, and what it says of it.
-fn place(message: &str) -> Option<(&str, &str)> {
-    let (place, told) = message.split_once(": ")?;
-    let mut parts = place.rsplitn(3, ':');
-    let is_place = is_number(parts.next()?) && is_number(parts.next()?) && parts.next().is_some();
-    is_place.then_some((place, told))
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+    result.at.as_ref().map_or_else(|| result.line(), |at| result.line_at(at))
 }
 
 /// Where a resource stands, as an editor takes it: `web.yaml:3:1`.
@@ -50,8 +35,9 @@ pub fn with_places<'s>(results: &mut [Outcome], sides: impl Iterator<Item = &'s 
         return;
     }
     let files: HashSet<&str> = sides.flat_map(|s| &s.files).map(|f| f.name.as_str()).collect();
-    for result in results.iter_mut().filter(|r| r.severity == Severity::Error) {
-        if let Some(At { text, position, told }) = result.at.as_ref().filter(|at| files.contains(at.text.as_str())) {
+    for result in results.iter_mut() {
+        result.at = result.at.take().filter(|at| files.contains(at.text.as_str()));
+        if let Some(At { text, position, told }) = &result.at {
             result.message = format!("{text}:{position}: {told}");
         }
     }
@@ -63,13 +49,15 @@ mod tests {
 
     #[test]
     fn a_place_comes_first_and_once() {
-        for (message, want) in [
-            ("a b.yaml:3:5: it must be", "error: a b.yaml:3:5: it must be"),
-            ("it must be", "error: a.yaml: it must be"),
-            ("`data.x:1`: it must be", "error: a.yaml: `data.x:1`: it must be"),
+        let file = Some(krm_merge_function::results::File { path: "a.yaml".into(), index: None });
+        let position = krm_merge::yaml::Position { line: 3, column: 5 };
+        let at = At { text: "a b.yaml".into(), position, told: "it must be".into() };
+        for (message, at, want) in [
+            ("a b.yaml:3:5: it must be", Some(at), "error: a b.yaml:3:5: it must be"),
+            ("it must be", None, "error: a.yaml: it must be"),
+            ("`data.x:1`: it must be", None, "error: a.yaml: `data.x:1`: it must be"),
         ] {
-            let file = Some(krm_merge_function::results::File { path: "a.yaml".into(), index: None });
-            assert_eq!(line(&Outcome { file, ..Outcome::new(Severity::Error, message) }), want);
+            assert_eq!(line(&Outcome { file: file.clone(), at, ..Outcome::new(Severity::Error, message) }), want);
         }
     }
 }

@@ -10,7 +10,7 @@ use krm_merge::warning::{Notice, Warning};
 use krm_merge::yaml::{Kind, NodeRef};
 
 use super::{Clash, Field, Outcome, REASON, Severity, value_of};
-use crate::config::Role;
+use crate::config::{NamedRule, Role};
 use crate::report::{Alike, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 impl Outcome {
@@ -54,21 +54,21 @@ impl Outcome {
                     .about(source)
             }
             Report::NoneSelected(target) => error(format!(
-                "`{}` must select at least one item, and none fits {target} (regular expressions for the whole value)",
-                target.field()
+                "{} must select at least one item, and none fits {target} (regular expressions for the whole value)",
+                target.name()
             )),
             Report::DeletedBefore(item) => {
                 let message = "a source must have an item to be merged into, and one before it deleted this one";
                 error(message.to_owned()).about(item)
             }
             Report::UnknownType { api_version, kind, inference } => info(unknown_type(api_version, kind, *inference)),
-            Report::IdleRule { field, rule, lacks } => {
-                let ListRule { api_version, kind, path, .. } = rule;
+            Report::IdleRule { rule, lacks } => {
+                let NamedRule { name, rule: ListRule { api_version, kind, path, .. } } = rule;
                 let lacks = match lacks {
                     Lacks::Type => format!("is of the type `{api_version} {kind}`"),
                     Lacks::List => format!("of the type `{api_version} {kind}` has a list `{}`", path.join(".")),
                 };
-                info(format!("`{field}` is not used, for no resource {lacks}"))
+                info(format!("{name} is not used, for no resource {lacks}"))
             }
             Report::Apart { item, missed, stays } => apart(item, missed, *stays),
         }

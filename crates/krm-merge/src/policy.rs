@@ -26,15 +26,6 @@ pub enum NewElements {
     Prepend,
 }
 
-/// What the user chose.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Policy {
-    /// Who wins.
-    pub on_conflict: OnConflict,
-    /// Where new elements go.
-    pub new_elements: NewElements,
-}
-
 /// What became of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {

@@ -12,7 +12,8 @@ use std::fmt;
 
 use crate::child::{By, MergeKey, Value, element_key, key_text};
 use crate::path::ElementKey;
-use crate::yaml::{Error, NodeRef};
+use crate::yaml::NodeRef;
+pub use openapi::NoTypes;
 use openapi::{Models, Schema};
 
 /// How a list merges, in the words of `x-kubernetes-list-type`. The keys are owned where a user declares them, and borrowed where a
@@ -162,7 +163,7 @@ impl<'t> Types<'t> {
     ///
     /// # Errors
     /// The document has no models, or none of a resource.
-    pub fn with_openapi(mut self, document: NodeRef<'t>) -> Result<Self, Error> {
+    pub fn with_openapi(mut self, document: NodeRef<'t>) -> Result<Self, NoTypes<'t>> {
         self.openapi = Models::read(document)?;
         Ok(self)
     }

@@ -1,0 +1,36 @@
+//! [`Name`]: how the user knows what was written, for messages.
+
+use std::fmt;
+
+/// A field of the functionConfig, or a flag that stands for it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Name {
+    /// A field: `spec.mergeKeys[0]`.
+    Field(String),
+    /// A flag with its value.
+    Flag {
+        /// The flag: `--merge-keys`.
+        flag: &'static str,
+        /// What the user gave it.
+        value: String,
+    },
+}
+
+impl Name {
+    /// The name of a part of it.
+    pub fn of(&self, part: &str) -> String {
+        match self {
+            Self::Field(field) => format!("`{field}.{part}`"),
+            Self::Flag { .. } => format!("`{part}` of {self}"),
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(field) => write!(f, "`{field}`"),
+            Self::Flag { flag, value } => write!(f, "`{flag}` \"{value}\""),
+        }
+    }
+}
