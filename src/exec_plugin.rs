@@ -7,12 +7,12 @@
 use std::ops::Range;
 
 use crate::config::Config;
-use crate::function::{Item, Job, Merged, Output, Texts, Verdict};
+use crate::function::{Job, Merged, Output, Texts, Verdict};
 use crate::results::{self, Outcome};
+use krm_merge::documents::rewrite;
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::splice;
-use krm_merge::yaml::{Document, Error, extent, next_line};
+use krm_merge::yaml::{Document, Error, extent};
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
 ///
@@ -75,36 +75,6 @@ fn write(
         out.push_str(&added.text(budget)?);
     }
     Ok(out)
-}
-
-/// A text with what becomes of its documents. Each comes with where it lies: disjoint, and in the order of the text.
-pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut written = 0;
-    for (range, item) in documents {
-        let edits = match item {
-            Item::Stays => continue,
-            Item::Edited(edits) => Some(edits),
-            Item::Goes => None,
-        };
-        out.push_str(&text[written..range.start]);
-        written = range.end;
-        match edits {
-            Some(edits) => out.push_str(&splice::apply(text, range, edits)),
-            // Three dots end a document, so they go with it unless they now end the one before.
-            None if is_ended(&out) && text[written..].starts_with("...") => written = next_line(text, written),
-            None => {}
-        }
-    }
-    out.push_str(&text[written..]);
-    out
-}
-
-/// Whether no document is open at the end of a text.
-fn is_ended(text: &str) -> bool {
-    let text = text.trim_start_matches('\u{feff}');
-    let mut lines = text.lines().rev().map(str::trim_start).filter(|l| !l.is_empty() && !l.starts_with('#'));
-    lines.next().is_none_or(|l| l.starts_with("..."))
 }
 
 #[cfg(test)]

@@ -22,7 +22,8 @@ use krm_merge::resource::{Origin, Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Document, Error};
 
-pub use run::{Added, Item, Merged};
+pub use krm_merge::documents::Item;
+pub use run::{Added, Merged};
 use strategic::strategic;
 use three_way::three_way;
 use two_way::two_way;

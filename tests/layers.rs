@@ -18,7 +18,8 @@ const FUNCTION: &[&[&str]] = &[
 
 /// The modules of the merge, in the same way.
 const MERGE: &[&[&str]] = &[
-    &["package"],
+    &["api"],
+    &["package", "documents"],
     &["rules"],
     &["transport"],
     &["resource"],

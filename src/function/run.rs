@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use krm_merge::alias;
 use krm_merge::child::find;
+use krm_merge::documents::Item;
 use krm_merge::file_path::{self, Fault};
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge;
@@ -13,7 +14,7 @@ use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::review::review;
 use krm_merge::rules::{Rules, Unmergeable};
-use krm_merge::splice::{self, Edit};
+use krm_merge::splice;
 use krm_merge::transport::{self, NewPlace};
 use krm_merge::tree::{Tree, settle};
 use krm_merge::warning::Warning;
@@ -34,17 +35,6 @@ pub struct Merged<'a> {
     /// The file that an item goes to, by its number, where that is another one. If annotations say where the item lies, they are among its
     /// edits.
     pub moved: BTreeMap<usize, String>,
-}
-
-/// What becomes of one item.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
-    /// It stays as it is.
-    Stays,
-    /// It stays, with these edits of the text that it lies in: disjoint, and in the order of the text.
-    Edited(Vec<Edit>),
-    /// It goes.
-    Goes,
 }
 
 /// A resource that is new.

@@ -5,13 +5,12 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 use krm_merge::child::By;
+use krm_merge::documents::{Item, rewrite};
 use krm_merge::limit::Budget;
 use krm_merge::resource::Origin;
 use krm_merge::splice::{self, Edit};
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, same};
-use krm_merge_function::exec_plugin::rewrite;
-use krm_merge_function::function::Item;
 
 use crate::side::{Held, is_open_list, list_of};
 

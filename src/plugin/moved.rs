@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::Result;
+use krm_merge::documents::Item;
 use krm_merge::limit::Budget;
 use krm_merge::resource::Origin;
 use krm_merge::splice;
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Document, NodeRef, same};
 use krm_merge_function::config::Role;
-use krm_merge_function::function::Item;
 
 use crate::carry::is_unread;
 use crate::edit::Added;

@@ -4,7 +4,10 @@
 //! it to dest and answers with a [`tree::Tree`]; one splicer writes the tree into dest's own text. What a change does not name is not
 //! visited, let alone printed again.
 //!
-//! The modules in reading order, from the whole down to the bytes:
+//! [`three_way`], [`two_way`] and [`strategic`] merge whole texts and packages. What they are made of, in reading order, from the whole down
+//! to the bytes:
+
+mod api;
 
 pub mod package;
 
@@ -24,6 +27,7 @@ pub mod review;
 pub mod warning;
 
 pub mod alias;
+pub mod documents;
 pub mod splice;
 pub mod tree;
 
@@ -37,3 +41,5 @@ pub mod yaml;
 
 pub mod shown;
 pub mod sides;
+
+pub use api::{Conflict, Error, Merged, Package, strategic, three_way, two_way};

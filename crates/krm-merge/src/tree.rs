@@ -162,6 +162,15 @@ impl<'a> Key<'a> {
 }
 
 impl<'a> Tree<'a> {
+    /// Its conflicts, in the order of the tree.
+    pub fn conflicts(&self) -> Vec<&Conflict<'a>> {
+        match self {
+            Self::Conflict(conflict) => vec![conflict],
+            Self::Branch(branch) => branch.children().flat_map(|(_, child)| child.conflicts()).collect(),
+            Self::Node(_) | Self::Made(_) => Vec::new(),
+        }
+    }
+
     /// How a rule reads it. A conflict is read as dest has it, where dest has it.
     pub fn view(&self) -> Option<View<'_, 'a>> {
         match self {

@@ -1,0 +1,15 @@
+//! Merges into a file: `cargo run --package krm-merge --example three_way ORIGINAL UPDATED DEST`.
+
+use std::{env, error::Error, fs};
+
+use krm_merge::{Package, three_way};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let paths: Vec<String> = env::args().skip(1).collect();
+    let [original, updated, dest] = paths.as_slice() else { return Err("three files must be given".into()) };
+    let read = |path| Ok::<_, Box<dyn Error>>(Package::of_text(fs::read_to_string(path)?)?);
+    let (original, updated, ours) = (read(original)?, read(updated)?, read(dest)?);
+    let merged = three_way(&original, &updated, &ours)?;
+    merged.conflicts().iter().for_each(|c| eprintln!("{}: {:?}, or {:?}", c.path(), c.dest(), c.updated()));
+    Ok(fs::write(dest, merged.text()?)?)
+}

@@ -1,0 +1,466 @@
+//! The merge of whole texts and packages: what a program calls that has files and wants files.
+//!
+//! A host that needs more, as results or annotations, takes [`crate::package`] and [`crate::rules`] in their place.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use crate::alias;
+use crate::documents::{Item, rewrite};
+use crate::limit::{Budget, Exceeded, Limit};
+use crate::package::{Ambiguous, Becomes, Member, members};
+use crate::patch::Reader;
+use crate::path::FieldPath;
+use crate::policy::NewElements;
+use crate::resource::{Identity, Index, Located, Origin, Resource};
+use crate::rules::{Rules, Unmergeable};
+use crate::schema::{Dialect, Inference, Types};
+use crate::sides::Sides;
+use crate::splice;
+use crate::tree::{self, Pick, Taking, Tree, settle};
+use crate::yaml::{self, Document, NodeRef, extent};
+
+/// Resources in their texts: one text, or files with their paths.
+#[derive(Debug)]
+pub struct Package {
+    files: Vec<File>,
+}
+
+#[derive(Debug)]
+struct File {
+    path: String,
+    document: Document<'static>,
+}
+
+/// What a merge made of dest. Its conflicts are open until [`Merged::resolve`] decides them.
+#[derive(Debug)]
+pub struct Merged<'a> {
+    dest: &'a Package,
+    resources: Vec<MergedResource<'a>>,
+    pick: Vec<Pick>,
+}
+
+/// What becomes of one resource.
+#[derive(Debug)]
+struct MergedResource<'a> {
+    /// Its number among dest's resources; `None` where it is new.
+    number: Option<usize>,
+    identity: Option<Identity<'a>>,
+    /// The file that it is in.
+    path: &'a str,
+    /// `None` where it goes.
+    tree: Option<Tree<'a>>,
+}
+
+/// A place that dest and the other side both changed, and not in the same way.
+#[derive(Debug)]
+pub struct Conflict<'m, 'a> {
+    identity: Option<Identity<'a>>,
+    conflict: &'m tree::Conflict<'a>,
+}
+
+/// Why texts cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A text is no YAML, or a resource in it cannot be merged.
+    Text {
+        /// The path of the text; empty where it has none.
+        path: String,
+        /// What is wrong, and where.
+        error: yaml::Error,
+    },
+    /// Nobody can tell which resources are the same.
+    Ambiguous(Ambiguous),
+    /// Several resources of dest are the one that a source names, or none is that a patch names.
+    Partner(String),
+    /// The result would take more bytes than a result of such an input may.
+    Exceeded(Exceeded),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { path, error } if path.is_empty() => error.fmt(f),
+            Self::Text { path, error } => write!(f, "{path}:{error}"),
+            Self::Ambiguous(error) => error.fmt(f),
+            Self::Partner(message) => f.write_str(message),
+            Self::Exceeded(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Exceeded> for Error {
+    fn from(exceeded: Exceeded) -> Self {
+        Self::Exceeded(exceeded)
+    }
+}
+
+impl From<Box<Unmergeable<'_>>> for Error {
+    fn from(unmergeable: Box<Unmergeable<'_>>) -> Self {
+        let Unmergeable { resource, error } = *unmergeable;
+        Self::Text { path: resource.path.unwrap_or_default().to_owned(), error }
+    }
+}
+
+/// Merges into dest what changed from original to updated. Each file of dest stays where it is.
+///
+/// Lists merge by the keys of the built-in types, and by inferred keys where a type is not known.
+///
+/// # Errors
+/// A text that cannot be merged; resources of which nobody can tell which ones are the same.
+///
+/// # Examples
+/// ```
+/// use krm_merge::{Package, three_way};
+/// use krm_merge::tree::Pick;
+///
+/// let map = |size: u32, color: &str| {
+///     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  size: '{size}' # big\n  color: {color}\n")
+/// };
+/// let original = Package::of_text(map(1, "red"))?;
+/// let updated = Package::of_text(map(2, "blue"))?;
+/// let dest = Package::of_text(map(1, "green"))?;
+/// let merged = three_way(&original, &updated, &dest)?;
+/// let conflicts = merged.conflicts();
+/// assert_eq!((conflicts.len(), conflicts[0].path().as_str()), (1, "data.color"));
+/// assert_eq!(conflicts[0].updated().as_deref(), Some("\"blue\""));
+/// assert_eq!(merged.text()?, map(2, "blue"));
+/// assert_eq!(merged.resolve(|_| Pick::Dest).text()?, map(2, "green"));
+/// # Ok::<(), krm_merge::Error>(())
+/// ```
+pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Package) -> Result<Merged<'a>, Error> {
+    static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On, Dialect::Server));
+    let rules = Rules { types: &TYPES, reader: Reader::Kyaml, new_elements: NewElements::Append };
+    let sides = Sides { original, updated, dest }.map(Package::resources);
+    let sides = Sides { original: &sides.original[..], updated: &sides.updated, dest: &sides.dest };
+    let mut resources = Vec::new();
+    for member in members(sides).map_err(Error::Ambiguous)? {
+        let becomes = member.merged(&rules)?;
+        resources.extend(made(&member, becomes));
+    }
+    Ok(Merged::new(dest, resources))
+}
+
+/// Merges a source into dest: what it holds is set, a null removes, and a resource that dest lacks is added.
+///
+/// # Errors
+/// A text that cannot be merged; a resource that is several ones of dest.
+///
+/// # Examples
+/// ```
+/// let map = |data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{{data}}}\n");
+/// let (source, dest) = (krm_merge::Package::of_text(map("b: null, c: '3'"))?, krm_merge::Package::of_text(map("a: '1', b: '2'"))?);
+/// assert_eq!(krm_merge::two_way(&source, &dest)?.text()?, map("a: '1', c: '3'"));
+/// # Ok::<(), krm_merge::Error>(())
+/// ```
+pub fn two_way<'a>(source: &'a Package, dest: &'a Package) -> Result<Merged<'a>, Error> {
+    static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On, Dialect::Server));
+    let rules = Rules { types: &TYPES, reader: Reader::Kyaml, new_elements: NewElements::Append };
+    let put = |source: &Resource<'a>, rules: &Rules<'a>| Ok(rules.added(source)?);
+    merge_sources(source, dest, &rules, put)
+}
+
+/// Applies a strategic merge patch to dest, as `kubectl patch` does. `types` says which lists merge:
+/// `Types::new([], Inference::Off, Dialect::Patch)` knows the built-in types.
+///
+/// # Errors
+/// A text that cannot be merged; a patch that is for no resource of dest, or for several.
+///
+/// # Examples
+/// ```
+/// use krm_merge::schema::{Dialect, Inference, Types};
+///
+/// let pod = |containers: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: [{containers}]\n");
+/// let patch = krm_merge::Package::of_text(pod("{name: b, $patch: delete}"))?;
+/// let dest = krm_merge::Package::of_text(pod("{name: a}, {name: b}"))?;
+/// let types = Types::new([], Inference::Off, Dialect::Patch);
+/// assert_eq!(krm_merge::strategic(&patch, &dest, &types)?.text()?, pod("{name: a}"));
+/// # Ok::<(), krm_merge::Error>(())
+/// ```
+pub fn strategic<'a>(patch: &'a Package, dest: &'a Package, types: &'a Types<'a>) -> Result<Merged<'a>, Error> {
+    let rules = Rules { types, reader: Reader::Kubectl, new_elements: NewElements::Append };
+    let refuse = |source: &Resource<'a>, _: &Rules<'a>| {
+        let named = source.identity.map(|identity| format!("`{identity}`")).unwrap_or_default();
+        Err(Error::Partner(format!("a patch must be for a resource of dest, and none is {named}")))
+    };
+    merge_sources(patch, dest, &rules, refuse)
+}
+
+/// Merges each source into its partner; `alone` says what becomes of one without.
+fn merge_sources<'a>(
+    source: &'a Package,
+    dest: &'a Package,
+    rules: &Rules<'a>,
+    alone: impl Fn(&Resource<'a>, &Rules<'a>) -> Result<Option<Tree<'a>>, Error>,
+) -> Result<Merged<'a>, Error> {
+    let items = dest.resources();
+    let index = Index::of(&items);
+    let stays =
+        |(number, item): (usize, &Resource<'a>)| MergedResource::of(item, Some(number), Some(Tree::Node(item.node)));
+    let mut resources: Vec<MergedResource<'a>> = items.iter().enumerate().map(stays).collect();
+    for source in source.resources() {
+        let Some(identity) = source.identity else { continue };
+        // A resource that an earlier source added is merged into.
+        let new = || resources.iter().position(|made| made.number.is_none() && made.identity == Some(identity));
+        match index.partner(identity, source.relative_path).map_err(Error::Partner)?.or_else(new) {
+            Some(number) => {
+                if let Some(tree) = resources[number].tree.take() {
+                    let about = items.get(number).unwrap_or(&source);
+                    resources[number].tree = rules.patched(about, tree, &source)?.tree;
+                }
+            }
+            None => resources.push(MergedResource::of(&source, None, alone(&source, rules)?)),
+        }
+    }
+    Ok(Merged::new(dest, resources))
+}
+
+/// What a three-way merge made of a resource; `None` where no side has it any more.
+fn made<'a>(member: &Member<'_, 'a>, becomes: Becomes<'a>) -> Option<MergedResource<'a>> {
+    let Sides { original, updated, dest } = member.sides;
+    let whole = |dest: Option<&Resource<'a>>, updated: Option<&Resource<'a>>| {
+        let conflict = tree::Conflict {
+            path: FieldPath::default(),
+            original: original.map(|resource| resource.node),
+            updated: updated.map(|resource| resource.node),
+            dest: dest.map(|resource| Tree::Node(resource.node)),
+            taken: None,
+            key: None,
+            taking: Taking::Deletion,
+        };
+        Some(Tree::from(conflict))
+    };
+    let (of, tree) = match becomes {
+        Becomes::Kept => (dest, dest.map(|dest| Tree::Node(dest.node))),
+        Becomes::Arrived(tree) => (updated, tree),
+        Becomes::Merged(merged) => (dest, merged.tree),
+        Becomes::Deleted(places) if places.is_empty() => (dest, None),
+        Becomes::Deleted(_) => (dest, whole(dest, None)),
+        Becomes::StaysDeleted(places) if places.is_empty() => return None,
+        Becomes::StaysDeleted(_) => (updated, whole(None, updated)),
+        Becomes::Gone => return None,
+    };
+    Some(MergedResource::of(of?, dest.and_then(|dest| dest.origin.item()), tree))
+}
+
+impl Package {
+    /// The resources of one text: YAML documents, or JSON.
+    ///
+    /// # Errors
+    /// It is no YAML.
+    pub fn of_text(text: impl Into<String>) -> Result<Self, Error> {
+        Self::of_files([(String::new(), text.into())])
+    }
+
+    /// The resources of files, each with its path and its text.
+    ///
+    /// # Errors
+    /// A text that is no YAML.
+    pub fn of_files(files: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
+        let parse = |(path, text): (String, String)| match Document::parse(text) {
+            Ok(document) => Ok(File { path, document }),
+            Err(error) => Err(Error::Text { path, error }),
+        };
+        Ok(Self { files: files.into_iter().map(parse).collect::<Result<_, _>>()? })
+    }
+
+    fn roots(&self) -> impl Iterator<Item = (&File, NodeRef<'_>)> {
+        let all = self.files.iter().flat_map(|file| file.document.roots().map(move |root| (file, root)));
+        all.filter(|(_, root)| root.is_map())
+    }
+
+    fn resources(&self) -> Vec<Resource<'_>> {
+        let all = self.roots().enumerate().map(|(number, (file, root))| {
+            let path = Some(file.path.as_str()).filter(|path| !path.is_empty());
+            let located = if path.is_some() { Located::ByFile } else { Located::Nowhere };
+            Resource { path, relative_path: path, located, ..Resource::read(root, Origin::Item(number)) }
+        });
+        all.collect()
+    }
+
+    fn size(&self) -> usize {
+        self.files.iter().map(|file| file.document.source().len()).sum()
+    }
+}
+
+impl<'a> MergedResource<'a> {
+    fn of(resource: &Resource<'a>, number: Option<usize>, tree: Option<Tree<'a>>) -> Self {
+        Self { number, identity: resource.identity, path: resource.path.unwrap_or_default(), tree }
+    }
+}
+
+impl<'a> Merged<'a> {
+    fn new(dest: &'a Package, resources: Vec<MergedResource<'a>>) -> Self {
+        let mut merged = Self { dest, resources, pick: Vec::new() };
+        merged.pick = vec![Pick::Updated; merged.conflicts().len()];
+        merged
+    }
+
+    /// The conflicts, in the order of the resources.
+    pub fn conflicts(&self) -> Vec<Conflict<'_, 'a>> {
+        let all = self.resources.iter().flat_map(|made| {
+            let conflicts = made.tree.iter().flat_map(Tree::conflicts);
+            conflicts.map(move |conflict| Conflict { identity: made.identity, conflict })
+        });
+        all.collect()
+    }
+
+    /// The same merge with a side picked in each conflict; without, updated wins.
+    #[must_use]
+    pub fn resolve(mut self, pick: impl FnMut(&Conflict<'_, 'a>) -> Pick) -> Self {
+        let picks = self.conflicts().iter().map(pick).collect();
+        self.pick = picks;
+        self
+    }
+
+    /// The files of dest as the merge leaves them, with those that are new, by path; `None` for one that is left without a resource.
+    ///
+    /// # Errors
+    /// They take more bytes than what comes of such an input may.
+    pub fn files(&self) -> Result<Vec<(String, Option<String>)>, Error> {
+        let budget = Budget::new(Limit::default().with_input(self.dest.size()));
+        let mut picks = self.pick.iter().copied();
+        let mut items = vec![Item::Stays; self.dest.roots().count()];
+        let roots: Vec<_> = self.dest.roots().collect();
+        let mut added: Vec<(&str, String)> = Vec::new();
+        for made in &self.resources {
+            let tree = made.tree.clone().and_then(|tree| settle(tree, &mut |_| picks.next().unwrap_or(Pick::Updated)));
+            match (made.number.and_then(|number| Some((number, roots.get(number)?.1))), tree) {
+                (Some((number, root)), Some(tree)) if tree.like().is_some_and(|like| like.is(root)) => {
+                    let edits = splice::edits(root, &alias::written_out(root, tree), &budget)?;
+                    items[number] = if edits.is_empty() { Item::Stays } else { Item::Edited(edits) };
+                }
+                (Some((number, _)), _) => items[number] = Item::Goes,
+                (None, Some(tree)) => added.push((made.path, splice::standalone(&tree, &budget)?)),
+                (None, None) => {}
+            }
+        }
+        let mut files = Vec::new();
+        for file in &self.dest.files {
+            let own = roots.iter().zip(&items).filter(|((of, _), _)| std::ptr::eq(*of, file));
+            let own: Vec<_> = own.map(|((_, root), item)| (extent(*root), item)).collect();
+            let is_gone = !own.is_empty() && own.iter().all(|(_, item)| **item == Item::Goes);
+            let mut text = rewrite(file.document.source(), own);
+            let is_new = |(path, _): &(&str, String)| *path == file.path;
+            let is_left = !is_gone || added.iter().any(is_new);
+            for (_, new) in added.extract_if(.., |new| is_new(new)) {
+                append(&mut text, &new);
+            }
+            files.push((file.path.clone(), is_left.then_some(text)));
+        }
+        for (path, new) in added {
+            match files.iter_mut().find(|(known, _)| known == path) {
+                Some((_, Some(text))) => append(text, &new),
+                Some((_, text)) => *text = Some(new),
+                None => files.push((path.to_owned(), Some(new))),
+            }
+        }
+        Ok(files)
+    }
+
+    /// All resources as one text: the files in their order.
+    ///
+    /// # Errors
+    /// As [`Merged::files`].
+    pub fn text(&self) -> Result<String, Error> {
+        let mut out = String::new();
+        for text in self.files()?.into_iter().filter_map(|(_, text)| text) {
+            append(&mut out, &text);
+        }
+        Ok(out)
+    }
+}
+
+/// Puts a text after another one, as further documents.
+fn append(text: &mut String, more: &str) {
+    if !text.is_empty() {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(end);
+        if !more.starts_with("---") {
+            text.push_str("---\n");
+        }
+    }
+    text.push_str(more);
+}
+
+impl<'a> Conflict<'_, 'a> {
+    /// The resource; `None` where it has no apiVersion, kind or name.
+    pub fn resource(&self) -> Option<Identity<'a>> {
+        self.identity
+    }
+
+    /// The place, with elements by their keys: `spec.containers[name=web].image`; empty for the whole resource.
+    pub fn path(&self) -> String {
+        self.conflict.path.keyed()
+    }
+
+    /// What both sides came from, as JSON.
+    pub fn original(&self) -> Option<String> {
+        json(self.conflict.original.map(Tree::Node).as_ref())
+    }
+
+    /// What updated has, as JSON.
+    pub fn updated(&self) -> Option<String> {
+        json(self.conflict.updated.map(Tree::Node).as_ref())
+    }
+
+    /// What dest has, as JSON.
+    pub fn dest(&self) -> Option<String> {
+        json(self.conflict.dest.as_ref())
+    }
+}
+
+/// A value as JSON, unless it is larger than what a small input may become.
+fn json(tree: Option<&Tree<'_>>) -> Option<String> {
+    splice::json_of(tree?, &Budget::default()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(name: &str, data: &str) -> String {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{{data}}} # why\n")
+    }
+
+    fn package(files: &[(&str, String)]) -> Package {
+        Package::of_files(files.iter().map(|(path, text)| ((*path).to_owned(), text.clone()))).expect("YAML")
+    }
+
+    #[test]
+    fn files_change_come_and_go() {
+        let original = package(&[("a", map("a", "x: 1")), ("b", map("b", "x: 1"))]);
+        let updated = package(&[("a", map("a", "x: 2")), ("c", map("c", "x: 1"))]);
+        let dest = package(&[("a", map("a", "x: 1, y: 1")), ("b", map("b", "x: 1")), ("d", map("d", "x: 1"))]);
+        let merged = three_way(&original, &updated, &dest).expect("merged");
+        let want = [
+            ("a", Some(map("a", "x: 2, y: 1"))),
+            ("b", None),
+            ("d", Some(map("d", "x: 1"))),
+            ("c", Some(map("c", "x: 1"))),
+        ];
+        assert_eq!(merged.files().expect("small"), want.map(|(path, text)| (path.to_owned(), text)));
+        assert_eq!(merged.conflicts().len(), 0);
+    }
+
+    #[test]
+    fn a_conflict_of_a_whole_resource_is_one() {
+        let [old, new, none] =
+            [map("a", "x: 1"), map("a", "x: 2"), String::new()].map(|text| Package::of_text(text).expect("YAML"));
+        let deleted_upstream = three_way(&old, &none, &new).expect("merged");
+        assert_eq!(deleted_upstream.conflicts()[0].path(), "");
+        assert_eq!(deleted_upstream.text().expect("small"), "");
+        assert_eq!(deleted_upstream.resolve(|_| Pick::Dest).text().expect("small"), map("a", "x: 2"));
+        let deleted_here = three_way(&old, &new, &none).expect("merged");
+        assert_eq!((deleted_here.conflicts().len(), deleted_here.text().expect("small").as_str()), (1, ""));
+    }
+
+    #[test]
+    fn an_error_names_the_file_and_the_place() {
+        let error = Package::of_files([("a.yaml".to_owned(), "a: [".to_owned())]).expect_err("no YAML");
+        assert!(error.to_string().starts_with("a.yaml:1:4: "), "{error}");
+    }
+}
