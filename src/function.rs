@@ -108,7 +108,7 @@ fn written(
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
     let edits =
         merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });
-    list.write(edits.flatten().collect(), &gone, added, results, limit)
+    list.write(edits, &gone, added, results, limit)
 }
 
 fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {

@@ -3,10 +3,11 @@
 //! Keys come in any order, and fields that nobody here knows stay. Writing is splicing: only what changed in the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
-use crate::results::{self, Outcome};
+use crate::results::{self, Outcome, Severity};
 use krm_merge::child::By;
+use krm_merge::edits::TextEdits;
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::splice::{self, Edit};
+use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, Error, NodeRef};
 
@@ -73,7 +74,7 @@ impl<'a> ResourceList<'a> {
     /// Items are to be added where there is no list of items; what is written takes more than the limit.
     pub fn write(
         &self,
-        mut edits: Vec<Edit>,
+        edits: impl IntoIterator<Item = TextEdits>,
         gone: &[bool],
         added: Vec<Tree<'_>>,
         results: &[Outcome],
@@ -88,8 +89,11 @@ impl<'a> ResourceList<'a> {
         let written = results::to_yaml(results, &Budget::new(limit))?;
         let results_doc = Document::parse(written).map_err(in_stdin)?;
         let tree = self.tree(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
-        edits.extend(splice::edits(self.root, &tree, &Budget::new(limit))?);
-        Ok(splice::apply(text, 0..text.len(), &splice::joined(edits)))
+        let own = splice::edits(self.root, &tree, &Budget::new(limit))?;
+        // What comes at the end of an item stands before what comes after it.
+        let all = TextEdits::default().union(edits.into_iter().chain([own]));
+        let edits = all.map_err(|e| Outcome::new(Severity::Error, e.to_string()))?;
+        Ok(edits.apply(text, 0..text.len()))
     }
 
     fn tree<'p>(&self, gone: &[bool], added: Vec<Tree<'p>>, results: Option<NodeRef<'p>>) -> Tree<'p>

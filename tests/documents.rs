@@ -1,8 +1,8 @@
 //! The engine over resources that lie in several texts, as a host with files of its own has them: each text is edited by itself.
 
+use krm_merge::edits::TextEdits;
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::splice;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::function::{Item, Job, Texts};
@@ -58,8 +58,8 @@ fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec
     let texts = dest.iter().enumerate().map(|(file, (_, doc))| {
         let of_file = merged.items.iter().zip(&owner).filter(|(_, o)| **o == file);
         let edits = of_file.filter_map(|(item, _)| if let Item::Edited(edits) = item { Some(edits) } else { None });
-        let edits: Vec<_> = edits.flatten().cloned().collect();
-        splice::apply(doc.source(), 0..doc.source().len(), &edits)
+        let edits = TextEdits::default().union(edits.cloned()).expect("disjoint");
+        edits.apply(doc.source(), 0..doc.source().len())
     });
     let texts = texts.collect();
     let added = merged.added.iter().map(|new| Added {

@@ -32,7 +32,7 @@ const MERGE: &[&[&str]] = &[
     &["host"],
     &["path"],
     &["yaml", "file_path"],
-    &["shown", "limit", "sides"],
+    &["shown", "limit", "sides", "edits"],
 ];
 
 const ENGINE: &str = "crates/krm-merge/src";

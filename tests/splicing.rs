@@ -7,7 +7,7 @@ mod support;
 
 use krm_merge::child::By;
 use krm_merge::limit::Budget;
-use krm_merge::splice::{apply, edits};
+use krm_merge::splice::edits;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
@@ -91,7 +91,8 @@ fn splice(text: &str, path: &[usize], other: &str, edit: impl for<'a> Fn(&mut Br
     let other = other.roots().next().and_then(|r| r.entries().next()).expect("an entry");
     let doc = Document::parse(text).expect("valid");
     let root = doc.roots().next().expect("root");
-    apply(text, 0..text.len(), &edits(root, &wrap(root, path, other, &edit), &Budget::default()).expect("a small text"))
+    let edits = edits(root, &wrap(root, path, other, &edit), &Budget::default()).expect("a small text");
+    edits.apply(text, 0..text.len())
 }
 
 /// The value at a path of child numbers.

@@ -6,9 +6,10 @@ use std::ops::Range;
 use anyhow::{Result, bail};
 use krm_merge::child::By;
 use krm_merge::documents::{Item, rewrite};
+use krm_merge::edits::TextEdits;
 use krm_merge::limit::Budget;
 use krm_merge::resource::Origin;
-use krm_merge::splice::{self, Edit};
+use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, same};
 
@@ -50,17 +51,17 @@ pub fn edited(
     let written = || written.roots().next().and_then(|root| root.entries().next());
     // What is new goes into the first list, where there is one.
     let first = roots.iter().position(|root| list_of(*root).is_some() || is_open_list(*root));
-    let mut edits: HashMap<usize, Vec<Edit>> = HashMap::new();
+    let mut edits: HashMap<usize, Vec<TextEdits>> = HashMap::new();
     for (node, item) in items {
         if let (Item::Edited(of_item), Some(root)) = (item, root_of(&roots, *node)) {
-            edits.entry(root).or_default().extend(of_item.iter().cloned());
+            edits.entry(root).or_default().push(of_item.clone());
         }
     }
     for (i, root) in roots.iter().enumerate() {
         let takes_new = !added.is_empty() && first == Some(i);
         let Some(list) = list_of(*root) else {
             if let Some((key, value)) = written().filter(|_| takes_new) {
-                edits.entry(i).or_default().extend(splice::edits(*root, &filled(*root, key, value), budget)?);
+                edits.entry(i).or_default().push(splice::edits(*root, &filled(*root, key, value), budget)?);
             }
             continue;
         };
@@ -75,17 +76,14 @@ pub fn edited(
         }
         branch.entries.extend(new().filter(|_| takes_new));
         let tree = with_field(*root, |_, value| value.is(list), Tree::Branch(Box::new(branch)));
-        edits.entry(i).or_default().extend(splice::edits(*root, &tree, budget)?);
+        edits.entry(i).or_default().push(splice::edits(*root, &tree, budget)?);
     }
-    let fates: Vec<Item> = roots
-        .iter()
-        .enumerate()
-        .map(|(i, root)| match edits.remove(&i) {
-            _ if gone(*root) => Item::Goes,
-            None => Item::Stays,
-            Some(edits) => Item::Edited(splice::joined(edits)),
-        })
-        .collect();
+    let fates = roots.iter().enumerate().map(|(i, root)| match edits.remove(&i) {
+        _ if gone(*root) => Ok(Item::Goes),
+        None => Ok(Item::Stays),
+        Some(edits) => TextEdits::default().union(edits).map(Item::Edited),
+    });
+    let fates: Vec<Item> = fates.collect::<Result<_, _>>()?;
     let mut text = rewrite(document.source(), extents(&roots, &fates).into_iter().zip(&fates));
     if first.is_none() && !added.is_empty() {
         if held.path.ends_with(".json") {

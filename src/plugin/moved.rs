@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use krm_merge::documents::Item;
+use krm_merge::edits::TextEdits;
 use krm_merge::limit::Budget;
 use krm_merge::resource::Origin;
 use krm_merge::splice;
@@ -140,9 +141,9 @@ fn whole<'m>(fates: &[Fate<'m>]) -> Option<&'m str> {
 fn pieces_of(held: &Held, fates: &[Fate<'_>], budget: &Budget) -> Result<Vec<(String, Added)>> {
     let Some(document) = held.document() else { return Ok(Vec::new()) };
     let edits = fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits) } else { None });
-    let edits = splice::joined(edits.flatten().cloned().collect());
+    let edits = TextEdits::default().union(edits.cloned())?;
     let source = document.source();
-    let edited = Document::parse(splice::apply(source, 0..source.len(), &edits))?;
+    let edited = Document::parse(edits.apply(source, 0..source.len()))?;
     let pieces = resource_nodes(&edited).zip(fates).filter(|(_, fate)| *fate.item != Item::Goes);
     let pieces = pieces.filter_map(|(node, fate)| {
         let to = fate.to?.to_owned();

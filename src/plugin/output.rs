@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
+use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::shown;
-use krm_merge::splice::{self, to_json};
+use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
 use krm_merge_function::results::{Outcome, to_yaml};
 
@@ -170,10 +171,10 @@ fn escaped(yaml: String) -> String {
     let Ok(document) = Document::parse(yaml.as_str()) else { return yaml };
     let mut edits = Vec::new();
     document.roots().for_each(|root| escape(root, &mut edits));
-    splice::apply(&yaml, 0..yaml.len(), &edits)
+    TextEdits::of(edits).map_or_else(|_| yaml.clone(), |edits| edits.apply(&yaml, 0..yaml.len()))
 }
 
-fn escape(node: NodeRef<'_>, edits: &mut Vec<splice::Edit>) {
+fn escape(node: NodeRef<'_>, edits: &mut Vec<Edit>) {
     node.elements().for_each(|element| escape(element, edits));
     for (key, value) in node.entries() {
         escape(key, edits);
@@ -182,7 +183,7 @@ fn escape(node: NodeRef<'_>, edits: &mut Vec<splice::Edit>) {
     if !node.is_container() && node.text().chars().any(|c| shown::misleads(c) && c != '\n') {
         let end = if node.text().ends_with('\n') { "\n" } else { "" };
         let text = format!("{}{end}", shown::quoted_yaml(node.string()));
-        edits.push(splice::Edit { range: node.start()..node.end(), text });
+        edits.push(Edit { range: node.start()..node.end(), text });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::splice::{self, Edit};
+use crate::edits::TextEdits;
 use crate::yaml::next_line;
 
 /// What becomes of one item.
@@ -10,8 +10,8 @@ use crate::yaml::next_line;
 pub enum Item {
     /// It stays as it is.
     Stays,
-    /// It stays, with these edits of the text that it lies in: disjoint, and in the order of the text.
-    Edited(Vec<Edit>),
+    /// It stays, with these edits of the text that it lies in.
+    Edited(TextEdits),
     /// It goes.
     Goes,
 }
@@ -29,7 +29,7 @@ pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>
         out.push_str(&text[written..range.start]);
         written = range.end;
         match edits {
-            Some(edits) => out.push_str(&splice::apply(text, range, edits)),
+            Some(edits) => out.push_str(&edits.apply(text, range)),
             // Three dots end a document, so they go with it unless they now end the one before.
             None if is_ended(&out) && text[written..].starts_with("...") => written = next_line(text, written),
             None => {}

@@ -28,6 +28,7 @@ pub mod warning;
 
 pub mod alias;
 pub mod documents;
+pub mod edits;
 pub mod splice;
 pub mod tree;
 

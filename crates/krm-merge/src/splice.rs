@@ -7,6 +7,7 @@ mod print;
 
 use std::ops::Range;
 
+use crate::edits::{Edit, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{
@@ -15,15 +16,6 @@ use crate::yaml::{
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 
-/// A piece of the text and what takes its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// The bytes that go; empty for an insertion.
-    pub range: Range<usize>,
-    /// What comes.
-    pub text: String,
-}
-
 /// The edits that make of a map or list what a tree says, in the order of the text.
 ///
 /// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: that one takes
@@ -31,32 +23,13 @@ pub struct Edit {
 ///
 /// # Errors
 /// The new text takes more than is left of the budget.
-pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<Vec<Edit>, Exceeded> {
+pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Exceeded> {
     let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root, budget), edits: Vec::new() };
     if let Tree::Branch(branch) = tree {
         splicer.children(root, branch);
     }
     budget.check(Written::Text)?;
     Ok(splicer.finish())
-}
-
-/// The edits that several trees for parts of one document make, in the order of the text. What one tree does to a node that another one removes
-/// goes with the node.
-pub fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
-    edits.sort_by_key(|e| (e.range.start, e.range.end));
-    let lies_in =
-        |a: &Edit, b: &Edit| !a.range.is_empty() && b.range.start <= a.range.start && a.range.end <= b.range.end;
-    let mut out: Vec<Edit> = Vec::with_capacity(edits.len());
-    for edit in edits {
-        if out.last().is_some_and(|last| lies_in(&edit, last)) {
-            continue;
-        }
-        if out.last().is_some_and(|last| lies_in(last, &edit)) {
-            out.pop();
-        }
-        out.push(edit);
-    }
-    out
 }
 
 /// What lets the block scalar in which a text ends without a line break keep its value, whatever comes behind it; `None` where none does.
@@ -73,20 +46,6 @@ pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
     let is_line_to_be =
         block.chomping == Chomping::Keep && !rest.is_empty() && text[rest.clone()].bytes().all(|b| b == b' ');
     is_line_to_be.then(|| Edit { range: rest, text: String::new() })
-}
-
-/// A range of a text with the edits that lie in it carried out.
-pub fn apply(text: &str, range: Range<usize>, edits: &[Edit]) -> String {
-    let grown: usize = edits.iter().map(|e| e.text.len()).sum();
-    let mut out = String::with_capacity(range.len() + grown);
-    let mut at = range.start;
-    for edit in edits.iter().filter(|e| range.start <= e.range.start && e.range.end <= range.end) {
-        out.push_str(&text[at..edit.range.start]);
-        out.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    out.push_str(&text[at..range.end]);
-    out
 }
 
 /// A new resource as a text of its own.
@@ -179,7 +138,7 @@ fn lead(host: Host, column: usize) -> String {
 }
 
 impl<'d> Splicer<'d, '_> {
-    fn finish(mut self) -> Vec<Edit> {
+    fn finish(mut self) -> TextEdits {
         if self.edits.iter().any(|e| e.range.start == self.text().len() && !e.text.is_empty()) {
             self.close_end();
         }
@@ -194,7 +153,7 @@ impl<'d> Splicer<'d, '_> {
                 edit.text = edit.text.replace("\r\n", "\n").replace('\n', line_break);
             }
         }
-        self.edits
+        TextEdits::sorted(self.edits)
     }
 
     /// Lets the block scalar in which the text ends without a line break keep its value, for something comes behind it.
@@ -540,7 +499,7 @@ impl<'d> Splicer<'d, '_> {
                     if end(index) == self.text().len() {
                         inner.close_end();
                     }
-                    apply(self.text(), top(&places[index])..end(index), &inner.finish())
+                    inner.finish().apply(self.text(), top(&places[index])..end(index))
                 }
                 None => {
                     let lines = Piece::of(entry).map(|new| self.layout.new_child(&new, column)).unwrap_or_default();
@@ -611,7 +570,7 @@ impl<'d> Splicer<'d, '_> {
         let Some(index) = entry.place else { return Some(self.layout.flow_child(&new)) };
         let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
         inner.flow_value(&places[index], values[index], new.tree);
-        Some(apply(self.text(), places[index].lead..places[index].end, &inner.finish()))
+        Some(inner.finish().apply(self.text(), places[index].lead..places[index].end))
     }
 
     /// The children of a flow map or list in a new order, each on a line of its own with its comments.

@@ -27,7 +27,7 @@ fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Se
         on_conflict.pick()
     });
     let edits = splice::edits(dest, &tree.expect("a resource"), &Budget::default()).expect("within the limit");
-    (splice::apply(sides[2], 0..sides[2].len(), &edits), conflicts)
+    (edits.apply(sides[2], 0..sides[2].len()), conflicts)
 }
 
 /// Original, updated and dest of one field, each without it (`-`), with a null (`~`), or with one of two values; what TakeUpdated and

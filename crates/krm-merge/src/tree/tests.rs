@@ -28,7 +28,7 @@ fn in_turn(dest: &str, sources: &[&str]) -> String {
         tree = merge(Some(tree), &change, NewElements::Append).expect("a tree").tree.expect("a resource");
     }
     let edits = splice::edits(root(&doc), &tree, &Budget::default()).expect("within the limit");
-    splice::apply(dest, 0..dest.len(), &edits)
+    edits.apply(dest, 0..dest.len())
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn one_tree_is_settled_for_each_side() {
     let settled = |pick| {
         let tree = settle(tree.clone(), &mut |_| pick).expect("a resource");
         let edits = splice::edits(root(&dest), &tree, &Budget::default()).expect("within the limit");
-        (splice::apply(dest.source(), 0..dest.source().len(), &edits), tree.is(root(&dest)))
+        (edits.apply(dest.source(), 0..dest.source().len()), tree.is(root(&dest)))
     };
     assert_eq!(settled(Pick::Dest), ("a: 1 # own\n".into(), true));
     assert_eq!(settled(Pick::Updated), ("a: 2 # own\n".into(), false));

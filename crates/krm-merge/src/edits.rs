@@ -1,0 +1,116 @@
+//! [`TextEdits`]: changes of a text, disjoint and in the order of the text.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A piece of a text and what takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The bytes that go; empty for an insertion.
+    pub range: Range<usize>,
+    /// What comes.
+    pub text: String,
+}
+
+/// Changes of one text. They are disjoint, and in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextEdits(Vec<Edit>);
+
+/// Two edits that cannot both be made: each changes bytes that the other one changes, too, and neither removes all that the other changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// The bytes of the one.
+    pub first: Range<usize>,
+    /// The bytes of the other one.
+    pub second: Range<usize>,
+}
+
+impl fmt::Display for Overlap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, second } = self;
+        write!(f, "edits of a text must be disjoint, but bytes {first:?} and {second:?} overlap")
+    }
+}
+
+impl std::error::Error for Overlap {}
+
+impl TextEdits {
+    /// These edits, in whatever order they come. Insertions at one place stay in their order. What is done to bytes that another edit removes
+    /// goes with the bytes.
+    ///
+    /// # Errors
+    /// Edits that overlap in any other way.
+    ///
+    /// # Examples
+    /// ```
+    /// use krm_merge::edits::{Edit, TextEdits};
+    ///
+    /// let edit = |range, text: &str| Edit { range, text: text.to_owned() };
+    /// let edits = TextEdits::of(vec![edit(4..5, "c"), edit(0..1, "A")])?;
+    /// assert_eq!(edits.apply("a b d", 0..5), "A b c");
+    /// assert!(TextEdits::of(vec![edit(0..3, ""), edit(2..5, "")]).is_err());
+    /// # Ok::<(), krm_merge::edits::Overlap>(())
+    /// ```
+    pub fn of(mut edits: Vec<Edit>) -> Result<Self, Overlap> {
+        edits.sort_by_key(|e| (e.range.start, e.range.end));
+        let lies_in =
+            |a: &Edit, b: &Edit| !a.range.is_empty() && b.range.start <= a.range.start && a.range.end <= b.range.end;
+        let mut out: Vec<Edit> = Vec::with_capacity(edits.len());
+        for edit in edits {
+            match out.last() {
+                Some(last) if lies_in(&edit, last) => continue,
+                Some(last) if lies_in(last, &edit) => {
+                    out.pop();
+                }
+                Some(last) if edit.range.start < last.range.end => {
+                    return Err(Overlap { first: last.range.clone(), second: edit.range });
+                }
+                _ => {}
+            }
+            out.push(edit);
+        }
+        Ok(Self(out))
+    }
+
+    /// Edits that are disjoint and sorted already.
+    pub(crate) fn sorted(edits: Vec<Edit>) -> Self {
+        debug_assert!(edits.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{edits:?}");
+        Self(edits)
+    }
+
+    /// These edits and others of the same text.
+    ///
+    /// # Errors
+    /// As [`TextEdits::of`].
+    pub fn union(self, others: impl IntoIterator<Item = Self>) -> Result<Self, Overlap> {
+        Self::of(self.0.into_iter().chain(others.into_iter().flat_map(|edits| edits.0)).collect())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The edits, in the order of the text.
+    pub fn iter(&self) -> impl Iterator<Item = &Edit> {
+        self.0.iter()
+    }
+
+    /// A range of the text with the edits that lie in it carried out. Edits of another text, which do not fit this one, are left out.
+    pub fn apply(&self, text: &str, range: Range<usize>) -> String {
+        let grown: usize = self.0.iter().map(|e| e.text.len()).sum();
+        let mut out = String::with_capacity(range.len() + grown);
+        let mut at = range.start;
+        let is_in = |edit: &&Edit| range.start <= edit.range.start && edit.range.end <= range.end;
+        for edit in self.0.iter().filter(is_in) {
+            let (Some(kept), Some(_)) = (text.get(at..edit.range.start), text.get(edit.range.clone())) else {
+                continue;
+            };
+            out.push_str(kept);
+            out.push_str(&edit.text);
+            at = edit.range.end;
+        }
+        out.push_str(text.get(at..range.end).unwrap_or_default());
+        out
+    }
+}
