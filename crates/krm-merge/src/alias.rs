@@ -203,7 +203,7 @@ mod tests {
     fn an_alias_that_leads_out_of_an_item_or_into_it_is_found() {
         for (text, want) in [
             ("- a: &x 1\n  b: *x\n- c: 2\n", [None, None]),
-            ("- &x {a: 1}\n- b: *x\n", [Some("1:6"), Some("1:6")]),
+            ("- &x {a: 1}\n- b: *x\n", [Some("1:5"), Some("1:5")]),
             ("- a: &x 1\n  b: *x\n- c: *x\n", [Some("2:5"), Some("2:5")]),
         ] {
             let doc = Document::parse(text).expect("valid");
