@@ -20,7 +20,7 @@ mod text;
 use anyhow::Result;
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, Severity};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::End;
 use crate::cli::{Live, OnConflict, Output};
@@ -34,7 +34,7 @@ use crate::setting;
 use crate::side::Side;
 use crate::told;
 use cluster::Cluster;
-use local::{Local, config, functionconfig, read};
+use local::{Local, Models, config, functionconfig, read};
 use object::Object;
 use send::{Sending, sending};
 
@@ -48,14 +48,14 @@ pub fn live(args: &Live) -> Result<End> {
     let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set("asking the cluster");
-    let (cluster, locals, rules) = runtime.block_on(async {
+    let (cluster, locals, models) = runtime.block_on(async {
         let mut cluster = Cluster::connect(args).await?;
-        let (locals, rules) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
-        anyhow::Ok((cluster, locals, rules))
+        let (locals, models) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
+        anyhow::Ok((cluster, locals, models))
     })?;
     progress.set("merging");
     let reader = Reader::of_stdout();
-    let (dest, mut merge, told) = merged(args, &locals, &rules, reader)?;
+    let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
     let sending = if args.apply && !merge.has_failed() { Some(sending(&locals, &merge)?) } else { None };
@@ -97,7 +97,7 @@ pub fn live(args: &Live) -> Result<End> {
 
 /// The merge over all resources, on objects without what the server populates. What was applied by other means than `kubectl apply` has no
 /// original: what the files say is set in it, and nobody can tell who changed it.
-fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Result<(Side, Merge, Page)> {
+fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Result<(Side, Merge, Page)> {
     let is_upgrade = |l: &&Local| l.live.is_none() || l.original.is_some();
     let original = |l: &Local| l.original.clone();
     let side = |pick: &dyn Fn(&Local) -> Option<Object>, of: &dyn Fn(&&Local) -> bool| {
@@ -111,7 +111,7 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
     let dest = |l: &Local| l.dest.clone();
     // Whether a conflict is one is seen only below, so what fails is decided there.
     let policy = if args.on_conflict == Some(OnConflict::KeepDest) { "KeepDest" } else { "TakeUpdated" };
-    let written = functionconfig(json!({"mode": "ThreeWay", "onConflict": policy}), rules)?;
+    let written = functionconfig(json!({"mode": "ThreeWay", "onConflict": policy}), models)?;
     let config_of_upgrade = config(&written)?;
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {
@@ -126,7 +126,7 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
     let mut merged = merge(&side(&dest, &is_upgrade)?, &given, || limited(&written))?;
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
-        let written = functionconfig(json!({"mode": "TwoWay"}), rules)?;
+        let written = functionconfig(json!({"mode": "TwoWay"}), models)?;
         let given = [(Role::Source, vec![side(&updated, &others)?])];
         let more = merge(&side(&dest, &others)?, &given, || limited(&written))?;
         merged.changes.extend(more.changes);
