@@ -689,6 +689,20 @@ impl NamedRule {
 const DATA: [&str; 8] =
     ["mode", "source", "original", "updated", "onConflict", "newElements", "inferMergeKeys", "maxOutput"];
 
+/// The meaning of one of the names that a field of `data` may have.
+fn pick<T: Copy>(
+    field: &str,
+    node: Option<NodeRef<'_>>,
+    names: &[(&str, T)],
+    allowed: &[&str],
+) -> Result<Option<T>, Error> {
+    let Some(node) = node else { return Ok(None) };
+    match names.iter().find(|n| n.0 == node.string()) {
+        Some((_, value)) => Ok(Some(*value)),
+        None => Err(node.error(format!("`data.{field}` must be {}, not \"{}\"", one_of(allowed), node.string()))),
+    }
+}
+
 /// Reads the ConfigMap form, in which every value is a string.
 fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let data = node.get("data").filter(|d| !d.is_null());
@@ -706,18 +720,6 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         }
     }
     let get = |name: &str| entries.iter().find(|(k, _)| k.string() == name).map(|e| e.1);
-    fn pick<T: Copy>(
-        field: &str,
-        node: Option<NodeRef<'_>>,
-        names: &[(&str, T)],
-        allowed: &[&str],
-    ) -> Result<Option<T>, Error> {
-        let Some(node) = node else { return Ok(None) };
-        match names.iter().find(|n| n.0 == node.string()) {
-            Some((_, value)) => Ok(Some(*value)),
-            None => Err(node.error(format!("`data.{field}` must be {}, not \"{}\"", one_of(allowed), node.string()))),
-        }
-    }
     const SHORT: [&str; 3] = ["two-way", "three-way", "strategic"];
     let modes = [
         ("two-way", Mode::TwoWay),

@@ -17,7 +17,7 @@ use std::thread;
 
 use krm_merge::child::By;
 use krm_merge::limit::Budget;
-use krm_merge::splice::{apply, closed_end, edits};
+use krm_merge::splice::{closed_end, edits};
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, NodeRef};
 use serde::Deserialize;
@@ -273,7 +273,7 @@ fn act_on(text: &str, path: &[&str], other: &str, acts: impl Fn(usize) -> Vec<Ac
     let before = ours(text).expect("valid");
     for act in acts(map.entries().count()) {
         let tree = within(root, path, acted(act, map, key, value));
-        let output = apply(text, 0..text.len(), &edits(root, &tree, &Budget::default()).expect("a small text"));
+        let output = edits(root, &tree, &Budget::default()).expect("a small text").apply(text, 0..text.len());
         let mut want = before.clone();
         let target = path.iter().fold(&mut want[0], |value, key| &mut value[*key]);
         model(act, target, "new", value_of(value));

@@ -10,7 +10,7 @@ use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::{Verdict, run};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use support::{indent, items, items_of, passes, resource, resource_list, side, value_of};
+use support::{indent, items, items_of, passes, resource, resource_list, sample, side, value_of};
 
 /// The specs of one resource on three sides.
 #[derive(Clone, Debug)]
@@ -161,7 +161,7 @@ fn one_sided_changes_arrive(t: &Triple, value: &Value) {
 fn the_laws_hold_over_a_small_universe() {
     let triples = triples();
     assert!(triples.len() > 13_000, "{}", triples.len());
-    check(&triples);
+    check(&sample(triples));
 }
 
 /// Maps with nulls beside values of each kind, two deep.
@@ -216,6 +216,7 @@ fn the_laws_hold_with_nulls() {
     let of_sides = |o, u| all.iter().map(move |d| each(o, u, d));
     let triples: Vec<Triple> = all.iter().flat_map(|o| all.iter().flat_map(move |u| of_sides(o, u))).collect();
     assert!(triples.len() > 1_700, "{}", triples.len());
+    let triples = sample(triples);
     let swapped: Vec<Triple> = triples.iter().map(|t| each(&t.original, &t.dest, &t.updated)).collect();
     let [taken, kept, swapped] =
         [(&triples, "TakeUpdated"), (&triples, "KeepDest"), (&swapped, "TakeUpdated")].map(|(t, p)| merge(t, p));
@@ -248,7 +249,7 @@ fn the_laws_hold_with_nulls() {
 
 #[test]
 fn running_again_with_the_same_sides_changes_nothing() {
-    let triples = triples();
+    let triples = sample(triples());
     let first = passes(&stdin(&triples, "TakeUpdated")).stdout;
     let config = &first[first.find("functionConfig:").expect("a functionConfig")..];
     let spec = config[..config.find("results:").unwrap_or(config.len())].to_owned();

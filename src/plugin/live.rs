@@ -18,9 +18,8 @@ mod spelling;
 mod text;
 
 use anyhow::Result;
-use krm_merge_function::config::{Config, Role};
+use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
-use serde_json::{Value, json};
 
 use crate::End;
 use crate::cli::{Live, OnConflict, Output};
@@ -34,7 +33,7 @@ use crate::setting;
 use crate::side::Side;
 use crate::told;
 use cluster::Cluster;
-use local::{Local, config, functionconfig, read};
+use local::{Local, Models, config, document, read};
 use object::Object;
 use send::{Sending, sending};
 
@@ -48,14 +47,14 @@ pub fn live(args: &Live) -> Result<End> {
     let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set("asking the cluster");
-    let (cluster, locals, rules) = runtime.block_on(async {
+    let (cluster, locals, models) = runtime.block_on(async {
         let mut cluster = Cluster::connect(args).await?;
-        let (locals, rules) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
-        anyhow::Ok((cluster, locals, rules))
+        let (locals, models) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
+        anyhow::Ok((cluster, locals, models))
     })?;
     progress.set("merging");
     let reader = Reader::of_stdout();
-    let (dest, mut merge, told) = merged(args, &locals, &rules, reader)?;
+    let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
     let sending = if args.apply && !merge.has_failed() { Some(sending(&locals, &merge)?) } else { None };
@@ -97,7 +96,7 @@ pub fn live(args: &Live) -> Result<End> {
 
 /// The merge over all resources, on objects without what the server populates. What was applied by other means than `kubectl apply` has no
 /// original: what the files say is set in it, and nobody can tell who changed it.
-fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Result<(Side, Merge, Page)> {
+fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Result<(Side, Merge, Page)> {
     let is_upgrade = |l: &&Local| l.live.is_none() || l.original.is_some();
     let original = |l: &Local| l.original.clone();
     let side = |pick: &dyn Fn(&Local) -> Option<Object>, of: &dyn Fn(&&Local) -> bool| {
@@ -110,9 +109,12 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
     let updated = |l: &Local| Some(l.updated.clone());
     let dest = |l: &Local| l.dest.clone();
     // Whether a conflict is one is seen only below, so what fails is decided there.
-    let policy = if args.on_conflict == Some(OnConflict::KeepDest) { "KeepDest" } else { "TakeUpdated" };
-    let written = functionconfig(json!({"mode": "ThreeWay", "onConflict": policy}), rules)?;
-    let config_of_upgrade = config(&written)?;
+    let keeps = args.on_conflict == Some(OnConflict::KeepDest);
+    let on_conflict = if keeps { OnConflict::KeepDest } else { OnConflict::TakeUpdated }.policy();
+    let said = document(models)?;
+    let config = |task| config(task, &said, setting::limit(args.max_output));
+    let upgrade = || config(Task::Upgrade { original: None, updated: None, on_conflict });
+    let config_of_upgrade = upgrade()?;
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {
         let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
@@ -122,13 +124,11 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
     }
     let given =
         [(Role::Original, vec![side(&original, &is_upgrade)?]), (Role::Updated, vec![side(&updated, &is_upgrade)?])];
-    let limited = |written| Ok(Config { limit: setting::limit(args.max_output), ..config(written)? });
-    let mut merged = merge(&side(&dest, &is_upgrade)?, &given, || limited(&written))?;
+    let mut merged = merge(&side(&dest, &is_upgrade)?, &given, upgrade)?;
     let others = |l: &&Local| !is_upgrade(l);
     if locals.iter().any(|l| others(&l)) {
-        let written = functionconfig(json!({"mode": "TwoWay"}), rules)?;
         let given = [(Role::Source, vec![side(&updated, &others)?])];
-        let more = merge(&side(&dest, &others)?, &given, || limited(&written))?;
+        let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         for local in locals.iter().filter(others) {
@@ -149,7 +149,7 @@ fn merged(args: &Live, locals: &[Local], rules: &[Value], reader: Reader) -> Res
             merged.results.push(Outcome::new(Severity::Warning, message));
         }
     }
-    if policy != "KeepDest" {
+    if !keeps {
         merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
     }
     if args.on_conflict == Some(OnConflict::Fail) {

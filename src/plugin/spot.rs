@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use krm_merge::child::{MergeKey, element_key};
+use krm_merge::child::By;
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::schema::{Cursor, Dialect, Inference, ListKind, Types, list_kind};
+use krm_merge::schema::{Cursor, Dialect, Inference, Types, list_kind};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent};
 
 use crate::side::list_of;
@@ -96,7 +96,7 @@ fn descend<'a>(
     }
     let elements: Vec<NodeRef<'a>> = node.elements().collect();
     let entries: Vec<(NodeRef<'a>, NodeRef<'a>)> = node.entries().collect();
-    let kind = list_kind(cursor, std::slice::from_ref(&elements)).ok();
+    let by = list_kind(cursor, std::slice::from_ref(&elements)).map_or(By::Index, By::list);
     for i in touched {
         let mut path = path.clone();
         let child = match (entries.get(i), elements.get(i)) {
@@ -105,7 +105,7 @@ fn descend<'a>(
                 (*value, cursor.field(key.string()))
             }
             (None, Some(element)) => {
-                path.push(step(i, *element, kind.as_ref()), None);
+                path.push(step(i, *element, &by), None);
                 (*element, cursor)
             }
             (None, None) => continue,
@@ -118,15 +118,8 @@ fn descend<'a>(
     }
 }
 
-fn step<'a>(i: usize, element: NodeRef<'a>, kind: Option<&ListKind<MergeKey<'a>>>) -> Step<'a> {
-    let step = match kind {
-        Some(ListKind::Map(keys)) => element_key(element, keys).map(|values| {
-            Step::Element(keys.iter().zip(values.0).map(|(k, v)| (Cow::Owned(k.name.to_owned()), v)).collect())
-        }),
-        Some(ListKind::Set) => Some(Step::Value(Cow::Borrowed(element.string()))),
-        _ => None,
-    };
-    step.unwrap_or(Step::Index(i))
+fn step<'a>(i: usize, element: NodeRef<'a>, by: &By<'a>) -> Step<'a> {
+    by.id_of(element).map_or(Step::Index(i), |id| id.step(by))
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! The two sides: what `kubectl` makes of a patch, and what the function makes of it.
 
+#[path = "../support/skip.rs"]
+mod skip;
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +14,8 @@ use serde_json::{Value, json};
 use crate::generate::Random;
 use crate::render::Style;
 use crate::support::{indent, resource_list, value_of};
+
+use skip::skipped;
 
 /// What became of one dest.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,11 +44,11 @@ pub fn has_kubectl() -> bool {
     match minor {
         Some(28..) => true,
         Some(old) => {
-            eprintln!("SKIPPED: kubectl is 1.{old} and must be 1.28 or newer, so nothing was compared with it");
+            skipped("kubectl", &format!("is 1.{old} and must be 1.28 or newer, so nothing was compared with it"));
             false
         }
         None => {
-            eprintln!("SKIPPED: kubectl is not on PATH, so nothing was compared with it");
+            skipped("kubectl", "is not on PATH, so nothing was compared with it");
             false
         }
     }

@@ -146,7 +146,7 @@ fn bash_completes_the_plugin_below_kubectl() {
         return;
     }
     if !Path::new(BASH_COMPLETION).exists() {
-        eprintln!("skipped: bash-completion is not installed");
+        crate::support::skipped("bash-completion", "is not installed");
         return;
     }
     let home = Home::new();

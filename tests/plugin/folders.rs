@@ -232,7 +232,7 @@ fn names_with_blanks_and_marks_go_through_patch_and_git() {
         before.iter().for_each(|(path, bytes)| copy.write(path, bytes));
         let mut command = std::process::Command::new(program);
         let Ok(ran) = command.args(args).arg(folder.path("diff.patch")).current_dir(&copy.0).output() else {
-            eprintln!("skipped: {program} is not on PATH");
+            crate::support::skipped(program, "is not on PATH");
             continue;
         };
         assert!(ran.status.success(), "{program}: {ran:?}\n{diff}");
@@ -728,7 +728,7 @@ fn the_krmignore_next_to_a_file_has_the_last_word() {
         ran.ok().map(crate::support::Ran::of)
     };
     let Some(made) = git(&["init", "-q"]) else {
-        eprintln!("skipped: git is not on PATH");
+        crate::support::skipped("git", "is not on PATH");
         return;
     };
     made.passed();

@@ -106,7 +106,7 @@ fn a_sign_of_life_is_on_a_terminal_only_and_after_a_second() {
         command.output().map(Ran::of)
     };
     let Ok(shown) = in_terminal(&format!("{slow} > out.yaml")) else {
-        eprintln!("skipped: script is not on PATH");
+        crate::support::skipped("script", "is not on PATH");
         return;
     };
     assert!(shown.stdout.contains("reading"), "{shown:?}");
@@ -131,7 +131,7 @@ fn colours_are_for_terminals_and_no_color_is_heard() {
             assert!(coloured.stdout.contains("\x1b[32m+  x: '2'\x1b[0m"), "{coloured:?}");
             assert!(!plain.stdout.contains('\x1b'), "{plain:?}");
         }
-        _ => eprintln!("skipped: script is not on PATH"),
+        _ => crate::support::skipped("script", "is not on PATH"),
     }
     assert!(!folder.run(&["two-way", "-s", "p.yaml", "-d", "a.yaml", "-o", "diff"]).passed().contains('\x1b'));
 }

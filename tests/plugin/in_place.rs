@@ -97,7 +97,7 @@ fn a_folder_that_it_may_not_enter_or_write_in_stops_everything() {
         .args(["--reuid=65534", "--regid=65534", "--clear-groups", PLUGIN, "--version"])
         .output();
     if is_root() && !probe.is_ok_and(|p| p.status.success()) {
-        eprintln!("skipped: the plugin cannot be run as another user here");
+        crate::support::skipped("setpriv", "cannot run the plugin as another user here");
         return;
     }
     for mode in [0o600, 0o555] {
@@ -124,7 +124,7 @@ fn a_full_disk_stops_everything() {
         .stderr(Stdio::null())
         .status();
     if !mounted.is_ok_and(|s| s.success()) {
-        eprintln!("skipped: no file system can be mounted here");
+        crate::support::skipped("mount", "cannot mount a file system here");
         return;
     }
     folder.write("here/a.yaml", one(1));

@@ -472,6 +472,53 @@ fn lists_of_custom_resources_merge_by_the_keys_that_the_cluster_knows() {
     assert_eq!(parts(&out), json!([{"id": "a", "x": 2}]), "nothing is known of the list");
 }
 
+/// A list of `parts`, which a cluster merges by the id, below this path; original, dest and updated differ in it.
+fn with_models(path: &[&str], models: Value) -> Ran {
+    let thing = |parts: Value| {
+        let spec = path.iter().rev().fold(json!({"parts": parts}), |below, name| json!({*name: below}));
+        json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t", "namespace": "prod"}, "spec": spec})
+    };
+    let mut live = thing(json!([{"id": "a", "x": 1}, {"id": "mine", "x": 1}]));
+    live["metadata"]["resourceVersion"] = json!("1");
+    live["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/last-applied-configuration": thing(json!([{"id": "a", "x": 1}])).to_string()});
+    let mut answers = cluster(3, "web:1");
+    answers.insert("GET /apis/example.com/v1".into(), types(&[("Thing", "things", true)]));
+    answers.insert("GET /apis/example.com/v1/namespaces/prod/things/t".into(), Answer::Json(200, live));
+    answers.insert("GET /openapi/v3/apis/example.com/v1".into(), Answer::Json(200, models));
+    let updated = thing(json!([{"id": "a", "x": 2}]));
+    run(&folder(&Server::new(answers), &[("t.yaml", &updated.to_string())]), &["-f", "t.yaml", "-o", "json"])
+}
+
+/// A walk over all paths of such a type would have no end: ten to the power of its depth.
+#[test]
+fn a_type_may_have_many_fields_of_its_own_type() {
+    let itself = json!({"$ref": "#/components/schemas/spec"});
+    let mut fields: serde_json::Map<String, Value> = (0..10).map(|i| (format!("f{i}"), itself.clone())).collect();
+    let parts = json!({
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["id"],
+        // What YAML has no place for, and JSON has.
+        "description": "a\u{feff}b\u{85}c: #d",
+        "items": {"type": "object"},
+    });
+    fields.insert("parts".into(), parts);
+    let models = json!({"components": {"schemas": {
+        "thing": {
+            "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Thing"}],
+            "properties": {"spec": itself},
+        },
+        "spec": {"properties": fields},
+    }}});
+    let path = ["f9", "f0", "f5", "f5", "f1"];
+    let started = Instant::now();
+    let merged: Value = serde_json::from_str(&with_models(&path, models).passed()).expect("JSON");
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    let spec = path.iter().fold(&merged["spec"], |value, name| &value[*name]);
+    assert_eq!(spec["parts"], json!([{"id": "a", "x": 2}, {"id": "mine", "x": 1}]));
+}
+
 #[test]
 fn what_was_not_applied_by_kubectl_is_set_and_told() {
     let mut answers = cluster(3, "web:1");

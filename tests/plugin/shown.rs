@@ -1,6 +1,5 @@
 //! No name, path, key, value or argument reaches a terminal as anything but what it looks like, whichever way it takes.
 
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -309,8 +308,7 @@ fn the_driver_and_its_installation_say_nothing_that_misleads() {
 /// Data stay as they are for a program, and are shown to someone at a terminal.
 #[test]
 fn a_terminal_is_shown_data_too() {
-    if !Path::new("/usr/bin/script").exists() {
-        eprintln!("skipped: script is not there");
+    if !has("script") {
         return;
     }
     let folder = Folder::with(&[]);
@@ -320,7 +318,7 @@ fn a_terminal_is_shown_data_too() {
     folder.write("source.yaml", text("2"));
     for (format, want) in [("diff", "A # \\u202e\\u200b\\u2028m\r\n"), ("yaml", "A # \\u202e\\u200b\\u2028m\r\n")] {
         let words = format!("'{PLUGIN}' two-way -s source.yaml -d dest -o {format}");
-        let mut script = Command::new("/usr/bin/script");
+        let mut script = Command::new("script");
         let ran = Ran::of(
             script
                 .args(["-qec", &words, "/dev/null"])

@@ -1,5 +1,8 @@
 //! A folder of its own for each test, and the plugin run in it.
 
+#[path = "../support/skip.rs"]
+mod skip;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -8,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+pub use skip::{has, skipped};
 
 pub const PLUGIN: &str = env!("CARGO_BIN_EXE_kubectl-krm_merge");
 
@@ -143,15 +148,6 @@ impl Ran {
         assert_eq!(self.code, Some(code), "{self:?}");
         self.stderr
     }
-}
-
-/// Whether a program is there; says so on stderr where it is not.
-pub fn has(program: &str) -> bool {
-    let there = Command::new(program).arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    if !there {
-        eprintln!("skipped: {program} is not on PATH");
-    }
-    there
 }
 
 /// A ConfigMap with one line of data for each pair.

@@ -1,11 +1,16 @@
-//! The hosts that run the function: the real ones, where they are on this machine. A test whose host is absent says so on stderr.
+//! The hosts that run the function: the real ones, where they are on this machine. A test whose host is absent is skipped, see `skip.rs`.
 #![allow(dead_code, reason = "each test file uses its part")]
+
+#[path = "skip.rs"]
+mod skip;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+pub use skip::{has, skipped};
 
 /// The function, built for the tests.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_krm-merge");
@@ -61,30 +66,13 @@ pub fn run_with(command: &mut Command, stdin: &str) -> Run {
     Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-/// Whether a program is on PATH; says so where it is not.
-pub fn has(program: &str) -> bool {
-    let found = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()));
-    if !found {
-        skipped(&format!("{program} is not on PATH"));
-    }
-    found
-}
-
-#[expect(clippy::disallowed_methods, reason = "tests say what they like")]
-fn skipped(why: &str) {
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    // Not by a macro: the test runner would keep that to itself.
-    let _ = writeln!(std::io::stderr(), "skipped: {test}: {why}");
-}
-
 /// Builds the image from a static binary, and says whether that could be done: where no container engine answers, it cannot.
 pub fn image() -> bool {
     if !has("docker") {
         return false;
     }
     if run(Command::new("docker").args(["version", "--format", "{{.Server.Version}}"])).code != Some(0) {
-        skipped("no container engine answers");
+        skipped("docker", "has no container engine that answers");
         return false;
     }
     if !has("rustc") {

@@ -2,7 +2,6 @@
 //!
 //! A program of its own, so that neither the crate nor its users ever need the sources: what it makes is committed, and built as it is.
 
-mod sha256;
 mod table;
 mod write;
 
@@ -12,6 +11,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use table::Table;
 use write::Source;
 
@@ -73,7 +73,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
                 .map(|label| label.replace(char::is_whitespace, "-"))
         };
         let label = label.or_else(own).ok_or_else(|| at(&"the document names no version: give one as LABEL=PATH"))?;
-        let sha256 = sha256::hex(&bytes);
+        let sha256 = hex(&bytes);
         if let Some(pin) = pins.get(&label).filter(|pin| **pin != sha256) {
             return Err(at(&format!("the digest of {label} is {sha256}, not {pin}; --repin to accept it")));
         }
@@ -104,6 +104,11 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     Ok(())
 }
 
+/// The SHA-256 of a document, in lower-case hexadecimal.
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Every `<version>-local/_definitions.json` below a folder; not `-local-strict`, which says the same once more.
 fn find(folder: &Path, found: &mut Vec<(Option<String>, PathBuf)>) -> Result<(), String> {
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
@@ -122,4 +127,14 @@ fn find(folder: &Path, found: &mut Vec<(Option<String>, PathBuf)>) -> Result<(),
 fn pins(text: &str) -> BTreeMap<String, String> {
     let sources = text.lines().filter_map(|line| line.strip_prefix("source ")?.split_once(' '));
     sources.map(|(label, sha256)| (label.to_owned(), sha256.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hex;
+
+    #[test]
+    fn a_digest_is_written_as_sha256sum_does() {
+        assert_eq!(hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
 }

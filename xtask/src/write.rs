@@ -87,15 +87,23 @@ fn extensions(rule: &Rule) -> String {
     words.into_iter().filter(|(_, word)| !word.is_empty()).map(|(name, word)| format!(" {name}={word}")).collect()
 }
 
-/// The table for the compiler; `builtin.rs` says what the numbers mean.
-pub fn packed(table: &Table, sources: &[Source]) -> Result<String, String> {
+/// The rows of the arrays, in which names, types and rules are numbers.
+struct Rows<'t> {
+    names: Vec<&'t String>,
+    name_ends: Vec<usize>,
+    kinds: Vec<String>,
+    type_starts: Vec<usize>,
+    fields: Vec<String>,
+    rules: Vec<&'t Rule>,
+}
+
+fn rows<'t>(table: &'t Table, nothing: &'t Rule) -> Result<Rows<'t>, String> {
     let fields = || table.types.values().flatten();
     let kinds = table.kinds.keys().flat_map(|(api_version, kind)| [api_version, kind]);
     let names: Vec<&String> =
         kinds.chain(fields().map(|(name, _)| name)).collect::<BTreeSet<_>>().into_iter().collect();
-    let nothing = Rule::default();
     let rules: Vec<&Rule> =
-        fields().map(|(_, f)| &f.rule).chain([&nothing]).collect::<BTreeSet<_>>().into_iter().collect();
+        fields().map(|(_, f)| &f.rule).chain([nothing]).collect::<BTreeSet<_>>().into_iter().collect();
     let types: Vec<&String> = table.types.keys().collect();
     let position = |all: &[&String], one: &String| all.binary_search(&one).map_err(|_| format!("`{one}` is missing"));
 
@@ -123,7 +131,13 @@ pub fn packed(table: &Table, sources: &[Source]) -> Result<String, String> {
     if name_ends.last() > Some(&0xffff) || types.len() > 0x3ffe || field_rows.len() > 0xffff {
         return Err("the table has outgrown 16-bit numbers".into());
     }
+    Ok(Rows { names, name_ends, kinds: kind_rows, type_starts, fields: field_rows, rules })
+}
 
+/// The table for the compiler; `builtin.rs` says what the numbers mean.
+pub fn packed(table: &Table, sources: &[Source]) -> Result<String, String> {
+    let nothing = Rule::default();
+    let rows = rows(table, &nothing)?;
     let mut out = String::from(
         "//! `builtin.txt` as arrays. Made by `cargo xtask schema` (see `../README.md`); not edited by hand.\n\n",
     );
@@ -134,31 +148,37 @@ pub fn packed(table: &Table, sources: &[Source]) -> Result<String, String> {
         versions(sources)
     );
     out += "/// All names, sorted, one after the other.\npub static NAMES: &str = \"\\\n";
-    out += &wrap(names.iter().map(|n| n.to_string()), "", "\\");
+    out += &wrap(rows.names.iter().map(|n| n.to_string()), "", "\\");
     out += "\";\n\n";
-    array(&mut out, "Where each name starts, and where the last one ends.", "NAME_STARTS", "u16", &strings(&name_ends));
+    array(
+        &mut out,
+        "Where each name starts, and where the last one ends.",
+        "NAME_STARTS",
+        "u16",
+        &strings(&rows.name_ends),
+    );
     array(
         &mut out,
         "Name of the apiVersion, name of the kind, type; sorted by what the names say.",
         "KINDS",
         "(u16, u16, u16)",
-        &kind_rows,
+        &rows.kinds,
     );
     array(
         &mut out,
         "The first field of each type, and where the last type ends.",
         "TYPE_STARTS",
         "u16",
-        &strings(&type_starts),
+        &strings(&rows.type_starts),
     );
     array(
         &mut out,
         "Name, shape and type, rule; sorted by what the names say within each type.",
         "FIELDS",
         "(u16, u16, u16)",
-        &field_rows,
+        &rows.fields,
     );
-    let rules = rules.iter().map(|r| rule_source(r)).collect::<Result<Vec<_>, _>>()?;
+    let rules = rows.rules.iter().map(|r| rule_source(r)).collect::<Result<Vec<_>, _>>()?;
     array(&mut out, "Every rule that a field has; the first says nothing.", "RULES", "BuiltinList", &rules);
     Ok(out.trim_end().to_owned() + "\n")
 }

@@ -186,3 +186,53 @@ pub fn shared(item: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let leads_out = doc.aliases_in(item).find(|alias| !item.holds(alias.resolve()));
     leads_out.or_else(|| doc.aliases_of(item).find(|alias| !item.holds(*alias)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::yaml::Document;
+
+    /// Items of which each has an anchor and an alias of it.
+    fn items(count: usize) -> String {
+        (0..count).map(|i| format!("- {{a: &x{i} [1], b: *x{i}}}\n")).collect()
+    }
+
+    #[test]
+    fn an_alias_that_leads_out_of_an_item_or_into_it_is_found() {
+        for (text, want) in [
+            ("- a: &x 1\n  b: *x\n- c: 2\n", [None, None]),
+            ("- &x {a: 1}\n- b: *x\n", [Some("1:5"), Some("1:5")]),
+            ("- a: &x 1\n  b: *x\n- c: *x\n", [Some("2:5"), Some("2:5")]),
+        ] {
+            let doc = Document::parse(text).expect("valid");
+            let root = doc.roots().next().expect("a root");
+            let line_and_offset = |alias: NodeRef<'_>| {
+                let line = text[..alias.start()].lines().count() - 1;
+                let column = alias.start() - text[..alias.start()].rfind('\n').map_or(0, |at| at + 1);
+                format!("{line}:{column}")
+            };
+            let found: Vec<_> = root.elements().map(|item| shared(item).map(line_and_offset)).collect();
+            assert_eq!(found.iter().map(Option::as_deref).collect::<Vec<_>>(), want, "{text}");
+        }
+    }
+
+    /// The aliases of other items are not looked at: eight times the items take about eight times as long, not sixty-four times.
+    #[test]
+    fn the_work_grows_with_the_items() {
+        let took = |count: usize| {
+            let text = items(count);
+            let doc = Document::parse(text.as_str()).expect("valid");
+            let root = doc.roots().next().expect("a root");
+            let run = || {
+                let start = Instant::now();
+                assert!(root.elements().all(|item| shared(item).is_none()));
+                start.elapsed()
+            };
+            (0..5).map(|_| run()).min().unwrap_or_default()
+        };
+        let (few, many) = (took(2_000), took(16_000));
+        assert!(many < few.max(Duration::from_micros(50)) * 24, "2,000 items: {few:?}, 16,000 items: {many:?}");
+    }
+}

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::path::{ElementKey, FieldPath, Step};
+use crate::path::{ElementKey, FieldPath, KeyStep, Step};
 use crate::yaml::{NodeRef, Scalar};
 
 /// What must be known of a value to tell it from its siblings. A node of a text has it, and so has a node of a merge's result.
@@ -46,19 +46,25 @@ impl<'a> Value<'a> for NodeRef<'a> {
 }
 
 /// A field by which the elements of a list are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeKey<'t> {
     /// Its name.
     pub name: &'t str,
-    /// What it is for an element that leaves it out; empty where nothing says so.
-    pub default: &'t str,
+    /// What it is for an element that leaves it out, where the type says so. An empty text is a default, too.
+    pub default: Option<Cow<'t, str>>,
 }
 
 impl<'t> From<&'t str> for MergeKey<'t> {
-    /// With the API's default. Of the built-in types, only OpenAPI v3 documents say so: `protocol: TCP` in the ports of containers and
-    /// Services.
+    /// A key without a default.
     fn from(name: &'t str) -> Self {
-        Self { name, default: if name == "protocol" { "TCP" } else { "" } }
+        Self { name, default: None }
+    }
+}
+
+impl<'a> KeyStep<'a> {
+    /// A merge key, with its value in an element.
+    pub fn of(key: &MergeKey<'a>, value: Cow<'a, str>) -> Self {
+        Self { name: Cow::Borrowed(key.name), value, default: key.default.clone() }
     }
 }
 
@@ -117,16 +123,12 @@ impl<'a> ChildId<'a> {
     pub fn step(&self, by: &By<'a>) -> Step<'a> {
         match (self, by) {
             (Self::Key(values), By::Keys(keys)) => Step::Element(
-                keys.iter()
-                    .zip(&values.0)
-                    .filter(|(_, v)| !v.is_empty())
-                    .map(|(k, v)| (Cow::Borrowed(k.name), v.clone()))
-                    .collect(),
+                keys.iter().zip(&values.0).filter_map(|(key, value)| Some(KeyStep::of(key, value.clone()?))).collect(),
             ),
             (Self::Field(name), _) => Step::Field(Cow::Borrowed(name)),
             (Self::Value(value), _) => Step::Value(Cow::Owned(show(value))),
             (Self::Index(i), _) => Step::Index(*i),
-            (Self::Key(values), _) => Step::Value(Cow::Owned(values.0.join(","))),
+            (Self::Key(values), _) => Step::Value(Cow::Owned(values.to_string())),
         }
     }
 }
@@ -141,14 +143,14 @@ fn show(value: &Scalar<'_>) -> String {
 }
 
 /// The values of an element's merge keys, an absent one with its default; `None` where the element is no map, or lacks the first key and
-/// that has none.
+/// that has no default.
 pub fn element_key<'a>(element: impl Value<'a>, keys: &[MergeKey<'a>]) -> Option<ElementKey<'a>> {
     let mut values = Vec::with_capacity(keys.len());
     for (i, key) in keys.iter().enumerate() {
         match element.field(key.name).and_then(key_text) {
-            Some(value) => values.push(value),
-            None if !element.is_map() || (i == 0 && key.default.is_empty()) => return None,
-            None => values.push(Cow::Borrowed(key.default)),
+            Some(value) => values.push(Some(value)),
+            None if !element.is_map() || (i == 0 && key.default.is_none()) => return None,
+            None => values.push(key.default.clone()),
         }
     }
     (!values.is_empty()).then_some(ElementKey(values))
@@ -174,10 +176,8 @@ pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> 
         Step::Index(index) => node.elements().nth(*index),
         Step::Value(value) => node.elements().find(|e| e.scalar().is_some_and(|scalar| show(&scalar) == **value)),
         Step::Element(keys) => node.elements().find(|e| {
-            keys.iter().all(|(key, value)| match e.get(key).and_then(key_text) {
-                Some(own) => own == *value,
-                None => MergeKey::from(&**key).default == &**value,
-            })
+            keys.iter()
+                .all(|key| e.get(&key.name).and_then(key_text).or(key.default.clone()).as_ref() == Some(&key.value))
         }),
     })
 }

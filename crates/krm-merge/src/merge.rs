@@ -430,3 +430,6 @@ fn is_alias(tree: &Tree<'_>) -> bool {
 fn take_all(tree: Tree<'_>) -> Option<Tree<'_>> {
     settle(tree, &mut |_| Pick::Updated)
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,17 +9,42 @@ use std::rc::Rc;
 
 use crate::shown::{misleads, quoted};
 
-/// The values of an element's merge keys, in the order of the keys. Numbers are in decimal, so `80`, `"80"` and `0x50` agree.
+/// The values of an element's merge keys, in the order of the keys; `None` for one that it lacks, and that has no default. Numbers are in
+/// decimal, so `80`, `"80"` and `0x50` agree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ElementKey<'a>(pub Vec<Cow<'a, str>>);
+pub struct ElementKey<'a>(pub Vec<Option<Cow<'a, str>>>);
+
+impl fmt::Display for ElementKey<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values: Vec<&str> = self.0.iter().map(|value| value.as_deref().unwrap_or_default()).collect();
+        f.write_str(&values.join(","))
+    }
+}
+
+/// A merge key that an element has, or has by its default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyStep<'a> {
+    /// Its name.
+    pub name: Cow<'a, str>,
+    /// Its value.
+    pub value: Cow<'a, str>,
+    /// What it is for an element that leaves it out, where the type says so.
+    pub default: Option<Cow<'a, str>>,
+}
+
+impl fmt::Display for KeyStep<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, value(&self.value))
+    }
+}
 
 /// One step down from a map or list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
     /// The field of a map.
     Field(Cow<'a, str>),
-    /// The element of a list with these merge keys: name and value of each.
-    Element(Vec<(Cow<'a, str>, Cow<'a, str>)>),
+    /// The element of a list with these merge keys.
+    Element(Vec<KeyStep<'a>>),
     /// The element of a set.
     Value(Cow<'a, str>),
     /// The element at this index.
@@ -92,10 +117,7 @@ impl<'a> FieldPath<'a> {
     pub fn keyed(&self) -> String {
         self.write(|stride, out| match &stride.step {
             Step::Field(_) => {}
-            Step::Element(keys) => {
-                let keys: Vec<String> = keys.iter().map(|(k, v)| format!("{k}={}", value(v))).collect();
-                out.push_str(&format!("[{}]", keys.join(",")));
-            }
+            Step::Element(keys) => out.push_str(&format!("[{}]", shown_keys(keys))),
             Step::Value(v) => out.push_str(&format!("[={}]", value(v))),
             Step::Index(i) => out.push_str(&format!("[{i}]")),
         })
@@ -107,10 +129,7 @@ impl<'a> FieldPath<'a> {
             (Step::Field(_), _) => {}
             (Step::Index(i), None) => out.push_str(&format!("[{i}]")),
             (_, Some(i)) => out.push_str(&format!("[{i}]")),
-            (Step::Element(keys), None) => {
-                let keys: Vec<String> = keys.iter().map(|(k, v)| format!("{k}={}", value(v))).collect();
-                out.push_str(&format!("[{}]", keys.join(",")));
-            }
+            (Step::Element(keys), None) => out.push_str(&format!("[{}]", shown_keys(keys))),
             (Step::Value(v), None) => out.push_str(&format!("[={}]", value(v))),
         })
     }
@@ -133,6 +152,10 @@ impl<'a> FieldPath<'a> {
         }
         out
     }
+}
+
+fn shown_keys(keys: &[KeyStep<'_>]) -> String {
+    keys.iter().map(KeyStep::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// A text without its middle where it is longer than `most` bytes; most of what is left is its beginning.
@@ -182,7 +205,9 @@ mod tests {
         let mut path = FieldPath::default();
         path.push(Step::Field("spec".into()), None);
         path.push(Step::Field("ports".into()), None);
-        path.push(Step::Element(vec![("port".into(), "80".into()), ("protocol".into(), "TCP".into())]), Some(2));
+        let key =
+            |name: &'static str, value: &'static str| KeyStep { name: name.into(), value: value.into(), default: None };
+        path.push(Step::Element(vec![key("port", "80"), key("protocol", "TCP")]), Some(2));
         path.push(Step::Field("a.b/c".into()), None);
         assert_eq!(path.keyed(), "spec.ports[port=80,protocol=TCP][\"a.b/c\"]");
         assert_eq!(path.indexed(), "spec.ports[2][\"a.b/c\"]");

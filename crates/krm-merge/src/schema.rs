@@ -7,6 +7,7 @@ pub mod builtin;
 mod crd;
 mod openapi;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -39,12 +40,13 @@ impl<'a> By<'a> {
     }
 }
 
-impl ListKind<String> {
-    fn borrowed(&self) -> ListKind<MergeKey<'_>> {
+impl<K> ListKind<K> {
+    /// The same kind, with the keys in another form.
+    fn with_keys<'k, T>(&'k self, key: impl FnMut(&'k K) -> T) -> ListKind<T> {
         match self {
             Self::Atomic => ListKind::Atomic,
             Self::Set => ListKind::Set,
-            Self::Map(keys) => ListKind::Map(keys.iter().map(|key| key.as_str().into()).collect()),
+            Self::Map(keys) => ListKind::Map(keys.iter().map(key).collect()),
         }
     }
 }
@@ -284,9 +286,22 @@ impl<'t> Cursor<'t> {
         Members::of(here.list().map(|list| list.merge_key))
     }
 
-    /// What the user or a schema says of the list that lies here.
+    /// What the user or a schema says of the list that lies here. Whoever names the keys, their defaults are those of the type.
     fn known(self) -> Option<ListKind<MergeKey<'t>>> {
-        let by_rule = self.rules.and_then(|r| r.list.as_ref()).map(ListKind::borrowed);
+        let key = |name: &&'t str| MergeKey { name, default: self.default_of(name) };
+        Some(self.said()?.with_keys(key))
+    }
+
+    /// What an element of the list that lies here has for a field that it leaves out, where its type says so. Source: the API server, which
+    /// tells elements apart by the defaults of their schema.
+    fn default_of(self, key: &str) -> Option<Cow<'t, str>> {
+        let schemas = [self.openapi, self.definition].into_iter().flatten();
+        let by_schema = schemas.filter_map(|schema| schema.field(key)?.default()).next();
+        by_schema.or_else(|| self.here?.default_of(key).map(Cow::Borrowed))
+    }
+
+    fn said(self) -> Option<ListKind<&'t str>> {
+        let by_rule = self.rules.and_then(|r| r.list.as_ref()).map(|list| list.with_keys(String::as_str));
         let by_schema = || self.openapi.and_then(|s| s.list(self.dialect_of_openapi));
         let by_definition = || self.definition.and_then(|s| s.list(Dialect::Server));
         if let Some(list) = by_rule.or_else(by_schema).or_else(by_definition) {
@@ -300,7 +315,7 @@ impl<'t> Cursor<'t> {
         Some(match merges {
             builtin::Merges::Atomic => ListKind::Atomic,
             builtin::Merges::Set => ListKind::Set,
-            builtin::Merges::Map(keys) => ListKind::Map(keys.iter().map(|key| (*key).into()).collect()),
+            builtin::Merges::Map(keys) => ListKind::Map(keys.to_vec()),
         })
     }
 }
@@ -400,7 +415,7 @@ pub fn fit<'a>(
     if alike.is_empty() || !given.contains(&false) {
         return Fit::None;
     }
-    let open = keys.iter().zip(&given).find(|(key, given)| !**given && key.default.is_empty()).map(|(key, _)| key.name);
+    let open = keys.iter().zip(&given).find(|(key, given)| !**given && key.default.is_none()).map(|(key, _)| key.name);
     let mut fitting = alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.0[i] == key.0[i]));
     match (fitting.next(), fitting.next(), open) {
         (Some(only), None, None) if named.contains(only) || named.contains(key) => Fit::None,
@@ -457,15 +472,87 @@ mod tests {
 
     #[test]
     fn merge_keys_are_compared_by_value_and_defaulted() {
-        let key = |text: &str| {
+        let key = |text: &str, [first, second]: [Option<&'static str>; 2]| {
             let doc = Document::parse(text).expect("valid");
             let root = doc.roots().next().expect("root");
-            element_key(root, &["port".into(), "protocol".into()]).map(|k| k.0.join("/"))
+            let key = |name, default: Option<&'static str>| MergeKey { name, default: default.map(Cow::Borrowed) };
+            element_key(root, &[key("port", first), key("protocol", second)]).map(|k| k.to_string())
         };
-        assert_eq!(key("{port: 80}"), Some("80/TCP".into()));
-        assert_eq!(key("{port: '80', protocol: TCP}"), Some("80/TCP".into()));
-        assert_eq!(key("{port: 0x50, protocol: UDP}"), Some("80/UDP".into()));
-        assert_eq!(key("{protocol: UDP}"), None);
+        for (text, defaults, want) in [
+            ("{port: 80}", [None, Some("TCP")], Some("80,TCP")),
+            ("{port: '80', protocol: TCP}", [None, Some("TCP")], Some("80,TCP")),
+            ("{port: 0x50, protocol: UDP}", [None, Some("TCP")], Some("80,UDP")),
+            ("{port: 80}", [None, None], Some("80,")),
+            ("{protocol: UDP}", [None, Some("TCP")], None),
+            ("{protocol: UDP}", [Some(""), None], Some(",UDP")),
+            ("80", [Some(""), None], None),
+        ] {
+            assert_eq!(key(text, defaults).as_deref(), want, "{text}");
+        }
+    }
+
+    /// How a list of ports merges, `PORTS` standing for its schema, in the definition of `example.com/v1` and in the OpenAPI document.
+    fn ports(api_version: &str, kind: &str, definition: &str, openapi: &str) -> String {
+        let schema = |ports: &str| format!("{{properties: {{spec: {{properties: {{ports: {ports}}}}}}}}}");
+        let definition = format!(
+            "{{spec: {{group: example.com, names: {{kind: Thing}}, versions: [{{name: v1, schema: {{openAPIV3Schema: {}}}}}]}}}}",
+            schema(definition)
+        );
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let gvk = format!("x-kubernetes-group-version-kind: [{{group: '{group}', version: {version}, kind: {kind}}}]");
+        let openapi =
+            format!("{{definitions: {{t: {{{gvk}, properties: {{spec: {{properties: {{ports: {openapi}}}}}}}}}}}}}");
+        let rule = |api_version: &str, kind: &str, path: &str| ListRule {
+            api_version: api_version.into(),
+            kind: kind.into(),
+            path: path.split('.').map(str::to_owned).collect(),
+            list: ListKind::Map(vec!["port".into(), "protocol".into()]),
+        };
+        let rules = [
+            rule("example.com/v1", "Thing", "spec.ports"),
+            rule("v1", "Service", "spec.ports"),
+            rule("networking.k8s.io/v1", "NetworkPolicy", "spec.egress.ports"),
+        ];
+        let docs = [definition, openapi].map(|text| Document::parse(text).expect("valid"));
+        let [definition, openapi] = docs.each_ref().map(|doc| doc.roots().next().expect("root"));
+        let types = Types::new(rules, Inference::On, Dialect::Server).with_definitions([definition]);
+        let types = types.with_openapi(openapi).expect("models");
+        let path: &[&str] = if kind == "NetworkPolicy" { &["spec", "egress", "ports"] } else { &["spec", "ports"] };
+        let cursor = path.iter().fold(types.root(api_version, kind), |cursor, name| cursor.field(name));
+        let kind = list_kind(cursor, &[Vec::<NodeRef<'_>>::new()]).expect("a kind");
+        let ListKind::Map(keys) = kind else { panic!("{kind:?}") };
+        let shown = |key: &MergeKey<'_>| format!("{}={}", key.name, key.default.as_deref().unwrap_or("(none)"));
+        keys.iter().map(shown).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_default_is_that_of_the_type_whoever_names_the_key() {
+        let none = "port=(none) protocol=(none)";
+        let says = |default: &str| format!("{{items: {{properties: {{protocol: {{default: {default}}}}}}}}}");
+        for (api_version, kind, definition, openapi, want) in [
+            ("example.com/v1", "Thing", "{}", "{}", none),
+            ("example.com/v1", "Thing", &*says("UDP"), "{}", "port=(none) protocol=UDP"),
+            ("example.com/v1", "Thing", &says("UDP"), &says("SCTP"), "port=(none) protocol=SCTP"),
+            ("example.com/v1", "Thing", &says("''"), "{}", "port=(none) protocol="),
+            ("example.com/v1", "Thing", &says("0x50"), "{}", "port=(none) protocol=80"),
+            ("example.com/v1", "Thing", &says("null"), "{}", none),
+            (
+                "example.com/v2",
+                "Thing",
+                &says("UDP"),
+                "{items: {}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [port, protocol]}",
+                none,
+            ),
+            ("v1", "Service", "{}", "{}", "port=(none) protocol=TCP"),
+            ("v1", "Service", "{}", &says("UDP"), "port=(none) protocol=UDP"),
+            ("networking.k8s.io/v1", "NetworkPolicy", "{}", "{}", "port=(none) protocol=TCP"),
+        ] {
+            assert_eq!(
+                ports(api_version, kind, definition, openapi),
+                want,
+                "{api_version} {kind} {definition} {openapi}"
+            );
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use anyhow::Result;
 use krm_merge::child::By;
+use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
@@ -86,7 +87,7 @@ fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]
     let source = versions.documents[into].source();
     let input = versions.documents.iter().map(|document| document.source().len()).sum();
     let budget = Budget::new(Limit::default().with_input(input));
-    let mut edits = Vec::new();
+    let mut edits: Vec<TextEdits> = Vec::new();
     let mut added = String::new();
     for spot in versions.resources() {
         let own = places.iter().filter(|place| spot.is(&place.resource));
@@ -97,10 +98,10 @@ fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]
         let is_whole = paths.iter().any(String::is_empty);
         match (spot.here[into], spot.here[from]) {
             (Some(here), None) if is_whole => {
-                edits.push(splice::Edit { range: extent(here.value), text: String::new() });
+                edits.push(TextEdits::of(vec![Edit { range: extent(here.value), text: String::new() }])?);
             }
             (Some(here), _) if !is_whole => {
-                edits.extend(splice::edits(here.value, &set(&spot, &here, from, into, &paths), &budget)?);
+                edits.push(splice::edits(here.value, &set(&spot, &here, from, into, &paths), &budget)?);
             }
             (None, Some(other)) if is_whole => added.push_str(&document(&other)),
             (None, Some(other)) => {
@@ -110,7 +111,7 @@ fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]
             _ => {}
         }
     }
-    let mut text = splice::apply(source, 0..source.len(), &splice::joined(edits));
+    let mut text = TextEdits::default().union(edits)?.apply(source, 0..source.len());
     if !added.is_empty() && !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

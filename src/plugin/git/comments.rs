@@ -7,7 +7,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use krm_merge::splice::{self, Edit};
+use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::yaml::Document;
 
 use super::choices::{ORIGINAL, OURS, THEIRS};
@@ -162,9 +162,8 @@ pub fn carried(versions: &Versions<'_, 3>, texts: [&Document<'static>; 2], lost:
     }
     let mut all_edits = edits.into_iter();
     texts.map(|document| {
-        let mut edits = all_edits.next().unwrap_or_default();
-        edits.sort_by_key(|edit| edit.range.start);
-        splice::apply(document.source(), 0..document.source().len(), &edits)
+        let edits = TextEdits::of(all_edits.next().unwrap_or_default()).unwrap_or_default();
+        edits.apply(document.source(), 0..document.source().len())
     })
 }
 

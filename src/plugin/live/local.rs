@@ -1,21 +1,26 @@
 //! The resources of the files, each with its three states: what was applied last, what the files say, what the cluster has.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::schema::{Types, builtin};
 use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
-use krm_merge_function::config::{API_VERSION, Config, KIND};
-use serde_json::{Value, json};
+use krm_merge_function::config::{Config, Mode, Settings, Task};
+use krm_merge_function::name::Name;
+use serde_json::{Map, Value, json};
 
 use super::cluster::{Address, Cluster};
 use super::object::{self, Object};
 use super::openapi::{self, Schema};
 use super::spelling::{Known, Like, spelled, without_nulls};
+use super::text;
 use crate::side::{Part, Side};
 use crate::told::whereabouts;
+
+/// The models of the cluster's own types, by name.
+pub type Models = Map<String, Value>;
 
 /// A resource of the files, with what the cluster has of it.
 #[derive(Debug)]
@@ -53,11 +58,11 @@ impl Local {
     }
 }
 
-/// Reads what the cluster has of each resource of the files, and how the lists of its own types merge, as `mergeKeys`.
+/// Reads what the cluster has of each resource of the files, and the models of the cluster's own types.
 ///
 /// # Errors
 /// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
-pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result<(Vec<Local>, Vec<Value>)> {
+pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result<(Vec<Local>, Models)> {
     let budget = Budget::new(limit);
     let mut given = Vec::new();
     for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
@@ -75,7 +80,8 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result
         given.push((name, applied));
     }
     let mut locals: Vec<Local> = Vec::new();
-    let mut rules: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+    let mut models = Models::new();
+    let mut known = BTreeSet::new();
     for (name, mut applied) in given {
         let address = cluster.address(&applied).await.with_context(|| name.clone())?;
         applied.settle(&address);
@@ -91,10 +97,10 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result
             noted.settle(&address);
         }
         let of_type = (updated.api_version().to_owned(), updated.kind().to_owned());
-        if builtin::root(&of_type.0, &of_type.1).is_none() && !rules.contains_key(&of_type) {
+        if builtin::root(&of_type.0, &of_type.1).is_none() && known.insert(of_type.clone()) {
             let schema = cluster.schema(&of_type.0).await.with_context(|| format!("the types of {}", of_type.0))?;
-            let of_lists = schema.map(|s| openapi::rules(s, &of_type.0, &of_type.1)).unwrap_or_default();
-            rules.insert(of_type, of_lists);
+            let of_type = schema.and_then(|s| openapi::models(s, &of_type.0, &of_type.1));
+            models.extend(of_type.into_iter().flatten().map(|(name, model)| (name.clone(), model.clone())));
         }
         let original = noted.as_ref().map(Object::stored);
         let dest = live.clone().map(|live| Object::live(live).stored());
@@ -102,9 +108,8 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result
     }
     let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
-    let rules: Vec<Value> = rules.into_values().flatten().collect();
-    spell(cluster, &mut locals, &rules).await?;
-    Ok((locals, rules))
+    spell(cluster, &mut locals, &models).await?;
+    Ok((locals, models))
 }
 
 /// The group and kind of what defines a type.
@@ -126,9 +131,9 @@ fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
 }
 
 /// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.
-async fn spell(cluster: &mut Cluster, locals: &mut [Local], rules: &[Value]) -> Result<()> {
-    let written = functionconfig(json!({"mode": "ThreeWay"}), rules)?;
-    let types = config(&written)?.types;
+async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models) -> Result<()> {
+    let said = document(models)?;
+    let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
     for local in locals.iter_mut() {
         for said in local.original.iter().chain([&local.updated]) {
             local.dest = local.dest.as_ref().map(|dest| without_nulls(dest, said, &types)).transpose()?;
@@ -145,20 +150,22 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], rules: &[Value]) -> 
     Ok(())
 }
 
-/// The functionConfig of a merge with what the cluster says of its types.
+/// What the cluster says of its types, as an OpenAPI document.
 ///
 /// # Errors
 /// None for what this module writes.
-pub fn functionconfig(mut spec: Value, rules: &[Value]) -> Result<Document<'static>> {
-    spec["mergeKeys"] = rules.into();
-    Ok(Document::parse(json!({"apiVersion": API_VERSION, "kind": KIND, "spec": spec}).to_string())?)
+pub fn document(models: &Models) -> Result<Document<'static>> {
+    Ok(Document::parse(text::yaml(&json!({"components": {"schemas": models}})))?)
 }
 
-/// The same, read.
+/// How a merge goes that knows the types of the cluster.
 ///
 /// # Errors
-/// Merge keys that the function does not take.
-pub fn config<'d>(functionconfig: &'d Document<'_>) -> Result<Config<'d>> {
-    let root = Document::roots(functionconfig).next().context("a map")?;
-    Config::read(root).map_err(|e| anyhow!("the types of the cluster: {e}"))
+/// Models that the function does not take.
+pub fn config<'d>(task: Task<'d>, models: &'d Document<'_>, limit: Limit) -> Result<Config<'d>> {
+    let root = models.roots().next().context("a map")?;
+    let has_models = root.at(&["components", "schemas"]).is_some_and(|schemas| schemas.fields().next().is_some());
+    let name = Name::Field("components.schemas".to_owned());
+    let settings = Settings { openapi: has_models.then_some((name, root)), limit, ..Settings::default() };
+    Config::new(task, settings).map_err(|e| anyhow!("the types of the cluster: {e}"))
 }

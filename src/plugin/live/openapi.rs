@@ -1,57 +1,15 @@
-//! The types of a cluster, from its `/openapi/v3`: merge keys of custom resources, as `mergeKeys` of a functionConfig, and the forms of values.
+//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms of values.
 
 use krm_merge::schema::builtin;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
-/// The deepest nesting that is looked into: a schema may refer to itself.
-const DEPTH: usize = 40;
+/// How many references may lead to a schema; more are a circle.
+const REFERENCES: usize = 40;
 
-/// How the lists of a type merge; a list of which the schema says nothing is atomic, as it is to the server.
-pub fn rules(document: &Value, api_version: &str, kind: &str) -> Vec<Value> {
-    let mut walk = Walk { api_version, kind, path: Vec::new(), rules: Vec::new() };
-    for (name, field) in Schema::of_type(document, api_version, kind).into_iter().flat_map(Schema::fields) {
-        // What all types have is known already.
-        if !["apiVersion", "kind", "metadata"].contains(&name) {
-            walk.field(name, field);
-        }
-    }
-    walk.rules
-}
-
-struct Walk<'d> {
-    api_version: &'d str,
-    kind: &'d str,
-    path: Vec<&'d str>,
-    rules: Vec<Value>,
-}
-
-impl<'d> Walk<'d> {
-    fn field(&mut self, name: &'d str, schema: Schema<'d>) {
-        // Such a name cannot be written in a path.
-        if name.is_empty() || name.contains(['.', '[']) || self.path.len() == DEPTH {
-            return;
-        }
-        self.path.push(name);
-        self.value(schema);
-        self.path.pop();
-    }
-
-    fn value(&mut self, schema: Schema<'d>) {
-        if let Some(items) = schema.items() {
-            let (api_version, kind, path) = (self.api_version, self.kind, self.path.join("."));
-            let mut rule = json!({"apiVersion": api_version, "kind": kind, "path": path});
-            match (schema.node["x-kubernetes-list-type"].as_str(), &schema.node["x-kubernetes-list-map-keys"]) {
-                (Some("map"), Value::Array(keys)) if !keys.is_empty() => rule["keys"] = Value::Array(keys.clone()),
-                (Some("set"), _) => rule["set"] = true.into(),
-                _ => rule["atomic"] = true.into(),
-            }
-            self.rules.push(rule);
-            return self.value(items);
-        }
-        for (name, field) in schema.fields() {
-            self.field(name, field);
-        }
-    }
+/// All models of a document, if one of them is of the type. The merge reads of them what it comes by, so a type may hold itself.
+pub fn models<'d>(document: &'d Value, api_version: &str, kind: &str) -> Option<&'d Map<String, Value>> {
+    Schema::of_type(document, api_version, kind)?;
+    document["components"]["schemas"].as_object()
 }
 
 /// What a document says of a type, or of what is below it.
@@ -139,15 +97,10 @@ impl<'d> Schema<'d> {
         self.below(&self.node["additionalProperties"], Child::Entry)
     }
 
-    fn fields(self) -> impl Iterator<Item = (&'d str, Self)> {
-        let fields = self.node["properties"].as_object().into_iter().flatten();
-        fields.map(move |(name, node)| (name.as_str(), self.below(node, Child::Field)))
-    }
-
     /// What a part of it refers to: the API server writes a reference with a default as `allOf` of one.
     fn below(self, node: &'d Value, child: Child) -> Self {
         let mut below = Self { node, child, form: Form::Given, ..self };
-        for _ in 0..DEPTH {
+        for _ in 0..REFERENCES {
             let all = below.node["allOf"].as_array();
             if let Some([only]) = all.map(Vec::as_slice) {
                 below.node = only;
@@ -193,38 +146,21 @@ fn described(schema: &Value) -> Form {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn lists_are_found_behind_references_and_in_lists() {
+    fn the_models_of_a_document_are_those_that_a_type_may_refer_to() {
         let document = json!({"components": {"schemas": {
-            "com.example.v1.Gateway": {
+            "gateway": {
                 "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Gateway"}],
-                "properties": {"metadata": {"$ref": "#/components/schemas/meta"}, "spec": {"allOf": [{"$ref": "#/components/schemas/spec"}]}},
+                "properties": {"spec": {"allOf": [{"$ref": "#/components/schemas/spec"}]}},
             },
-            "spec": {"properties": {
-                "servers": {
-                    "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["host"],
-                    "items": {"properties": {"ports": {"type": "array", "x-kubernetes-list-type": "set"}}},
-                },
-                "loop": {"$ref": "#/components/schemas/spec"},
-                "free": {"type": "array"},
-            }},
+            "spec": {"properties": {"loop": {"$ref": "#/components/schemas/spec"}}},
         }}});
-        let rule = |path: &str, name: &str, value: Value| {
-            let mut rule = json!({"apiVersion": "example.com/v1", "kind": "Gateway", "path": path});
-            rule[name] = value;
-            rule
-        };
-        let rules = rules(&document, "example.com/v1", "Gateway");
-        for want in [
-            rule("spec.servers", "keys", json!(["host"])),
-            rule("spec.servers.ports", "set", json!(true)),
-            rule("spec.free", "atomic", json!(true)),
-            rule("spec.loop.servers", "keys", json!(["host"])),
-        ] {
-            assert!(rules.contains(&want), "{want}");
-        }
-        assert!(super::rules(&document, "example.com/v1", "Other").is_empty());
+        assert_eq!(models(&document, "example.com/v1", "Gateway"), document["components"]["schemas"].as_object());
+        assert_eq!(models(&document, "example.com/v1", "Other"), None);
+        assert_eq!(models(&json!({}), "example.com/v1", "Gateway"), None);
     }
 }

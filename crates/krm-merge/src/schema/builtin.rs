@@ -176,6 +176,12 @@ impl FieldRef {
         (self.shape == Shape::List).then_some(self.rule)
     }
 
+    /// What an element of its list has for a field that it leaves out. Source: the API server gives every port of a built-in type the
+    /// protocol TCP; the documents that the table is made from have no defaults.
+    pub fn default_of(self, key: &str) -> Option<&'static str> {
+        (self.shape == Shape::List && key == "protocol").then_some("TCP")
+    }
+
     /// What a patch does with its value, be that a list or not.
     pub fn strategy(self) -> Strategy {
         self.rule.strategy

@@ -85,7 +85,7 @@ spec:
         let kind = |cursor| list_kind(cursor, &side);
         assert_eq!(
             kind(spec.field("servers")),
-            Ok(ListKind::Map(vec!["host".into(), MergeKey { name: "port", default: "80" }]))
+            Ok(ListKind::Map(vec!["host".into(), MergeKey { name: "port", default: Some("80".into()) }]))
         );
         assert_eq!(kind(spec.field("servers").field("routes")), Ok(ListKind::Atomic), "a schema overrules inference");
         assert_eq!(kind(spec.field("pools").field("blue").field("members")), Ok(ListKind::Map(vec!["id".into()])));

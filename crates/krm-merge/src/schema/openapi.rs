@@ -4,9 +4,11 @@
 //! asked of it, and a type that holds itself needs no end. Sources: `x-kubernetes-patch-strategy` and `-patch-merge-key` as kubectl reads
 //! them, `x-kubernetes-list-type` and `-list-map-keys` as the API server does.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Dialect, ListKind, Members, MergeKey, merge_keys};
+use super::{Dialect, ListKind, Members, merge_keys};
+use crate::child::key_text;
 use crate::yaml::NodeRef;
 
 /// The models of an OpenAPI document, by name, and the types of resources among them.
@@ -92,7 +94,7 @@ impl<'t> Schema<'t> {
     }
 
     /// How the list merges that the schema is of; `None` where it isn't of one. A list of which nothing more is said is replaced.
-    pub(super) fn list(self, dialect: Dialect) -> Option<ListKind<MergeKey<'t>>> {
+    pub(super) fn list(self, dialect: Dialect) -> Option<ListKind<&'t str>> {
         let text = |key| self.said(key).and_then(NodeRef::as_str);
         let list_type = text("x-kubernetes-list-type");
         let is_list = self.is_list();
@@ -102,13 +104,13 @@ impl<'t> Schema<'t> {
         };
         if self.has_strategy("merge") {
             return match text("x-kubernetes-patch-merge-key") {
-                Some(key) => Some(self.keyed(merge_keys(&[key], &map_keys))),
+                Some(key) => Some(ListKind::Map(merge_keys(&[key], &map_keys).to_vec())),
                 None if is_list => Some(ListKind::Set),
                 None => None,
             };
         }
         let kind = match list_type.filter(|_| dialect == Dialect::Server) {
-            Some("map") if !map_keys.is_empty() => self.keyed(&map_keys),
+            Some("map") if !map_keys.is_empty() => ListKind::Map(map_keys),
             Some("set") => ListKind::Set,
             _ => ListKind::Atomic,
         };
@@ -134,13 +136,9 @@ impl<'t> Schema<'t> {
         Members::of(self.is_list().then_some(merge_key))
     }
 
-    /// A list that merges by these keys, with the defaults that the schema of its elements has for them.
-    fn keyed(self, names: &[&'t str]) -> ListKind<MergeKey<'t>> {
-        let key = |name: &&'t str| match self.field(name).and_then(|field| field.said("default")) {
-            Some(default) => MergeKey { name, default: default.string() },
-            None => MergeKey::from(*name),
-        };
-        ListKind::Map(names.iter().map(key).collect())
+    /// What it is where it is left out, as the value of a merge key.
+    pub(super) fn default(self) -> Option<Cow<'t, str>> {
+        self.said("default").and_then(key_text)
     }
 
     /// Whether its value is a resource of its own, with the metadata of one.

@@ -360,24 +360,25 @@ impl Layout<'_> {
                 true
             }
         };
-        if let Some(last) = places.last().filter(|_| kept_last) {
-            let own = last.bottom(doc);
-            // Comments at the end of the block, in its own column: not those of the last child, which came with it.
-            let deeper_than_host = places[0].column(doc).saturating_sub(1);
-            let foot = &text[own..below(doc, last.end, deeper_than_host).min(bottom).max(own)];
-            out.extend(
-                comment_lines(foot, column, self.budget)
-                    .into_iter()
-                    .rev()
-                    .skip_while(String::is_empty)
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .rev(),
-            );
-            let own_foot = &text[next_line(text, last.end)..own];
-            if !written.last().is_some_and(|(_, v)| v.style() == Style::Block) {
-                out.extend(comment_lines(own_foot, column, self.budget));
-            }
+        if kept_last {
+            out.extend(self.foot(node, &places, column, bottom));
+        }
+        out
+    }
+
+    /// The comments at the end of a block, in its own column: not those of the last child, which came with it.
+    fn foot(&self, node: NodeRef<'_>, places: &[Place], column: usize, bottom: usize) -> Vec<String> {
+        let (Some(first), Some(last)) = (places.first(), places.last()) else { return Vec::new() };
+        let (doc, text) = (node.document(), node.document().source());
+        let own = last.bottom(doc);
+        let deeper_than_host = first.column(doc).saturating_sub(1);
+        let foot = &text[own..below(doc, last.end, deeper_than_host).min(bottom).max(own)];
+        let mut out = comment_lines(foot, column, self.budget);
+        while out.last().is_some_and(String::is_empty) {
+            out.pop();
+        }
+        if !node.written().last().is_some_and(|(_, value)| value.style() == Style::Block) {
+            out.extend(comment_lines(&text[next_line(text, last.end)..own], column, self.budget));
         }
         out
     }

@@ -101,7 +101,7 @@ impl<'s> Document<'s> {
     /// Parses a text, which may hold several documents.
     ///
     /// # Errors
-    /// What granit-parser rejects; nesting deeper than 500 levels; an alias inside the node it
+    /// What granit-parser rejects; nesting deeper than 200 levels; an alias inside the node it
     /// stands for; aliases that stand for more than a million nodes. Each with its place.
     pub fn parse(source: impl Into<Cow<'s, str>>) -> Result<Self, Error> {
         super::parse::parse(source.into())

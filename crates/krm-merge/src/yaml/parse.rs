@@ -14,8 +14,9 @@ use super::block_scalar::BlockScalar;
 use super::error::{Error, line_end};
 use super::node::{Document, Kind, NONE, Node, Props, Style};
 
-/// The deepest nesting of maps and lists. Real manifests stay below 50; the functions that walk a tree recurse.
-pub(super) const MAX_DEPTH: usize = 500;
+/// The deepest nesting of maps and lists. Real manifests stay below 50; the functions that walk a tree recurse, and fit with this into a
+/// stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
+pub(super) const MAX_DEPTH: usize = 200;
 
 /// The most nodes that aliases may stand for, all together: text that means more is an alias bomb.
 const MAX_EXPANDED: usize = 1_000_000;
