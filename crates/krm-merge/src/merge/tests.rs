@@ -50,7 +50,7 @@ fn applied<'a>(dest: NodeRef<'a>, change: Option<&Change<'a>>, pick: Pick) -> (S
         pick
     });
     let edits = splice::edits(dest, &settled.expect("a resource"), &Budget::default()).expect("within the limit");
-    (splice::apply(source, 0..source.len(), &edits), conflicts)
+    (edits.apply(source, 0..source.len()), conflicts)
 }
 
 /// A value and its text.
