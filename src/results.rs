@@ -7,7 +7,7 @@ use serde_yaml::Value;
 
 use krm_merge::child::Value as _;
 use krm_merge::limit::{Budget, Exceeded, Kind as Written};
-use krm_merge::path::cut;
+use krm_merge::path::{FieldPath, cut};
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::shown;
@@ -219,13 +219,19 @@ impl Outcome {
             (None, None) => format!("cleared with null in {side}"),
         };
         let settled = verdict_of(policy.settles(conflict));
-        let message = format!(
-            "`{}` was {} and {}{}: {settled}",
-            conflict.path.shown(),
-            did(&dest, "dest"),
-            did(&updated, "updated"),
-            show("from", &original),
-        );
+        let path = conflict.path.shown();
+        let message = match &conflict.taking {
+            Taking::Order(moved) => {
+                let moved: Vec<String> = moved.iter().map(FieldPath::shown).collect();
+                format!("the order of `{path}` was changed in dest and otherwise in updated ({}): {settled}", listed(&moved))
+            }
+            Taking::Value | Taking::Deletion | Taking::CutDown => format!(
+                "`{path}` was {} and {}{}: {settled}",
+                did(&dest, "dest"),
+                did(&updated, "updated"),
+                show("from", &original),
+            ),
+        };
         let field = Field {
             path: conflict.path.indexed(),
             current_value: conflict.dest.as_ref().and_then(Tree::view).map(|view| value_of(view, budget)),
@@ -239,7 +245,7 @@ impl Outcome {
     /// A resource that updated deleted and dest changed at these places; `json` is the original one.
     pub fn deleted_upstream(dest: &Resource<'_>, places: &[String], json: String, policy: OnConflict) -> Self {
         let changed = listed(places);
-        let settled = verdict_of(policy.settled(Taking::Deletion));
+        let settled = verdict_of(policy.settled(&Taking::Deletion));
         let message = format!("the resource was deleted in updated and changed in dest ({changed}): {settled}");
         let told = Some(Told { place: changed, settled });
         Self { told, ..Self::new(severity_of(policy), message) }.about(dest).tagged(Some(json))

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Wants};
 use crate::child::{By, ChildId, MergeKey, element_key};
 use crate::host::is_protected;
 use crate::path::{ElementKey, FieldPath};
@@ -66,6 +66,17 @@ struct Sides<'a> {
 impl<'a> Sides<'a> {
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
+    }
+
+    /// A change inside of a map or list, and of its order; `None` where nothing happened.
+    fn inside(self, inside: Inside<'a>) -> Option<Change<'a>> {
+        let order = if inside.emptied == Emptied::Goes { Order::OfDest } else { Order::From(self.original) };
+        let inside = Inside { order, ..inside };
+        let says_nothing = inside.children.is_empty() && !inside.has_new_order();
+        if says_nothing && self.original.is_some() && inside.emptied == Emptied::Stays {
+            return None;
+        }
+        self.expecting(Wants::Inside(inside))
     }
 
     /// The sides that have a value and not only a null.
@@ -216,10 +227,7 @@ impl<'a> Differ<'a> {
             let change = self.field(name, inner, cursor)?;
             children.extend(change.map(|change| Child { id, node: None, change }));
         }
-        if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
-            return Ok(None);
-        }
-        Ok(sides.expecting(Wants::Inside(Inside { emptied, ..Inside::of(like, By::Field, children) })))
+        Ok(sides.inside(Inside { emptied, ..Inside::of(like, By::Field, children) }))
     }
 
     /// A field on all sides.
@@ -265,10 +273,7 @@ impl<'a> Differ<'a> {
                 return Ok(sides.expecting(sides.updated.map_or(Wants::Nothing, Wants::Value)));
             }
         };
-        if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
-            return Ok(None);
-        }
-        Ok(sides.expecting(Wants::Inside(Inside { emptied, ..Inside::of(like, by, children) })))
+        Ok(sides.inside(Inside { emptied, ..Inside::of(like, by, children) }))
     }
 
     fn elements(

@@ -8,14 +8,14 @@ mod order;
 
 use std::collections::HashMap;
 
-use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Others, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Order, Others, Wants};
 use crate::child::{By, ChildId, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Pick, Taking, Tree, View, settle};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same_comment};
-use order::{elements_as_ordered, fields_beside_siblings, list_over_list, with_new_elements};
+use order::{arrange, elements_as_ordered, list_over_list};
 
 /// The outcome of a walk.
 #[derive(Debug)]
@@ -203,9 +203,9 @@ impl<'a> Walk<'a> {
         for child in children {
             self.put(&mut branch, child, None)?;
         }
-        if !inside.order.is_empty() {
+        if let Order::Asked(order) = &inside.order {
             let known = branch.entries.len();
-            elements_as_ordered(&mut branch, known, &inside.by, &inside.order);
+            elements_as_ordered(&mut branch, known, &inside.by, order);
         }
         Ok(branch.into_tree())
     }
@@ -252,7 +252,6 @@ impl<'a> Walk<'a> {
         let Some(mut branch) = dest.into_branch(&inside.by, inside.children.len()) else { return Ok(None) };
         let merges = self.merges(&mut branch, inside)?;
         let mut asked = vec![false; branch.entries.len()];
-        let known = branch.entries.len();
         let mut new: Vec<(&ChildId<'a>, Entry<'a>)> = Vec::new();
         let mut new_by_id: HashMap<&ChildId<'a>, usize> = HashMap::new();
         for child in inside.children.iter().filter(|child| !merges.brings_in(&child.id)) {
@@ -280,8 +279,11 @@ impl<'a> Walk<'a> {
         if inside.emptied == Emptied::Goes && is_empty {
             return Ok(None);
         }
-        let new: Vec<Entry<'a>> = new.into_iter().map(|(_, entry)| entry).collect();
-        self.arrange(&mut branch, inside, new, known);
+        let known = branch.entries.len();
+        new.into_iter().for_each(|(_, entry)| branch.push(entry));
+        if inside.by != By::Field || self.new_fields == NewFields::BesideSiblings {
+            arrange(&mut branch, known, inside, self.new, &self.path);
+        }
         Ok(Some(branch.into_tree()))
     }
 
@@ -388,22 +390,6 @@ impl<'a> Walk<'a> {
             };
             if goes {
                 branch.entries[at].value = None;
-            }
-        }
-    }
-
-    /// Puts new children where they belong.
-    fn arrange(&self, branch: &mut Branch<'a>, inside: &Inside<'a>, new: Vec<Entry<'a>>, known: usize) {
-        if !inside.order.is_empty() {
-            new.into_iter().for_each(|entry| branch.push(entry));
-            elements_as_ordered(branch, known, &inside.by, &inside.order);
-        } else if !new.is_empty() {
-            match inside.by {
-                By::Field if self.new_fields == NewFields::BesideSiblings => {
-                    fields_beside_siblings(branch, inside.like, new);
-                }
-                By::Field | By::Index => with_new_elements(branch, new, NewElements::Append),
-                By::Keys(_) | By::Value => with_new_elements(branch, new, self.new),
             }
         }
     }
