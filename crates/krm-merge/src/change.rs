@@ -92,7 +92,7 @@ impl<'a> Change<'a> {
     pub fn adds_values(&self) -> bool {
         match &self.wants {
             Wants::Same | Wants::Nothing => false,
-            Wants::Value(_) => true,
+            Wants::Value(_) | Wants::Text(_) => true,
             Wants::Inside(inside) => {
                 !matches!(self.expects, Expects::Exactly(Some(_)))
                     || inside.children.iter().any(|c| c.change.adds_values())
@@ -173,6 +173,8 @@ pub enum Wants<'a> {
     Nothing,
     /// This value, whole.
     Value(NodeRef<'a>),
+    /// This value as it is written, with its comments: dest's text is what the other side changed.
+    Text(NodeRef<'a>),
     /// A map or list, of which only these children are asked for.
     Inside(Inside<'a>),
 }

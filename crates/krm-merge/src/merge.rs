@@ -12,7 +12,7 @@ use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Order, 
 use crate::child::{By, ChildId, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
-use crate::tree::{Branch, Comments, Conflict, Entry, Key, Pick, Taking, Tree, View, settle};
+use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same_comment};
 use order::{arrange, elements_as_ordered, list_over_list};
@@ -68,6 +68,7 @@ impl<'a> Walk<'a> {
         let (kind, is_null) = (view.map(View::kind), view.is_some_and(View::is_null));
         let updated = match &change.wants {
             Wants::Same => return Ok(dest),
+            Wants::Text(node) => return Ok(Some(Tree::Node(*node))),
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
             Wants::Inside(inside) => match dest {
@@ -235,7 +236,7 @@ impl<'a> Walk<'a> {
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
         let comments = Comments { above: None, behind };
-        Ok(value.map(|value| Entry { place, key: key.map(Key::Node), value: Some(value), comments }))
+        Ok(value.map(|value| Entry { place, comments, ..Entry::new(key.map(Key::Node), value) }))
     }
 
     fn warn(&mut self, notice: Notice, dest: Option<NodeRef<'a>>, proposed: Option<NodeRef<'a>>) {
@@ -339,6 +340,10 @@ impl<'a> Walk<'a> {
         let before = entry.value.as_ref().and_then(Tree::like);
         let old_key = entry.key.and_then(|key| key.node());
         entry.value = self.node(entry.value.take(), &child.change, &[])?;
+        if let (Wants::Text(_), Some((key, node))) = (&child.change.wants, child.node) {
+            *entry = as_written(entry, key, node);
+            return Ok(());
+        }
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
         match &mut entry.value {
@@ -392,6 +397,20 @@ impl<'a> Walk<'a> {
                 branch.entries[at].value = None;
             }
         }
+    }
+}
+
+/// A child of dest as the other side has written it, comments and all.
+fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
+    let place = key.map_or_else(|| Place::behind_dash(node), |key| Some(Place::of_entry(key, node)));
+    let above = place.map(|place| comments_above(&place, node.document())).unwrap_or_default();
+    let behind = place.and_then(|place| comment_text(&place, node)).unwrap_or_default();
+    let comments = Comments { above: Some(above), behind: Some(behind) };
+    Entry {
+        place: entry.place,
+        comments,
+        layout: Layout::Own,
+        ..Entry::new(key.map(Key::Node).or(entry.key), Tree::Node(node))
     }
 }
 

@@ -84,6 +84,17 @@ pub struct Entry<'a> {
     pub value: Option<Tree<'a>>,
     /// What becomes of its comments.
     pub comments: Comments<'a>,
+    /// How its value is laid out, where that comes from another document.
+    pub layout: Layout,
+}
+
+/// How a value is laid out that comes from another document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// As the document is into which it comes.
+    Host,
+    /// As it is written, with its comments.
+    Own,
 }
 
 /// The key of a field.
@@ -241,6 +252,7 @@ impl<'a> Entry<'a> {
             key: key.map(Key::Node),
             value: Some(Tree::Node(value)),
             comments: Comments::default(),
+            layout: Layout::Host,
         }
     }
 
@@ -251,7 +263,7 @@ impl<'a> Entry<'a> {
 
     /// A child that `like` lacks.
     pub fn new(key: Option<Key<'a>>, value: Tree<'a>) -> Self {
-        Self { place: None, key, value: Some(value), comments: Comments::default() }
+        Self { place: None, key, value: Some(value), comments: Comments::default(), layout: Layout::Host }
     }
 }
 
