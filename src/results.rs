@@ -223,7 +223,10 @@ impl Outcome {
         let message = match &conflict.taking {
             Taking::Order(moved) => {
                 let moved: Vec<String> = moved.iter().map(FieldPath::shown).collect();
-                format!("the order of `{path}` was changed in dest and otherwise in updated ({}): {settled}", listed(&moved))
+                format!(
+                    "the order of `{path}` was changed in dest and otherwise in updated ({}): {settled}",
+                    listed(&moved)
+                )
             }
             Taking::Value | Taking::Deletion | Taking::CutDown => format!(
                 "`{path}` was {} and {}{}: {settled}",

@@ -208,7 +208,10 @@ impl<'a> Differ<'a> {
             let id = ChildId::Field(name);
             let there = dest.get(name, i);
             let entry = |(key, value)| (Place::of_entry(key, value), value);
-            if in_blocks && !is_walked(&self.path, name) && is_left_alone(old.map(entry), there.map(entry), entry((key, new))) {
+            if in_blocks
+                && !is_walked(&self.path, name)
+                && is_left_alone(old.map(entry), there.map(entry), entry((key, new)))
+            {
                 let change = Change::patch(Wants::Text(new), None);
                 children.push(Child { id, node: Some((Some(key), new)), change });
                 continue;

@@ -270,9 +270,8 @@ impl<'d> Splicer<'d, '_> {
         let (there, value) = new.place().filter(|_| layout == tree::Layout::Own)?;
         let doc = value.document();
         // The end of a block scalar that keeps its blank lines depends on what stands below.
-        let keeps = |node: NodeRef<'_>| {
-            BlockScalar::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep)
-        };
+        let keeps =
+            |node: NodeRef<'_>| BlockScalar::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
         let lead = &doc.source()[line_start(doc.source(), there.lead)..there.lead];
         let is_alike = there.column(doc) == place.column(self.doc)
             && there.is_inline(doc) == place.is_inline(self.doc)

@@ -155,7 +155,10 @@ fn a_new_element_without_neighbours_stands_where_new_elements_go() {
         (["a", "xa", "da"], "dxa", "dxa"),
     ] {
         let merged = |new| three_way(Kind::Keyed, sides, Pick::Updated, new).0;
-        assert_eq!((merged(NewElements::Append).as_str(), merged(NewElements::Prepend).as_str()), (appended, prepended));
+        assert_eq!(
+            (merged(NewElements::Append).as_str(), merged(NewElements::Prepend).as_str()),
+            (appended, prepended)
+        );
     }
 }
 
@@ -174,6 +177,48 @@ fn elements_of_a_patch_stand_behind_dest_s_or_first() {
             let change = lower(patch, tree.view(), types.root("", ""), Reader::Kyaml).expect("a change").change;
             let tree = merge(Some(tree), &change, new).expect("a tree").tree.expect("a resource");
             assert_eq!(Kind::Keyed.letters(&written(root(&dest), &tree)), want, "{}", patch.document().source());
+        }
+    }
+}
+
+/// All lists without repetition of the letters a, b, c.
+fn universe() -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut from = 0;
+    while from < all.len() {
+        let longer = "abc".chars().filter(|c| !all[from].contains(*c)).map(|c| format!("{}{c}", all[from]));
+        let longer: Vec<String> = longer.collect();
+        all.extend(longer);
+        from += 1;
+    }
+    all
+}
+
+#[test]
+fn the_laws_of_order_hold_over_a_small_universe() {
+    let all = universe();
+    assert_eq!(all.len(), 16);
+    let merged = |sides| three_way(Kind::Keyed, sides, Pick::Updated, NewElements::Append);
+    for original in &all {
+        for updated in &all {
+            assert_eq!(merged([original, updated, original]), (updated.clone(), String::new()));
+            assert_eq!(merged([original, original, updated]), (updated.clone(), String::new()));
+            assert_eq!(merged([original, updated, updated]), (updated.clone(), String::new()));
+            for dest in &all {
+                let (result, moved) = merged([original, updated, dest]);
+                let case = format!("{original} {updated} {dest} > {result}");
+                assert_eq!(merged([original, dest, updated]).1, moved, "{case}: the sides swapped");
+                let precedes = |list: &str, a: char, b: char| list.find(a).zip(list.find(b)).map(|(a, b)| a < b);
+                for (a, b) in [('a', 'b'), ('a', 'c'), ('b', 'c')] {
+                    let [original, updated, dest, is] =
+                        [original, updated, dest, &result].map(|list| precedes(list, a, b));
+                    let (Some(updated), Some(dest), Some(is)) = (updated, dest, is) else { continue };
+                    assert!(is == updated || is == dest, "{case}: {a} {b}");
+                    // Whoever changed the order of two that all have has it, where no one contests it.
+                    let changed = if original == Some(updated) { dest } else { updated };
+                    assert!(original.is_none() || !moved.is_empty() || is == changed, "{case}: {a} {b}");
+                }
+            }
         }
     }
 }
