@@ -264,6 +264,8 @@ fn left_alone<'g>(
         match (&dest.root, &side.root) {
             (Root::Folder(_), Root::Folder(_)) => side.at(&held.path),
             (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Cluster) => None,
+            // Of texts the git driver makes versions that differ only where someone chooses, and weighs what is layout itself.
+            (Root::Text, _) => None,
             _ => side.files.first().filter(|_| side.files.len() == 1 && dest.files.len() == 1),
         }
     };
