@@ -195,6 +195,13 @@ fn of_files<'m>(
         let fates = of_file.remove(&file).unwrap_or_default();
         let to = moved.renamed(file);
         let added = added.remove(to.unwrap_or(&held.path)).unwrap_or_default();
+        if let Some(updated) = left_alone(dest, held, given, &fates, &added)? {
+            let (old, new) = (held.bytes()?, updated.bytes()?);
+            if old != new {
+                changes.push(Change { path: held.path.clone(), old: Some(old), new: Some(new), like: None });
+            }
+            continue;
+        }
         let is_same = |fate: &Fate<'_>| *fate.item == Item::Stays && fate.to.is_none();
         if added.is_empty() && fates.iter().all(is_same) {
             continue;
@@ -230,6 +237,38 @@ fn of_files<'m>(
         changes.push(moved.created(&path, created(&added, source), like)?);
     }
     Ok(changes)
+}
+
+/// The file of updated that a file of dest becomes, for dest left it as original has it, and the resources of both are the same ones: none
+/// of them goes elsewhere, or comes from there.
+fn left_alone<'g>(
+    dest: &Side,
+    held: &Held,
+    given: &'g [(Role, Vec<Side>)],
+    fates: &[Fate<'_>],
+    added: &[&Added],
+) -> Result<Option<&'g Held>> {
+    let file = |wanted: Role| {
+        let mut sides = given.iter().filter(|(role, _)| *role == wanted).flat_map(|(_, sides)| sides);
+        let side = sides.next().filter(|_| sides.next().is_none())?;
+        match (&dest.root, &side.root) {
+            (Root::Folder(_), Root::Folder(_)) => side.at(&held.path),
+            (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Cluster) => None,
+            // Of texts the git driver makes versions that differ only where someone chooses, and weighs what is layout itself.
+            (Root::Text, _) => None,
+            _ => side.files.first().filter(|_| side.files.len() == 1 && dest.files.len() == 1),
+        }
+    };
+    let (Some(original), Some(updated)) = (file(Role::Original), file(Role::Updated)) else { return Ok(None) };
+    if held.document().is_none() || updated.document().is_none() || original.bytes()? != held.bytes()? {
+        return Ok(None);
+    }
+    let comes = |added: &&&Added| matches!(&added.origin, Origin::File { name, .. } if *name == updated.name);
+    let stays = fates.iter().filter(|fate| *fate.item != Item::Goes).count();
+    let is_whole = fates.iter().all(|fate| fate.to.is_none())
+        && added.iter().filter(comes).count() == added.len()
+        && stays + added.len() == updated.resources().count();
+    Ok(Some(updated).filter(|_| is_whole && stays + added.len() > 0))
 }
 
 /// The one file that new resources come from.

@@ -1,6 +1,7 @@
 //! What is said of a [`Report`] in English.
 
 use krm_merge::limit::Budget;
+use krm_merge::path::FieldPath;
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::resource::Resource;
 use krm_merge::schema::{Inference, ListRule};
@@ -23,7 +24,7 @@ impl Outcome {
             Report::Warning { about, warning, side } => of_warning(warning, about, *side, budget),
             Report::DeletedUpstream { dest, places, original, policy } => {
                 let what = "the resource was deleted in updated and changed in dest";
-                of_resource(dest, what, places, original, *policy, policy.settled(Taking::Deletion))
+                of_resource(dest, what, places, original, *policy, policy.settled(&Taking::Deletion))
             }
             Report::DeletedHere { updated, places, original, policy } => {
                 let what = "the resource was deleted in dest and changed in updated";
@@ -96,13 +97,17 @@ fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConfl
         // Without an original, only a null can remove.
         (None, None) => format!("cleared with null in {side}"),
     };
-    let what = format!(
-        "`{}` was {} and {}{}",
-        conflict.path.shown(),
-        did(&dest, "dest"),
-        did(&updated, "updated"),
-        show("from", &original),
-    );
+    let path = conflict.path.shown();
+    let what = match &conflict.taking {
+        Taking::Order(moved) => {
+            let moved: Vec<String> = moved.iter().map(FieldPath::shown).collect();
+            format!("the order of `{path}` was changed in dest and otherwise in updated ({})", listed(&moved))
+        }
+        Taking::Value | Taking::Deletion | Taking::CutDown => {
+            let (in_dest, in_updated) = (did(&dest, "dest"), did(&updated, "updated"));
+            format!("`{path}` was {in_dest} and {in_updated}{}", show("from", &original))
+        }
+    };
     let field = Field {
         path: conflict.path.indexed(),
         current_value: conflict.dest.as_ref().and_then(Tree::view).map(|view| value_of(view, budget)),

@@ -86,8 +86,9 @@ fn neighbouring_changes_merge_and_rebase() {
     let ours = WEB.replace("replicas: 1", "replicas: 3 # ours") + "        - name: B\n          value: b\n";
     let theirs = WEB.replace("spec:\n  replicas", "spec:\n  paused: true\n  replicas")
         + "        - name: C\n          value: c\n";
-    // A new field without a sibling before it goes behind dest's.
-    let want = ours.clone() + "        - name: C\n          value: c\n  paused: true\n";
+    // A new field without a sibling before it goes before the nearest one behind it.
+    let want = ours.replace("spec:\n  replicas", "spec:\n  paused: true\n  replicas")
+        + "        - name: C\n          value: c\n";
     let repository = Repository::new("a b/web.yaml", WEB);
     repository.branch("a b/web.yaml", &ours, &theirs);
     repository.git(&["merge", "-q", "topic"]);

@@ -54,9 +54,9 @@ struct MergedResource<'a> {
 
 /// A place that dest and the other side both changed, and not in the same way.
 #[derive(Debug)]
-pub struct Conflict<'m, 'a> {
+pub struct Conflict<'a> {
     identity: Option<Identity<'a>>,
-    conflict: &'m tree::Conflict<'a>,
+    conflict: tree::Conflict<'a>,
 }
 
 /// Why texts cannot be merged.
@@ -300,7 +300,7 @@ impl<'a> Merged<'a> {
     }
 
     /// The conflicts, in the order of the resources.
-    pub fn conflicts(&self) -> Vec<Conflict<'_, 'a>> {
+    pub fn conflicts(&self) -> Vec<Conflict<'a>> {
         let all = self.resources.iter().flat_map(|made| {
             let conflicts = made.tree.iter().flat_map(Tree::conflicts);
             conflicts.map(move |conflict| Conflict { identity: made.identity, conflict })
@@ -310,7 +310,7 @@ impl<'a> Merged<'a> {
 
     /// The same merge with a side picked in each conflict; without, updated wins.
     #[must_use]
-    pub fn resolve(mut self, pick: impl FnMut(&Conflict<'_, 'a>) -> Pick) -> Self {
+    pub fn resolve(mut self, pick: impl FnMut(&Conflict<'a>) -> Pick) -> Self {
         let picks = self.conflicts().iter().map(pick).collect();
         self.pick = picks;
         self
@@ -386,7 +386,7 @@ fn append(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-impl<'a> Conflict<'_, 'a> {
+impl<'a> Conflict<'a> {
     /// The resource; `None` where it has no apiVersion, kind or name.
     pub fn resource(&self) -> Option<Identity<'a>> {
         self.identity

@@ -3,7 +3,9 @@
 //! A patch is a difference. TwoWay and Strategic lower a patch to a `Change` (`patch.rs`), ThreeWay finds the `Change` from original to
 //! updated, and one walker (`merge.rs`) applies it. So no rule of merging is written twice, and the walker knows no mode.
 
-use crate::child::{By, ChildId};
+use std::collections::HashSet;
+
+use crate::child::{By, ChildId, ids_of};
 use crate::path::FieldPath;
 use crate::tree::View;
 use crate::yaml::NodeRef;
@@ -54,7 +56,9 @@ impl<'a> Change<'a> {
         match &self.wants {
             Wants::Same => false,
             Wants::Inside(inside) if matches!(self.expects, Expects::Exactly(Some(_))) => {
-                inside.emptied == Emptied::Goes || inside.children.iter().any(|c| c.change.asks_for_values())
+                inside.emptied == Emptied::Goes
+                    || inside.children.iter().any(|c| c.change.asks_for_values())
+                    || inside.asks_for_order()
             }
             _ => true,
         }
@@ -65,6 +69,9 @@ impl<'a> Change<'a> {
         fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<String>) {
             match &change.wants {
                 Wants::Inside(inside) if matches!(change.expects, Expects::Exactly(Some(_))) => {
+                    if inside.asks_for_order() {
+                        out.push(path.shown());
+                    }
                     for child in &inside.children {
                         path.push(child.id.step(&inside.by), None);
                         collect(&child.change, path, out);
@@ -85,7 +92,7 @@ impl<'a> Change<'a> {
     pub fn adds_values(&self) -> bool {
         match &self.wants {
             Wants::Same | Wants::Nothing => false,
-            Wants::Value(_) => true,
+            Wants::Value(_) | Wants::Text(_) => true,
             Wants::Inside(inside) => {
                 !matches!(self.expects, Expects::Exactly(Some(_)))
                     || inside.children.iter().any(|c| c.change.adds_values())
@@ -166,6 +173,8 @@ pub enum Wants<'a> {
     Nothing,
     /// This value, whole.
     Value(NodeRef<'a>),
+    /// This value as it is written, with its comments: dest's text is what the other side changed.
+    Text(NodeRef<'a>),
     /// A map or list, of which only these children are asked for.
     Inside(Inside<'a>),
 }
@@ -183,19 +192,51 @@ pub struct Inside<'a> {
     pub others: Others,
     /// What becomes of the map or list when nothing is left in it.
     pub emptied: Emptied,
-    /// The order of these elements of a list; others keep their place relative to their neighbours. Empty: as dest has them.
-    pub order: Vec<ChildId<'a>>,
+    /// In which order they stand.
+    pub order: Order<'a>,
 }
 
 impl<'a> Inside<'a> {
     /// A look inside a map or list that merges, at these children.
     pub fn of(like: NodeRef<'a>, by: By<'a>, children: Vec<Child<'a>>) -> Self {
-        Self { like, by, children, others: Others::Stay, emptied: Emptied::Stays, order: Vec::new() }
+        Self { like, by, children, others: Others::Stay, emptied: Emptied::Stays, order: Order::OfDest }
     }
 
     /// A look inside a map of which nothing is asked yet.
     pub fn nothing_of(like: NodeRef<'a>) -> Self {
         Self::of(like, By::Field, Vec::new())
+    }
+
+    /// Whether the other side put elements of a list into another order. In a map the order means nothing.
+    pub fn asks_for_order(&self) -> bool {
+        self.by != By::Field && self.has_new_order()
+    }
+
+    /// Whether the other side put children into another order.
+    pub fn has_new_order(&self) -> bool {
+        let Order::From(Some(original)) = &self.order else { return false };
+        let [was, is] = [*original, self.like].map(|list| ids_of(list, &self.by));
+        let [in_original, in_like] = [&was, &is].map(|ids| ids.iter().collect::<HashSet<_>>());
+        let was = was.iter().filter(|id| in_like.contains(id));
+        was.ne(is.iter().filter(|id| in_original.contains(id)))
+    }
+}
+
+/// In which order the children of a map or list shall stand.
+#[derive(Clone, Debug)]
+pub enum Order<'a> {
+    /// As dest has them; what is new goes where the user wants new elements.
+    OfDest,
+    /// The named ones in this order, and the others relative to their neighbours: `$setElementOrder`.
+    Asked(Vec<ChildId<'a>>),
+    /// The order is merged like a value: it changed from that of this map or list to that of `like`.
+    From(Option<NodeRef<'a>>),
+}
+
+impl<'a> Order<'a> {
+    /// The order of a `$setElementOrder`; an empty one asks for nothing.
+    pub fn asked(ids: Vec<ChildId<'a>>) -> Self {
+        if ids.is_empty() { Self::OfDest } else { Self::Asked(ids) }
     }
 }
 

@@ -4,7 +4,7 @@
 //! keys or its value.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::path::{ElementKey, FieldPath, KeyStep, Step};
 use crate::yaml::{NodeRef, Scalar};
@@ -180,6 +180,16 @@ pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> 
                 .all(|key| e.get(&key.name).and_then(key_text).or(key.default.clone()).as_ref() == Some(&key.value))
         }),
     })
+}
+
+/// What tells the children of a map or list apart, in their order; of several that nothing tells apart, the first.
+pub fn ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
+    let mut seen = HashSet::new();
+    let ids: Vec<ChildId<'a>> = match by {
+        By::Field => container.spelled_out().into_iter().filter_map(|(_, key, _)| ChildId::of_field(key)).collect(),
+        _ => container.elements().filter_map(|element| by.id_of(element)).collect(),
+    };
+    ids.into_iter().filter(|id| seen.insert(id.clone())).collect()
 }
 
 /// The identities of children, in their order, with a look-up that is hashed where that pays.

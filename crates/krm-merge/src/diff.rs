@@ -5,13 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Wants};
 use crate::child::{By, ChildId, MergeKey, element_key};
 use crate::host::is_protected;
 use crate::path::{ElementKey, FieldPath};
 use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same, same_comment};
+use crate::yaml::{Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment};
 
 /// What happened upstream, and what the user should hear of.
 #[derive(Debug)]
@@ -68,10 +68,27 @@ impl<'a> Sides<'a> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
     }
 
+    /// A change inside of a map or list, and of its order; `None` where nothing happened.
+    fn inside(self, inside: Inside<'a>) -> Option<Change<'a>> {
+        let order = if inside.emptied == Emptied::Goes { Order::OfDest } else { Order::From(self.original) };
+        let inside = Inside { order, ..inside };
+        let says_nothing = inside.children.is_empty() && !inside.has_new_order();
+        if says_nothing && self.original.is_some() && inside.emptied == Emptied::Stays {
+            return None;
+        }
+        self.expecting(Wants::Inside(inside))
+    }
+
     /// The sides that have a value and not only a null.
     fn values(self) -> Self {
         let value = |node: Option<NodeRef<'a>>| node.filter(|n| !n.is_null());
         Self { original: value(self.original), updated: value(self.updated), dest: value(self.dest) }
+    }
+
+    /// Whether dest and updated have each child on lines of its own.
+    fn are_blocks(self) -> bool {
+        let is_block = |side: Option<NodeRef<'a>>| side.is_some_and(|node| node.style() == Style::Block);
+        is_block(self.dest) && is_block(self.updated)
     }
 
     fn each(self) -> impl Iterator<Item = NodeRef<'a>> {
@@ -176,6 +193,7 @@ impl<'a> Differ<'a> {
         let [original, updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
             .map(|side| Fields::of(side, |name| !is_protected(&self.path, name)));
         let is_new = sides.original.is_none() && sides.dest.is_none();
+        let in_blocks = sides.are_blocks();
         let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
         let mut children = Vec::new();
         for (i, &(key, new)) in updated.0.iter().enumerate() {
@@ -188,7 +206,17 @@ impl<'a> Differ<'a> {
                 continue;
             }
             let id = ChildId::Field(name);
-            let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: dest.get(name, i).map(|d| d.1) };
+            let there = dest.get(name, i);
+            let entry = |(key, value)| (Place::of_entry(key, value), value);
+            if in_blocks
+                && !is_walked(&self.path, name)
+                && is_left_alone(old.map(entry), there.map(entry), entry((key, new)))
+            {
+                let change = Change::patch(Wants::Text(new), None);
+                children.push(Child { id, node: Some((Some(key), new)), change });
+                continue;
+            }
+            let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
             let change = self.field(name, inner, cursor)?;
             let notes = match old {
                 Some(old) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
@@ -216,10 +244,7 @@ impl<'a> Differ<'a> {
             let change = self.field(name, inner, cursor)?;
             children.extend(change.map(|change| Child { id, node: None, change }));
         }
-        if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
-            return Ok(None);
-        }
-        Ok(sides.expecting(Wants::Inside(Inside { emptied, ..Inside::of(like, By::Field, children) })))
+        Ok(sides.inside(Inside { emptied, ..Inside::of(like, By::Field, children) }))
     }
 
     /// A field on all sides.
@@ -265,10 +290,7 @@ impl<'a> Differ<'a> {
                 return Ok(sides.expecting(sides.updated.map_or(Wants::Nothing, Wants::Value)));
             }
         };
-        if children.is_empty() && sides.original.is_some() && emptied == Emptied::Stays {
-            return Ok(None);
-        }
-        Ok(sides.expecting(Wants::Inside(Inside { emptied, ..Inside::of(like, by, children) })))
+        Ok(sides.inside(Inside { emptied, ..Inside::of(like, by, children) }))
     }
 
     fn elements(
@@ -296,6 +318,20 @@ impl<'a> Differ<'a> {
             let in_dest = dest.get(&key).copied();
             let inner = Sides { original: old, updated: new, dest: in_dest.map(|e| e.1) };
             let id = ChildId::Key(key);
+            let placed = |list: Option<NodeRef<'a>>, element: Option<NodeRef<'a>>| {
+                list.zip(element).map(|(list, element)| (Place::of_element(list, element), element))
+            };
+            let (was, there) = (placed(sides.original, old), placed(sides.dest, inner.dest));
+            let may_clear = inner.dest.is_some_and(NodeRef::has_nulls);
+            match placed(sides.updated, new) {
+                Some(is) if !may_clear && was.is_some_and(|was| same_lines(was, is)) => continue,
+                Some(is) if sides.are_blocks() && is_left_alone(was, there, is) => {
+                    let change = Change::patch(Wants::Text(is.1), None);
+                    children.push(Child { id, node: Some((None, is.1)), change });
+                    continue;
+                }
+                Some(_) | None => {}
+            }
             let change = if new.is_some() {
                 self.path.push(id.step(&by), in_dest.map(|e| e.0));
                 let change = self.node(inner, cursor)?;
@@ -388,17 +424,40 @@ fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
 
 /// Whether two entries are the same to the byte, their comments included: the cheap way to know that nothing happened.
 fn same_entry(a: (NodeRef<'_>, NodeRef<'_>), b: (NodeRef<'_>, NodeRef<'_>)) -> bool {
-    let text = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
-        let doc = key.document();
-        let place = Place::of_entry(key, value);
+    let placed = |(key, value): (NodeRef<'_>, NodeRef<'_>)| Place::of_entry(key, value);
+    a.1.text().len() == b.1.text().len() && same_lines((placed(a), a.1), (placed(b), b.1))
+}
+
+/// Whether a field is looked into although nobody but upstream may have touched it: below it the annotations of the host may be.
+fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
+    (path.is_empty() && name == "metadata") || (path.is_fields(&["metadata"]) && name == "annotations")
+}
+
+/// Whether dest left a child alone that upstream changed, so that it becomes what upstream has: text, layout, comments. A null may say
+/// that something goes, and an anchor or alias may mean something else elsewhere; those are looked into.
+fn is_left_alone(
+    original: Option<(Place, NodeRef<'_>)>,
+    dest: Option<(Place, NodeRef<'_>)>,
+    updated: (Place, NodeRef<'_>),
+) -> bool {
+    let (Some(original), Some(dest)) = (original, dest) else { return false };
+    let says_more = |node: NodeRef<'_>| node.has_nulls() || node.document().has_props();
+    !says_more(updated.1) && !dest.1.has_nulls() && same_lines(original, dest)
+}
+
+/// Whether two children are the same to the byte, their comments included.
+fn same_lines(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
+    let text = |(place, value): (Place, NodeRef<'_>)| {
+        let doc = value.document();
         let top = if place.is_inline(doc) { place.lead } else { place.top(doc) };
         (place.column(doc), top, place.bottom(doc))
     };
-    if a.0.document().has_props() || b.0.document().has_props() || a.1.text().len() != b.1.text().len() {
+    let (doc, other) = (a.1.document(), b.1.document());
+    if doc.has_props() || other.has_props() || a.1.text().len() != b.1.text().len() {
         return false;
     }
     let ((column, from, to), (other_column, other_from, other_to)) = (text(a), text(b));
-    column == other_column && a.0.document().source()[from..to] == b.0.document().source()[other_from..other_to]
+    column == other_column && doc.source()[from..to] == other.source()[other_from..other_to]
 }
 
 /// The comments that changed upstream.

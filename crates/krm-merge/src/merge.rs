@@ -8,14 +8,14 @@ mod order;
 
 use std::collections::HashMap;
 
-use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Others, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Order, Others, Wants};
 use crate::child::{By, ChildId, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
-use crate::tree::{Branch, Comments, Conflict, Entry, Key, Pick, Taking, Tree, View, settle};
+use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same_comment};
-use order::{elements_as_ordered, fields_beside_siblings, list_over_list, with_new_elements};
+use order::{arrange, elements_as_ordered, list_over_list};
 
 /// The outcome of a walk.
 #[derive(Debug)]
@@ -68,6 +68,7 @@ impl<'a> Walk<'a> {
         let (kind, is_null) = (view.map(View::kind), view.is_some_and(View::is_null));
         let updated = match &change.wants {
             Wants::Same => return Ok(dest),
+            Wants::Text(node) => return Ok(Some(Tree::Node(*node))),
             Wants::Nothing => None,
             Wants::Value(node) => Some(*node),
             Wants::Inside(inside) => match dest {
@@ -203,9 +204,9 @@ impl<'a> Walk<'a> {
         for child in children {
             self.put(&mut branch, child, None)?;
         }
-        if !inside.order.is_empty() {
+        if let Order::Asked(order) = &inside.order {
             let known = branch.entries.len();
-            elements_as_ordered(&mut branch, known, &inside.by, &inside.order);
+            elements_as_ordered(&mut branch, known, &inside.by, order);
         }
         Ok(branch.into_tree())
     }
@@ -235,7 +236,7 @@ impl<'a> Walk<'a> {
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
         let comments = Comments { above: None, behind };
-        Ok(value.map(|value| Entry { place, key: key.map(Key::Node), value: Some(value), comments }))
+        Ok(value.map(|value| Entry { place, comments, ..Entry::new(key.map(Key::Node), value) }))
     }
 
     fn warn(&mut self, notice: Notice, dest: Option<NodeRef<'a>>, proposed: Option<NodeRef<'a>>) {
@@ -252,7 +253,6 @@ impl<'a> Walk<'a> {
         let Some(mut branch) = dest.into_branch(&inside.by, inside.children.len()) else { return Ok(None) };
         let merges = self.merges(&mut branch, inside)?;
         let mut asked = vec![false; branch.entries.len()];
-        let known = branch.entries.len();
         let mut new: Vec<(&ChildId<'a>, Entry<'a>)> = Vec::new();
         let mut new_by_id: HashMap<&ChildId<'a>, usize> = HashMap::new();
         for child in inside.children.iter().filter(|child| !merges.brings_in(&child.id)) {
@@ -280,8 +280,11 @@ impl<'a> Walk<'a> {
         if inside.emptied == Emptied::Goes && is_empty {
             return Ok(None);
         }
-        let new: Vec<Entry<'a>> = new.into_iter().map(|(_, entry)| entry).collect();
-        self.arrange(&mut branch, inside, new, known);
+        let known = branch.entries.len();
+        new.into_iter().for_each(|(_, entry)| branch.push(entry));
+        if inside.by != By::Field || self.new_fields == NewFields::BesideSiblings {
+            arrange(&mut branch, known, inside, self.new, &self.path);
+        }
         Ok(Some(branch.into_tree()))
     }
 
@@ -337,6 +340,10 @@ impl<'a> Walk<'a> {
         let before = entry.value.as_ref().and_then(Tree::like);
         let old_key = entry.key.and_then(|key| key.node());
         entry.value = self.node(entry.value.take(), &child.change, &[])?;
+        if let (Wants::Text(_), Some((key, node))) = (&child.change.wants, child.node) {
+            *entry = as_written(entry, key, node);
+            return Ok(());
+        }
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
         match &mut entry.value {
@@ -391,21 +398,19 @@ impl<'a> Walk<'a> {
             }
         }
     }
+}
 
-    /// Puts new children where they belong.
-    fn arrange(&self, branch: &mut Branch<'a>, inside: &Inside<'a>, new: Vec<Entry<'a>>, known: usize) {
-        if !inside.order.is_empty() {
-            new.into_iter().for_each(|entry| branch.push(entry));
-            elements_as_ordered(branch, known, &inside.by, &inside.order);
-        } else if !new.is_empty() {
-            match inside.by {
-                By::Field if self.new_fields == NewFields::BesideSiblings => {
-                    fields_beside_siblings(branch, inside.like, new);
-                }
-                By::Field | By::Index => with_new_elements(branch, new, NewElements::Append),
-                By::Keys(_) | By::Value => with_new_elements(branch, new, self.new),
-            }
-        }
+/// A child of dest as the other side has written it, comments and all.
+fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
+    let place = key.map_or_else(|| Place::behind_dash(node), |key| Some(Place::of_entry(key, node)));
+    let above = place.map(|place| comments_above(&place, node.document())).unwrap_or_default();
+    let behind = place.and_then(|place| comment_text(&place, node)).unwrap_or_default();
+    let comments = Comments { above: Some(above), behind: Some(behind) };
+    Entry {
+        place: entry.place,
+        comments,
+        layout: Layout::Own,
+        ..Entry::new(key.map(Key::Node).or(entry.key), Tree::Node(node))
     }
 }
 

@@ -7,7 +7,7 @@ mod directive;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::change::{Change, Child, Inside, Notes, Others, Wants};
+use crate::change::{Change, Child, Inside, Notes, Order, Others, Wants};
 use crate::child::{By, ChildId, MergeKey, Value, element_key, key_text};
 use crate::merge::merge;
 use crate::path::{ElementKey, FieldPath};
@@ -299,7 +299,7 @@ impl<'a> Lowering<'a> {
         let in_dest = sides[1..].iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
         let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
         let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
-        inside.order = self.ordered(on_list.order, &inside.by, in_patch, in_dest)?;
+        inside.order = Order::asked(self.ordered(on_list.order, &inside.by, in_patch, in_dest)?);
         Ok(Wants::Inside(inside))
     }
 
@@ -322,7 +322,7 @@ impl<'a> Lowering<'a> {
         let mut inside = Inside::of(at, by, Vec::new());
         self.delete_from(on_list.deleted, &mut inside)?;
         let in_dest = sides.iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
-        inside.order = self.ordered(on_list.order, &inside.by, Vec::new(), in_dest)?;
+        inside.order = Order::asked(self.ordered(on_list.order, &inside.by, Vec::new(), in_dest)?);
         Ok(Wants::Inside(inside))
     }
 

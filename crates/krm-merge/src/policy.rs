@@ -51,13 +51,13 @@ impl OnConflict {
     /// What becomes of a conflict.
     pub fn settles(self, conflict: &Conflict<'_>) -> Settled {
         let is_null = conflict.dest.as_ref().and_then(Tree::view).is_some_and(View::is_null);
-        if self == Self::KeepDest && is_null { Settled::Cleared } else { self.settled(conflict.taking) }
+        if self == Self::KeepDest && is_null { Settled::Cleared } else { self.settled(&conflict.taking) }
     }
 
     /// What becomes of a conflict in which updated winning means this.
-    pub fn settled(self, taking: Taking) -> Settled {
+    pub fn settled(self, taking: &Taking<'_>) -> Settled {
         match (self, taking) {
-            (Self::TakeUpdated, Taking::Value) => Settled::Updated,
+            (Self::TakeUpdated, Taking::Value | Taking::Order(_)) => Settled::Updated,
             (Self::TakeUpdated, Taking::Deletion) => Settled::Deleted,
             (Self::TakeUpdated, Taking::CutDown) => Settled::CutDown,
             (Self::KeepDest, _) => Settled::Dest,

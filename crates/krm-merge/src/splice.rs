@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::edits::{Edit, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
-use crate::tree::{Branch, Entry, Tree};
+use crate::tree::{self, Branch, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
     line_end, line_start, next_line,
@@ -194,6 +194,9 @@ impl<'d> Splicer<'d, '_> {
     fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, entry: &Entry<'_>) {
         let Some(new) = Piece::of(entry) else { return };
         let column = place.column(self.doc);
+        if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
+            return self.edit(range, text);
+        }
         let comment = entry.comments.behind;
         if let Some(above) = entry.comments.above {
             self.set_comments_above(place, above);
@@ -213,6 +216,38 @@ impl<'d> Splicer<'d, '_> {
         if let Some(comment) = comment {
             self.set_comment(place, value, comment);
         }
+    }
+
+    /// A child whose lines come from another document as they are, where they mean the same in this place; and what they replace.
+    fn as_written(
+        &self,
+        place: &Place,
+        old: NodeRef<'d>,
+        new: &Piece<'_, '_>,
+        layout: tree::Layout,
+    ) -> Option<(Range<usize>, String)> {
+        let (there, value) = new.place().filter(|_| layout == tree::Layout::Own)?;
+        let doc = value.document();
+        // The end of a block scalar that keeps its blank lines depends on what stands below.
+        let keeps =
+            |node: NodeRef<'_>| BlockScalar::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
+        let lead = &doc.source()[line_start(doc.source(), there.lead)..there.lead];
+        let is_alike = there.column(doc) == place.column(self.doc)
+            && there.is_inline(doc) == place.is_inline(self.doc)
+            && !lead.contains(['{', '[', ',', '?'])
+            && doc.line_break() == self.doc.line_break();
+        if !is_alike || keeps(old) || keeps(value) {
+            return None;
+        }
+        let lines = |place: &Place, doc: &Document<'_>| {
+            let top = place.top(doc);
+            let start = if place.is_inline(doc) { top } else { top + place.column(doc) };
+            start..place.bottom(doc)
+        };
+        let (from, to) = (lines(&there, doc), lines(place, self.doc));
+        let text = &doc.source()[from];
+        let is_whole = text.ends_with('\n') && self.text()[to.clone()].ends_with('\n');
+        (is_whole && self.layout.budget.take(text.len())).then(|| (to, text.to_owned()))
     }
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.

@@ -11,7 +11,7 @@ use crate::child::{By, ChildId, Value};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
 use crate::resource::Resource;
 use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
-use crate::yaml::{NodeRef, Place};
+use crate::yaml::{NodeRef, Place, same};
 
 /// The annotations that hold an item's path, and those that hold its number in the file.
 const PATHS: [&str; 2] = [PATH, LEGACY_PATH];
@@ -184,11 +184,7 @@ pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a>
 fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
     let Tree::Branch(branch) = tree else { return false };
     let old: Vec<NodeRef<'a>> = dest.written().map(|child| child.1).collect();
-    let has_comments = LazyCell::new(|| {
-        let (doc, places) = (dest.document(), Place::of_children(dest));
-        let lines = places.first().zip(places.last()).map(|(first, last)| first.top(doc)..last.bottom(doc));
-        lines.is_some_and(|lines| doc.comments_in(lines).next().is_some())
-    });
+    let has_comments = LazyCell::new(|| has_comments(dest));
     let stays = branch.entries.iter().filter_map(|entry| Some((entry.place, entry.value.as_ref()?)));
     let misleads = |(place, (index, tree)): (usize, (Option<usize>, &Tree<'a>))| {
         let was = index.and_then(|index| old.get(index).copied());
@@ -206,11 +202,24 @@ fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
     stays.enumerate().any(misleads)
 }
 
-/// Whether two nodes are of one kind, and so is all that they have in the same places.
+/// Whether there are comments at the children of a node.
+fn has_comments(node: NodeRef<'_>) -> bool {
+    let (doc, places) = (node.document(), Place::of_children(node));
+    let lines = places.first().zip(places.last()).map(|(first, last)| first.top(doc)..last.bottom(doc));
+    lines.is_some_and(|lines| doc.comments_in(lines).next().is_some())
+}
+
+/// Whether two nodes are of one kind, so is all that they have in the same places, and comments find their elements there.
 fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     let (a, b) = (a.resolve(), b.resolve());
+    // An element is told from another one by its text, or by what it begins with.
+    let is_in_place = |(a, b): (NodeRef<'_>, NodeRef<'_>)| match (a.entries().next(), b.entries().next()) {
+        (Some(a), Some(b)) => same(a.0, b.0) && (a.1.is_container() || same(a.1, b.1)),
+        _ => a.is_container() || same(a, b),
+    };
     a.kind() == b.kind()
         && a.elements().zip(b.elements()).all(|(a, b)| alike(a, b))
+        && (a.elements().zip(b.elements()).all(is_in_place) || !has_comments(a))
         && a.entries().all(|(key, value)| b.get(key.string()).is_none_or(|other| alike(value, other)))
 }
 

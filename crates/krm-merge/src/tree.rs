@@ -50,8 +50,27 @@ pub struct Branch<'a> {
     pub by: By<'a>,
     /// Its children in their order, those of `like` that are gone among them.
     pub entries: Vec<Entry<'a>>,
+    /// Where both sides changed the order of its elements, and not in the same way. The entries are in dest's.
+    pub contested: Option<Box<Contested<'a>>>,
     /// The identities of the entries, where they have been looked up; `None` once entries were inserted.
     index: Option<Index<'a>>,
+}
+
+/// An order of elements that dest and the other side both changed, and not in the same way.
+#[derive(Clone, Debug)]
+pub struct Contested<'a> {
+    /// Where the list is.
+    pub path: FieldPath<'a>,
+    /// The list that both came from.
+    pub original: NodeRef<'a>,
+    /// The list that the other side holds.
+    pub updated: NodeRef<'a>,
+    /// The elements that a side moved, in the order that both came from.
+    pub moved: Vec<FieldPath<'a>>,
+    /// The order if updated wins.
+    pub taken: Vec<ChildId<'a>>,
+    /// The order if the original wins.
+    pub was: Vec<ChildId<'a>>,
 }
 
 /// A child of a map or list.
@@ -65,6 +84,17 @@ pub struct Entry<'a> {
     pub value: Option<Tree<'a>>,
     /// What becomes of its comments.
     pub comments: Comments<'a>,
+    /// How its value is laid out, where that comes from another document.
+    pub layout: Layout,
+}
+
+/// How a value is laid out that comes from another document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// As the document is into which it comes.
+    Host,
+    /// As it is written, with its comments.
+    Own,
 }
 
 /// The key of a field.
@@ -101,18 +131,20 @@ pub struct Conflict<'a> {
     /// Updated's key, where the place is a field.
     pub key: Option<Key<'a>>,
     /// What it means that updated wins.
-    pub taking: Taking,
+    pub taking: Taking<'a>,
 }
 
 /// What it means that updated wins a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taking {
+#[derive(Clone, Debug)]
+pub enum Taking<'a> {
     /// Updated's value is taken.
     Value,
     /// It is deleted, as updated has it.
     Deletion,
     /// What upstream had in it is deleted; what dest has of its own stays.
     CutDown,
+    /// The elements of the list stand in updated's order; both sides have the list, and these elements a side moved.
+    Order(Vec<FieldPath<'a>>),
 }
 
 /// The side that wins a conflict.
@@ -162,13 +194,14 @@ impl<'a> Key<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// Its conflicts, in the order of the tree.
-    pub fn conflicts(&self) -> Vec<&Conflict<'a>> {
-        match self {
-            Self::Conflict(conflict) => vec![conflict],
-            Self::Branch(branch) => branch.children().flat_map(|(_, child)| child.conflicts()).collect(),
-            Self::Node(_) | Self::Made(_) => Vec::new(),
-        }
+    /// Its conflicts, in the order in which [`settle`] decides them.
+    pub fn conflicts(&self) -> Vec<Conflict<'a>> {
+        let mut all = Vec::new();
+        settle(self.clone(), &mut |conflict| {
+            all.push(conflict.clone());
+            Pick::Dest
+        });
+        all
     }
 
     /// How a rule reads it. A conflict is read as dest has it, where dest has it.
@@ -229,6 +262,7 @@ impl<'a> Entry<'a> {
             key: key.map(Key::Node),
             value: Some(Tree::Node(value)),
             comments: Comments::default(),
+            layout: Layout::Host,
         }
     }
 
@@ -239,7 +273,7 @@ impl<'a> Entry<'a> {
 
     /// A child that `like` lacks.
     pub fn new(key: Option<Key<'a>>, value: Tree<'a>) -> Self {
-        Self { place: None, key, value: Some(value), comments: Comments::default() }
+        Self { place: None, key, value: Some(value), comments: Comments::default(), layout: Layout::Host }
     }
 }
 
@@ -248,12 +282,12 @@ impl<'a> Branch<'a> {
     pub fn of(like: NodeRef<'a>, by: By<'a>) -> Self {
         let children = like.resolve().written().enumerate();
         let entries = children.map(|(i, (key, value))| Entry::kept(i, key, value)).collect();
-        Self { like, by, entries, index: None }
+        Self { like, by, entries, contested: None, index: None }
     }
 
     /// A map or list with these children.
     pub fn with(like: NodeRef<'a>, by: By<'a>, entries: Vec<Entry<'a>>) -> Self {
-        Self { like, by, entries, index: None }
+        Self { like, by, entries, contested: None, index: None }
     }
 
     /// Prepares for look-ups of children that are told apart in this way.
@@ -380,7 +414,43 @@ impl<'a> Branch<'a> {
         }
     }
 
+    /// Puts the children in the order of these; others stay behind the one that they stand behind.
+    fn ordered(mut self, order: &[ChildId<'a>]) -> Self {
+        let ranks: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().map(|(rank, id)| (id, rank)).collect();
+        let mut last = None;
+        let mut entries = Vec::with_capacity(self.entries.len());
+        for (at, entry) in std::mem::take(&mut self.entries).into_iter().enumerate() {
+            last = id_of(&self.by, at, &entry).and_then(|id| ranks.get(&id).copied()).or(last);
+            entries.push((last, entry));
+        }
+        entries.sort_by_key(|(rank, _)| *rank);
+        self.entries = entries.into_iter().map(|(_, entry)| entry).collect();
+        self.index = None;
+        self
+    }
+
+    /// Decides in which order its children stand.
+    fn decided(self, contested: Contested<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {
+        let conflict = Conflict {
+            path: contested.path,
+            original: Some(contested.original),
+            updated: Some(contested.updated),
+            dest: Some(self.clone().into_tree()),
+            taken: Some(self.clone().ordered(&contested.taken).into_tree()),
+            key: None,
+            taking: Taking::Order(contested.moved),
+        };
+        match pick(&conflict) {
+            Pick::Dest => conflict.dest,
+            Pick::Updated => conflict.taken,
+            Pick::Original => Some(self.ordered(&contested.was).into_tree()),
+        }
+    }
+
     fn is_untouched(&self) -> bool {
+        if self.contested.is_some() {
+            return false;
+        }
         let mut entries = self.entries.iter();
         let mut written = self.like.resolve().written().enumerate();
         let is_kept = |((i, (_, value)), entry): ((usize, (_, NodeRef<'a>)), &Entry<'a>)| {
@@ -604,7 +674,11 @@ fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> (
             branch.entries.retain(|entry| entry.place.is_some() || entry.value.is_some());
             branch.index = None;
             branch.fold_merges();
-            (Some(branch.into_tree()), has_lost)
+            let tree = match branch.contested.take() {
+                Some(contested) => branch.decided(*contested, pick),
+                None => Some(branch.into_tree()),
+            };
+            (tree, has_lost)
         }
         tree => (Some(tree), false),
     }

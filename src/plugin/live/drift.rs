@@ -57,7 +57,7 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
             return Ok(());
         }
         Wants::Nothing => None,
-        Wants::Value(node) => Some(value(*node)?),
+        Wants::Value(node) | Wants::Text(node) => Some(value(*node)?),
     };
     let original = value(original)?;
     if !covers(live.as_ref().unwrap_or(&Value::Null), &original) {

@@ -252,3 +252,70 @@ fn what_a_null_clears_inside() {
         }
     }
 }
+
+#[test]
+fn what_dest_left_alone_becomes_what_upstream_has() {
+    for [original, updated, dest, want] in [
+        ["a: \"x\"\nz: 1\n", "a: 'x'\nz: 1\n", "a: \"x\"\nz: 2\n", "a: 'x'\nz: 2\n"],
+        ["m: {a: 1}\nz: 1\n", "m:\n  a: 1\nz: 1\n", "m: {a: 1}\nz: 2\n", "m:\n  a: 1\nz: 2\n"],
+        ["m:\n  a: 1\nz: 1\n", "m: {a: 1} # flow\nz: 1\n", "m:\n  a: 1\nz: 2\n", "m: {a: 1} # flow\nz: 2\n"],
+        [
+            "l:\n- 1\n- 2\nz: 1\n",
+            "l:\n# one\n- 1\n\n- 2 # two\nz: 1\n",
+            "l:\n- 1\n- 2\nz: 2\n",
+            "l:\n# one\n- 1\n\n- 2 # two\nz: 2\n",
+        ],
+        [
+            "m:\n  a: 1\n  b: 1\nz: 1\n",
+            "m:\n  b: 1\n\n  a: 1\nz: 1\n",
+            "m:\n  a: 1\n  b: 1\nz: 2\n",
+            "m:\n  b: 1\n\n  a: 1\nz: 2\n",
+        ],
+        [
+            "m:\n  l:\n  - 1\nz: 1\n",
+            "m:\n    l:\n        - 1\nz: 1\n",
+            "m:\n  l:\n  - 1\nz: 2\n",
+            "m:\n    l:\n        - 1\nz: 2\n",
+        ],
+        [
+            "# was\na: 1 # was\nz: 1\n",
+            "# is\na: 2 # is\nz: 1\n",
+            "# was\na: 1 # was\nz: 2\n",
+            "# is\na: 2 # is\nz: 2\n",
+        ],
+        [
+            "l:\n- name: a\n  v: 'x'\n- name: b\n",
+            "l:\n# is\n- name: a\n  v: x\n- name: b\n",
+            "l:\n- name: a\n  v: 'x'\n- name: b\n  w: 1\n",
+            "l:\n# is\n- name: a\n  v: x\n- name: b\n  w: 1\n",
+        ],
+        [
+            "l:\n- a: 'x'\n  name: a\n",
+            "l:\n- a: x\n  name: a\n",
+            "l:\n- a: 'x'\n  name: a\n  w: 1\n",
+            "l:\n- a: x\n  name: a\n  w: 1\n",
+        ],
+        ["s: |\n  a\nz: 1\n", "s: |-\n  a\n\n  b\nz: 1\n", "s: |\n  a\nz: 2\n", "s: |-\n  a\n\n  b\nz: 2\n"],
+        // A list that stands elsewhere is laid out for its place.
+        [
+            "m:\n  l:\n  - a: 'x'\n  z: 1\n",
+            "m:\n    l:\n      - a: x\n    z: 1\n",
+            "m:\n  l:\n  - a: 'x'\n  z: 2\n",
+            "m:\n  l:\n  - a: x\n  z: 2\n",
+        ],
+        // What dest touched keeps its text.
+        ["a: \"x\"\nz: 1\n", "a: 'x'\nz: 1\n", "a: \"x\" # own\nz: 2\n", "a: \"x\" # own\nz: 2\n"],
+        // A null of updated clears, and is not written.
+        [
+            "m:\n  a: 1\n  b: 1\nz: 1\n",
+            "m:\n  a: ~\n  b: 1\nz: 1\n",
+            "m:\n  a: 1\n  b: 1\nz: 2\n",
+            "m:\n  b: 1\nz: 2\n",
+        ],
+        // In flow style the lines belong to more than the child.
+        ["{a: 'x', z: 1}\n", "{a: x, z: 1}\n", "{a: 'x', z: 2}\n", "{a: 'x', z: 2}\n"],
+    ] {
+        assert_eq!(merged([original, updated, dest], OnConflict::Fail), (want.to_owned(), Vec::new()), "{dest}");
+        assert_eq!(merged([original, original, dest], OnConflict::Fail).0, dest, "nothing happened upstream");
+    }
+}

@@ -1,46 +1,232 @@
 //! In which order the children of a merged map or list stand.
 //!
-//! Dest's own keep their places: what is new goes where it belongs among them, and only an order that the other side asks for moves
-//! anything. So a merge shows as few changed lines as it makes.
+//! Dest's own keep their places, and what is new goes beside the neighbours that it has on its own side. In ThreeWay the order itself is
+//! merged, stretch by stretch: who alone changed it has it. So what upstream puts before something runs before it, and a merge shows as few
+//! changed lines as it makes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::child::{By, ChildId};
+use crate::change::{Inside, Order};
+use crate::child::{By, ChildId, ids_of};
+use crate::path::FieldPath;
 use crate::policy::NewElements;
-use crate::tree::{Branch, Entry, Key, Tree, View};
+use crate::tree::{Branch, Contested, Entry, Tree, View};
 use crate::yaml::{NodeRef, Place, comment_text};
 
-/// Puts each new field behind the nearest sibling before it, in the other side's order, that dest has too; those without one come last.
-pub(super) fn fields_beside_siblings<'a>(branch: &mut Branch<'a>, like: NodeRef<'a>, new: Vec<Entry<'a>>) {
-    let mut behind: HashMap<Option<usize>, Vec<Entry<'a>>> = HashMap::new();
-    let mut new = new.into_iter().peekable();
-    let mut last = None;
-    for (_, key, _) in like.spelled_out() {
-        let is_it = |entry: &Entry<'a>| matches!(entry.key, Some(Key::Node(own)) if own.is(key));
-        match new.next_if(is_it) {
-            Some(entry) => behind.entry(last).or_default().push(entry),
-            None if new.peek().is_none() => break,
-            None => last = branch.place_of(&ChildId::Field(key.string())).or(last),
-        }
+/// Puts the children of a map or list in their order. Those behind the first `known` ones are new.
+pub(super) fn arrange<'a>(
+    branch: &mut Branch<'a>,
+    known: usize,
+    inside: &Inside<'a>,
+    place: NewElements,
+    path: &FieldPath<'a>,
+) {
+    if let Order::Asked(order) = &inside.order {
+        return elements_as_ordered(branch, known, &inside.by, order);
     }
-    behind.entry(None).or_default().extend(new);
-    branch.reorder(|entries| {
-        let mut out = Vec::with_capacity(entries.len());
-        for (at, entry) in entries.into_iter().enumerate() {
-            out.push(entry);
-            out.extend(behind.remove(&Some(at)).into_iter().flatten());
+    let is_map = inside.by == By::Field;
+    let has_new = branch.entries.len() > known;
+    let order = match &inside.order {
+        Order::OfDest if is_map && has_new => {
+            beside((0..known).collect(), &places_of(branch, inside.like, &inside.by), |_| false, NewElements::Append)
         }
-        out.extend(behind.remove(&None).into_iter().flatten());
-        out
+        Order::OfDest if !is_map && place == NewElements::Prepend => {
+            let mut named = places_of(branch, inside.like, &inside.by);
+            named.retain(|at| branch.entries[*at].value.is_some());
+            let first: HashSet<usize> = named.iter().copied().collect();
+            named.extend((0..branch.entries.len()).filter(|at| !first.contains(at)));
+            named
+        }
+        Order::From(original) if has_new || inside.has_new_order() => {
+            let sides = Sides::of(branch, known, inside, *original, if is_map { NewElements::Append } else { place });
+            let [dest, taken, was] = sides.merged();
+            if let (Some(original), false) = (*original, is_map || taken == dest) {
+                let moved = sides.moved(&dest, &taken, &was);
+                let ids = |order: &[usize]| order.iter().filter_map(|at| branch.id_of(*at)).collect::<Vec<_>>();
+                let moved = ids(&moved).iter().map(|id| FieldPath::from(id.step(&inside.by))).collect();
+                let (path, updated) = (path.clone(), inside.like);
+                let (taken, was) = (ids(&sides.whole(taken)), ids(&sides.whole(was)));
+                branch.contested = Some(Box::new(Contested { path, original, updated, moved, taken, was }));
+            }
+            sides.whole(dest)
+        }
+        Order::OfDest | Order::From(_) | Order::Asked(_) => return,
+    };
+    put(branch, &order);
+}
+
+/// Puts the entries in an order of their places.
+fn put(branch: &mut Branch<'_>, order: &[usize]) {
+    if order.is_sorted() {
+        return;
+    }
+    branch.reorder(|entries| {
+        let mut entries: Vec<Option<Entry<'_>>> = entries.into_iter().map(Some).collect();
+        order.iter().filter_map(|at| entries.get_mut(*at)?.take()).collect()
     });
 }
 
-/// Puts new elements before or behind dest's.
-pub(super) fn with_new_elements<'a>(branch: &mut Branch<'a>, new: Vec<Entry<'a>>, place: NewElements) {
-    match place {
-        NewElements::Append => new.into_iter().for_each(|entry| branch.push(entry)),
-        NewElements::Prepend => branch.reorder(|entries| new.into_iter().chain(entries).collect()),
+/// The places among the entries of the children of a node, in its order; without those that are not there.
+fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, by: &By<'a>) -> Vec<usize> {
+    let ids = ids_of(node, by);
+    branch.prepare(by, ids.len());
+    ids.iter().filter_map(|id| branch.place_of(id)).collect()
+}
+
+/// Puts what an order lacks beside the neighbours that it has in another one: behind the nearest before it, and behind what is dest's `own`
+/// in that gap; else before the nearest behind it; else at an end.
+fn beside(order: Vec<usize>, other: &[usize], own: impl Fn(usize) -> bool, end: NewElements) -> Vec<usize> {
+    let known: HashSet<usize> = order.iter().copied().collect();
+    let mut behind: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut before = Vec::new();
+    let (mut first, mut last) = (None, None);
+    for &at in other {
+        match last {
+            _ if known.contains(&at) => {
+                first = first.or(Some(at));
+                last = Some(at);
+            }
+            Some(last) => behind.entry(last).or_default().push(at),
+            None => before.push(at),
+        }
     }
+    let mut out = Vec::with_capacity(order.len() + other.len());
+    if first.is_none() && end == NewElements::Prepend {
+        out.append(&mut before);
+    }
+    let mut waiting = Vec::new();
+    for at in order {
+        if !own(at) {
+            out.append(&mut waiting);
+        }
+        if first == Some(at) {
+            out.append(&mut before);
+        }
+        out.push(at);
+        waiting.extend(behind.remove(&at).into_iter().flatten());
+    }
+    out.extend(waiting);
+    out.extend(before);
+    out
+}
+
+/// The orders of the three sides, as places among the entries. Dest's own is that of the places.
+struct Sides {
+    known: usize,
+    original: Vec<usize>,
+    updated: Vec<usize>,
+    /// What only dest has, and what is gone: it does not part a new child from the one before it.
+    own: HashSet<usize>,
+    /// What both dest and updated have.
+    common: Vec<usize>,
+    end: NewElements,
+}
+
+impl Sides {
+    fn of<'a>(
+        branch: &mut Branch<'a>,
+        known: usize,
+        inside: &Inside<'a>,
+        original: Option<NodeRef<'a>>,
+        end: NewElements,
+    ) -> Self {
+        let updated = places_of(branch, inside.like, &inside.by);
+        let mut original = original.map(|node| places_of(branch, node, &inside.by)).unwrap_or_default();
+        let upstream: HashSet<usize> = original.iter().chain(&updated).copied().collect();
+        let is_gone = |at: &usize| branch.entries[*at].value.is_none();
+        let own = (0..known).filter(|at| is_gone(at) || !upstream.contains(at)).collect();
+        let mut common: Vec<usize> = updated.iter().copied().filter(|at| *at < known && !is_gone(at)).collect();
+        common.sort_unstable();
+        original.retain(|at| common.binary_search(at).is_ok());
+        Self { known, original, updated, own, common, end }
+    }
+
+    /// What both sides have, in the order that dest wins with, that updated wins with, and that both came from: of each stretch that one
+    /// side alone changed, as that side has it.
+    fn merged(&self) -> [Vec<usize>; 3] {
+        let of_all: HashSet<usize> = self.original.iter().copied().collect();
+        let has = |all: &HashSet<usize>, order: &[usize]| -> Vec<usize> {
+            order.iter().copied().filter(|at| all.contains(at)).collect()
+        };
+        let (updated, dest) = (has(&of_all, &self.updated), has(&of_all, &self.common));
+        let in_both: HashSet<usize> = self.common.iter().copied().collect();
+        let upstream = has(&in_both, &self.updated);
+        let all = |order: &[usize]| [order.to_vec(), order.to_vec(), order.to_vec()];
+        if updated == self.original || updated == dest {
+            return all(&self.common);
+        }
+        if dest == self.original {
+            return all(&upstream);
+        }
+        if of_all.len() < in_both.len() {
+            // Where both added a child as well, no stretch is known to stand apart from it.
+            let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
+            return [self.common.clone(), upstream, was];
+        }
+        let mut out = [Vec::new(), Vec::new(), Vec::new()];
+        let mut from = 0;
+        for to in stretches(&self.original, [&updated, &dest]) {
+            let [was, updated, dest] = [&self.original, &updated, &dest].map(|order| &order[from..to]);
+            let taken = if updated == was { dest } else { updated };
+            let kept = if dest == was { updated } else { dest };
+            for (out, order) in out.iter_mut().zip([kept, taken, if kept == taken { kept } else { was }]) {
+                out.extend_from_slice(order);
+            }
+            from = to;
+        }
+        out
+    }
+
+    /// All entries, around those that both sides have.
+    fn whole(&self, common: Vec<usize>) -> Vec<usize> {
+        let dest: Vec<usize> = (0..self.known).collect();
+        let order = beside(common, &dest, |_| false, NewElements::Append);
+        beside(order, &self.updated, |at| self.own.contains(&at), self.end)
+    }
+
+    /// What one of the sides moved, where they do not agree.
+    fn moved(&self, dest: &[usize], taken: &[usize], was: &[usize]) -> Vec<usize> {
+        let of_all: HashSet<usize> = self.original.iter().copied().collect();
+        let [was, dest, taken] = [was, dest, taken]
+            .map(|order| order.iter().copied().filter(|at| of_all.contains(at)).collect::<Vec<usize>>());
+        let moved: HashSet<usize> = [dest, taken].iter().flat_map(|order| out_of_line(&was, order)).collect();
+        was.into_iter().filter(|at| moved.contains(at)).collect()
+    }
+}
+
+/// Where the stretches of an order end of which each holds the same children in all orders.
+fn stretches(original: &[usize], others: [&[usize]; 2]) -> Vec<usize> {
+    let rank: HashMap<usize, usize> = original.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
+    let mut reach = 0;
+    let mut ends = Vec::new();
+    for i in 0..original.len() {
+        let furthest = others.iter().filter_map(|other| rank.get(other.get(i)?)).max();
+        reach = reach.max(furthest.copied().unwrap_or(i));
+        if reach == i {
+            ends.push(i + 1);
+        }
+    }
+    ends
+}
+
+/// What must move to make one order of another: all but a longest subsequence of both.
+fn out_of_line(was: &[usize], is: &[usize]) -> Vec<usize> {
+    let rank: HashMap<usize, usize> = was.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
+    let ranks: Vec<usize> = is.iter().filter_map(|at| rank.get(at).copied()).collect();
+    // By length, the place of the smallest rank with which an increasing subsequence of that length ends.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(ranks.len());
+    for (place, rank) in ranks.iter().enumerate() {
+        let length = ends.partition_point(|end| ranks[*end] < *rank);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        match ends.get_mut(length) {
+            Some(end) => *end = place,
+            None => ends.push(place),
+        }
+    }
+    let in_line: HashSet<usize> =
+        std::iter::successors(ends.last().copied(), |place| before[*place]).map(|place| was[ranks[place]]).collect();
+    is.iter().copied().filter(|at| !in_line.contains(at)).collect()
 }
 
 /// Puts elements into the order that is asked for; those behind the first `known` ones are new. Those that the order does not name stand
@@ -161,3 +347,6 @@ fn common<'a>(old: &[View<'_, 'a>], new: &[NodeRef<'a>]) -> Vec<(usize, usize)> 
     pairs.extend((0..suffix).map(|k| (old.len() - suffix + k, new.len() - suffix + k)));
     pairs
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,7 +96,7 @@ impl<'t, 'a> Piece<'t, 'a> {
     }
 
     /// Where it lies in its own document; a root lies nowhere.
-    fn place(&self) -> Option<(Place, NodeRef<'a>)> {
+    pub fn place(&self) -> Option<(Place, NodeRef<'a>)> {
         let value = self.tree.like()?;
         let place = match self.key {
             Some(key) => key.node().filter(|key| key.is_key_of(value)).map(|key| Place::of_entry(key, value)),

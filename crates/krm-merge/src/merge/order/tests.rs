@@ -1,0 +1,224 @@
+//! Where children stand after a merge, one line a case.
+
+use crate::diff::diff;
+use crate::limit::Budget;
+use crate::merge::merge;
+use crate::patch::{Reader, lower};
+use crate::policy::NewElements;
+use crate::schema::{Dialect, Inference, Types};
+use crate::splice;
+use crate::tree::{Pick, Taking, Tree, settle};
+use crate::yaml::{Document, NodeRef};
+
+/// How a list or a map of single letters is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A list that merges by `name`.
+    Keyed,
+    /// A map.
+    Fields,
+}
+
+impl Kind {
+    fn document(self, letters: &str) -> Document<'static> {
+        let lines: String = match self {
+            Self::Keyed => letters.chars().map(|c| format!("- name: {c}\n")).collect(),
+            Self::Fields => letters.chars().map(|c| format!("  {c}: 0\n")).collect(),
+        };
+        let none = if self == Self::Keyed { "k: []\n" } else { "k: {}\n" };
+        Document::parse(if lines.is_empty() { none.to_owned() } else { format!("k:\n{lines}") }).expect("valid")
+    }
+
+    /// The letters of a text that was merged.
+    fn letters(self, text: &str) -> String {
+        let doc = Document::parse(text).expect("valid");
+        let value = doc.roots().next().and_then(|root| root.get("k")).expect("k");
+        match self {
+            Self::Keyed => value.elements().filter_map(|e| Some(e.get("name")?.string())).collect(),
+            Self::Fields => value.fields().map(|(key, _)| key.string()).collect(),
+        }
+    }
+}
+
+fn root<'a>(doc: &'a Document<'_>) -> NodeRef<'a> {
+    doc.roots().next().expect("a root")
+}
+
+fn written<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> String {
+    let edits = splice::edits(dest, tree, &Budget::default()).expect("within the limit");
+    let text = dest.document().source();
+    edits.apply(text, 0..text.len())
+}
+
+/// The letters that stand after a merge of original, updated and dest, and those that are said to have moved in conflict.
+fn three_way(kind: Kind, sides: [&str; 3], pick: Pick, new: NewElements) -> (String, String) {
+    let documents = sides.map(|letters| kind.document(letters));
+    let [original, updated, dest] = documents.each_ref().map(root);
+    let types = Types::new([], Inference::On, Dialect::Server);
+    let change = diff(Some(original), updated, Some(dest), types.root("", "")).expect("a change").change;
+    let Some(change) = change else { return (sides[2].to_owned(), String::new()) };
+    let tree = merge(Some(Tree::Node(dest)), &change, new).expect("a tree").tree.expect("a resource");
+    let mut moved = String::new();
+    let tree = settle(tree, &mut |conflict| {
+        if let Taking::Order(paths) = &conflict.taking {
+            moved.extend(paths.iter().map(|path| path.keyed().trim_matches(['[', ']']).replace("name=", "")));
+        }
+        pick
+    });
+    (kind.letters(&written(dest, &tree.expect("a resource"))), moved)
+}
+
+fn both_ways(kind: Kind, case: &str) {
+    let (sides, want) = case.split_once(" > ").expect("an arrow");
+    let sides: Vec<&str> = sides.split(' ').map(|side| side.trim_matches('-')).collect();
+    let [original, updated, dest] = sides[..] else { panic!("{case}") };
+    let (found, moved) = three_way(kind, [original, updated, dest], Pick::Updated, NewElements::Append);
+    assert_eq!((found.as_str(), moved.as_str()), (want, ""), "{kind:?} {case}");
+    let (_, moved) = three_way(kind, [original, dest, updated], Pick::Updated, NewElements::Append);
+    assert_eq!(moved, "", "{kind:?} {case} with the sides swapped");
+}
+
+#[test]
+fn a_new_child_stands_beside_its_neighbours() {
+    for case in [
+        // original updated dest > merged
+        "ab xab abd > xabd",
+        "ab axb abd > axbd",
+        "ab abx abd > abdx",
+        "ab axyb adb > adxyb",
+        "ab axb dab > daxb",
+        "ab xab dab > dxab",
+        "abc axbc bc > xbc",
+        "abc abxc ac > axc",
+        "abc abcx ad > adx",
+        "ab xay abcd > xacdy",
+        "a x d > dx",
+        "-- x d > dx",
+        "-- ax da > dax",
+        "abc xc abdc > dxc",
+    ] {
+        both_ways(Kind::Keyed, case);
+        both_ways(Kind::Fields, case);
+    }
+}
+
+#[test]
+fn an_order_that_one_side_changed_is_its_own() {
+    for case in [
+        "abc bac abc > bac",
+        "abc bac abcd > bacd",
+        "abc abc cab > cab",
+        "abc abcx cab > cxab",
+        "abc xabc cab > cxab",
+        "abc cab abc > cab",
+        "abc bac bac > bac",
+        "abcd bacd abdc > badc",
+        "abc cba adbc > cbad",
+        "ab bna anb > bna",
+        "ab anb abn > abn",
+        "abcd dcba ab > ba",
+    ] {
+        both_ways(Kind::Keyed, case);
+        both_ways(Kind::Fields, case);
+    }
+}
+
+#[test]
+fn an_order_that_both_changed_otherwise_is_one_conflict_of_the_list() {
+    for (sides, taken, kept, was, moved) in [
+        (["abc", "bac", "acb"], "bac", "acb", "abc", "bc"),
+        (["abc", "cab", "bca"], "cab", "bca", "abc", "ac"),
+        (["abcd", "bcda", "bacd"], "bcda", "bacd", "abcd", "ab"),
+        (["abcde", "bacde", "bcade"], "bacde", "bcade", "abcde", "ab"),
+        (["abc", "xbac", "acbd"], "xbdac", "acxbd", "axbdc", "bc"),
+        (["abc", "bnac", "acnb"], "bnac", "acnb", "abcn", "bc"),
+    ] {
+        let [original, updated, dest] = sides;
+        for (pick, want) in [(Pick::Updated, taken), (Pick::Dest, kept), (Pick::Original, was)] {
+            let found = three_way(Kind::Keyed, sides, pick, NewElements::Append);
+            assert_eq!((found.0.as_str(), found.1.as_str()), (want, moved), "{sides:?} {pick:?}");
+        }
+        let swapped = three_way(Kind::Keyed, [original, dest, updated], Pick::Updated, NewElements::Append);
+        assert_eq!(swapped.1, moved, "{sides:?} with the sides swapped");
+        // A map has no order that could be in conflict.
+        let fields = three_way(Kind::Fields, sides, Pick::Updated, NewElements::Append);
+        assert_eq!((fields.0.as_str(), fields.1.as_str()), (kept, ""), "{sides:?} as fields");
+    }
+}
+
+#[test]
+fn a_new_element_without_neighbours_stands_where_new_elements_go() {
+    for (sides, appended, prepended) in [
+        (["a", "x", "d"], "dx", "xd"),
+        (["", "x", "d"], "dx", "xd"),
+        (["a", "ax", "ad"], "adx", "adx"),
+        (["a", "xa", "da"], "dxa", "dxa"),
+    ] {
+        let merged = |new| three_way(Kind::Keyed, sides, Pick::Updated, new).0;
+        assert_eq!(
+            (merged(NewElements::Append).as_str(), merged(NewElements::Prepend).as_str()),
+            (appended, prepended)
+        );
+    }
+}
+
+#[test]
+fn elements_of_a_patch_stand_behind_dest_s_or_first() {
+    for (dest, patch, appended, prepended) in [
+        ("abc", "x", "abcx", "xabc"),
+        ("abc", "bx", "abcx", "bxac"),
+        ("abc", "xcya", "abcxy", "xcyab"),
+        ("", "xy", "xy", "xy"),
+    ] {
+        for (new, want) in [(NewElements::Append, appended), (NewElements::Prepend, prepended)] {
+            let [dest, patch] = [dest, patch].map(|letters| Kind::Keyed.document(letters));
+            let types = Types::new([], Inference::On, Dialect::Server);
+            let (tree, patch) = (Tree::Node(root(&dest)), root(&patch));
+            let change = lower(patch, tree.view(), types.root("", ""), Reader::Kyaml).expect("a change").change;
+            let tree = merge(Some(tree), &change, new).expect("a tree").tree.expect("a resource");
+            assert_eq!(Kind::Keyed.letters(&written(root(&dest), &tree)), want, "{}", patch.document().source());
+        }
+    }
+}
+
+/// All lists without repetition of the letters a, b, c.
+fn universe() -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut from = 0;
+    while from < all.len() {
+        let longer = "abc".chars().filter(|c| !all[from].contains(*c)).map(|c| format!("{}{c}", all[from]));
+        let longer: Vec<String> = longer.collect();
+        all.extend(longer);
+        from += 1;
+    }
+    all
+}
+
+#[test]
+fn the_laws_of_order_hold_over_a_small_universe() {
+    let all = universe();
+    assert_eq!(all.len(), 16);
+    let merged = |sides| three_way(Kind::Keyed, sides, Pick::Updated, NewElements::Append);
+    for original in &all {
+        for updated in &all {
+            assert_eq!(merged([original, updated, original]), (updated.clone(), String::new()));
+            assert_eq!(merged([original, original, updated]), (updated.clone(), String::new()));
+            assert_eq!(merged([original, updated, updated]), (updated.clone(), String::new()));
+            for dest in &all {
+                let (result, moved) = merged([original, updated, dest]);
+                let case = format!("{original} {updated} {dest} > {result}");
+                assert_eq!(merged([original, dest, updated]).1, moved, "{case}: the sides swapped");
+                let precedes = |list: &str, a: char, b: char| list.find(a).zip(list.find(b)).map(|(a, b)| a < b);
+                for (a, b) in [('a', 'b'), ('a', 'c'), ('b', 'c')] {
+                    let [original, updated, dest, is] =
+                        [original, updated, dest, &result].map(|list| precedes(list, a, b));
+                    let (Some(updated), Some(dest), Some(is)) = (updated, dest, is) else { continue };
+                    assert!(is == updated || is == dest, "{case}: {a} {b}");
+                    // Whoever changed the order of two that all have has it, where no one contests it.
+                    let changed = if original == Some(updated) { dest } else { updated };
+                    assert!(original.is_none() || !moved.is_empty() || is == changed, "{case}: {a} {b}");
+                }
+            }
+        }
+    }
+}
