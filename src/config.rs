@@ -19,7 +19,7 @@ pub(crate) use deserialize::one_of;
 use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind as Written, Limit};
 use krm_merge::patch::Reader;
-use krm_merge::policy::{NewElements, OnConflict, Policy};
+use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy};
 use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, Types};
 use krm_merge::yaml::{Error, NodeRef};
 
@@ -110,6 +110,8 @@ struct Spec {
     updated: Option<Vec<Input>>,
     /// ThreeWay: who wins where dest and updated both changed something. Default `TakeUpdated`.
     on_conflict: Option<OnConflict>,
+    /// ThreeWay: how fine the parts are of which each may be changed by one side only. Default `Line`.
+    conflict_level: Option<ConflictLevel>,
     /// Where new elements of a merged list go. Default `Append`.
     new_elements: Option<NewElements>,
     /// Whether lists of unknown types merge by the first of mountPath, devicePath, ip, type, topologyKey, name and containerPort that all
@@ -365,6 +367,10 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     if let Some(at) = spec_node.get("onConflict").filter(|_| spec.on_conflict.is_some() && mode != Mode::ThreeWay) {
         return Err(at.error("`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"));
     }
+    if let Some(at) = spec_node.get("conflictLevel").filter(|_| spec.conflict_level.is_some() && mode != Mode::ThreeWay)
+    {
+        return Err(at.error("`spec.conflictLevel` must not be given: only mode `ThreeWay` has conflicts"));
+    }
     let merge_keys = match spec_node.get("mergeKeys") {
         Some(at) => spec
             .merge_keys
@@ -379,6 +385,7 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let policy = Policy {
         on_conflict: spec.on_conflict.unwrap_or_default(),
         new_elements: spec.new_elements.unwrap_or_default(),
+        conflict_level: spec.conflict_level.unwrap_or_default(),
     };
     let inference = inference(mode, spec.infer_merge_keys);
     let mut types = Types::new(merge_keys.iter().cloned(), inference, dialect(mode));
@@ -537,8 +544,17 @@ fn list_rule(rule: MergeKey, node: NodeRef<'_>, i: usize) -> Result<ListRule, Er
     Ok(ListRule { api_version: rule.api_version, kind: rule.kind, path, list })
 }
 
-const DATA: [&str; 8] =
-    ["mode", "source", "original", "updated", "onConflict", "newElements", "inferMergeKeys", "maxOutput"];
+const DATA: [&str; 9] = [
+    "mode",
+    "source",
+    "original",
+    "updated",
+    "onConflict",
+    "conflictLevel",
+    "newElements",
+    "inferMergeKeys",
+    "maxOutput",
+];
 
 /// Reads the ConfigMap form, in which every value is a string.
 fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
@@ -603,6 +619,15 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     if let Some(at) = get("onConflict").filter(|_| mode != Mode::ThreeWay) {
         return Err(at.error("`data.onConflict` must not be given: only mode `three-way` has conflicts"));
     }
+    let conflict_level = pick(
+        "conflictLevel",
+        get("conflictLevel"),
+        &[("Line", ConflictLevel::Line), ("Value", ConflictLevel::Value)],
+        &["Line", "Value"],
+    )?;
+    if let Some(at) = get("conflictLevel").filter(|_| mode != Mode::ThreeWay) {
+        return Err(at.error("`data.conflictLevel` must not be given: only mode `three-way` has conflicts"));
+    }
     let new_elements = pick(
         "newElements",
         get("newElements"),
@@ -610,8 +635,11 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         &["Append", "Prepend"],
     )?;
     let infer = pick("inferMergeKeys", get("inferMergeKeys"), &[("true", true), ("false", false)], &["true", "false"])?;
-    let policy =
-        Policy { on_conflict: on_conflict.unwrap_or_default(), new_elements: new_elements.unwrap_or_default() };
+    let policy = Policy {
+        on_conflict: on_conflict.unwrap_or_default(),
+        new_elements: new_elements.unwrap_or_default(),
+        conflict_level: conflict_level.unwrap_or_default(),
+    };
     let inference = inference(mode, infer);
     let types = Types::new([], inference, dialect(mode));
     let asked = get("maxOutput").map(|at| {

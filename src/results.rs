@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_yaml::Value;
 
-use krm_merge::child::Value as _;
+use krm_merge::child::{Value as _, find};
 use krm_merge::limit::{Budget, Exceeded, Kind as Written};
 use krm_merge::path::cut;
 use krm_merge::policy::{OnConflict, Settled};
@@ -13,7 +13,7 @@ use krm_merge::resource::{Identity, Resource};
 use krm_merge::shown;
 use krm_merge::splice::{json_of, to_json};
 use krm_merge::tree::{Conflict, Taking, Tree, View};
-use krm_merge::warning::{Notice, Warning};
+use krm_merge::warning::{Combined, Notice, Warning};
 use krm_merge::yaml::{Error, Kind, NodeRef, Scalar};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
@@ -182,6 +182,12 @@ impl Outcome {
                 format!("`{place}` stands more than once in dest: the first was merged, the others stay as they are")
             }
             Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
+            Notice::Combined(how) => {
+                format!(
+                    "`{place}` was changed in dest and in updated, and merged {}: look whether it is right",
+                    how_of(*how)
+                )
+            }
             Notice::Ignored(reason) => format!("`{place}`: {reason}"),
             Notice::Union(members) => {
                 format!(
@@ -194,6 +200,11 @@ impl Outcome {
             current_value: warning.dest.map(|node| value_of(View::Node(node), budget)),
             proposed_value: warning.proposed.map(|node| value_of(View::Node(node), budget)),
         };
+        if let Notice::Combined(_) = warning.notice {
+            let mut outcome = Self { field: Some(field), ..Self::new(Severity::Info, message) }.about(resource);
+            outcome.tags.insert(REASON.into(), "combined".into());
+            return outcome;
+        }
         Self { field: Some(field), ..Self::new(Severity::Warning, message) }.about(resource)
     }
 
@@ -202,7 +213,11 @@ impl Outcome {
     pub fn conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict, budget: &Budget) -> Self {
         // Where the budget is used up nobody sees the result.
         let json = |node| to_json(node, budget).unwrap_or_default();
-        let dest = conflict.dest.as_ref().map(|dest| json_of(dest, budget).unwrap_or_default());
+        // What stays of a value whose parts overlap holds changes of updated's, too; dest's own says what dest did.
+        let own = Some(conflict.taking).filter(|taking| *taking == Taking::Overlap);
+        let own = own.and_then(|_| find(resource.node, &conflict.path)).map(Tree::Node);
+        let in_dest = own.as_ref().or(conflict.dest.as_ref());
+        let dest = in_dest.map(|dest| json_of(dest, budget).unwrap_or_default());
         let (original, updated) = (conflict.original.map(json), conflict.updated.map(json));
         let start = first_difference([&dest, &original, &updated].into_iter().flatten());
         let show = |word: &str, value: &Option<String>| match value.as_ref().filter(|_| !is_secret(resource)) {
@@ -228,7 +243,7 @@ impl Outcome {
         );
         let field = Field {
             path: conflict.path.indexed(),
-            current_value: conflict.dest.as_ref().and_then(Tree::view).map(|view| value_of(view, budget)),
+            current_value: in_dest.and_then(Tree::view).map(|view| value_of(view, budget)),
             proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
         };
         let field = (!conflict.path.is_empty()).then_some(field);
@@ -336,7 +351,18 @@ fn verdict_of(settled: Settled) -> &'static str {
         Settled::Deleted => "it is deleted",
         Settled::Cleared => "dest's was kept, and the field is removed",
         Settled::CutDown => "what upstream had in it is deleted, what dest added stays",
+        Settled::OverlapOfUpdated => "updated's was taken where the changes overlap, and the others were made",
+        Settled::OverlapOfDest => "dest's was kept where the changes overlap, and the others were made",
         Settled::Open => "someone must decide",
+    }
+}
+
+/// In which parts a value was merged.
+pub fn how_of(how: Combined) -> &'static str {
+    match how {
+        Combined::Elements => "element by element",
+        Combined::Lines => "line by line",
+        Combined::Document => "as the document that it holds",
     }
 }
 

@@ -16,6 +16,7 @@ use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge::merge;
 use krm_merge::patch::{Reader, lower};
 use krm_merge::policy::Policy;
+use krm_merge::refine::refine;
 use krm_merge::resource::{IDENTITY, Identity, Located, Origin, Resource};
 use krm_merge::review::review;
 use krm_merge::schema::{Cursor, Types};
@@ -364,6 +365,7 @@ impl<'a> Run<'a> {
             transport::leave_out(&mut change, Some(View::Node(dest.node)));
         }
         let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unreadable_source(dest, &e))?;
+        let merged = refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget);
         let (policy, budget) = (self.policy.on_conflict, self.budget);
         let mut conflicts = Results::new(budget);
         let mut all_told = Ok(());
@@ -376,8 +378,7 @@ impl<'a> Run<'a> {
             })
         });
         all_told?;
-        let warnings = found.warnings.iter().chain(&merged.warnings);
-        self.results.tell(warnings.map(|w| Outcome::warning(w, dest, "updated", budget)))?;
+        self.results.tell(merged.warnings.iter().map(|w| Outcome::warning(w, dest, "updated", budget)))?;
         self.review(dest, tree.as_ref(), &[updated], "updated")?;
         self.results.append(conflicts);
         Ok(finish(dest, tree, place))

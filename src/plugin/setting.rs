@@ -9,7 +9,7 @@ use krm_merge::yaml::Document;
 use krm_merge_function::config::{API_VERSION, Config, KIND, Mode, Role};
 use serde_json::{Map, Value, json};
 
-use crate::cli::{Common, NewElements, OnConflict, Source, Upgrade};
+use crate::cli::{Common, ConflictLevel, NewElements, OnConflict, Source, Upgrade};
 use crate::side::{Side, parse};
 use crate::walk::shown;
 
@@ -189,6 +189,10 @@ pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
             OnConflict::Fail => "Fail",
         };
         spec.insert("onConflict".into(), name.into());
+    }
+    if let Some(level) = upgrade.conflict_level {
+        let name = if level == ConflictLevel::Line { "Line" } else { "Value" };
+        spec.insert("conflictLevel".into(), name.into());
     }
     let mut given = Vec::new();
     for (role, path) in [(Role::Original, &upgrade.original), (Role::Updated, &upgrade.updated)] {
