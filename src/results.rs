@@ -344,7 +344,7 @@ fn is_secret(resource: &Resource<'_>) -> bool {
 }
 
 /// What becomes of a conflict.
-fn verdict_of(settled: Settled) -> &'static str {
+pub fn verdict_of(settled: Settled) -> &'static str {
     match settled {
         Settled::Updated => "updated's was taken",
         Settled::Dest => "dest's was kept",

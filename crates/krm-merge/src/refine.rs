@@ -30,7 +30,7 @@ pub fn refine<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget
 }
 
 /// Three versions of a text that is no resource, merged: as the document that it is if its name says so, else line by line. `None` where
-/// that leaves it the conflict that it was.
+/// that leaves it the conflict that it was. `cursor` is at the root of the document.
 pub fn refine_text(
     name: &str,
     [original, updated, dest]: [&str; 3],
@@ -132,7 +132,7 @@ impl Text {
         let [original, updated, dest] = sides;
         let is_document = name.is_some_and(|name| [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end)));
         let document = depth.deeper().filter(|_| is_document);
-        let document = document.and_then(|depth| document::merged(sides, cursor.untyped(), policy, budget, depth));
+        let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth));
         if document.as_ref().is_some_and(|text| !text.is_in_conflict()) {
             return document;
         }
@@ -192,7 +192,7 @@ impl<'a> Refiner<'a, '_> {
             Step::Field(name) => Some(&**name),
             _ => None,
         });
-        let text = Text::merged(name, texts, self.root, self.policy, self.budget, self.depth)?;
+        let text = Text::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth)?;
         self.tell(&conflict.path, text.sources, text.how);
         let made = |value: String| Tree::Made(Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) });
         if !text.is_in_conflict() {
