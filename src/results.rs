@@ -351,8 +351,8 @@ pub fn verdict_of(settled: Settled) -> &'static str {
         Settled::Deleted => "it is deleted",
         Settled::Cleared => "dest's was kept, and the field is removed",
         Settled::CutDown => "what upstream had in it is deleted, what dest added stays",
-        Settled::OverlapOfUpdated => "updated's was taken where the changes overlap, and the others were made",
-        Settled::OverlapOfDest => "dest's was kept where the changes overlap, and the others were made",
+        Settled::OverlapOfUpdated => "updated's was taken where the changes overlap, and all other changes were made",
+        Settled::OverlapOfDest => "dest's was kept where the changes overlap, and all other changes were made",
         Settled::Open => "someone must decide",
     }
 }

@@ -12,6 +12,7 @@ const FUNCTION: &[&[&str]] =
 const MERGE: &[&[&str]] = &[
     &["transport"],
     &["resource"],
+    &["refine"],
     &["splice", "alias", "review", "diff", "patch"],
     &["merge"],
     &["warning", "policy", "change"],

@@ -202,7 +202,8 @@ impl<'a> Refiner<'a, '_> {
     }
 
     fn tell(&mut self, path: &FieldPath<'a>, sources: Sources, how: Combined) {
-        if sources.is_combined() {
+        // Of one in conflict, the conflict tells it.
+        if sources.is_combined() && !sources.apart {
             let notice = Notice::Combined(how);
             self.warnings.push(Warning { path: path.clone(), notice, dest: None, proposed: None });
         }

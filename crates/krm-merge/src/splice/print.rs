@@ -529,38 +529,37 @@ impl Layout<'_> {
     /// A text that no document holds, behind a key or dash at `column`: in lines where that is how dest has it, and YAML can say it so.
     fn made_text(&self, made: &Made<'_>, column: usize) -> Text {
         let like = match made.quotes {
-            Quotes::As(node) => Some(node.resolve()).filter(|node| BlockScalar::of(*node).is_some()),
-            Quotes::Needed | Quotes::Single => None,
+            Quotes::As(node) if self.flow == Flow::Yaml => Some(node.resolve()),
+            Quotes::As(_) | Quotes::Needed | Quotes::Single => None,
         };
-        let text = like.filter(|_| self.flow == Flow::Yaml).and_then(|node| self.literal(node, &made.value, column));
+        let block = like.and_then(|node| Some((node, BlockScalar::of(node)?)));
+        let text = block.and_then(|(node, block)| self.literal(node, &block, &made.value, column));
         text.unwrap_or_else(|| Text { head: self.flow(&Tree::Made(made.clone())), body: Vec::new() })
     }
 
-    /// A text as a literal block scalar in the place of another one; `None` where its lines could not say it.
-    fn literal(&self, node: NodeRef<'_>, value: &str, column: usize) -> Option<Text> {
+    /// A text as a literal block scalar in the place of another one, and as deep as that; `None` where its lines could not say it.
+    fn literal(&self, node: NodeRef<'_>, block: &BlockScalar, value: &str, column: usize) -> Option<Text> {
         let content = value.strip_suffix('\n').unwrap_or(value);
-        let inner = blanks(column + self.indent);
         let lines: Vec<&str> = content.split('\n').collect();
-        let is_line = |line: &&str| !needs_escapes(&line.replace('\t', ""));
         // Behind the last line there may be blank lines in dest, which `+` would take for its own.
-        if content.is_empty() || content.ends_with('\n') || !lines.iter().all(is_line) {
+        if content.is_empty()
+            || content.ends_with('\n')
+            || lines.iter().any(|line| needs_escapes(&line.replace('\t', "")))
+        {
             return None;
         }
+        let depth = block.indent.checked_sub(column).filter(|depth| (1..=9).contains(depth)).unwrap_or(self.indent);
         let first = lines.iter().find(|line| !line.is_empty())?;
-        let mut head = "|".to_owned();
         // libyaml refuses to find the indentation before a tab.
-        if first.starts_with([' ', '\t']) {
-            head.push_str(&self.indent.to_string());
-        }
-        if content.len() == value.len() {
-            head.push('-');
-        }
+        let indentation = if first.starts_with([' ', '\t']) { depth.to_string() } else { String::new() };
+        let chomping = if content.len() == value.len() { "-" } else { "" };
+        let inner = blanks(column + depth);
         if !self.budget.take(value.len() + lines.len().saturating_mul(inner.len())) {
             return Some(Text::default());
         }
         let indented: Vec<String> =
             lines.iter().map(|line| if line.is_empty() { String::new() } else { format!("{inner}{line}") }).collect();
-        Some(Text { head: with_tag(node, &head), body: vec![indented.join("\n")] })
+        Some(Text { head: with_tag(node, &format!("|{indentation}{chomping}")), body: vec![indented.join("\n")] })
     }
 
     /// A block scalar: its lines moved to the new indentation, its header mended where the old one would mean something else.
