@@ -193,17 +193,16 @@ impl<'a> Refiner<'a, '_> {
             _ => None,
         });
         let text = Text::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth)?;
-        self.tell(&conflict.path, text.sources, text.how);
         let made = |value: String| Tree::Made(Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) });
         if !text.is_in_conflict() {
+            self.tell(&conflict.path, text.sources, text.how);
             return Some(made(text.dest));
         }
         Some(overlap(conflict, made(text.dest), made(text.updated)))
     }
 
     fn tell(&mut self, path: &FieldPath<'a>, sources: Sources, how: Combined) {
-        // Of one in conflict, the conflict tells it.
-        if sources.is_combined() && !sources.apart {
+        if sources.is_combined() {
             let notice = Notice::Combined(how);
             self.warnings.push(Warning { path: path.clone(), notice, dest: None, proposed: None });
         }

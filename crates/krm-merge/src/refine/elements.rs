@@ -83,7 +83,10 @@ impl<'a> Refiner<'a, '_> {
         if !sources.is_finer() && !is_finer {
             return None;
         }
-        self.tell(&conflict.path, sources, Combined::Elements);
+        // Of a list that is in conflict itself, the conflict tells it.
+        if pieces.iter().all(|piece| matches!(piece, Piece::Settled(_))) {
+            self.tell(&conflict.path, sources, Combined::Elements);
+        }
         Some(joined(conflict, sides.dest, pieces))
     }
 
