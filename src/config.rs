@@ -20,7 +20,7 @@ pub(crate) use deserialize::one_of;
 use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind as Written, Limit};
 use krm_merge::patch::Reader;
-use krm_merge::policy::{NewElements, OnConflict};
+use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, NoTypes, Types};
 use krm_merge::yaml::{Error, NodeRef};
@@ -112,6 +112,8 @@ struct Spec {
     updated: Option<Vec<WrittenInput>>,
     /// ThreeWay: who wins where dest and updated both changed something. Default `TakeUpdated`.
     on_conflict: Option<OnConflict>,
+    /// ThreeWay: how fine the parts are of which each may be changed by one side only. Default `Line`.
+    conflict_level: Option<ConflictLevel>,
     /// Where new elements of a merged list go. Default `Append`.
     new_elements: Option<NewElements>,
     /// Whether lists of unknown types merge by the first of mountPath, devicePath, ip, type, topologyKey, name and containerPort that all
@@ -280,6 +282,8 @@ pub enum Task<'a> {
         updated: Option<Vec<Input<'a>>>,
         /// Who wins.
         on_conflict: OnConflict,
+        /// How fine the parts are that can be in conflict.
+        conflict_level: ConflictLevel,
     },
     /// Strategic.
     Patch {
@@ -355,7 +359,12 @@ impl<'a> Task<'a> {
     pub fn of(mode: Mode) -> Self {
         match mode {
             Mode::TwoWay => Self::Overlay { source: None },
-            Mode::ThreeWay => Self::Upgrade { original: None, updated: None, on_conflict: OnConflict::default() },
+            Mode::ThreeWay => Self::Upgrade {
+                original: None,
+                updated: None,
+                on_conflict: OnConflict::default(),
+                conflict_level: ConflictLevel::default(),
+            },
             Mode::Strategic => Self::Patch { source: None },
         }
     }
@@ -423,10 +432,20 @@ impl<'a> Config<'a> {
         self.task.mode()
     }
 
-    /// How resources merge.
-    pub fn rules(&self) -> Rules<'_> {
+    /// What the user chose, but for who wins.
+    pub fn policy(&self) -> Policy {
+        let conflict_level = match self.task {
+            Task::Upgrade { conflict_level, .. } => conflict_level,
+            // They have none.
+            Task::Overlay { .. } | Task::Patch { .. } => ConflictLevel::default(),
+        };
+        Policy { new_elements: self.new_elements, conflict_level }
+    }
+
+    /// How resources merge; the budget is what is left for new text.
+    pub fn rules<'r>(&'r self, budget: &'r Budget) -> Rules<'r> {
         let reader = if self.mode() == Mode::Strategic { Reader::Kubectl } else { Reader::Kyaml };
-        Rules { types: &self.types, reader, new_elements: self.new_elements }
+        Rules { types: &self.types, reader, policy: self.policy(), budget }
     }
 
     /// Reads a functionConfig.
@@ -495,9 +514,18 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     if let Some(at) = spec_node.get("onConflict").filter(|_| spec.on_conflict.is_some() && mode != Mode::ThreeWay) {
         return Err(at.error("`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"));
     }
+    if let Some(at) = spec_node.get("conflictLevel").filter(|_| spec.conflict_level.is_some() && mode != Mode::ThreeWay)
+    {
+        return Err(at.error("`spec.conflictLevel` must not be given: only mode `ThreeWay` has conflicts"));
+    }
     let task = match mode {
         Mode::TwoWay => Task::Overlay { source },
-        Mode::ThreeWay => Task::Upgrade { original, updated, on_conflict: spec.on_conflict.unwrap_or_default() },
+        Mode::ThreeWay => Task::Upgrade {
+            original,
+            updated,
+            on_conflict: spec.on_conflict.unwrap_or_default(),
+            conflict_level: spec.conflict_level.unwrap_or_default(),
+        },
         Mode::Strategic => Task::Patch { source },
     };
     let rules = spec_node.get("mergeKeys").into_iter().flat_map(NodeRef::elements);
@@ -686,8 +714,17 @@ impl NamedRule {
     }
 }
 
-const DATA: [&str; 8] =
-    ["mode", "source", "original", "updated", "onConflict", "newElements", "inferMergeKeys", "maxOutput"];
+const DATA: [&str; 9] = [
+    "mode",
+    "source",
+    "original",
+    "updated",
+    "onConflict",
+    "conflictLevel",
+    "newElements",
+    "inferMergeKeys",
+    "maxOutput",
+];
 
 /// The meaning of one of the names that a field of `data` may have.
 fn pick<T: Copy>(
@@ -754,6 +791,15 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     if let Some(at) = get("onConflict").filter(|_| mode != Mode::ThreeWay) {
         return Err(at.error("`data.onConflict` must not be given: only mode `three-way` has conflicts"));
     }
+    let conflict_level = pick(
+        "conflictLevel",
+        get("conflictLevel"),
+        &[("Line", ConflictLevel::Line), ("Value", ConflictLevel::Value)],
+        &["Line", "Value"],
+    )?;
+    if let Some(at) = get("conflictLevel").filter(|_| mode != Mode::ThreeWay) {
+        return Err(at.error("`data.conflictLevel` must not be given: only mode `three-way` has conflicts"));
+    }
     let new_elements = pick(
         "newElements",
         get("newElements"),
@@ -763,7 +809,12 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let infer = pick("inferMergeKeys", get("inferMergeKeys"), &[("true", true), ("false", false)], &["true", "false"])?;
     let task = match mode {
         Mode::TwoWay => Task::Overlay { source },
-        Mode::ThreeWay => Task::Upgrade { original, updated, on_conflict: on_conflict.unwrap_or_default() },
+        Mode::ThreeWay => Task::Upgrade {
+            original,
+            updated,
+            on_conflict: on_conflict.unwrap_or_default(),
+            conflict_level: conflict_level.unwrap_or_default(),
+        },
         Mode::Strategic => Task::Patch { source },
     };
     let asked = get("maxOutput").map(|at| {

@@ -159,7 +159,7 @@ impl<'a> Job<'a> {
         let budget = Budget::new(config.limit);
         let mut results = Results::new(&budget);
         idle::tell(&config.merge_keys, &roles, &mut results)?;
-        apart::tell(&config, &roles, &mut results)?;
+        apart::tell(&config, &roles, &mut results, &budget)?;
         let told = results.into_vec();
         Ok(Self { roles, config, budget, told })
     }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_yaml::Value;
 
 use crate::report::Report;
-pub use words::{listed, of_settled};
+pub use words::{how_of, listed, of_settled};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";

@@ -88,6 +88,8 @@ fn errors_of_the_spec() {
     );
     says(&two_way("source: [{resources: [1]}]\n"), &["`spec.source[0].resources` must hold maps only"]);
     says(&two_way("onConflict: Fail\n"), &["`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"]);
+    says(&two_way("conflictLevel: Line\n"), &["`spec.conflictLevel` must not be given: only mode `ThreeWay` has"]);
+    says(&two_way("conflictLevel: Word\n"), &["`spec.conflictLevel`", "\"Word\"", "`Line`", "`Value`"]);
     says(&two_way("newElements: First\n"), &["`spec.newElements` must be `Append` or `Prepend`, not \"First\""]);
     says(&two_way("inferMergeKeys: 1\n"), &["`spec.inferMergeKeys` must be `true` or `false`, not \"1\""]);
     let rule = |rest: &str| two_way(&format!("mergeKeys: [{{apiVersion: v1, kind: K, path: spec.l, {rest}}}]\n"));
@@ -137,6 +139,8 @@ fn errors_of_a_config_map() {
     says(&data("{mode: three-way, source: x}"), &["mode `ThreeWay` has `original` and `updated`"]);
     says(&data("{mode: two-way, source: x}"), &["`data.source` must select at least one item"]);
     says(&data("{mode: two-way, onConflict: Fail}"), &["`data.onConflict` must not be given"]);
+    says(&data("{mode: two-way, conflictLevel: Line}"), &["`data.conflictLevel` must not be given"]);
+    says(&data("{mode: three-way, conflictLevel: line}"), &["`data.conflictLevel` must be", "\"line\""]);
     says(&data("{mode: two-way, newElements: x}"), &["`data.newElements` must be `Append` or `Prepend`, not \"x\""]);
     says(&data("{mode: two-way, inferMergeKeys: x}"), &["`data.inferMergeKeys` must be `true` or `false`"]);
     says(&data("{mode: [a]}"), &["`data.mode` must be a string"]);

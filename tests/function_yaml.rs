@@ -30,6 +30,7 @@ fn the_schema_names_every_field_and_every_value() {
     assert_eq!(
         fields,
         [
+            "conflictLevel",
             "inferMergeKeys",
             "maxOutput",
             "mergeKeys",
@@ -142,7 +143,7 @@ fn full() -> Vec<Value> {
                 out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "maxOutput": "64Mi", "mergeKeys": [rule], "openapi": openapi})));
             }
         }
-        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail"})));
+        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "conflictLevel": "Value"})));
     }
     out
 }

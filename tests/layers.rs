@@ -23,6 +23,7 @@ const MERGE: &[&[&str]] = &[
     &["rules"],
     &["transport"],
     &["resource"],
+    &["refine"],
     &["splice", "alias", "review", "diff", "patch"],
     &["merge"],
     &["warning", "policy", "change"],

@@ -105,10 +105,10 @@ fn aliases_that_are_written_out_are_counted_in_bytes() {
 
 #[test]
 fn blanks_that_indent_a_line_are_counted() {
-    let depth = 450;
+    let depth = 180;
     let dest: String = (0..depth).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
     let dest = format!("{HEAD}{dest}{}z: 1\n", " ".repeat(depth));
-    let below = format!("{{new: [\n{}]}}", "1,\n".repeat(100_000));
+    let below = format!("{{new: [\n{}]}}", "1,\n".repeat(250_000));
     let source = format!("a: {}{below}{}\n", "{a: ".repeat(depth - 1), "}".repeat(depth - 1));
     exceeds(&list(&[&dest], &two_way(&source)), "the new text of resources");
 }
@@ -132,7 +132,7 @@ fn results_are_counted_with_their_paths_and_values() {
     exceeds(&three_way(|side| format!("a: &a {long}\n{}", of_alias(side))), "the results");
     // One value, whose lines are indented by a thousand blanks where the results are YAML.
     let deep = |side: usize| match side {
-        2 => format!("a: {}[{}]{}\n", "{a: ".repeat(450), vec!["1"; 50_000].join(", "), "}".repeat(450)),
+        2 => format!("a: {}[{}]{}\n", "{a: ".repeat(180), vec!["1"; 150_000].join(", "), "}".repeat(180)),
         _ => format!("a: {side}\n"),
     };
     exceeds(&three_way(deep), "the results");
@@ -140,7 +140,7 @@ fn results_are_counted_with_their_paths_and_values() {
 
 #[test]
 fn conflicts_below_one_deep_place_share_their_path() {
-    let deep = |side: usize| format!("a: {}{{{}}}{}\n", "{a: ".repeat(400), fields(5000, side), "}".repeat(400));
+    let deep = |side: usize| format!("a: {}{{{}}}{}\n", "{a: ".repeat(180), fields(5000, side), "}".repeat(180));
     let output = limited(&[], &three_way(deep));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr:.300}");

@@ -261,7 +261,13 @@ fn each_config_of_the_documentation_is_understood() {
         let config = if block.starts_with("apiVersion") {
             block.to_owned()
         } else {
-            let modes = [("original:", "ThreeWay"), ("onConflict", "ThreeWay"), ("mode:", ""), ("", "TwoWay")];
+            let modes = [
+                ("original:", "ThreeWay"),
+                ("onConflict", "ThreeWay"),
+                ("conflictLevel", "ThreeWay"),
+                ("mode:", ""),
+                ("", "TwoWay"),
+            ];
             let mode = modes.iter().find(|(word, _)| block.contains(word)).map_or("", |(_, mode)| mode);
             let spec = match block.strip_prefix("spec:\n") {
                 Some(spec) => spec.to_owned(),

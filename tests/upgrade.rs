@@ -521,7 +521,7 @@ fn long_values_in_a_message_begin_shortly_before_they_differ() {
         at("up/v1/a.yaml", &long("original")),
         at("up/v2/a.yaml", &long("updated"))
     );
-    let output = passes(&resource_list(&stdin, BY_PATH));
+    let output = passes(&resource_list(&stdin, &format!("{BY_PATH}conflictLevel: Value\n")));
     for side in ["dest\"]", "original\"]", "updated\"]"] {
         assert!(output.stderr[0].contains(side), "{}", output.stderr[0]);
     }

@@ -7,13 +7,19 @@ use crate::config::{Config, Mode, Role};
 use crate::report::{Missed, Report, Stays};
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
+use krm_merge::limit::Budget;
 use krm_merge::resource::Resource;
 
 /// Tells one result for each such file: in ThreeWay original's and updated's at one path are one.
 ///
 /// # Errors
 /// In ThreeWay, a file that is a resource in one of original and updated alone: it would be deleted or added, though it only got a name.
-pub(super) fn tell(config: &Config<'_>, roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
+pub(super) fn tell(
+    config: &Config<'_>,
+    roles: &Roles<'_>,
+    results: &mut Results<'_>,
+    budget: &Budget,
+) -> Result<(), Box<Outcome>> {
     if roles.apart.is_empty() {
         return Ok(());
     }
@@ -31,7 +37,7 @@ pub(super) fn tell(config: &Config<'_>, roles: &Roles<'_>, results: &mut Results
             }
         }
     }
-    let rules = config.rules();
+    let rules = config.rules(budget);
     let in_dest = |item: &Resource<'_>| roles.dest.iter().find(|d| d.identity.is_none() && is_at(d, item));
     for new in of_role(Role::Updated) {
         let old = of_role(Role::Original).find(|old| is_at(old, new));

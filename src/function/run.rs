@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
     /// A run in which nothing has happened yet.
     pub(super) fn new(config: &'a Config<'a>, roles: &'a Roles<'a>, budget: &'a Budget) -> Self {
         Self {
-            rules: config.rules(),
+            rules: config.rules(budget),
             on_conflict: config.task.on_conflict(),
             budget,
             results: Results::new(budget),

@@ -18,14 +18,17 @@
 //! | `R` | `P` | `P` | the merge of files': whoever took it by hand goes on |
 //! | `*` | `P` | `R` | updated's, where all of dest's resources move to other files; otherwise an error, unless updated is as original: dest's resources and upstream's file cannot both be there |
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::Result;
 use krm_merge::policy::{OnConflict, Settled};
+use krm_merge::refine::Text;
+use krm_merge::tree::Taking;
 use krm_merge_function::config::Role;
-use krm_merge_function::results::{Clash, File, Outcome, Severity};
+use krm_merge_function::results::{Clash, File, Outcome, REASON, Severity, how_of};
 
+use crate::combine::Combiner;
 use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
 use crate::side::{Held, Root, Side};
@@ -70,7 +73,8 @@ pub struct Taken<'m> {
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, taken: &Taken<'_>) -> Result<Carried> {
+pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, taken: &Taken<'_>) -> Result<Carried> {
+    let policy = combiner.on_conflict;
     let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
     let mut carried = Carried::default();
     let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(carried) };
@@ -136,6 +140,18 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], policy: OnConflict, taken
             continue;
         }
         let is_conflict = here != old;
+        let both = [&old, &new, &here].map(|bytes| bytes.as_deref());
+        if let ([Some(old), Some(new), Some(here)], [Has::Plain, Has::Plain, Has::Plain]) = (both, has)
+            && let Some(text) = combiner.combined(path, [old, new, here])
+        {
+            carried.results.extend(combined(path, &text, policy));
+            let wins = if policy == OnConflict::TakeUpdated { text.updated } else { text.dest };
+            if wins.as_bytes() != here || turned.is_some() {
+                let (old, new) = (Some(here.to_vec()), Some(wins.into_bytes()));
+                carried.changes.push(Change { path: path.to_owned(), old, new, like: turned });
+            }
+            continue;
+        }
         if is_conflict {
             carried.results.push(conflict(path, has, policy));
         }
@@ -215,6 +231,24 @@ pub fn unread(path: &str) -> String {
 /// What is told of what would be new where `.krmignore` leaves it out.
 pub fn not_added(path: &str, from: &str) -> String {
     format!("{path}: new in {from}, and not added, for `.krmignore` leaves it out")
+}
+
+/// What is told of a file that was merged.
+fn combined(path: &str, text: &Text, policy: OnConflict) -> Option<Outcome> {
+    let how = how_of(text.how);
+    let file = Some(File { path: path.to_owned(), index: None });
+    if text.is_in_conflict() {
+        let settled = policy.settled(&Taking::Overlap);
+        let what =
+            format!("the file, which holds no resources, was changed in dest and changed in updated, and merged {how}");
+        let clash = Clash { place: "the file".to_owned(), what, settled };
+        return Some(Outcome { file, ..Outcome::conflict(severity(policy), clash) });
+    }
+    let message = format!(
+        "the file, which holds no resources, was changed in dest and in updated, and merged {how}: look whether it is right"
+    );
+    let tags = BTreeMap::from([(REASON.to_owned(), "combined".to_owned())]);
+    text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
 }
 
 fn conflict(path: &str, [original, updated, dest]: [Has; 3], policy: OnConflict) -> Outcome {

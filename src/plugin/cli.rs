@@ -122,6 +122,9 @@ pub struct Upgrade {
     /// Who wins where dest and updated both changed something; each case is reported [default: take-updated]
     #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
     pub on_conflict: Option<OnConflict>,
+    /// Whether both sides may change one list without keys, or one text [default: line]
+    #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
+    pub conflict_level: Option<ConflictLevel>,
 }
 
 /// What all merges have.
@@ -193,6 +196,15 @@ impl OnConflict {
             Self::Fail => policy::OnConflict::Fail,
         }
     }
+}
+
+/// How fine the parts are of which each may be changed by one side only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConflictLevel {
+    /// Elements of lists without keys, and lines of texts; each value that is merged so is reported
+    Line,
+    /// Values: such a list or text is in conflict as a whole
+    Value,
 }
 
 /// Where new elements go.

@@ -18,6 +18,7 @@ mod spelling;
 mod text;
 
 use anyhow::Result;
+use krm_merge::policy::ConflictLevel;
 use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 
@@ -113,7 +114,8 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let on_conflict = if keeps { OnConflict::KeepDest } else { OnConflict::TakeUpdated }.policy();
     let said = document(models)?;
     let config = |task| config(task, &said, setting::limit(args.max_output));
-    let upgrade = || config(Task::Upgrade { original: None, updated: None, on_conflict });
+    let conflict_level = ConflictLevel::Value;
+    let upgrade = || config(Task::Upgrade { original: None, updated: None, on_conflict, conflict_level });
     let config_of_upgrade = upgrade()?;
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {

@@ -2,6 +2,7 @@
 
 mod carry;
 mod cli;
+mod combine;
 mod complete;
 mod diff;
 mod disk;

@@ -17,6 +17,7 @@ use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
 use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
+use crate::combine::Combiner;
 use crate::edit::{Added, append, created, edited};
 use crate::moved::{Fate, Moved, in_the_way};
 use crate::side::{Held, Part, Root, Side};
@@ -115,11 +116,12 @@ fn run<'a>(
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
     let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
-    let (owners, nodes, policy, limit, merged) = loop {
+    let (owners, nodes, asked, limit, merged) = loop {
         let mut config = config()?;
         config.limit = config.limit.with_input(input);
         let limit = config.limit;
-        let policy = config.task.on_conflict();
+        let rules = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
+        let asked = (config.task.on_conflict(), config.policy(), rules, config.inference);
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
         let mut roles: Vec<(Role, Vec<Resource<'_>>)> = Vec::new();
@@ -133,7 +135,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let found =
             [left_out.found(dest, &merged.added, &merged.results)?, left_out.found_moves(dest, given, &merged)?];
         if found == [Found::Nothing; 2] {
-            break (owners, nodes, policy, limit, merged);
+            break (owners, nodes, asked, limit, merged);
         }
     };
     let mut results = merged.results;
@@ -154,7 +156,9 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let moved = Moved::of(dest, given, &of_file, &budget)?;
     let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
     let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
-    let mut carried = carry(dest, given, policy, &Taken { placed, left })?;
+    let (on_conflict, policy, rules, inference) = asked;
+    let combiner = Combiner::new(on_conflict, policy, rules, inference, &budget);
+    let mut carried = carry(dest, given, &combiner, &Taken { placed, left })?;
     if has_failed(&results) || has_failed(&carried.results) {
         carried.changes.clear();
     }

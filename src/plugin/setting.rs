@@ -11,7 +11,7 @@ use krm_merge_function::config::{Config, Mode, NamedRule, Role, Settings, Task, 
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 
-use crate::cli::{Common, NewElements, OnConflict, Source, Upgrade};
+use crate::cli::{Common, ConflictLevel, NewElements, OnConflict, Source, Upgrade};
 use crate::side::{Side, parse};
 use crate::walk::shown;
 
@@ -37,6 +37,7 @@ enum Said {
 #[derive(Debug, Default)]
 struct Flags {
     on_conflict: policy::OnConflict,
+    conflict_level: policy::ConflictLevel,
     new_elements: policy::NewElements,
     infer_merge_keys: Option<bool>,
     merge_keys: Vec<NamedRule>,
@@ -128,8 +129,8 @@ impl Flags {
 
     fn config(&self, mode: Mode) -> Result<Config<'_>> {
         let mut task = Task::of(mode);
-        if let Task::Upgrade { on_conflict, .. } = &mut task {
-            *on_conflict = self.on_conflict;
+        if let Task::Upgrade { on_conflict, conflict_level, .. } = &mut task {
+            (*on_conflict, *conflict_level) = (self.on_conflict, self.conflict_level);
         }
         let openapi = self.openapi.as_ref().map(|(name, document)| {
             let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
@@ -187,6 +188,10 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
 pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
     let mut flags = Flags::of(common)?;
     flags.on_conflict = upgrade.on_conflict.map(OnConflict::policy).unwrap_or_default();
+    flags.conflict_level = match upgrade.conflict_level {
+        Some(ConflictLevel::Value) => policy::ConflictLevel::Value,
+        Some(ConflictLevel::Line) | None => policy::ConflictLevel::Line,
+    };
     let mut given = Vec::new();
     for (role, path) in [(Role::Original, &upgrade.original), (Role::Updated, &upgrade.updated)] {
         if let Some(path) = path {

@@ -1,5 +1,6 @@
 //! What is said of a [`Report`] in English.
 
+use krm_merge::child::find;
 use krm_merge::limit::Budget;
 use krm_merge::path::FieldPath;
 use krm_merge::policy::{OnConflict, Settled};
@@ -7,7 +8,7 @@ use krm_merge::resource::Resource;
 use krm_merge::schema::{Inference, ListRule};
 use krm_merge::splice::{json_of, to_json};
 use krm_merge::tree::{Conflict, Taking, Tree, View};
-use krm_merge::warning::{Notice, Warning};
+use krm_merge::warning::{Combined, Notice, Warning};
 use krm_merge::yaml::{Kind, NodeRef};
 
 use super::{Clash, Field, Outcome, REASON, Severity, value_of};
@@ -81,7 +82,11 @@ impl Outcome {
 fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict, budget: &Budget) -> Outcome {
     // Where the budget is used up nobody sees the result.
     let json = |node| to_json(node, budget).unwrap_or_default();
-    let dest = conflict.dest.as_ref().map(|dest| json_of(dest, budget).unwrap_or_default());
+    // What stays of a value whose parts overlap holds changes of updated's, too; dest's own says what dest did.
+    let overlaps = matches!(conflict.taking, Taking::Overlap);
+    let own = if overlaps { find(resource.node, &conflict.path).map(Tree::Node) } else { None };
+    let in_dest = own.as_ref().or(conflict.dest.as_ref());
+    let dest = in_dest.map(|dest| json_of(dest, budget).unwrap_or_default());
     let (original, updated) = (conflict.original.map(json), conflict.updated.map(json));
     let start = first_difference([&dest, &original, &updated].into_iter().flatten());
     let show = |word: &str, value: &Option<String>| match value.as_ref().filter(|_| !is_secret(resource)) {
@@ -103,14 +108,14 @@ fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConfl
             let moved: Vec<String> = moved.iter().map(FieldPath::shown).collect();
             format!("the order of `{path}` was changed in dest and otherwise in updated ({})", listed(&moved))
         }
-        Taking::Value | Taking::Deletion | Taking::CutDown => {
+        Taking::Value | Taking::Deletion | Taking::CutDown | Taking::Overlap => {
             let (in_dest, in_updated) = (did(&dest, "dest"), did(&updated, "updated"));
             format!("`{path}` was {in_dest} and {in_updated}{}", show("from", &original))
         }
     };
     let field = Field {
         path: conflict.path.indexed(),
-        current_value: conflict.dest.as_ref().and_then(Tree::view).map(|view| value_of(view, budget)),
+        current_value: in_dest.and_then(Tree::view).map(|view| value_of(view, budget)),
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let field = (!conflict.path.is_empty()).then_some(field);
@@ -154,6 +159,10 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             format!("`{place}` stands more than once in dest: the first was merged, the others stay as they are")
         }
         Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
+        Notice::Combined(how) => format!(
+            "`{place}` was changed in dest and in updated, and merged {}: look whether it is right",
+            how_of(*how)
+        ),
         Notice::Ignored(reason) => format!("`{place}`: {reason}"),
         Notice::Union(members) => format!(
             "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
@@ -165,7 +174,13 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         current_value: value(warning.dest),
         proposed_value: value(warning.proposed),
     };
-    Outcome { field: Some(field), ..Outcome::new(Severity::Warning, message) }.about(resource)
+    let (severity, reason) = match warning.notice {
+        Notice::Combined(_) => (Severity::Info, Some("combined")),
+        _ => (Severity::Warning, None),
+    };
+    let mut outcome = Outcome { field: Some(field), ..Outcome::new(severity, message) }.about(resource);
+    outcome.tags.extend(reason.map(|reason| (REASON.to_owned(), reason.to_owned())));
+    outcome
 }
 
 /// One of the same kind and name under another version or group, or in another file, may have moved.
@@ -249,7 +264,18 @@ pub fn of_settled(settled: Settled) -> &'static str {
         Settled::StaysInPlace => "it stays where dest has it",
         Settled::Cleared => "dest's was kept, and the field is removed",
         Settled::CutDown => "what upstream had in it is deleted, what dest added stays",
+        Settled::OverlapOfUpdated => "updated's was taken where the changes overlap, and all other changes were made",
+        Settled::OverlapOfDest => "dest's was kept where the changes overlap, and all other changes were made",
         Settled::Open => "someone must decide",
+    }
+}
+
+/// In which parts a value was merged.
+pub fn how_of(how: Combined) -> &'static str {
+    match how {
+        Combined::Elements => "element by element",
+        Combined::Lines => "line by line",
+        Combined::Document => "as the document that it holds",
     }
 }
 

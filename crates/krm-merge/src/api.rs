@@ -11,7 +11,7 @@ use crate::limit::{Budget, Exceeded, Limit};
 use crate::package::{Ambiguous, Becomes, Member, members};
 use crate::patch::Reader;
 use crate::path::FieldPath;
-use crate::policy::NewElements;
+use crate::policy::Policy;
 use crate::resource::{Identity, Index, Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
 use crate::schema::{Dialect, Inference, Types};
@@ -24,6 +24,8 @@ use crate::yaml::{self, Document, NodeRef, extent};
 #[derive(Debug)]
 pub struct Package {
     files: Vec<File>,
+    /// What a merge into it may write.
+    budget: Budget,
 }
 
 #[derive(Debug)]
@@ -133,7 +135,7 @@ impl From<Box<Unmergeable<'_>>> for Error {
 /// ```
 pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Package) -> Result<Merged<'a>, Error> {
     static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On, Dialect::Server));
-    let rules = Rules { types: &TYPES, reader: Reader::Kyaml, new_elements: NewElements::Append };
+    let rules = Rules { types: &TYPES, reader: Reader::Kyaml, policy: Policy::default(), budget: &dest.budget };
     let sides = Sides { original, updated, dest }.map(Package::resources);
     let sides = Sides { original: &sides.original[..], updated: &sides.updated, dest: &sides.dest };
     let mut resources = Vec::new();
@@ -158,7 +160,7 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
 /// ```
 pub fn two_way<'a>(source: &'a Package, dest: &'a Package) -> Result<Merged<'a>, Error> {
     static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On, Dialect::Server));
-    let rules = Rules { types: &TYPES, reader: Reader::Kyaml, new_elements: NewElements::Append };
+    let rules = Rules { types: &TYPES, reader: Reader::Kyaml, policy: Policy::default(), budget: &dest.budget };
     let put = |source: &Resource<'a>, rules: &Rules<'a>| Ok(rules.added(source)?);
     merge_sources(source, dest, &rules, put)
 }
@@ -181,7 +183,7 @@ pub fn two_way<'a>(source: &'a Package, dest: &'a Package) -> Result<Merged<'a>,
 /// # Ok::<(), krm_merge::Error>(())
 /// ```
 pub fn strategic<'a>(patch: &'a Package, dest: &'a Package, types: &'a Types<'a>) -> Result<Merged<'a>, Error> {
-    let rules = Rules { types, reader: Reader::Kubectl, new_elements: NewElements::Append };
+    let rules = Rules { types, reader: Reader::Kubectl, policy: Policy::default(), budget: &dest.budget };
     let refuse = |source: &Resource<'a>, _: &Rules<'a>| {
         let named = source.identity.map(|identity| format!("`{identity}`")).unwrap_or_default();
         Err(Error::Partner(format!("a patch must be for a resource of dest, and none is {named}")))
@@ -264,7 +266,9 @@ impl Package {
             Ok(document) => Ok(File { path, document }),
             Err(error) => Err(Error::Text { path, error }),
         };
-        Ok(Self { files: files.into_iter().map(parse).collect::<Result<_, _>>()? })
+        let files = files.into_iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let limit = limit(&files);
+        Ok(Self { files, budget: Budget::new(limit) })
     }
 
     fn roots(&self) -> impl Iterator<Item = (&File, NodeRef<'_>)> {
@@ -279,10 +283,6 @@ impl Package {
             Resource { path, relative_path: path, located, ..Resource::read(root, Origin::Item(number)) }
         });
         all.collect()
-    }
-
-    fn size(&self) -> usize {
-        self.files.iter().map(|file| file.document.source().len()).sum()
     }
 }
 
@@ -321,7 +321,7 @@ impl<'a> Merged<'a> {
     /// # Errors
     /// They take more bytes than what comes of such an input may.
     pub fn files(&self) -> Result<Vec<(String, Option<String>)>, Error> {
-        let budget = Budget::new(Limit::default().with_input(self.dest.size()));
+        let budget = Budget::new(limit(&self.dest.files));
         let mut picks = self.pick.iter().copied();
         let mut items = vec![Item::Stays; self.dest.roots().count()];
         let roots: Vec<_> = self.dest.roots().collect();
@@ -372,6 +372,10 @@ impl<'a> Merged<'a> {
         }
         Ok(out)
     }
+}
+
+fn limit(files: &[File]) -> Limit {
+    Limit::default().with_input(files.iter().map(|file| file.document.source().len()).sum())
 }
 
 /// Puts a text after another one, as further documents.

@@ -55,6 +55,47 @@ pub fn diff<'a>(
     Ok(Diff { change, warnings: differ.warnings })
 }
 
+/// An element that is there on all sides.
+#[derive(Clone, Copy, Debug)]
+pub struct Paired<'a> {
+    /// In original.
+    pub original: NodeRef<'a>,
+    /// In updated.
+    pub updated: NodeRef<'a>,
+    /// In dest.
+    pub dest: NodeRef<'a>,
+    /// Its place in dest's list.
+    pub place: usize,
+}
+
+/// Finds what changed upstream in some elements of a list that lies at a path, for someone else said which elements are one. The list is given
+/// as original, updated and dest have it.
+///
+/// # Errors
+/// As [`diff`].
+pub fn diff_paired<'a>(
+    [original, updated, dest]: [NodeRef<'a>; 3],
+    paired: &[Paired<'a>],
+    path: &FieldPath<'a>,
+    cursor: Cursor<'a>,
+) -> Result<Diff<'a>, Error> {
+    let mut differ = Differ { path: path.clone(), warnings: Vec::new() };
+    let mut children = Vec::new();
+    for pair in paired {
+        let id = ChildId::Index(pair.place);
+        let sides = Sides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
+        differ.path.push(id.step(&By::Index), Some(pair.place));
+        let change = differ.node(sides, cursor)?;
+        differ.path.pop();
+        let old = Place::of_element(original, pair.original);
+        let notes = notes(old, pair.original, Place::of_element(updated, pair.updated), pair.updated);
+        let change = change.unwrap_or_else(|| Change::patch(Wants::Same, None));
+        children.push(Child { id, node: Some((None, pair.updated)), change: Change { notes, ..change } });
+    }
+    let change = Change::patch(Wants::Inside(Inside::of(dest, By::Index, children)), None);
+    Ok(Diff { change: Some(change).filter(|_| !paired.is_empty()), warnings: differ.warnings })
+}
+
 /// One node on all sides.
 #[derive(Clone, Copy)]
 struct Sides<'a> {

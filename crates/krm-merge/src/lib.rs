@@ -17,6 +17,8 @@ pub mod transport;
 
 pub mod resource;
 
+pub mod refine;
+
 pub mod diff;
 pub mod patch;
 

@@ -26,13 +26,34 @@ pub struct Merged<'a> {
     pub warnings: Vec<Warning<'a>>,
 }
 
+impl<'a> Merged<'a> {
+    /// With the warnings of what came before it.
+    #[must_use]
+    pub fn behind(self, mut warnings: Vec<Warning<'a>>) -> Self {
+        warnings.extend(self.warnings);
+        Self { warnings, ..self }
+    }
+}
+
 /// Applies a change to dest: a node of a text, or the tree that another merge left.
 ///
 /// # Errors
 /// A key that stands twice in a map of dest that the change goes into: which of the two is meant cannot be known.
 pub fn merge<'a>(dest: Option<Tree<'a>>, change: &Change<'a>, new: NewElements) -> Result<Merged<'a>, Error> {
-    let mut walk =
-        Walk { new, new_fields: NewFields::BesideSiblings, path: FieldPath::default(), warnings: Vec::new() };
+    merge_at(FieldPath::default(), dest, change, new)
+}
+
+/// Applies a change to a node of dest that lies at a path.
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_at<'a>(
+    path: FieldPath<'a>,
+    dest: Option<Tree<'a>>,
+    change: &Change<'a>,
+    new: NewElements,
+) -> Result<Merged<'a>, Error> {
+    let mut walk = Walk { new, new_fields: NewFields::BesideSiblings, path, warnings: Vec::new() };
     let tree = walk.node(dest, change, &[])?;
     Ok(Merged { tree, warnings: walk.warnings })
 }

@@ -26,6 +26,28 @@ pub enum NewElements {
     Prepend,
 }
 
+/// How fine the parts are of which each may be changed by one side only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
+pub enum ConflictLevel {
+    /// Elements of lists without keys, and lines of texts: as git does it, changes that neither overlap nor touch are both made. What comes
+    /// out may be what nobody wrote or tested, so each such value is reported.
+    #[default]
+    Line,
+    /// Values: a list without keys or a text that both sides changed is in conflict as a whole. What comes out is always what one side
+    /// wrote, but upstream's and dest's changes to one script have to be brought together by hand.
+    Value,
+}
+
+/// What the user chose, but for who wins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Policy {
+    /// Where new elements go.
+    pub new_elements: NewElements,
+    /// What is in conflict.
+    pub conflict_level: ConflictLevel,
+}
+
 /// What became of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
@@ -41,6 +63,10 @@ pub enum Settled {
     StaysInPlace,
     /// What upstream had in it is deleted; what dest has of its own stays.
     CutDown,
+    /// Updated's was taken where both sides changed it; the changes of one side were made.
+    OverlapOfUpdated,
+    /// Dest's was kept where both sides changed it; the changes of one side were made.
+    OverlapOfDest,
     /// It is deleted, as a null in dest has it.
     Cleared,
     /// Someone must decide.
@@ -60,6 +86,8 @@ impl OnConflict {
             (Self::TakeUpdated, Taking::Value | Taking::Order(_)) => Settled::Updated,
             (Self::TakeUpdated, Taking::Deletion) => Settled::Deleted,
             (Self::TakeUpdated, Taking::CutDown) => Settled::CutDown,
+            (Self::TakeUpdated, Taking::Overlap) => Settled::OverlapOfUpdated,
+            (Self::KeepDest, Taking::Overlap) => Settled::OverlapOfDest,
             (Self::KeepDest, _) => Settled::Dest,
             (Self::Fail, _) => Settled::Open,
         }

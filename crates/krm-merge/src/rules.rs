@@ -4,9 +4,11 @@
 
 use crate::change::{Change, Wants};
 use crate::diff::diff;
+use crate::limit::Budget;
 use crate::merge::{Merged, merge};
 use crate::patch::{Reader, lower};
-use crate::policy::NewElements;
+use crate::policy::Policy;
+use crate::refine::refine;
 use crate::resource::{IDENTITY, Identity, Resource};
 use crate::schema::{Cursor, Types};
 use crate::transport;
@@ -20,8 +22,10 @@ pub struct Rules<'a> {
     pub types: &'a Types<'a>,
     /// As whom sources are read.
     pub reader: Reader,
-    /// Where new elements of a list go.
-    pub new_elements: NewElements,
+    /// What the user chose.
+    pub policy: Policy,
+    /// What is left for new text.
+    pub budget: &'a Budget,
 }
 
 /// A resource that cannot be merged.
@@ -60,8 +64,8 @@ impl<'a> Rules<'a> {
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, dest.view());
         }
-        let merged = merge(Some(dest), &change, self.new_elements).map_err(|e| unmergeable(about, e))?;
-        Ok(Merged { warnings: [lowered.warnings, merged.warnings].concat(), ..merged })
+        let merged = merge(Some(dest), &change, self.policy.new_elements).map_err(|e| unmergeable(about, e))?;
+        Ok(merged.behind(lowered.warnings))
     }
 
     /// Dest with what changed from original to updated; without an original both added it.
@@ -82,8 +86,8 @@ impl<'a> Rules<'a> {
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(View::Node(dest.node)));
         }
-        let merged = merge(Some(tree), &change, self.new_elements).map_err(|e| unmergeable(dest, e))?;
-        Ok(Merged { warnings: [found.warnings, merged.warnings].concat(), ..merged })
+        let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unmergeable(dest, e))?;
+        Ok(refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget))
     }
 
     /// A source that dest lacks, as it is added; `None` where it asks for nothing.
@@ -126,7 +130,7 @@ impl<'a> Rules<'a> {
 
     fn put(&self, source: &Resource<'a>, mut change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         transport::leave_out(&mut change, None);
-        let merged = merge(None, &change, self.new_elements).map_err(|e| unmergeable(source, e))?;
+        let merged = merge(None, &change, self.policy.new_elements).map_err(|e| unmergeable(source, e))?;
         Ok(merged.tree)
     }
 }

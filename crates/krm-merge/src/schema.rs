@@ -242,6 +242,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// A place in a type of which nothing is known, with what the user says of such types.
+    #[must_use]
+    pub fn untyped(self) -> Self {
+        Self::unknown(self.inference)
+    }
+
     /// Down to a field.
     #[must_use]
     pub fn field(self, name: &str) -> Self {

@@ -29,16 +29,18 @@ pub struct Made<'a> {
     /// What it says.
     pub value: Cow<'a, str>,
     /// How it is quoted.
-    pub quotes: Quotes,
+    pub quotes: Quotes<'a>,
 }
 
 /// How a text is quoted that no document holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quotes {
+#[derive(Clone, Copy, Debug)]
+pub enum Quotes<'a> {
     /// Where a reader would take the bare text for something else.
     Needed,
     /// Always, as kpt writes numbers that are texts.
     Single,
+    /// As dest writes the text in whose place it stands: in lines, or in quotes.
+    As(NodeRef<'a>),
 }
 
 /// A map or list as a merge leaves it.
@@ -124,7 +126,8 @@ pub struct Conflict<'a> {
     pub original: Option<NodeRef<'a>>,
     /// What the other side holds.
     pub updated: Option<NodeRef<'a>>,
-    /// What dest holds, and what stays if dest wins; a null does not, for it clears.
+    /// What stays if dest wins: what dest holds, and where only parts overlap, that with all other changes in it. A null does not stay, for
+    /// it clears.
     pub dest: Option<Tree<'a>>,
     /// What is written if updated wins.
     pub taken: Option<Tree<'a>>,
@@ -145,6 +148,8 @@ pub enum Taking<'a> {
     CutDown,
     /// The elements of the list stand in updated's order; both sides have the list, and these elements a side moved.
     Order(Vec<FieldPath<'a>>),
+    /// Updated's is taken where the changes of both sides overlap; all others are made, whoever wins.
+    Overlap,
 }
 
 /// The side that wins a conflict.

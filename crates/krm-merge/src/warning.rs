@@ -28,6 +28,19 @@ pub enum Notice {
     Unkeyed(Unkeyed),
     /// What a patch has here counts for nothing, for this reason.
     Ignored(String),
+    /// Both sides changed a value, and their changes were made part by part.
+    Combined(Combined),
     /// A union has members that exclude each other, these.
     Union(String),
+}
+
+/// In which parts a value was merged that both sides changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combined {
+    /// A list, by element.
+    Elements,
+    /// A text, by line.
+    Lines,
+    /// A text, as the document that it holds.
+    Document,
 }

@@ -24,4 +24,4 @@ pub(crate) use block_scalar::{BlockScalar, Chomping};
 
 pub(crate) use error::{line_end, line_start};
 pub(crate) use place::{below, comment_place, own_line_comment};
-pub(crate) use quote::{Context, scalar as quoted};
+pub(crate) use quote::{Context, needs_escapes, scalar as quoted};

@@ -10,7 +10,8 @@ use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
-    comments_above, line_end, line_start, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
+    comments_above, line_end, line_start, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted,
+    quoted_json,
 };
 
 /// How a resource is laid out, read off its own text, and how much more text may be made in that layout.
@@ -181,9 +182,11 @@ impl Layout<'_> {
 
     /// A value behind a key or dash at `column`.
     pub fn value(&self, new: &Piece<'_, '_>, host: Host, column: usize) -> Text {
-        let Some(like) = new.tree.like() else {
-            return Text { head: self.flow(new.tree), body: Vec::new() };
+        let like = match new.tree {
+            Tree::Made(made) => return self.made_text(made, column),
+            tree => tree.like(),
         };
+        let Some(like) = like else { return Text { head: self.flow(new.tree), body: Vec::new() } };
         let node = like.resolve();
         // A comment below it that is not its host's either belongs to what follows.
         let own = new.place().filter(|_| like.kind() != Kind::Alias).map(|(place, _)| place.bottom(node.document()));
@@ -426,6 +429,11 @@ impl Layout<'_> {
             _ if self.flow != Flow::Yaml => quoted_json(&made.value),
             Quotes::Needed => plain_or_quoted(&made.value),
             Quotes::Single => format!("'{}'", made.value.replace('\'', "''")),
+            Quotes::As(node) => match node.resolve().style() {
+                Style::Plain => plain_or_quoted(&made.value),
+                Style::Single if !needs_escapes(&made.value) => format!("'{}'", made.value.replace('\'', "''")),
+                _ => quoted_json(&made.value),
+            },
         }
     }
 
@@ -517,6 +525,42 @@ impl Layout<'_> {
                 Text { head: with_tag(node, &head), body: Vec::new() }
             }
         }
+    }
+
+    /// A text that no document holds, behind a key or dash at `column`: in lines where that is how dest has it, and YAML can say it so.
+    fn made_text(&self, made: &Made<'_>, column: usize) -> Text {
+        let like = match made.quotes {
+            Quotes::As(node) if self.flow == Flow::Yaml => Some(node.resolve()),
+            Quotes::As(_) | Quotes::Needed | Quotes::Single => None,
+        };
+        let block = like.and_then(|node| Some((node, BlockScalar::of(node)?)));
+        let text = block.and_then(|(node, block)| self.literal(node, &block, &made.value, column));
+        text.unwrap_or_else(|| Text { head: self.flow(&Tree::Made(made.clone())), body: Vec::new() })
+    }
+
+    /// A text as a literal block scalar in the place of another one, and as deep as that; `None` where its lines could not say it.
+    fn literal(&self, node: NodeRef<'_>, block: &BlockScalar, value: &str, column: usize) -> Option<Text> {
+        let content = value.strip_suffix('\n').unwrap_or(value);
+        let lines: Vec<&str> = content.split('\n').collect();
+        // Behind the last line there may be blank lines in dest, which `+` would take for its own.
+        if content.is_empty()
+            || content.ends_with('\n')
+            || lines.iter().any(|line| needs_escapes(&line.replace('\t', "")))
+        {
+            return None;
+        }
+        let depth = block.indent.checked_sub(column).filter(|depth| (1..=9).contains(depth)).unwrap_or(self.indent);
+        let first = lines.iter().find(|line| !line.is_empty())?;
+        // libyaml refuses to find the indentation before a tab.
+        let indentation = if first.starts_with([' ', '\t']) { depth.to_string() } else { String::new() };
+        let chomping = if content.len() == value.len() { "-" } else { "" };
+        let inner = blanks(column + depth);
+        if !self.budget.take(value.len() + lines.len().saturating_mul(inner.len())) {
+            return Some(Text::default());
+        }
+        let indented: Vec<String> =
+            lines.iter().map(|line| if line.is_empty() { String::new() } else { format!("{inner}{line}") }).collect();
+        Some(Text { head: with_tag(node, &format!("|{indentation}{chomping}")), body: vec![indented.join("\n")] })
     }
 
     /// A block scalar: its lines moved to the new indentation, its header mended where the old one would mean something else.

@@ -62,7 +62,8 @@ fn special(c: char) -> bool {
     c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-fn needs_escapes(text: &str) -> bool {
+/// Whether a text has characters that only double quotes can hold.
+pub(crate) fn needs_escapes(text: &str) -> bool {
     text.chars().any(special)
 }
 

@@ -1,0 +1,247 @@
+//! Makes the conflicts of a tree finer: lists without keys element by element, texts line by line or as the documents that they are.
+//!
+//! To the walker such a value is one: where both sides changed it, all of it is in conflict. Here the three versions are laid beside each
+//! other as diff3 does it. What only one side changed is taken, and what overlaps or touches stays a conflict: of one element where that
+//! can be told, otherwise of the value, whose two outcomes then differ in nothing but the overlap. So whoever settles conflicts need not
+//! know of lines, and swapping the sides finds the same conflicts.
+
+mod document;
+mod elements;
+mod lines;
+mod partners;
+mod three;
+
+use std::borrow::Cow;
+
+use crate::limit::Budget;
+use crate::merge::Merged;
+use crate::path::{FieldPath, Step};
+use crate::policy::{ConflictLevel, Policy};
+use crate::schema::Cursor;
+use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
+use crate::warning::{Combined, Notice, Warning};
+use crate::yaml::NodeRef;
+use three::Changed;
+
+/// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now hold what both sides changed are told among the
+/// warnings. `cursor` is at the root of the tree.
+pub fn refine<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget) -> Merged<'a> {
+    refined(merged, cursor, policy, budget, Depth::default())
+}
+
+/// Three versions of a text that is no resource, merged: as the document that it is if its name says so, else line by line. `None` where
+/// that leaves it the conflict that it was. `cursor` is at the root of the document.
+pub fn refine_text(
+    name: &str,
+    [original, updated, dest]: [&str; 3],
+    cursor: Cursor<'_>,
+    policy: Policy,
+    budget: &Budget,
+) -> Option<Text> {
+    if policy.conflict_level == ConflictLevel::Value {
+        return None;
+    }
+    Text::merged(Some(name), [original, updated, dest], cursor, policy, budget, Depth::default())
+}
+
+/// How many documents lie around a text that is one, too.
+#[derive(Clone, Copy, Debug, Default)]
+struct Depth(usize);
+
+impl Depth {
+    /// Documents in texts may hold documents in texts. Nobody writes more levels, and each costs stack.
+    const MOST: usize = 4;
+
+    fn deeper(self) -> Option<Self> {
+        (self.0 < Self::MOST).then_some(Self(self.0 + 1))
+    }
+}
+
+fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget, depth: Depth) -> Merged<'a> {
+    if policy.conflict_level == ConflictLevel::Value {
+        return merged;
+    }
+    let mut refiner = Refiner { root: cursor, policy, budget, depth, finer: Vec::new(), warnings: merged.warnings };
+    let tree = merged.tree.map(|tree| refiner.visit(tree));
+    let Refiner { finer, mut warnings, .. } = refiner;
+    // A list that was merged by element was not replaced whole.
+    warnings.retain(|w| !matches!(w.notice, Notice::Unkeyed(_)) || !finer.contains(&w.path));
+    Merged { tree, warnings }
+}
+
+/// Whose changes stand in a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sources {
+    /// Some that only updated made.
+    updated: bool,
+    /// Some that only dest made.
+    dest: bool,
+    /// Some that both made, and not in the same way.
+    apart: bool,
+}
+
+impl Sources {
+    fn add(&mut self, changed: Changed) {
+        self.updated |= changed == Changed::Updated;
+        self.dest |= changed == Changed::Dest;
+        self.apart |= changed == Changed::Apart;
+    }
+
+    /// Whether it is what neither side has.
+    fn is_combined(self) -> bool {
+        self.updated && self.dest
+    }
+
+    /// Whether it is anything else than the conflict of the whole.
+    fn is_finer(self) -> bool {
+        self.updated || self.dest || !self.apart
+    }
+}
+
+/// A text with the changes of both sides in it.
+#[derive(Debug)]
+pub struct Text {
+    /// The text if dest wins what is in conflict.
+    pub dest: String,
+    /// The text if updated wins it.
+    pub updated: String,
+    /// How it was merged.
+    pub how: Combined,
+    sources: Sources,
+}
+
+impl Text {
+    /// Whether changes of both sides overlap in it.
+    pub fn is_in_conflict(&self) -> bool {
+        self.sources.apart
+    }
+
+    /// Whether it is what neither side has.
+    pub fn is_combined(&self) -> bool {
+        self.sources.is_combined()
+    }
+
+    fn merged(
+        name: Option<&str>,
+        sides: [&str; 3],
+        cursor: Cursor<'_>,
+        policy: Policy,
+        budget: &Budget,
+        depth: Depth,
+    ) -> Option<Self> {
+        let [original, updated, dest] = sides;
+        let is_document = name.is_some_and(|name| [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end)));
+        let document = depth.deeper().filter(|_| is_document);
+        let document = document.and_then(|depth| document::merged(sides, cursor, policy, budget, depth));
+        if document.as_ref().is_some_and(|text| !text.is_in_conflict()) {
+            return document;
+        }
+        let has_lines = sides.iter().all(|text| text.trim_end().contains('\n'));
+        if !has_lines || !budget.take(dest.len().max(updated.len())) {
+            return document;
+        }
+        let lines = lines::merged(original, updated, dest);
+        let lines = Self { dest: lines.dest, updated: lines.updated, how: Combined::Lines, sources: lines.sources };
+        match document {
+            Some(document) if lines.is_in_conflict() || !document::is_valid(&lines.dest) => Some(document),
+            _ => Some(lines).filter(|lines| lines.sources.is_finer()),
+        }
+    }
+}
+
+struct Refiner<'a, 'b> {
+    /// The root of the type.
+    root: Cursor<'a>,
+    policy: Policy,
+    budget: &'b Budget,
+    depth: Depth,
+    /// The places of the conflicts that were made finer.
+    finer: Vec<FieldPath<'a>>,
+    warnings: Vec<Warning<'a>>,
+}
+
+impl<'a> Refiner<'a, '_> {
+    fn visit(&mut self, tree: Tree<'a>) -> Tree<'a> {
+        match tree {
+            Tree::Conflict(conflict) => self.conflict(*conflict),
+            Tree::Branch(mut branch) => {
+                for entry in &mut branch.entries {
+                    entry.value = entry.value.take().map(|value| self.visit(value));
+                }
+                branch.into_tree()
+            }
+            tree @ (Tree::Node(_) | Tree::Made(_)) => tree,
+        }
+    }
+
+    fn conflict(&mut self, conflict: Conflict<'a>) -> Tree<'a> {
+        let Some(sides) = Sides::of(&conflict) else { return conflict.into() };
+        let finer = if sides.all(NodeRef::is_list) { self.list(&conflict, sides) } else { self.text(&conflict, sides) };
+        match finer {
+            Some(tree) => {
+                self.finer.push(conflict.path);
+                tree
+            }
+            None => conflict.into(),
+        }
+    }
+
+    fn text(&mut self, conflict: &Conflict<'a>, sides: Sides<'a>) -> Option<Tree<'a>> {
+        let texts = [sides.original.as_str()?, sides.updated.as_str()?, sides.dest.as_str()?];
+        let name = conflict.path.steps().last().and_then(|step| match step {
+            Step::Field(name) => Some(&**name),
+            _ => None,
+        });
+        let text = Text::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth)?;
+        let made = |value: String| Tree::Made(Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) });
+        if !text.is_in_conflict() {
+            self.tell(&conflict.path, text.sources, text.how);
+            return Some(made(text.dest));
+        }
+        Some(overlap(conflict, made(text.dest), made(text.updated)))
+    }
+
+    fn tell(&mut self, path: &FieldPath<'a>, sources: Sources, how: Combined) {
+        if sources.is_combined() {
+            let notice = Notice::Combined(how);
+            self.warnings.push(Warning { path: path.clone(), notice, dest: None, proposed: None });
+        }
+    }
+
+    /// What is known of the type at a place.
+    fn cursor(&self, path: &FieldPath<'a>) -> Cursor<'a> {
+        path.steps().fold(self.root, |cursor, step| match step {
+            Step::Field(name) => cursor.field(name),
+            // What is known of a list is known of its elements.
+            Step::Element(_) | Step::Value(_) | Step::Index(_) => cursor,
+        })
+    }
+}
+
+/// The conflict of a value whose outcomes differ only where the changes of both sides overlap.
+fn overlap<'a>(conflict: &Conflict<'a>, dest: Tree<'a>, updated: Tree<'a>) -> Tree<'a> {
+    Conflict { dest: Some(dest), taken: Some(updated), taking: Taking::Overlap, ..conflict.clone() }.into()
+}
+
+/// A value that is there in all versions.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    original: NodeRef<'a>,
+    updated: NodeRef<'a>,
+    dest: NodeRef<'a>,
+}
+
+impl<'a> Sides<'a> {
+    /// Of a conflict between whole values.
+    fn of(conflict: &Conflict<'a>) -> Option<Self> {
+        let (Some(Tree::Node(dest)), Taking::Value) = (&conflict.dest, &conflict.taking) else { return None };
+        Some(Self { original: conflict.original?, updated: conflict.updated?, dest: *dest })
+    }
+
+    fn all(self, is: impl Fn(NodeRef<'a>) -> bool) -> bool {
+        is(self.original) && is(self.updated) && is(self.dest)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! A document that a text holds, merged as a document: `values.yaml` in a ConfigMap, or a dashboard in JSON.
+//!
+//! It is merged by the same walk as a resource, of a type of which nothing is known, and the changes are edits of dest's text. So nothing of
+//! it is printed again, and what cannot be merged so without a loss is not merged here.
+
+use super::{Depth, Sources, Text, refined};
+use crate::alias;
+use crate::diff::diff;
+use crate::limit::Budget;
+use crate::merge::{Merged, merge};
+use crate::policy::Policy;
+use crate::schema::Cursor;
+use crate::splice::edits;
+use crate::tree::{Pick, Tree, settle};
+use crate::warning::Combined;
+use crate::yaml::{Document, NodeRef};
+
+/// Three versions of a document in one; `None` where one of them cannot be read as a map or list, or the result would say something else.
+pub(super) fn merged(
+    sides: [&str; 3],
+    cursor: Cursor<'_>,
+    policy: Policy,
+    budget: &Budget,
+    depth: Depth,
+) -> Option<Text> {
+    let [original, updated, dest] = sides.map(|text| Document::parse(text).ok());
+    let documents = [original?, updated?, dest?];
+    let [original, updated, dest] = documents.each_ref().map(root);
+    let (original, updated, dest) = (original?, updated?, dest?);
+    if original.kind() != dest.kind() || updated.kind() != dest.kind() {
+        return None;
+    }
+    let change = diff(Some(original), updated, Some(dest), cursor).ok()?.change;
+    let merged = match &change {
+        Some(change) => merge(Some(Tree::Node(dest)), change, policy.new_elements).ok()?,
+        None => Merged { tree: Some(Tree::Node(dest)), warnings: Vec::new() },
+    };
+    let tree = refined(merged, cursor, policy, budget, depth).tree?;
+    let mut apart = false;
+    let for_dest = settle(tree.clone(), &mut |_| {
+        apart = true;
+        Pick::Dest
+    })?;
+    let for_updated = settle(tree, &mut |_| Pick::Updated)?;
+    let [for_dest, for_updated] = [for_dest, for_updated].map(|tree| written(dest, tree, budget));
+    let (for_dest, for_updated) = (for_dest?, for_updated?);
+    let [_, text_of_updated, text_of_dest] = sides;
+    let sources = Sources { updated: for_dest != text_of_dest, dest: for_updated != text_of_updated, apart };
+    Some(Text { dest: for_dest, updated: for_updated, how: Combined::Document, sources })
+}
+
+/// Whether a text is documents whose maps have each key once.
+pub(super) fn is_valid(text: &str) -> bool {
+    fn has_twins(node: NodeRef<'_>) -> bool {
+        node.duplicate_key().is_some() || node.children().any(has_twins)
+    }
+    Document::parse(text).is_ok_and(|document| !document.roots().any(has_twins))
+}
+
+/// The map or list that a text is.
+fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
+    let mut roots = document.roots();
+    roots.next().filter(|root| root.is_container() && roots.len() == 0)
+}
+
+/// Dest's text with what a tree says, if that is what one then reads.
+fn written<'a>(dest: NodeRef<'a>, tree: Tree<'a>, budget: &Budget) -> Option<String> {
+    let tree = alias::written_out(dest, tree);
+    if !tree.like()?.is(dest) {
+        return None;
+    }
+    let source = dest.document().source();
+    let text = edits(dest, &tree, budget).ok()?.apply(source, 0..source.len());
+    let read = Document::parse(text.as_str()).ok()?;
+    let is_said = root(&read).is_some_and(|root| tree.view().is_some_and(|view| view.same(root)));
+    drop(read);
+    is_said.then_some(text)
+}

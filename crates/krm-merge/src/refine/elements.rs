@@ -1,0 +1,298 @@
+//! Three versions of a list without keys, merged element by element as diff3 does it.
+//!
+//! Elements are compared by what they mean. Those that changed and are still one element are merged inside, by the walk that merges every
+//! other node, so a conflict in them names its own place. An element keeps its node, and with it its comments and its layout.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+use super::partners::add_changed;
+use super::three::{Anchor, Changed, Hunk, Part, matches, parts};
+use super::{Refiner, Sides, Sources, overlap};
+use crate::child::By;
+use crate::diff::{Paired, diff_paired};
+use crate::merge::merge_at;
+use crate::path::Step;
+use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, settle};
+use crate::warning::Combined;
+use crate::yaml::{NodeRef, Place, comment_text, same};
+
+/// One version of a list.
+struct Version<'a> {
+    list: NodeRef<'a>,
+    elements: Vec<NodeRef<'a>>,
+    /// A number for each element, the same for those that mean the same.
+    numbers: Vec<u32>,
+}
+
+/// All versions of a list.
+struct Versions<'a> {
+    original: Version<'a>,
+    updated: Version<'a>,
+    dest: Version<'a>,
+}
+
+/// A piece of the merged list.
+enum Piece<'a> {
+    /// What stands there whoever wins.
+    Settled(Vec<Entry<'a>>),
+    /// What stands there if dest wins, and if updated does.
+    Open([Vec<Entry<'a>>; 2]),
+}
+
+impl<'a> Refiner<'a, '_> {
+    /// A list in conflict with the changes of both sides in it; `None` where that would be the same conflict.
+    pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Sides<'a>) -> Option<Tree<'a>> {
+        let versions = Versions::of(sides);
+        let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
+        let [in_updated, in_dest] = [updated, dest].map(|side| {
+            let mut found = matches(&original.numbers, &side.numbers);
+            add_changed(&original.elements, &side.elements, &mut found);
+            found
+        });
+        let parts = parts(&in_updated, &in_dest, updated.elements.len(), dest.elements.len());
+        let mut merged = self.paired(conflict, &versions, &parts)?;
+        let mut sources = Sources::default();
+        let mut pieces = Vec::new();
+        let mut is_finer = false;
+        for part in &parts {
+            let piece = match part {
+                Part::Anchor(at) => {
+                    let entry = merged.get_mut(at.dest)?.take()?;
+                    match versions.changed(*at) {
+                        Changed::Apart if !matches!(entry.value, Some(Tree::Conflict(_))) => {
+                            sources.add(Changed::Updated);
+                            sources.add(Changed::Dest);
+                        }
+                        changed => sources.add(changed),
+                    }
+                    is_finer |= matches!(entry.value, Some(Tree::Conflict(_)));
+                    Piece::Settled(vec![entry])
+                }
+                Part::Hunk(hunk) => {
+                    sources.add(versions.hunk(hunk));
+                    let piece = self.hunk(conflict, &versions, hunk);
+                    is_finer |= versions.hunk(hunk) == Changed::Apart && matches!(piece, Piece::Settled(_));
+                    piece
+                }
+            };
+            pieces.push(piece);
+        }
+        if !sources.is_finer() && !is_finer {
+            return None;
+        }
+        // Of a list that is in conflict itself, the conflict tells it.
+        if pieces.iter().all(|piece| matches!(piece, Piece::Settled(_))) {
+            self.tell(&conflict.path, sources, Combined::Elements);
+        }
+        Some(joined(conflict, sides.dest, pieces))
+    }
+
+    /// Dest's elements, those that upstream changed merged inside.
+    fn paired(
+        &mut self,
+        conflict: &Conflict<'a>,
+        versions: &Versions<'a>,
+        parts: &[Part],
+    ) -> Option<Vec<Option<Entry<'a>>>> {
+        let changed = parts.iter().filter_map(|part| match part {
+            Part::Anchor(at) if matches!(versions.changed(*at), Changed::Updated | Changed::Apart) => Some(*at),
+            _ => None,
+        });
+        let paired: Vec<Paired<'a>> = changed.map(|at| versions.paired(at)).collect();
+        let lists = [versions.original.list, versions.updated.list, versions.dest.list];
+        let found = diff_paired(lists, &paired, &conflict.path, self.cursor(&conflict.path)).ok()?;
+        let dest = Tree::Node(versions.dest.list);
+        let tree = match &found.change {
+            Some(change) => {
+                let merged = merge_at(conflict.path.clone(), Some(dest), change, self.policy.new_elements).ok()?;
+                self.warnings.extend(found.warnings.into_iter().chain(merged.warnings));
+                self.visit(merged.tree?)
+            }
+            None => dest,
+        };
+        let branch = tree.into_branch(&By::Index, 0)?;
+        Some(branch.entries.into_iter().map(Some).collect())
+    }
+
+    fn hunk(&mut self, conflict: &Conflict<'a>, versions: &Versions<'a>, hunk: &Hunk) -> Piece<'a> {
+        match versions.hunk(hunk) {
+            Changed::Updated => Piece::Settled(versions.replaced(hunk)),
+            Changed::Nowhere | Changed::Dest | Changed::Alike => Piece::Settled(versions.kept(hunk)),
+            Changed::Apart if versions.is_one_by_one(hunk) => {
+                let count = hunk.dest.len().max(hunk.updated.len());
+                Piece::Settled((0..count).map(|n| self.element(conflict, versions, hunk, n)).collect())
+            }
+            Changed::Apart => Piece::Open([versions.kept(hunk), versions.replaced(hunk)]),
+        }
+    }
+
+    /// The conflict of one element, of which each side has its own.
+    fn element(&mut self, whole: &Conflict<'a>, versions: &Versions<'a>, hunk: &Hunk, n: usize) -> Entry<'a> {
+        let at = |range: &Range<usize>, version: &Version<'a>| range.clone().nth(n).map(|i| version.elements[i]);
+        let original = at(&hunk.original, &versions.original);
+        let updated = at(&hunk.updated, &versions.updated);
+        let dest = at(&hunk.dest, &versions.dest);
+        let place = hunk.dest.clone().nth(n);
+        let index = hunk.dest.start + n;
+        if let (Some(updated), Some(dest)) = (updated, dest)
+            && same(updated, dest)
+        {
+            return Entry::kept(index, None, dest);
+        }
+        let mut path = whole.path.clone();
+        path.push(Step::Index(index), place);
+        let conflict = Conflict {
+            path,
+            original,
+            updated,
+            dest: dest.map(Tree::Node),
+            taken: updated.map(Tree::Node),
+            key: None,
+            taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },
+        };
+        let behind =
+            updated.and_then(|element| comment_text(&Place::of_element(versions.updated.list, element), element));
+        let comments = Comments { above: None, behind: behind.filter(|_| place.is_some()) };
+        Entry { place, key: None, value: Some(self.visit(conflict.into())), comments, layout: Layout::Host }
+    }
+}
+
+/// The list of these pieces, or its conflict where some are open.
+fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>) -> Tree<'a> {
+    let is_open = pieces.iter().any(|piece| matches!(piece, Piece::Open(_)));
+    let [mut for_dest, mut for_updated] = [Vec::new(), Vec::new()];
+    for piece in pieces {
+        match piece {
+            Piece::Settled(entries) => {
+                if is_open {
+                    for_updated.extend(entries.iter().cloned());
+                }
+                for_dest.extend(entries);
+            }
+            Piece::Open([dest, updated]) => {
+                for_dest.extend(dest);
+                for_updated.extend(updated);
+            }
+        }
+    }
+    let tree = |entries| Branch::with(list, By::Index, entries).into_tree();
+    if !is_open {
+        return tree(for_dest);
+    }
+    let settled = |entries, pick| settle(tree(entries), &mut |_| pick).unwrap_or(Tree::Node(list));
+    overlap(conflict, settled(for_dest, Pick::Dest), settled(for_updated, Pick::Updated))
+}
+
+impl<'a> Versions<'a> {
+    fn of(sides: Sides<'a>) -> Self {
+        let mut numbering = Numbering::default();
+        let mut version = |list: NodeRef<'a>| {
+            let elements: Vec<NodeRef<'a>> = list.elements().collect();
+            let numbers = elements.iter().map(|element| numbering.of(*element)).collect();
+            Version { list, elements, numbers }
+        };
+        Self { original: version(sides.original), updated: version(sides.updated), dest: version(sides.dest) }
+    }
+
+    fn paired(&self, at: Anchor) -> Paired<'a> {
+        Paired {
+            original: self.original.elements[at.original],
+            updated: self.updated.elements[at.updated],
+            dest: self.dest.elements[at.dest],
+            place: at.dest,
+        }
+    }
+
+    fn changed(&self, at: Anchor) -> Changed {
+        let [original, updated, dest] = [&self.original, &self.updated, &self.dest].map(|version| &version.numbers);
+        Changed::of(&original[at.original], &updated[at.updated], &dest[at.dest])
+    }
+
+    fn hunk(&self, hunk: &Hunk) -> Changed {
+        hunk.changed(&self.original.numbers, &self.updated.numbers, &self.dest.numbers)
+    }
+
+    /// Whether each side has its own of each element of a hunk, or one side none of a single one.
+    fn is_one_by_one(&self, hunk: &Hunk) -> bool {
+        let (original, updated, dest) = (hunk.original.len(), hunk.updated.len(), hunk.dest.len());
+        let is_changed_twice = |n: usize| {
+            let number = |version: &Version<'a>, range: &Range<usize>| version.numbers[range.start + n];
+            let original = number(&self.original, &hunk.original);
+            original != number(&self.updated, &hunk.updated) && original != number(&self.dest, &hunk.dest)
+        };
+        match original {
+            0 => updated == dest,
+            1 if updated + dest == 1 => true,
+            _ => original == updated && original == dest && (0..original).all(is_changed_twice),
+        }
+    }
+
+    /// Dest's elements of a hunk.
+    fn kept(&self, hunk: &Hunk) -> Vec<Entry<'a>> {
+        hunk.dest.clone().map(|place| Entry::kept(place, None, self.dest.elements[place])).collect()
+    }
+
+    /// Updated's elements of a hunk in the place of dest's; those that dest has, too, stay.
+    fn replaced(&self, hunk: &Hunk) -> Vec<Entry<'a>> {
+        let stay = matches(&self.dest.numbers[hunk.dest.clone()], &self.updated.numbers[hunk.updated.clone()]);
+        let mut new = hunk.updated.clone().map(|i| Entry::new(None, Tree::Node(self.updated.elements[i])));
+        let mut out = Vec::new();
+        let mut taken = 0;
+        for (mut entry, stays) in self.kept(hunk).into_iter().zip(stay) {
+            match stays {
+                Some(at) => {
+                    out.extend(new.by_ref().take(at - taken));
+                    new.next();
+                    taken = at + 1;
+                }
+                None => entry.value = None,
+            }
+            out.push(entry);
+        }
+        out.extend(new);
+        out
+    }
+}
+
+/// Numbers for elements, the same for those that mean the same.
+#[derive(Default)]
+struct Numbering<'a> {
+    known: HashMap<u64, Vec<(NodeRef<'a>, u32)>>,
+    next: u32,
+}
+
+impl<'a> Numbering<'a> {
+    fn of(&mut self, element: NodeRef<'a>) -> u32 {
+        let alike = self.known.entry(meaning(element)).or_default();
+        if let Some((_, number)) = alike.iter().find(|(other, _)| same(*other, element)) {
+            return *number;
+        }
+        self.next += 1;
+        alike.push((element, self.next));
+        self.next
+    }
+}
+
+/// A hash that is equal for nodes that mean the same.
+fn meaning(node: NodeRef<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match node.scalar() {
+        Some(scalar) => scalar.hash(&mut hasher),
+        None if node.is_map() => {
+            let field = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
+                let mut hasher = DefaultHasher::new();
+                (key.string(), meaning(value)).hash(&mut hasher);
+                hasher.finish()
+            };
+            ("{}", node.fields().map(field).fold(0_u64, u64::wrapping_add)).hash(&mut hasher);
+        }
+        None => {
+            "[]".hash(&mut hasher);
+            node.elements().for_each(|element| meaning(element).hash(&mut hasher));
+        }
+    }
+    hasher.finish()
+}

@@ -1,0 +1,117 @@
+//! Three versions of a text, merged line by line as diff3 does it.
+
+use std::collections::HashMap;
+
+use super::Sources;
+use super::three::{Changed, Part, matches, parts};
+
+/// A text with the changes of both sides in it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lines {
+    /// The text if dest wins where the changes overlap or touch.
+    pub dest: String,
+    /// The text if updated wins there.
+    pub updated: String,
+    /// What stands in it.
+    pub sources: Sources,
+}
+
+/// Merges three versions of a text.
+pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
+    let mut known = HashMap::new();
+    let [o, u, d] = [original, updated, dest].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
+    let [on, un, dn] = [&o, &u, &d].map(|lines| numbered(lines, &mut known));
+    let mut out = Lines { dest: String::new(), updated: String::new(), sources: Sources::default() };
+    for part in parts(&matches(&on, &un), &matches(&on, &dn), u.len(), d.len()) {
+        let (lines_of_dest, lines_of_updated) = match part {
+            Part::Anchor(at) => (&d[at.dest..=at.dest], &d[at.dest..=at.dest]),
+            Part::Hunk(hunk) => {
+                let changed = hunk.changed(&on, &un, &dn);
+                out.sources.add(changed);
+                let (u, d) = (&u[hunk.updated], &d[hunk.dest]);
+                match changed {
+                    Changed::Updated => (u, u),
+                    Changed::Apart => (d, u),
+                    Changed::Nowhere | Changed::Dest | Changed::Alike => (d, d),
+                }
+            }
+        };
+        out.dest.extend(lines_of_dest.iter().copied());
+        out.updated.extend(lines_of_updated.iter().copied());
+    }
+    out
+}
+
+/// Lines as numbers, equal where the lines are.
+fn numbered<'t>(lines: &[&'t str], known: &mut HashMap<&'t str, u32>) -> Vec<u32> {
+    let number = |line: &&'t str| {
+        let next = known.len() as u32;
+        *known.entry(line).or_insert(next)
+    };
+    lines.iter().map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines from words, the last one without a line break where the text ends in `$`.
+    fn text(words: &str) -> String {
+        let text: String = words.split(' ').filter(|w| !w.is_empty()).map(|w| format!("{w}\n")).collect();
+        text.strip_suffix("$\n").map(str::to_owned).unwrap_or(text)
+    }
+
+    #[test]
+    fn texts_are_merged_line_by_line() {
+        for (original, updated, dest, want) in [
+            ("a b c", "a b X", "Y b c", ("Y b X", "Y b X")),
+            ("a b c", "a b c X", "Y a b c", ("Y a b c X", "Y a b c X")),
+            ("a b c", "b c", "a b", ("b", "b")),
+            ("a b c", "a X c", "a Y c", ("a Y c", "a X c")),
+            ("a b c", "a X c", "a b Y", ("a b Y", "a X c")),
+            ("a b c d e", "X b Y d e", "a b Z d E", ("X b Z d E", "X b Y d E")),
+            ("a b c$", "a b c", "X b c$", ("X b c", "X b c")),
+            ("a b c", "a b c$", "a b c d", ("a b c d", "a b c$")),
+            ("a b c", "", "a b X", ("a b X", "")),
+        ] {
+            let found = merged(&text(original), &text(updated), &text(dest));
+            assert_eq!((found.dest, found.updated), (text(want.0), text(want.1)), "{original} {updated} {dest}");
+            let swapped = merged(&text(original), &text(dest), &text(updated));
+            assert_eq!((swapped.updated, swapped.dest), (text(want.0), text(want.1)), "swapped");
+            assert_eq!(swapped.sources.apart, found.sources.apart);
+        }
+    }
+
+    #[test]
+    fn a_text_that_one_side_left_alone_becomes_the_other() {
+        for (original, changed) in [("a b c", "a X c d"), ("", "a b"), ("a b", ""), ("a b$", "b a$")] {
+            let (original, changed) = (text(original), text(changed));
+            for found in [merged(&original, &changed, &original), merged(&original, &original, &changed)] {
+                assert_eq!((found.dest, found.updated), (changed.clone(), changed.clone()));
+                assert!(!found.sources.is_combined() && !found.sources.apart);
+            }
+        }
+    }
+
+    #[test]
+    fn no_line_vanishes_that_no_side_removed() {
+        let original: Vec<String> = (0..5000).map(|i| format!("line {i}")).collect();
+        let with = |step: usize, word: &str| -> String {
+            let line = |(i, line): (usize, &String)| {
+                if i % step == 0 { format!("{line} {word}\n") } else { format!("{line}\n") }
+            };
+            original.iter().enumerate().map(line).collect()
+        };
+        let found = merged(&with(usize::MAX, ""), &with(14, "u"), &with(35, "d"));
+        assert!(found.sources.apart && found.sources.is_combined());
+        for (i, line) in original.iter().enumerate() {
+            let is_there = |text: &str| {
+                text.lines().any(|l| l == line || l.strip_prefix(&**line).is_some_and(|r| r.starts_with(' ')))
+            };
+            if i % 500 == 0 {
+                assert!(is_there(&found.dest) && is_there(&found.updated), "{line}");
+            }
+        }
+        assert_eq!((found.dest.lines().count(), found.updated.lines().count()), (5000, 5000));
+    }
+}

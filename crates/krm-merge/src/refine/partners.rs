@@ -1,0 +1,160 @@
+//! Which elements of two versions of a list are one element that changed.
+//!
+//! A list without keys says nothing of that, so elements that stand between the same neighbours are compared: those that have at least half
+//! of their values in common are one, as git takes half of a file for a rename, and so are maps of one `name`. The rest was deleted and
+//! added. The comparisons are bounded, so that a long list costs no more than its size allows.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+use super::three::Matches;
+use crate::yaml::{Kind, NodeRef};
+
+/// How many values may be compared for one gap; beyond that, elements have no partners but by their place.
+const COMPARISONS: usize = 200_000;
+
+/// Adds to the elements that are the same in both versions those that changed.
+pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found: &mut Matches) {
+    for (old, new) in gaps(found, side.len()) {
+        let [olds, news] = [&original[old.clone()], &side[new.clone()]]
+            .map(|of| of.iter().map(|e| Leaves::of(*e)).collect::<Vec<_>>());
+        for (i, j) in aligned(&olds, &news) {
+            found[old.start + i] = Some(new.start + j);
+        }
+    }
+}
+
+/// Where both versions have elements between two that are the same.
+fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut gaps = Vec::new();
+    let mut from = (0, 0);
+    let pairs = found.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?)));
+    for (i, j) in pairs.chain([(found.len(), side)]) {
+        if from.0 < i && from.1 < j {
+            gaps.push((from.0..i, from.1..j));
+        }
+        from = (i + 1, j + 1);
+    }
+    gaps
+}
+
+/// What is in an element, as far as it tells whether two are one.
+struct Leaves {
+    kind: Option<Kind>,
+    name: Option<u64>,
+    /// A hash of each value with the fields that lead to it, or of each line of a text; sorted.
+    hashes: Vec<u64>,
+}
+
+impl Leaves {
+    fn of(element: NodeRef<'_>) -> Self {
+        let mut hashes = Vec::new();
+        let kind = element.resolve().kind();
+        let is_whole = match kind {
+            Kind::Map | Kind::List => {
+                collect(element, 0, &mut hashes);
+                true
+            }
+            // A text of several lines can be merged inside, any other scalar cannot.
+            Kind::Scalar | Kind::Alias => {
+                let lines = element.as_str().filter(|text| text.trim_end().contains('\n'));
+                hashes.extend(lines.into_iter().flat_map(str::lines).map(|line| hash(0, line)));
+                lines.is_some()
+            }
+        };
+        hashes.sort_unstable();
+        let name = element.get("name").and_then(NodeRef::as_str).map(|name| hash(0, name));
+        Self { kind: is_whole.then_some(kind), name, hashes }
+    }
+
+    /// How much two have in common, in thousandths; 0 where they are two.
+    fn likeness(&self, other: &Self) -> u32 {
+        if self.kind.is_none() || self.kind != other.kind {
+            return 0;
+        }
+        let (mut a, mut b, mut common) = (0, 0, 0_usize);
+        while let (Some(x), Some(y)) = (self.hashes.get(a), other.hashes.get(b)) {
+            common += usize::from(x == y);
+            (a, b) = (a + usize::from(x <= y), b + usize::from(y <= x));
+        }
+        let most = self.hashes.len().max(other.hashes.len()).max(1);
+        let share = (common * 1000 / most) as u32;
+        let is_namesake = self.name.is_some() && self.name == other.name;
+        if is_namesake { 1000 + share } else { Some(share).filter(|share| *share >= 500).unwrap_or_default() }
+    }
+}
+
+fn hash(seed: u64, text: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (seed, text).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {
+    match node.scalar() {
+        Some(scalar) => out.push(hash(seed, scalar)),
+        None if node.is_map() => {
+            node.fields().for_each(|(key, value)| collect(value, hash(seed, key.string()), out));
+        }
+        None => node.elements().for_each(|element| collect(element, hash(seed, "[]"), out)),
+    }
+}
+
+/// Pairs in the order of both versions that have as much in common as can be.
+fn aligned(old: &[Leaves], new: &[Leaves]) -> Vec<(usize, usize)> {
+    let values = |of: &[Leaves]| of.iter().map(|leaves| leaves.hashes.len() + 1).sum::<usize>();
+    if values(old).saturating_mul(new.len()).saturating_add(values(new).saturating_mul(old.len())) > COMPARISONS {
+        let pairs = (0..old.len()).filter(|_| old.len() == new.len());
+        return pairs.filter(|&i| old[i].likeness(&new[i]) > 0).map(|i| (i, i)).collect();
+    }
+    let likeness: Vec<Vec<u32>> = old.iter().map(|a| new.iter().map(|b| a.likeness(b)).collect()).collect();
+    let mut best = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            let paired = if likeness[i][j] > 0 { best[i + 1][j + 1] + likeness[i][j] } else { 0 };
+            best[i][j] = paired.max(best[i + 1][j]).max(best[i][j + 1]);
+        }
+    }
+    let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
+    while i < old.len() && j < new.len() {
+        if likeness[i][j] > 0 && best[i][j] == best[i + 1][j + 1] + likeness[i][j] {
+            pairs.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if best[i][j] == best[i + 1][j] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::Document;
+
+    #[test]
+    fn elements_that_have_half_of_their_values_in_common_are_one() {
+        for (old, new, want) in [
+            ("[{a: 1, b: 1}]", "[{a: 1, b: 2}]", vec![(0, 0)]),
+            ("[{a: 1, b: 1}]", "[{a: 2, b: 2}]", vec![]),
+            ("[{a: 1, b: 1}]", "[x, {a: 1, b: 2}]", vec![(0, 1)]),
+            ("[{name: x, b: 1, c: 1}]", "[{name: x, b: 2, c: 2}]", vec![(0, 0)]),
+            ("[{b: 1, v: [1, 2]}, {b: 2, v: [3, 4]}]", "[{b: 2, v: [3, 4, 5]}, {b: 1, v: [1, 2, 3]}]", vec![(1, 0)]),
+            ("[x]", "[y]", vec![]),
+            ("[[1, 2]]", "[[1, 2, 3]]", vec![(0, 0)]),
+            ("[\"a\\nb\\n\"]", "[\"a\\nc\\n\"]", vec![(0, 0)]),
+            ("[\"a\\nb\\n\"]", "[{a: 1}]", vec![]),
+            ("[{}]", "[{a: 1}]", vec![]),
+        ] {
+            let docs = [old, new].map(|text| Document::parse(text).expect("valid"));
+            let [olds, news] = docs.each_ref().map(|doc| doc.roots().flat_map(NodeRef::elements).collect::<Vec<_>>());
+            let mut found = vec![None; olds.len()];
+            add_changed(&olds, &news, &mut found);
+            let pairs: Vec<(usize, usize)> = found.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))).collect();
+            assert_eq!(pairs, want, "{old} {new}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+use super::*;
+use crate::diff::diff;
+use crate::merge::merge;
+use crate::policy::NewElements;
+use crate::schema::Inference;
+use crate::splice::edits;
+use crate::tree::{Pick, settle};
+use crate::yaml::{Document, Kind};
+
+/// What becomes of three versions of a document.
+#[derive(Debug, PartialEq)]
+struct Found {
+    dest: String,
+    updated: String,
+    conflicts: Vec<String>,
+    combined: Vec<(String, Combined)>,
+}
+
+fn found(original: &str, updated: &str, dest: &str, conflict_level: ConflictLevel) -> Found {
+    let docs = [original, updated, dest].map(|text| Document::parse(text).expect("valid"));
+    let [o, u, d] = docs.each_ref().map(|doc| doc.roots().next().expect("a root"));
+    let cursor = Cursor::unknown(Inference::On);
+    let policy = Policy { conflict_level, ..Policy::default() };
+    let budget = Budget::default();
+    let change = diff(Some(o), u, Some(d), cursor).expect("a difference").change;
+    let merged = match &change {
+        Some(change) => merge(Some(Tree::Node(d)), change, NewElements::Append).expect("a merge"),
+        None => Merged { tree: Some(Tree::Node(d)), warnings: Vec::new() },
+    };
+    let merged = refine(merged, cursor, policy, &budget);
+    let tree = merged.tree.expect("a tree");
+    let mut conflicts = Vec::new();
+    let [dest_wins, updated_wins] = [Pick::Dest, Pick::Updated].map(|pick| {
+        conflicts.clear();
+        let tree = settle(tree.clone(), &mut |conflict| {
+            conflicts.push(conflict.path.keyed());
+            pick
+        });
+        let edits = edits(d, &tree.expect("a root"), &budget).expect("a text");
+        edits.apply(dest, 0..dest.len())
+    });
+    let combined = merged.warnings.iter().filter_map(|w| match w.notice {
+        Notice::Combined(how) => Some((w.path.keyed(), how)),
+        _ => None,
+    });
+    Found { dest: dest_wins, updated: updated_wins, combined: combined.collect(), conflicts }
+}
+
+/// The field `k` of three documents, merged: as dest and as updated have it where they win, and the places in conflict.
+fn lists(original: &str, updated: &str, dest: &str) -> (String, String, Vec<String>) {
+    let map = |value: &str| format!("k: {value}\n");
+    let found = found(&map(original), &map(updated), &map(dest), ConflictLevel::Line);
+    let value = |text: &str| text.trim_end().strip_prefix("k: ").unwrap_or(text).to_owned();
+    (value(&found.dest), value(&found.updated), found.conflicts)
+}
+
+#[test]
+fn lists_without_keys_are_merged_element_by_element() {
+    for (original, updated, dest, want) in [
+        ("[a, b, c]", "[a, b, c, x]", "[y, a, b, c]", "[y, a, b, c, x]"),
+        ("[a, b, c]", "[X, b, c]", "[a, b, Y]", "[X, b, Y]"),
+        ("[a, b, c]", "[b, c]", "[a, b, Y]", "[b, Y]"),
+        ("[a, b, c, d, e]", "[a, b, X, d, e]", "[a, c, d, Y]", ""),
+        ("[a, b, c, d, e]", "[a, b, c, X, e]", "[b, c, d, e]", "[b, c, X, e]"),
+        ("[a, b]", "[a, x, b]", "[a, x, b, y]", "[a, x, b, y]"),
+        // Maps are merged inside, whatever stands beside them.
+        ("[{a: 1, b: 1}]", "[{a: 1, b: 2}]", "[{a: 1, b: 1, c: 1}]", "[{a: 1, b: 2, c: 1}]"),
+        (
+            "[{v: 1, w: 1}, {v: 2, w: 2}]",
+            "[{v: 1, w: 1}, {v: 2, w: 0}]",
+            "[{v: 1, w: 9}, {v: 2, w: 2}]",
+            "[{v: 1, w: 9}, {v: 2, w: 0}]",
+        ),
+        ("[{v: 1, w: 1}]", "[{v: 1, w: 2}]", "[{v: 9, w: 9}, {v: 1, w: 1}]", "[{v: 9, w: 9}, {v: 1, w: 2}]"),
+        ("[{v: [x, y, z]}, p]", "[{v: [x, y, z, u]}, p]", "[{v: [d, x, y, z]}, p]", "[{v: [d, x, y, z, u]}, p]"),
+        ("[[a, b, c]]", "[[a, b, c, x]]", "[[y, a, b, c]]", "[[y, a, b, c, x]]"),
+        ("[\"a\\nb\\nc\\n\"]", "[\"a\\nb\\nX\\n\"]", "[\"Y\\nb\\nc\\n\"]", "[\"Y\\nb\\nX\\n\"]"),
+    ]
+    .into_iter()
+    .filter(|case| !case.3.is_empty())
+    {
+        assert_eq!(lists(original, updated, dest), (want.into(), want.into(), Vec::new()), "{original}");
+        let (swapped, _, conflicts) = lists(original, dest, updated);
+        let values = [swapped.as_str(), want].map(|text| Document::parse(text.to_owned()).expect("valid"));
+        let [a, b] = values.each_ref().map(|doc| doc.roots().next().expect("a root"));
+        assert!(crate::yaml::same(a, b) && conflicts.is_empty(), "swapped: {swapped}");
+    }
+}
+
+#[test]
+fn what_overlaps_or_touches_is_a_conflict() {
+    for (original, updated, dest, if_dest, if_updated, places) in [
+        ("[a, b, c]", "[a, X, c]", "[a, Y, c]", "[a, Y, c]", "[a, X, c]", ["k[1]"].as_slice()),
+        ("[a, b, c, d]", "[a, X, c, e]", "[z, b, c, d]", "[z, b, c, e]", "[a, X, c, e]", &["k"]),
+        ("[a]", "[a, X]", "[a, Y]", "[a, Y]", "[a, X]", &["k[1]"]),
+        ("[a, b]", "[b]", "[X, b]", "[X, b]", "[b]", &["k[0]"]),
+        ("[a, b]", "[X, b]", "[b]", "[b]", "[X, b]", &["k[0]"]),
+        ("[a, b, c]", "[a, X, c, x]", "[a, Y1, Y2, c]", "[a, Y1, Y2, c, x]", "[a, X, c, x]", &["k"]),
+        ("[{v: 1, w: 1}]", "[{v: 1, w: 2}]", "[{v: 1, w: 3}]", "[{v: 1, w: 3}]", "[{v: 1, w: 2}]", &["k[0].w"]),
+        ("[{v: 1}, b, c]", "[{v: 2}, b, X]", "[{v: 3}, b, c]", "[{v: 3}, b, X]", "[{v: 2}, b, X]", &["k[0]"]),
+        // Nothing can be taken of both: the conflict stays that of the whole.
+        ("[a, b]", "[X, Y, Z]", "[U, V]", "[U, V]", "[X, Y, Z]", &["k"]),
+    ] {
+        let found = lists(original, updated, dest);
+        let want = (if_dest.to_owned(), if_updated.to_owned(), places.iter().map(|p| (*p).to_owned()).collect());
+        assert_eq!(found, want, "{original}");
+        let swapped = lists(original, dest, updated).2;
+        assert_eq!(swapped, found.2, "swapped");
+    }
+}
+
+const SCRIPT: &str = "a.sh: |\n  one\n  two\n\n  three\n";
+
+#[test]
+fn a_text_stays_written_as_dest_has_it() {
+    let with = |lines: &[(&str, &str)]| lines.iter().fold(SCRIPT.to_owned(), |text, (from, to)| text.replace(from, to));
+    let updated = with(&[("three", "3")]);
+    for (dest, want) in [
+        (with(&[("one", "1")]), with(&[("one", "1"), ("three", "3")])),
+        ("a.sh: |2\n   1\n  two\n\n  three\n".to_owned(), "a.sh: |2\n   1\n  two\n\n  3\n".to_owned()),
+        (
+            "a.sh: |    # ours\n    1\n    two\n\n    three\n".to_owned(),
+            "a.sh: | # ours\n    1\n    two\n\n    3\n".to_owned(),
+        ),
+        ("a.sh: \"1\\ntwo\\n\\nthree\\n\"\n".to_owned(), "a.sh: \"1\\ntwo\\n\\n3\\n\"\n".to_owned()),
+        (
+            "b: 1\na.sh: |\n  1\n  two\n\n  three\n\nc: 1\n".to_owned(),
+            "b: 1\na.sh: |\n  1\n  two\n\n  3\n\nc: 1\n".to_owned(),
+        ),
+        ("{\"a.sh\": \"1\\ntwo\\n\\nthree\\n\"}\n".to_owned(), "{\"a.sh\": \"1\\ntwo\\n\\n3\\n\"}\n".to_owned()),
+    ] {
+        let found = found(SCRIPT, &updated, &dest, ConflictLevel::Line);
+        assert_eq!((&found.dest, &found.updated), (&want, &want), "{dest}");
+        assert_eq!(found.combined, [("[\"a.sh\"]".to_owned(), Combined::Lines)]);
+    }
+}
+
+#[test]
+fn every_text_can_be_written_in_lines_or_in_quotes() {
+    let alphabet = ["a", " a", "a ", "", " ", "\ta", "#", "- a", "é"];
+    let text = |n: usize| -> String {
+        let picks =
+            std::iter::successors(Some(n), |n| Some(n / alphabet.len())).take(3).map(|n| alphabet[n % alphabet.len()]);
+        picks.collect::<Vec<_>>().join("\n")
+    };
+    for n in 0..alphabet.len().pow(3) {
+        for end in ["", "\n"] {
+            let dest = "k:\n  a.sh: |\n    x\n    y\n    end\n  b: 1\n";
+            let wanted = format!("{}{end}", text(n));
+            let doc = Document::parse(dest).expect("valid");
+            let root = doc.roots().next().expect("a root");
+            let old = root.at(&["k", "a.sh"]).expect("a text");
+            let made = Tree::Made(Made { value: Cow::Owned(wanted.clone()), quotes: Quotes::As(old) });
+            let by = crate::child::By::Field;
+            let map =
+                Tree::Node(root.get("k").expect("a map")).edited(&by, |branch| branch.entries[0].value = Some(made));
+            let tree = Tree::Node(root).edited(&by, |branch| branch.entries[0].value = Some(map));
+            let out = edits(root, &tree, &Budget::default()).expect("a text").apply(dest, 0..dest.len());
+            let read = Document::parse(out.as_str()).unwrap_or_else(|e| panic!("{e}: {out}"));
+            let root = read.roots().next().expect("a root");
+            assert_eq!(root.at(&["k", "a.sh"]).map(NodeRef::string), Some(&*wanted), "{out}");
+            assert_eq!(root.at(&["k", "b"]).map(NodeRef::string), Some("1"), "{out}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_a_document_is_merged_as_one() {
+    let text = |name: &str, lines: &[&str]| -> String {
+        format!("{name}: |\n{}", lines.iter().map(|line| format!("  {line}\n")).collect::<String>())
+    };
+    // Both changes touch by line.
+    let sides = |name: &str| {
+        let versions =
+            [["a: 1", "b: 1", "c: [x, y]"], ["a: 2", "b: 1", "c: [x, y, u]"], ["a: 1", "b: 2", "c: [d, x, y]"]];
+        versions.map(|lines| text(name, &lines))
+    };
+    let [o, u, d] = sides("v.yaml");
+    let found_in_yaml = found(&o, &u, &d, ConflictLevel::Line);
+    assert_eq!(found_in_yaml.dest, text("v.yaml", &["a: 2", "b: 2", "c: [d, x, y, u]"]));
+    assert_eq!(
+        (found_in_yaml.conflicts.len(), found_in_yaml.combined),
+        (0, vec![("[\"v.yaml\"]".to_owned(), Combined::Document)])
+    );
+    // Of a text that is no document, nobody knows more than its lines.
+    let [o, u, d] = sides("v.txt");
+    assert_eq!(found(&o, &u, &d, ConflictLevel::Line).conflicts, ["[\"v.txt\"]"]);
+    for (original, updated, dest, want) in [
+        (r#"{"a":1,"b":1}"#, r#"{"a":2,"b":1}"#, r#"{"a":1,"b":2}"#, Some(r#"{"a":2,"b":2}"#)),
+        (r#"{"a":1,"b":1}"#, r#"{"a":2,"b":1}"#, r#"{"a":3,"b":2}"#, None),
+        ("{a: 1, b: 1}", "{a: 2, b: 1}", "{a: 1, b: ", None),
+        ("a", "b", "c", None),
+    ] {
+        let [original, updated, dest] = [original, updated, dest].map(|json| format!("x.json: '{json}'\n"));
+        let found = found(&original, &updated, &dest, ConflictLevel::Line);
+        assert_eq!(found.conflicts.is_empty(), want.is_some(), "{dest}");
+        if let Some(want) = want {
+            assert_eq!(found.dest, format!("x.json: '{want}'\n"));
+        }
+    }
+}
+
+#[test]
+fn a_document_in_conflict_is_so_only_where_the_changes_overlap() {
+    let sides =
+        ["{a: 1, b: 1, c: 1}", "{a: 2, b: 2, c: 1}", "{a: 1, b: 3, c: 3}"].map(|text| format!("x.yaml: '{text}'\n"));
+    let found = found(&sides[0], &sides[1], &sides[2], ConflictLevel::Line);
+    assert_eq!(found.dest, "x.yaml: '{a: 2, b: 3, c: 3}'\n");
+    assert_eq!(found.updated, "x.yaml: '{a: 2, b: 2, c: 3}'\n");
+    assert_eq!(found.conflicts, ["[\"x.yaml\"]"]);
+}
+
+#[test]
+fn comments_and_layout_travel_with_the_elements() {
+    let original = "k:\n# one\n- a\n- b\n- c\n";
+    let updated = "k:\n# one\n- a\n- b\n# three\n- c # c\n# four\n- d # d\n";
+    let dest = "k:\n  # ours\n  - x # x\n  # one\n  - a\n  - b\n  - c\n";
+    let found = found(original, updated, dest, ConflictLevel::Line);
+    assert_eq!(found.dest, format!("{dest}  # four\n  - d # d\n"));
+    assert_eq!(found.combined, [("k".to_owned(), Combined::Elements)]);
+}
+
+#[test]
+fn the_level_of_values_leaves_every_conflict_whole() {
+    let [o, u, d] = ["[a, b, c]", "[a, b, c, x]", "[y, a, b, c]"].map(|list| format!("k: {list}\n"));
+    let found = found(&o, &u, &d, ConflictLevel::Value);
+    assert_eq!((found.dest, found.updated), (d, "k: [a, b, c, x]\n".to_owned()));
+    assert_eq!((found.conflicts, found.combined.len()), (vec!["k".to_owned()], 0));
+}
+
+#[test]
+fn documents_in_documents_end_somewhere() {
+    let nested = |leaf: &str| {
+        let depth = 600;
+        let open = (0..depth).map(|i| format!("{}a.yaml: |\n", " ".repeat(i))).collect::<String>();
+        let leaf: String = leaf.split(' ').map(|line| format!("{}{line}\n", " ".repeat(depth))).collect();
+        open + &leaf
+    };
+    let found = found(&nested("a b c"), &nested("X b c"), &nested("a b Y"), ConflictLevel::Line);
+    assert!(found.dest == nested("X b Y") && found.conflicts.is_empty());
+}
+
+#[test]
+fn lists_of_all_small_shapes_hold_the_laws() {
+    let all: Vec<String> = (0..4_usize.pow(3))
+        .map(|n| {
+            let letters = [n % 4, n / 4 % 4, n / 16].map(|i| ["", "a", "b", "c"][i]);
+            let letters: Vec<&str> = letters.into_iter().filter(|letter| !letter.is_empty()).collect();
+            format!("[{}]", letters.join(", "))
+        })
+        .collect();
+    let elements = |text: &str| -> Vec<String> {
+        let doc = Document::parse(text.to_owned()).expect("valid");
+        let root = doc.roots().next().expect("a root");
+        let root = root.get("k").unwrap_or(root);
+        assert_eq!(root.kind(), Kind::List, "{text}");
+        root.elements().map(|e| e.string().to_owned()).collect()
+    };
+    let mut merged = 0;
+    for original in ["[a, b, c]", "[a, b]", "[]", "[a, a, b]"] {
+        for updated in &all {
+            assert_eq!(elements(&lists(original, updated, original).0), elements(updated), "{original} {updated}");
+            assert_eq!(elements(&lists(original, original, updated).0), elements(updated));
+            for dest in &all {
+                let (if_dest, if_updated, conflicts) = lists(original, updated, dest);
+                let (if_theirs, if_ours, swapped) = lists(original, dest, updated);
+                assert_eq!(conflicts.len(), swapped.len(), "{original} {updated} {dest}");
+                assert_eq!(elements(&if_dest), elements(&if_ours), "{original} {updated} {dest}");
+                assert_eq!(elements(&if_updated), elements(&if_theirs), "{original} {updated} {dest}");
+                if conflicts.is_empty() {
+                    // What one side has and original lacks stays, and so does what nobody removed.
+                    let [o, u, d, m] = [original, updated, dest, &if_dest].map(elements);
+                    for letter in ["a", "b", "c"].map(str::to_owned) {
+                        let count = |of: &[String]| of.iter().filter(|e| **e == letter).count();
+                        let nobody_removed = count(&u).min(count(&d)) >= count(&o);
+                        let is_wanted = count(&u).max(count(&d)) > 0 && nobody_removed;
+                        assert!(!is_wanted || count(&m) > 0, "{original} {updated} {dest}: {if_dest}");
+                    }
+                    merged += 1;
+                }
+            }
+        }
+    }
+    assert!(merged > 2000, "{merged}");
+}

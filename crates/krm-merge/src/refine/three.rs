@@ -1,0 +1,200 @@
+//! Three sequences beside each other, as diff3 sees them: what all of them have, and the hunks between, with who changed them.
+//!
+//! The sequences are numbers, equal where the items mean the same, so lines and elements go through the same code. The differences are found
+//! as git finds them: `similar` has git's bounds on the search, in steps and not in time, so the work stays in proportion to the size and
+//! the outcome is the same on every machine.
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// For each item of original, which item of a side it is.
+pub(super) type Matches = Vec<Option<usize>>;
+
+/// A part of three sequences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// One item that all of them have, and that others may be told apart by.
+    Anchor(Anchor),
+    /// What stands between two anchors, not the same in all of them.
+    Hunk(Hunk),
+}
+
+/// The places of one item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Anchor {
+    pub original: usize,
+    pub updated: usize,
+    pub dest: usize,
+}
+
+/// The places of the items between two anchors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hunk {
+    pub original: Range<usize>,
+    pub updated: Range<usize>,
+    pub dest: Range<usize>,
+}
+
+/// Who changed what all had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changed {
+    /// Nobody.
+    Nowhere,
+    /// Updated alone.
+    Updated,
+    /// Dest alone.
+    Dest,
+    /// Both, to the same.
+    Alike,
+    /// Both, and not to the same.
+    Apart,
+}
+
+impl Changed {
+    /// By what stands in original, updated and dest.
+    pub fn of<T: PartialEq + ?Sized>(original: &T, updated: &T, dest: &T) -> Self {
+        match (original == updated, original == dest) {
+            (true, true) => Self::Nowhere,
+            (false, true) => Self::Updated,
+            (true, false) => Self::Dest,
+            (false, false) if updated == dest => Self::Alike,
+            (false, false) => Self::Apart,
+        }
+    }
+}
+
+impl Hunk {
+    /// Who changed it.
+    pub fn changed(&self, original: &[u32], updated: &[u32], dest: &[u32]) -> Changed {
+        Changed::of(&original[self.original.clone()], &updated[self.updated.clone()], &dest[self.dest.clone()])
+    }
+}
+
+/// Which items of a side are those of original.
+pub(super) fn matches(original: &[u32], side: &[u32]) -> Matches {
+    let mut found = vec![None; original.len()];
+    for op in capture_diff_slices(Algorithm::Myers, original, side) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            (0..len).for_each(|i| found[old_index + i] = Some(new_index + i));
+        }
+    }
+    found
+}
+
+/// The parts of three sequences of these lengths, given which items of the sides are those of original: both in its order.
+pub(super) fn parts(in_updated: &Matches, in_dest: &Matches, updated: usize, dest: usize) -> Vec<Part> {
+    let end = Anchor { original: in_updated.len(), updated, dest };
+    let mut parts = Vec::new();
+    let mut from = Anchor { original: 0, updated: 0, dest: 0 };
+    let all = in_updated.iter().zip(in_dest).enumerate();
+    let anchors = all.filter_map(|(original, pair)| match pair {
+        (Some(updated), Some(dest)) => Some(Anchor { original, updated: *updated, dest: *dest }),
+        _ => None,
+    });
+    for anchor in anchors.chain([end]) {
+        let hunk = Hunk {
+            original: from.original..anchor.original,
+            updated: from.updated..anchor.updated,
+            dest: from.dest..anchor.dest,
+        };
+        if !(hunk.original.is_empty() && hunk.updated.is_empty() && hunk.dest.is_empty()) {
+            parts.push(Part::Hunk(hunk));
+        }
+        if anchor != end {
+            parts.push(Part::Anchor(anchor));
+        }
+        from = Anchor { original: anchor.original + 1, updated: anchor.updated + 1, dest: anchor.dest + 1 };
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(text: &str) -> Vec<u32> {
+        text.chars().map(u32::from).collect()
+    }
+
+    /// The merge of three words by letter: what is in conflict as `<dest|updated>`.
+    fn merged(original: &str, updated: &str, dest: &str) -> String {
+        let sides = [original, updated, dest].map(numbers);
+        let [o, u, d] = &sides;
+        let mut out = String::new();
+        for part in parts(&matches(o, u), &matches(o, d), u.len(), d.len()) {
+            match part {
+                Part::Anchor(anchor) => out.push_str(&dest[anchor.dest..=anchor.dest]),
+                Part::Hunk(hunk) => match hunk.changed(o, u, d) {
+                    Changed::Updated => out.push_str(&updated[hunk.updated]),
+                    Changed::Apart => out.push_str(&format!("<{}|{}>", &dest[hunk.dest], &updated[hunk.updated])),
+                    Changed::Nowhere | Changed::Dest | Changed::Alike => out.push_str(&dest[hunk.dest]),
+                },
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn three_words_are_merged_by_letter() {
+        for (original, updated, dest, want) in [
+            ("", "", "", ""),
+            ("abc", "abc", "abc", "abc"),
+            ("abc", "aXc", "abc", "aXc"),
+            ("abc", "abc", "aXc", "aXc"),
+            ("abc", "aXc", "aXc", "aXc"),
+            ("abc", "Xbc", "abY", "XbY"),
+            ("abc", "aXbc", "abYc", "aXbYc"),
+            ("abc", "ac", "abcY", "acY"),
+            ("abc", "ac", "ac", "ac"),
+            ("abcde", "bcde", "abcd", "bcd"),
+            ("abc", "", "abc", ""),
+            // Overlapping.
+            ("abc", "aXc", "aYc", "a<Y|X>c"),
+            ("abc", "ac", "aYc", "a<Y|>c"),
+            ("abc", "aYc", "ac", "a<|Y>c"),
+            ("", "X", "Y", "<Y|X>"),
+            ("ab", "aXb", "aYb", "a<Y|X>b"),
+            ("ab", "abX", "abY", "ab<Y|X>"),
+            // Touching: no letter between that nobody changed.
+            ("abcd", "aXcd", "abYd", "a<bY|Xc>d"),
+            ("abc", "aXc", "abYc", "a<bY|X>c"),
+            ("abc", "ac", "abYc", "a<bY|>c"),
+            // One side made the other's change, and more.
+            ("ab", "aXb", "aXYb", "a<XY|X>b"),
+        ] {
+            assert_eq!(merged(original, updated, dest), want, "{original} {updated} {dest}");
+            let swapped = merged(original, dest, updated);
+            assert_eq!(swapped.matches('<').count(), want.matches('<').count(), "swapped: {swapped}");
+            if !want.contains('<') {
+                assert_eq!(swapped, want);
+            }
+        }
+    }
+
+    /// The least time of several runs over sequences of so many items.
+    fn time(n: usize, of: fn(u32) -> u32) -> std::time::Duration {
+        let noise = |seed: u64| {
+            let step = |x: &u64| Some(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+            std::iter::successors(Some(seed), step).map(|x| (x >> 40) as u32)
+        };
+        let [a, b] = [1, 2].map(|seed| noise(seed).take(n).map(of).collect::<Vec<u32>>());
+        let run = |_| {
+            let start = std::time::Instant::now();
+            assert_eq!(matches(&a, &b).len(), n);
+            start.elapsed()
+        };
+        (0..2).map(run).min().unwrap_or_default()
+    }
+
+    #[test]
+    fn the_work_grows_with_the_length_and_not_with_its_square() {
+        // Nothing in common, two items in all, and fifty: what costs a search without a bound most.
+        let all: [fn(u32) -> u32; 3] = [|x| x, |x| x % 2, |x| x % 50];
+        for (i, of) in all.into_iter().enumerate() {
+            let (short, long) = (time(1_000, of), time(32_000, of));
+            // 32 times as many items: the square is 1024 times the time.
+            assert!(long < short * 400, "{i}: {short:?} {long:?}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! A file without resources that both sides changed: merged as the engine merges a text, by line or as the document that it is.
+
+use krm_merge::limit::Budget;
+use krm_merge::policy::{OnConflict, Policy};
+use krm_merge::refine::{Text, refine_text};
+use krm_merge::schema::{Cursor, Dialect, Inference, ListRule, Types};
+
+/// What a user says of merging such files.
+pub struct Combiner<'b> {
+    /// Who wins.
+    pub on_conflict: OnConflict,
+    policy: Policy,
+    types: Types<'static>,
+    budget: &'b Budget,
+}
+
+impl<'b> Combiner<'b> {
+    /// For files in which lists merge as these rules say.
+    pub fn new(
+        on_conflict: OnConflict,
+        policy: Policy,
+        rules: Vec<ListRule>,
+        inference: Inference,
+        budget: &'b Budget,
+    ) -> Self {
+        Self { on_conflict, policy, types: Types::new(rules, inference, Dialect::Server), budget }
+    }
+
+    /// The versions of a file as original, updated and dest have it in one; `None` where one of them is no text, or none of it is spared the
+    /// conflict.
+    pub fn combined(&self, path: &str, sides: [&[u8]; 3]) -> Option<Text> {
+        let [original, updated, dest] = sides.map(|bytes| std::str::from_utf8(bytes).ok());
+        refine_text(path, [original?, updated?, dest?], self.cursor(path), self.policy, self.budget)
+    }
+
+    /// What is known of the lists in a file: kustomize knows its own by their name, for nothing in them has to say what they are.
+    fn cursor(&self, path: &str) -> Cursor<'_> {
+        let is_kustomization = ["kustomization.yaml", "kustomization.yml", "Kustomization"]
+            .iter()
+            .any(|name| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/')));
+        let kind = if is_kustomization { "Kustomization" } else { "" };
+        self.types.root("kustomize.config.k8s.io/v1beta1", kind)
+    }
+}
