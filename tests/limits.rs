@@ -106,9 +106,9 @@ fn aliases_that_are_written_out_are_counted_in_bytes() {
 #[test]
 fn blanks_that_indent_a_line_are_counted() {
     let depth = 180;
-    let dest: String = (0..depth).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
-    let dest = format!("{HEAD}{dest}{}z: 1\n", " ".repeat(depth));
-    let below = format!("{{new: [\n{}]}}", "1,\n".repeat(250_000));
+    let dest: String = (0..depth).map(|i| format!("{}a:\n", " ".repeat(4 * i))).collect();
+    let dest = format!("{HEAD}{dest}{}z: 1\n", " ".repeat(4 * depth));
+    let below = format!("{{new: [\n{}]}}", "1,\n".repeat(100_000));
     let source = format!("a: {}{below}{}\n", "{a: ".repeat(depth - 1), "}".repeat(depth - 1));
     exceeds(&list(&[&dest], &two_way(&source)), "the new text of resources");
 }
