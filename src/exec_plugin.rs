@@ -11,7 +11,7 @@ use crate::function::{Item, Job, Merged, Output, Texts, Verdict};
 use crate::results::{self, Outcome};
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::splice;
+use krm_merge::splice::{self, Edit};
 use krm_merge::yaml::{Document, Error, extent, next_line};
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
@@ -79,25 +79,29 @@ fn write(
 
 /// A text with what becomes of its documents. Each comes with where it lies: disjoint, and in the order of the text.
 pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut written = 0;
+    splice::apply(text, 0..text.len(), &changed(text, documents))
+}
+
+/// The same as edits.
+pub fn changed<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> Vec<Edit> {
+    let mut all: Vec<Edit> = Vec::new();
     for (range, item) in documents {
-        let edits = match item {
-            Item::Stays => continue,
-            Item::Edited(edits) => Some(edits),
-            Item::Goes => None,
-        };
-        out.push_str(&text[written..range.start]);
-        written = range.end;
-        match edits {
-            Some(edits) => out.push_str(&splice::apply(text, range, edits)),
-            // Three dots end a document, so they go with it unless they now end the one before.
-            None if is_ended(&out) && text[written..].starts_with("...") => written = next_line(text, written),
-            None => {}
+        match item {
+            Item::Stays => {}
+            Item::Edited(edits) => {
+                let is_within = |edit: &&Edit| range.start <= edit.range.start && edit.range.end <= range.end;
+                all.extend(edits.iter().filter(is_within).cloned());
+            }
+            Item::Goes => {
+                // Three dots end a document, so they go with it unless they now end the one before.
+                let has_dots = text[range.end..].starts_with("...");
+                let is_first = || is_ended(&splice::apply(text, 0..range.start, &all));
+                let end = if has_dots && is_first() { next_line(text, range.end) } else { range.end };
+                all.push(Edit { range: range.start..end, text: String::new() });
+            }
         }
     }
-    out.push_str(&text[written..]);
-    out
+    all
 }
 
 /// Whether no document is open at the end of a text.

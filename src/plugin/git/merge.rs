@@ -1,0 +1,274 @@
+//! The merge of one file: what becomes of each resource in it, once, and the parts of the text that this makes.
+
+use krm_merge::alias;
+use krm_merge::limit::{Budget, Kind, Limit};
+use krm_merge::package::{Becomes, Member, members};
+use krm_merge::policy::OnConflict;
+use krm_merge::resource::Resource;
+use krm_merge::rules::Rules;
+use krm_merge::sides::{Side, Sides};
+use krm_merge::splice::{self, Edit};
+use krm_merge::tree::{Pick, Tree, settle};
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::exec_plugin::changed;
+use krm_merge_function::function::Item;
+use krm_merge_function::report::Report;
+use krm_merge_function::results::{self, Outcome};
+
+use super::choices::{Choice, Grain, Lines, Part, parts};
+use super::comments::{Free, Margins, fresh};
+use super::halves::Halves;
+use super::lines::is_of_lines;
+use super::versions::{Here, Spot};
+use crate::edit::extents;
+
+/// A merged file.
+pub struct Merge<'r, 'a> {
+    documents: Sides<&'a Document<'static>>,
+    rules: Rules<'a>,
+    resources: Vec<(Member<'r, 'a>, Becomes<'a>)>,
+    budget: Budget,
+}
+
+/// What is to be told of a merge, and its text.
+#[derive(Default)]
+pub struct Told {
+    /// The text.
+    pub parts: Vec<Part>,
+    /// What is in conflict.
+    pub conflicts: Vec<Outcome>,
+    /// Where comments are, each with its resource.
+    pub asked: Vec<(String, String)>,
+}
+
+/// Our text as each side has it, on its way.
+#[derive(Default)]
+struct Draft<'a> {
+    /// What becomes of each resource of ours, by its number.
+    fates: Sides<Vec<Item>>,
+    places: Vec<Lines>,
+    free: Vec<Free<'a>>,
+    /// The resources behind ours, as each side has them.
+    added: Vec<Sides<Option<Tree<'a>>>>,
+}
+
+impl<'r, 'a> Merge<'r, 'a> {
+    /// Of the resources of these documents; `None` where the engine cannot merge them.
+    pub fn of(
+        documents: Sides<&'a Document<'static>>,
+        resources: &'r Sides<Vec<Resource<'a>>>,
+        rules: Rules<'a>,
+    ) -> Option<Self> {
+        let all = members(Sides::of(|side| &resources[side][..])).ok()?;
+        let merged = all.into_iter().map(|member| Some((member, member.merged(&rules).ok()?)));
+        let input = documents.iter().map(|(_, document)| document.source().len()).sum();
+        let budget = Budget::new(Limit::default().with_input(input));
+        Some(Self { documents, rules, resources: merged.collect::<Option<_>>()?, budget })
+    }
+
+    /// The resources that are left where ours wins, with their conflicts.
+    pub fn kept(&self) -> Vec<(&'r Resource<'a>, Tree<'a>)> {
+        let kept = self.resources.iter().filter_map(|(member, becomes)| {
+            let own = member.sides.dest.or(member.sides.updated)?;
+            match becomes {
+                Becomes::Merged(merged) => Some((own, merged.tree.clone()?)),
+                Becomes::Arrived(tree) => Some((own, tree.clone()?)),
+                Becomes::Kept => Some((own, Tree::Node(own.node))),
+                Becomes::Deleted(places) if !places.is_empty() => Some((own, Tree::Node(own.node))),
+                Becomes::Deleted(_) | Becomes::StaysDeleted(_) | Becomes::Gone => None,
+            }
+        });
+        kept.collect()
+    }
+
+    /// Whether a resource is in conflict that one side deleted.
+    pub fn is_any_disputed(&self) -> bool {
+        let is_disputed = |becomes: &Becomes<'_>| matches!(becomes, Becomes::Deleted(p) | Becomes::StaysDeleted(p) if !p.is_empty());
+        self.resources.iter().any(|(_, becomes)| is_disputed(becomes))
+    }
+
+    /// Whether all conflicts within resources are between texts of several lines.
+    pub fn in_texts_only(&self) -> bool {
+        let mut is_text = true;
+        for (_, tree) in self.kept() {
+            drop(settle(tree, &mut |conflict| {
+                is_text &= is_of_lines(conflict);
+                Pick::Dest
+            }));
+        }
+        is_text
+    }
+
+    /// Its text, and what is to be told of it; `None` where it takes more bytes than it may.
+    pub fn told(&self) -> Option<Told> {
+        let mut told = Told::default();
+        let ours = self.resources.iter().filter(|(member, _)| member.sides.dest.is_some()).count();
+        let mut draft = Draft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..Draft::default() };
+        let bodies = Sides::of(|side| Margins::of(self.documents[side].source()).body());
+        for (member, becomes) in &self.resources {
+            let here = Sides::of(|side| member.sides[side].map(|own| Here::of_root(own.node, &bodies[side])));
+            self.tell(member, becomes, &mut told);
+            self.draft(member, becomes, here, &mut draft, &mut told)?;
+        }
+        results::sort(&mut told.conflicts);
+        told.conflicts.iter_mut().for_each(Outcome::leave_open);
+        told.parts = self.text(draft)?;
+        self.budget.check(Kind::Text).ok()?;
+        Some(told)
+    }
+
+    /// Tells the conflicts of a resource.
+    fn tell(&self, member: &Member<'r, 'a>, becomes: &Becomes<'a>, told: &mut Told) {
+        let (policy, original) = (OnConflict::Fail, String::new());
+        let mut tell = |report: Report<'_, '_>| told.conflicts.push(Outcome::of(&report, &self.budget));
+        match (becomes, member.sides.updated, member.sides.dest) {
+            (Becomes::Merged(merged), _, Some(dest)) => {
+                drop(merged.tree.clone().map(|tree| {
+                    settle(tree, &mut |conflict| {
+                        tell(Report::Conflict { dest, conflict, policy });
+                        Pick::Dest
+                    })
+                }));
+            }
+            (Becomes::Deleted(places), _, Some(dest)) if !places.is_empty() => {
+                tell(Report::DeletedUpstream { dest, places, original, policy });
+            }
+            (Becomes::StaysDeleted(places), Some(updated), _) if !places.is_empty() => {
+                tell(Report::DeletedHere { updated, places, original, policy });
+            }
+            _ => {}
+        }
+    }
+
+    /// What becomes of a resource whichever side wins.
+    fn draft(
+        &self,
+        member: &Member<'r, 'a>,
+        becomes: &Becomes<'a>,
+        here: Sides<Option<Here<'a>>>,
+        draft: &mut Draft<'a>,
+        told: &mut Told,
+    ) -> Option<()> {
+        let number = member.sides.dest.and_then(|dest| dest.origin.item());
+        let own = member.sides.dest.or(member.sides.updated);
+        let mut ask = |path: String| {
+            let name = own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default();
+            told.asked.push((name, path));
+        };
+        let node = |side: Side| member.sides[side].map(|resource| Tree::Node(resource.node));
+        let is_commented = |side: Side| {
+            here[side].zip(here.original).is_some_and(|(own, was)| !fresh(own.all(), was.all()).is_empty())
+        };
+        match becomes {
+            Becomes::Kept | Becomes::Gone => {}
+            Becomes::Arrived(tree) => draft.added.push(Sides::of(|_| tree.clone())),
+            Becomes::StaysDeleted(places) if !places.is_empty() || is_commented(Side::Updated) => {
+                if places.is_empty() {
+                    ask(String::new());
+                }
+                draft.added.push(Sides { dest: None, original: node(Side::Original), updated: node(Side::Updated) });
+            }
+            Becomes::StaysDeleted(_) => {}
+            Becomes::Deleted(places) => {
+                let number = number?;
+                draft.fates.updated[number] = Item::Goes;
+                if places.is_empty() && !is_commented(Side::Dest) {
+                    draft.fates.original[number] = Item::Goes;
+                    draft.fates.dest[number] = Item::Goes;
+                    return Some(());
+                }
+                if places.is_empty() {
+                    ask(String::new());
+                }
+                let (ours, was) = (here.dest?, node(Side::Original)?);
+                let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
+                let text = self.printed(&format!("{mark}{}", splice::standalone(&was, &self.budget).ok()?));
+                draft.fates.original[number] = Item::Edited(vec![Edit { range: ours.lines(), text }]);
+            }
+            Becomes::Merged(merged) => {
+                let (number, ours) = (number?, member.sides.dest?);
+                let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?));
+                let halves = Halves::of(merged.tree.as_ref()?, &spot);
+                halves.asked.into_iter().for_each(&mut ask);
+                draft.places.extend(halves.places);
+                draft.free.extend(halves.free);
+                let mut trees = halves.trees;
+                for side in Side::ALL {
+                    draft.fates[side][number] = self.item(ours.node, trees[side].take())?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// What becomes of a resource of ours that is this tree.
+    fn item(&self, ours: NodeRef<'a>, tree: Option<Tree<'a>>) -> Option<Item> {
+        let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else { return Some(Item::Goes) };
+        let tree = alias::written_out(ours, tree);
+        if tree.is(ours) {
+            return Some(Item::Stays);
+        }
+        Some(Item::Edited(splice::edits(ours, &tree, &self.budget).ok()?))
+    }
+
+    /// The text in parts.
+    fn text(&self, draft: Draft<'a>) -> Option<Vec<Part>> {
+        let ours = self.documents.dest;
+        let (source, margins) = (ours.source(), Margins::of(ours.source()));
+        let body = margins.body();
+        let roots: Vec<NodeRef<'_>> = ours.roots().filter(|root| !root.is_null()).collect();
+        let mut edits = Sides::of(|side| {
+            let fates = &draft.fates[side];
+            changed(source, extents(&roots, fates).into_iter().zip(fates))
+        });
+        for side in Side::ALL {
+            let edits = &mut edits[side];
+            let free = draft.free.iter().filter(|free| side == Side::Updated || !free.is_disputed);
+            edits.extend(free.map(|free| free.edit(source, ours.line_break())));
+            edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+            for edit in edits.iter_mut().filter(|edit| !edit.range.is_empty()) {
+                edit.range = edit.range.start.max(body.start)..edit.range.end.min(body.end).max(body.start);
+            }
+            let is_open = !draft.added.is_empty() && !source.ends_with(['\n', '\r']);
+            let closed = splice::closed_end(ours).filter(|_| is_open);
+            let is_free = |edit: &Edit| edits.iter().all(|e| !e.range.contains(&edit.range.start));
+            if let Some(edit) = closed.filter(is_free) {
+                edits.push(edit);
+                edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+            }
+        }
+        let mut out = vec![self.margin(|text, margins| &text[..margins.top])];
+        out.extend(parts(source, body, &edits, &draft.places));
+        out.push(self.margin(|text, margins| &text[margins.bottom..]));
+        let is_left = |fates: &Vec<Item>| fates.iter().any(|fate| *fate != Item::Goes);
+        let mut is_first = !draft.fates.iter().any(|(_, fates)| is_left(fates));
+        for trees in &draft.added {
+            let mut texts: Sides<String> = Sides::default();
+            for side in Side::ALL {
+                let Some(tree) = &trees[side] else { continue };
+                let mark = if is_first { "" } else { "---\n" };
+                texts[side] = self.printed(&format!("{mark}{}", splice::standalone(tree, &self.budget).ok()?));
+            }
+            is_first = false;
+            out.push(Part::of(Choice { texts, grain: Grain::Whole }));
+        }
+        Some(out)
+    }
+
+    /// New lines with the line breaks of ours.
+    fn printed(&self, text: &str) -> String {
+        text.replace("\r\n", "\n").replace('\n', self.documents.dest.line_break())
+    }
+
+    /// The lines above or below all resources.
+    fn margin(&self, of: impl Fn(&str, Margins) -> &str) -> Part {
+        let texts = self.documents.map(|document| of(document.source(), Margins::of(document.source())));
+        let merged = match texts {
+            Sides { original, updated, dest } if dest == original => Some(updated),
+            Sides { original, updated, dest } if updated == original || updated == dest => Some(dest),
+            _ => None,
+        };
+        let texts = texts.map(|own| self.printed(merged.unwrap_or(own)));
+        Part::of(Choice { texts, grain: Grain::Lines })
+    }
+}
