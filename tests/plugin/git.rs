@@ -269,7 +269,7 @@ fn comments_around_the_resources_are_taken_where_values_conflict() {
     let theirs = "# licence\n\n".to_owned() + &map("b", 1);
     let out = conflicts(&file(&[map("a", 1), map("b", 1)]), &file(&[map("a", 2), map("b", 1)]), &theirs);
     assert_eq!(resolved(&out, Half::Ours), "# licence\n\n".to_owned() + &file(&[map("a", 2), map("b", 1)]));
-    assert_eq!(resolved(&out, Half::Theirs), "# licence\n\n---\n".to_owned() + &map("b", 1));
+    assert_eq!(resolved(&out, Half::Theirs), theirs);
 }
 
 #[test]

@@ -153,13 +153,56 @@ fn lines_of(text: &str, edit: &Edit) -> Range<usize> {
 /// Whether two ranges are one, or have more in common than an edge. What is inserted where a range begins belongs to it.
 fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
     let begins = |empty: &Range<usize>, other: &Range<usize>| empty.is_empty() && other.contains(&empty.start);
-    one == other
-        || (one.start < other.end && other.start < one.end)
-        || begins(one, other)
-        || begins(other, one)
+    one == other || (one.start < other.end && other.start < one.end) || begins(one, other) || begins(other, one)
 }
 
 /// Whether an edit belongs to a region.
 fn touches(text: &str, edit: &Edit, region: &Range<usize>) -> bool {
     overlaps(&lines_of(text, edit), region)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "a: 1\nb: 1\nc: 1\n";
+
+    /// The parts of the text, of which ours and theirs are edited so; choices as `ours|theirs`.
+    fn parts_of(
+        ours: &[(Range<usize>, &str)],
+        theirs: &[(Range<usize>, &str)],
+        places: &[Range<usize>],
+    ) -> Vec<String> {
+        let edits = |edits: &[(Range<usize>, &str)]| {
+            edits
+                .iter()
+                .map(|(range, text)| Edit { range: range.clone(), text: (*text).to_owned() })
+                .collect::<Vec<_>>()
+        };
+        let edits = Sides { original: Vec::new(), updated: edits(theirs), dest: edits(ours) };
+        let places: Vec<Lines> = places.iter().map(|r| Lines { range: r.clone(), grain: Grain::Whole }).collect();
+        let shown = |part| match part {
+            Part::Same(text) => text,
+            Part::Choice(Choice { texts, .. }) => format!("{}|{}", texts.dest, texts.updated),
+        };
+        parts(TEXT, 0..TEXT.len(), &edits, &places).into_iter().map(shown).filter(|part| !part.is_empty()).collect()
+    }
+
+    #[test]
+    fn the_lines_are_chosen_in_which_edits_differ() {
+        assert_eq!(parts_of(&[], &[], &[]), [TEXT]);
+        assert_eq!(parts_of(&[(8..9, "2")], &[(8..9, "2")], &[]), ["a: 1\nb: 2\nc: 1\n"]);
+        assert_eq!(parts_of(&[(3..4, "2")], &[(3..4, "2"), (8..9, "3")], &[]), ["a: 2\n", "b: 1\n|b: 3\n", "c: 1\n"]);
+        // Each for itself: what goes, and what comes behind it.
+        let want = ["a: 1\n", "b: 1\n|", "|n: 1\n", "c: 1\n"];
+        assert_eq!(parts_of(&[], &[(5..10, ""), (10..10, "n: 1\n")], &[]), want);
+    }
+
+    #[test]
+    fn a_place_is_chosen_whole() {
+        let want = ["a: 1\n", "b: 1\nc: 1\n|b: 2\nc: 2\n"];
+        assert_eq!(parts_of(&[], &[(8..9, "2"), (13..14, "2")], std::slice::from_ref(&(5..15))), want);
+        let want = ["a: 1\n", "b: 1\n|# b\nb: 2\n", "c: 1\n"];
+        assert_eq!(parts_of(&[], &[(5..5, "# b\n"), (8..9, "2")], std::slice::from_ref(&(5..10))), want);
+    }
 }

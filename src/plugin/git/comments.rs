@@ -1,10 +1,11 @@
 //! Comments that belong to nothing: those around all resources, and those among the children of a map or list.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::Edit;
+use krm_merge::yaml::Document;
 
 use super::versions::{Here, Spot};
 
@@ -86,7 +87,8 @@ impl<'a> Free<'a> {
         let document = ours.value.document();
         let both = || children.iter().filter_map(|spot| Some((spot.here.updated?.place?, spot)));
         let next = both().filter(|(place, spot)| place.lead > at && spot.here.dest.is_some()).min_by_key(|p| p.0.lead);
-        let before = both().filter(|(place, spot)| place.lead < at && spot.here.dest.is_some()).max_by_key(|p| p.0.lead);
+        let before =
+            both().filter(|(place, spot)| place.lead < at && spot.here.dest.is_some()).max_by_key(|p| p.0.lead);
         let (_, spot) = next.or(before)?;
         let place = spot.here.dest?.place?;
         let top = line_start(document.source(), place.top(document));
@@ -142,6 +144,18 @@ pub fn fresh<'a>(comments: Vec<&'a str>, known: Vec<&str>) -> Vec<&'a str> {
         _ => true,
     });
     new
+}
+
+/// Whether a text lacks a comment that a side added. Any line that ends as the comment is taken for it.
+pub fn is_any_lost(text: &str, documents: Sides<&Document<'_>>) -> bool {
+    let tails = |line| str::match_indices(line, '#').map(move |(at, _): (usize, &str)| line[at..].trim_end());
+    let shown: HashSet<&str> = text.lines().flat_map(tails).collect();
+    let all = documents.map(|document| {
+        let source = document.source();
+        document.comments_in(0..source.len()).map(|(start, end)| source[start..end].trim_end()).collect::<HashSet<_>>()
+    });
+    let is_lost = |comment: &&str| !all.original.contains(comment) && !shown.contains(comment);
+    all.updated.iter().chain(&all.dest).any(|comment| is_lost(comment))
 }
 
 /// Where the line of an offset begins.

@@ -22,6 +22,7 @@ use krm_merge::sides::Sides;
 use krm_merge::yaml::{Document, NodeRef};
 
 use super::choices::Part;
+use super::comments::is_any_lost;
 use super::lines::agrees;
 use super::marks::{Marks, Style};
 use super::merge::Merge;
@@ -58,7 +59,8 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     let Some(told) = merge.told() else { return by_line(args) };
     let write = |text: &str| fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours));
     let by_git = git_merge_file(args, &["-p"])?;
-    let lines = String::from_utf8(by_git.stdout).ok().filter(|_| by_git.status.success());
+    let is_clean = by_git.status.success();
+    let lines = String::from_utf8(by_git.stdout).ok().filter(|_| is_clean);
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
     let marks = Marks {
         size: usize::from(args.marker_size),
@@ -75,6 +77,9 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     {
         write(&lines)?;
         return Ok(End::Done);
+    }
+    if !is_clean && is_any_lost(&text, documents) {
+        return by_line(args);
     }
     told.conflicts.iter().for_each(|conflict| screen::tell(&told::line(conflict)));
     for (resource, path) in &told.asked {
@@ -114,9 +119,9 @@ fn resources<'a>(name: &str, document: &'a Document<'static>) -> Option<Vec<Reso
 /// The CustomResourceDefinitions of all sides.
 fn definitions<'a>(resources: &Sides<Vec<Resource<'a>>>) -> Vec<NodeRef<'a>> {
     let is_definition = |resource: &&Resource<'a>| {
-        resource.identity.is_some_and(|i| {
-            i.kind == "CustomResourceDefinition" && i.api_version.starts_with("apiextensions.k8s.io/")
-        })
+        resource
+            .identity
+            .is_some_and(|i| i.kind == "CustomResourceDefinition" && i.api_version.starts_with("apiextensions.k8s.io/"))
     };
     let Sides { original, updated, dest } = resources;
     [dest, original, updated].into_iter().flatten().filter(is_definition).map(|resource| resource.node).collect()

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use krm_merge::sides::{Side, Sides};
+use krm_merge::splice::Edit;
 use krm_merge::tree::{Branch, Entry, Pick, Tree, settle};
 use krm_merge::yaml::{NodeRef, Place, same_comment};
 
@@ -23,13 +24,20 @@ pub struct Halves<'a> {
     pub asked: Vec<String>,
     /// The comments of theirs that belong to nothing, and that ours lacks.
     pub free: Vec<Free<'a>>,
+    /// The comments below a value that is another side's: no tree has them.
+    pub feet: Sides<Vec<Edit>>,
 }
 
 impl<'a> Halves<'a> {
     /// Of a merged resource.
     pub fn of(tree: &Tree<'a>, root: &Spot<'a>) -> Self {
-        let trees = Sides::default();
-        let mut halves = Self { trees, places: Vec::new(), asked: Vec::new(), free: Vec::new() };
+        let mut halves = Self {
+            trees: Sides::default(),
+            places: Vec::new(),
+            asked: Vec::new(),
+            free: Vec::new(),
+            feet: Sides::default(),
+        };
         let trees = halves.value(tree, root);
         // What was made here has no conflicts; a `<<` that everything came back to is written as it was.
         halves.trees = trees.map(|tree| settle(tree, &mut |_| Pick::Dest));
@@ -42,7 +50,9 @@ impl<'a> Halves<'a> {
         let ours = spot.here.dest.map(|here| here.value);
         let is_ours = tree.like().zip(ours).is_some_and(|(like, ours)| like.is(ours));
         match (tree, spot.children()) {
-            (Tree::Branch(branch), Some((_, children))) if is_ours => self.children((**branch).clone(), spot, &children),
+            (Tree::Branch(branch), Some((_, children))) if is_ours => {
+                self.children((**branch).clone(), spot, &children)
+            }
             (Tree::Node(node), Some((by, children))) if is_ours && !is_settled => {
                 self.children(Branch::of(*node, by), spot, &children)
             }
@@ -98,9 +108,15 @@ impl<'a> Halves<'a> {
                 return trees.map(|tree| Entry { value: Some(tree), ..entry.clone() });
             }
             if spot.is_alike(Side::Original, Side::Dest) && spot.here.updated.is_some() {
-                return Sides::of(|_| spot.entry(Side::Updated, entry.place));
+                return Sides::of(|side| {
+                    self.feet[side].extend(spot.foot(Side::Updated));
+                    spot.entry(Side::Updated, entry.place)
+                });
             }
             self.asked.push(spot.path.keyed());
+        }
+        for side in [Side::Original, Side::Updated] {
+            self.feet[side].extend(spot.foot(side));
         }
         if let Some(ours) = spot.here.dest {
             let grain = if spot.is_text() { Grain::Lines } else { Grain::Whole };

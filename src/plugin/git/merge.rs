@@ -48,6 +48,7 @@ struct Draft<'a> {
     fates: Sides<Vec<Item>>,
     places: Vec<Lines>,
     free: Vec<Free<'a>>,
+    feet: Sides<Vec<Edit>>,
     /// The resources behind ours, as each side has them.
     added: Vec<Sides<Option<Tree<'a>>>>,
 }
@@ -83,7 +84,8 @@ impl<'r, 'a> Merge<'r, 'a> {
 
     /// Whether a resource is in conflict that one side deleted.
     pub fn is_any_disputed(&self) -> bool {
-        let is_disputed = |becomes: &Becomes<'_>| matches!(becomes, Becomes::Deleted(p) | Becomes::StaysDeleted(p) if !p.is_empty());
+        let is_disputed =
+            |becomes: &Becomes<'_>| matches!(becomes, Becomes::Deleted(p) | Becomes::StaysDeleted(p) if !p.is_empty());
         self.resources.iter().any(|(_, becomes)| is_disputed(becomes))
     }
 
@@ -192,6 +194,8 @@ impl<'r, 'a> Merge<'r, 'a> {
                 halves.asked.into_iter().for_each(&mut ask);
                 draft.places.extend(halves.places);
                 draft.free.extend(halves.free);
+                let mut feet = halves.feet;
+                Side::ALL.iter().for_each(|side| draft.feet[*side].append(&mut feet[*side]));
                 let mut trees = halves.trees;
                 for side in Side::ALL {
                     draft.fates[side][number] = self.item(ours.node, trees[side].take())?;
@@ -203,7 +207,9 @@ impl<'r, 'a> Merge<'r, 'a> {
 
     /// What becomes of a resource of ours that is this tree.
     fn item(&self, ours: NodeRef<'a>, tree: Option<Tree<'a>>) -> Option<Item> {
-        let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else { return Some(Item::Goes) };
+        let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else {
+            return Some(Item::Goes);
+        };
         let tree = alias::written_out(ours, tree);
         if tree.is(ours) {
             return Some(Item::Stays);
@@ -212,30 +218,24 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// The text in parts.
-    fn text(&self, draft: Draft<'a>) -> Option<Vec<Part>> {
+    fn text(&self, mut draft: Draft<'a>) -> Option<Vec<Part>> {
         let ours = self.documents.dest;
         let (source, margins) = (ours.source(), Margins::of(ours.source()));
         let body = margins.body();
         let roots: Vec<NodeRef<'_>> = ours.roots().filter(|root| !root.is_null()).collect();
-        let mut edits = Sides::of(|side| {
-            let fates = &draft.fates[side];
-            changed(source, extents(&roots, fates).into_iter().zip(fates))
-        });
+        let mut edits: Sides<Vec<Edit>> = Sides::default();
         for side in Side::ALL {
-            let edits = &mut edits[side];
-            let free = draft.free.iter().filter(|free| side == Side::Updated || !free.is_disputed);
-            edits.extend(free.map(|free| free.edit(source, ours.line_break())));
-            edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
-            for edit in edits.iter_mut().filter(|edit| !edit.range.is_empty()) {
+            let fates = &draft.fates[side];
+            let mut own = changed(source, extents(&roots, fates).into_iter().zip(fates));
+            for edit in own.iter_mut().filter(|edit| !edit.range.is_empty()) {
                 edit.range = edit.range.start.max(body.start)..edit.range.end.min(body.end).max(body.start);
             }
+            let free = draft.free.iter().filter(|free| side == Side::Updated || !free.is_disputed);
+            let free = free.map(|free| free.edit(source, ours.line_break()));
             let is_open = !draft.added.is_empty() && !source.ends_with(['\n', '\r']);
-            let closed = splice::closed_end(ours).filter(|_| is_open);
-            let is_free = |edit: &Edit| edits.iter().all(|e| !e.range.contains(&edit.range.start));
-            if let Some(edit) = closed.filter(is_free) {
-                edits.push(edit);
-                edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
-            }
+            let end = splice::closed_end(ours).filter(|_| is_open);
+            let more: Vec<Edit> = free.chain(std::mem::take(&mut draft.feet[side])).chain(end).collect();
+            edits[side] = with_more(own, more)?;
         }
         let mut out = vec![self.margin(|text, margins| &text[..margins.top])];
         out.extend(parts(source, body, &edits, &draft.places));
@@ -271,4 +271,18 @@ impl<'r, 'a> Merge<'r, 'a> {
         let texts = texts.map(|own| self.printed(merged.unwrap_or(own)));
         Part::of(Choice { texts, grain: Grain::Lines })
     }
+}
+
+/// Edits with more of them, sorted; `None` where one would lie in what another one takes away.
+fn with_more(edits: Vec<Edit>, more: Vec<Edit>) -> Option<Vec<Edit>> {
+    let mut all = edits;
+    all.extend(more);
+    all.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let mut end = 0;
+    let is_apart = all.iter().all(|edit| {
+        let is_apart = edit.range.start >= end;
+        end = end.max(edit.range.end);
+        is_apart
+    });
+    is_apart.then_some(all)
 }

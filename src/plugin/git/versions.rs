@@ -9,8 +9,9 @@ use krm_merge::child::{By, ChildId};
 use krm_merge::path::FieldPath;
 use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
+use krm_merge::splice::Edit;
 use krm_merge::tree::{Comments, Entry, Key, Tree};
-use krm_merge::yaml::{Kind, NodeRef, Place, Style, comment_of, comment_text, comments_above, extent};
+use krm_merge::yaml::{Kind, NodeRef, Place, Style, comment_of, comment_text, comments_above, extent, next_line};
 
 /// What stands at one path in each version that has it: a resource, a field or an element.
 #[derive(Clone, Debug)]
@@ -108,6 +109,24 @@ impl<'a> Spot<'a> {
         }
     }
 
+    /// What makes of the comment lines below our value those of another version, where our value is on its own lines.
+    pub fn foot(&self, side: Side) -> Option<Edit> {
+        let (ours, other) = (self.here.dest?, self.here[side]?);
+        let range = ours.foot().unwrap_or(ours.bottom..ours.bottom);
+        let lines = other.foot().unwrap_or_default();
+        let column = |here: Here<'a>| here.place.map_or(0, |place| place.column(here.value.document()));
+        let document = ours.value.document();
+        let text: String = other.value.document().source()[lines]
+            .lines()
+            .map(|line| {
+                let deeper = (line.len() - line.trim_start().len()).saturating_sub(column(other)).max(1);
+                let blanks = if line.trim().is_empty() { 0 } else { column(ours) + deeper };
+                format!("{}{}{}", " ".repeat(blanks), line.trim(), document.line_break())
+            })
+            .collect();
+        (document.source()[range.clone()] != text).then_some(Edit { range, text })
+    }
+
     /// Whether two versions have it, written alike, comments and all.
     pub fn is_alike(&self, one: Side, other: Side) -> bool {
         matches!((self.here[one], self.here[other]), (Some(one), Some(other)) if one.text() == other.text())
@@ -140,6 +159,13 @@ impl<'a> Here<'a> {
     /// The lines that are its own.
     pub fn lines(&self) -> Range<usize> {
         self.top..self.bottom.max(self.top)
+    }
+
+    /// The comment lines below a value that is no block; those of a block are in it.
+    fn foot(&self) -> Option<Range<usize>> {
+        let place = self.place.filter(|_| self.value.style() != Style::Block)?;
+        let start = next_line(self.value.document().source(), place.end);
+        Some(start..self.bottom.max(start))
     }
 
     /// The comments that are its own.

@@ -364,7 +364,8 @@ impl Layout<'_> {
             let own = last.bottom(doc);
             // Comments at the end of the block, in its own column: not those of the last child, which came with it.
             let deeper_than_host = places[0].column(doc).saturating_sub(1);
-            let foot = &text[own..below(doc, last.end, deeper_than_host).min(bottom).max(own)];
+            let end = if bottom < text.len() { bottom } else { below(doc, last.end, deeper_than_host) };
+            let foot = &text[own..end.max(own)];
             out.extend(
                 comment_lines(foot, column, self.budget)
                     .into_iter()
