@@ -284,6 +284,17 @@ fn what_git_merges_by_line_is_no_conflict() {
         )
     };
     assert_eq!(merges(&script("1", "1"), &script("2", "1"), &script("1", "2")), script("2", "2"));
+    // Lists that are replaced whole: the versions of a CustomResourceDefinition.
+    let definition = |first: &str, last: &str| {
+        let versions: String = ["v1", "v2", "v3"]
+            .map(|name| format!("  - name: {name}\n    served: true\n    storage: {}\n", name == "v1"))
+            .concat();
+        let head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: c\nspec:\n";
+        let versions = versions.replacen("served: true", first, 1);
+        format!("{head}  versions:\n{versions}  - name: v4\n    served: {last}\n")
+    };
+    let (ours, theirs) = (definition("served: false", "true"), definition("served: true", "false"));
+    assert_eq!(merges(&definition("served: true", "true"), &ours, &theirs), definition("served: false", "false"));
     let (bumped, renamed) = (WEB.replace("apps/v1", "apps/v2"), WEB.replace("name: web", "name: shop"));
     let changed = WEB.replace("web:1", "web:2");
     assert_eq!(merges(WEB, &changed, &bumped), bumped.replace("web:1", "web:2"));

@@ -1,7 +1,7 @@
 //! Whether git's own merge by line, where it is clean, means what the merge of the resources means.
 //!
-//! It may put documents and elements in another order, and it may decide conflicts in texts of several lines; of resources that one side
-//! renamed it may decide more, for to the merge these are a deleted one and a new one.
+//! It may put documents and elements in another order, and it may decide conflicts in texts of several lines and in lists that are replaced
+//! whole, line by line; of resources that one side renamed it may decide more, for to the merge these are a deleted one and a new one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +39,7 @@ pub fn agrees(git: &Document<'_>, merge: &Merge<'_, '_>, sides: Sides<&[Resource
         sides.iter().all(|(_, side)| side.iter().any(|resource| resource.identity.is_some_and(|own| own == *i)))
     };
     is_rename
-        && merge.in_texts_only()
+        && merge.is_of_lines_only()
         && found.iter().all(|(i, node)| is_known(i) && (!is_everywhere(i) || is_same(i, *node)))
 }
 
@@ -52,7 +52,7 @@ fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
     match tree {
         Tree::Node(own) => same(*own, node) || unordered(View::Node(*own)) == unordered(View::Node(node)),
         Tree::Made(made) => View::Made(made).same(node),
-        Tree::Conflict(conflict) => is_of_lines(conflict) && is_text(View::Node(node)),
+        Tree::Conflict(conflict) => is_of_lines(conflict) && has_lines(View::Node(node)),
         Tree::Branch(branch) if branch.like.is_map() => has_fields(branch, node),
         Tree::Branch(branch) => has_elements(branch, node),
     }
@@ -107,12 +107,13 @@ fn unordered(view: View<'_, '_>) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Whether a conflict is between texts of several lines, which git merges better than as one value.
+/// Whether a conflict is between texts of several lines or between lists, which git merges better than as one value.
 pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
-    let ours = conflict.dest.as_ref().and_then(Tree::view);
-    ours.is_some_and(is_text) && conflict.updated.is_some_and(|theirs| is_text(View::Node(theirs)))
+    let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
+    let theirs = conflict.updated.map(View::Node);
+    has_lines(ours) && theirs.is_some_and(|theirs| has_lines(theirs) && theirs.is_list() == ours.is_list())
 }
 
-fn is_text(view: View<'_, '_>) -> bool {
-    view.text().is_some_and(|text| text.trim_end().contains('\n'))
+fn has_lines(view: View<'_, '_>) -> bool {
+    view.is_list() || view.text().is_some_and(|text| text.trim_end().contains('\n'))
 }

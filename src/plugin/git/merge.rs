@@ -50,7 +50,7 @@ struct Draft<'a> {
     free: Vec<Free<'a>>,
     feet: Sides<Vec<Edit>>,
     /// The resources behind ours, as each side has them.
-    added: Vec<Sides<Option<Tree<'a>>>>,
+    added: Vec<Sides<Option<String>>>,
 }
 
 impl<'r, 'a> Merge<'r, 'a> {
@@ -89,16 +89,16 @@ impl<'r, 'a> Merge<'r, 'a> {
         self.resources.iter().any(|(_, becomes)| is_disputed(becomes))
     }
 
-    /// Whether all conflicts within resources are between texts of several lines.
-    pub fn in_texts_only(&self) -> bool {
-        let mut is_text = true;
+    /// Whether all conflicts within resources are of what has lines of its own.
+    pub fn is_of_lines_only(&self) -> bool {
+        let mut all = true;
         for (_, tree) in self.kept() {
             drop(settle(tree, &mut |conflict| {
-                is_text &= is_of_lines(conflict);
+                all &= is_of_lines(conflict);
                 Pick::Dest
             }));
         }
-        is_text
+        all
     }
 
     /// Its text, and what is to be told of it; `None` where it takes more bytes than it may.
@@ -157,18 +157,22 @@ impl<'r, 'a> Merge<'r, 'a> {
             let name = own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default();
             told.asked.push((name, path));
         };
-        let node = |side: Side| member.sides[side].map(|resource| Tree::Node(resource.node));
+        let whole = |side: Side| here[side].and_then(|here| self.document(here, &Tree::Node(here.value)));
         let is_commented = |side: Side| {
             here[side].zip(here.original).is_some_and(|(own, was)| !fresh(own.all(), was.all()).is_empty())
         };
         match becomes {
             Becomes::Kept | Becomes::Gone => {}
-            Becomes::Arrived(tree) => draft.added.push(Sides::of(|_| tree.clone())),
+            Becomes::Arrived(tree) => {
+                let Some(tree) = tree else { return Some(()) };
+                let text = self.document(here.updated?, tree)?;
+                draft.added.push(Sides::of(|_| Some(text.clone())));
+            }
             Becomes::StaysDeleted(places) if !places.is_empty() || is_commented(Side::Updated) => {
                 if places.is_empty() {
                     ask(String::new());
                 }
-                draft.added.push(Sides { dest: None, original: node(Side::Original), updated: node(Side::Updated) });
+                draft.added.push(Sides { dest: None, original: whole(Side::Original), updated: whole(Side::Updated) });
             }
             Becomes::StaysDeleted(_) => {}
             Becomes::Deleted(places) => {
@@ -182,9 +186,9 @@ impl<'r, 'a> Merge<'r, 'a> {
                 if places.is_empty() {
                     ask(String::new());
                 }
-                let (ours, was) = (here.dest?, node(Side::Original)?);
+                let (ours, was) = (here.dest?, whole(Side::Original)?);
                 let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
-                let text = self.printed(&format!("{mark}{}", splice::standalone(&was, &self.budget).ok()?));
+                let text = self.printed(&format!("{mark}{was}"));
                 draft.fates.original[number] = Item::Edited(vec![Edit { range: ours.lines(), text }]);
             }
             Becomes::Merged(merged) => {
@@ -242,17 +246,23 @@ impl<'r, 'a> Merge<'r, 'a> {
         out.push(self.margin(|text, margins| &text[margins.bottom..]));
         let is_left = |fates: &Vec<Item>| fates.iter().any(|fate| *fate != Item::Goes);
         let mut is_first = !draft.fates.iter().any(|(_, fates)| is_left(fates));
-        for trees in &draft.added {
-            let mut texts: Sides<String> = Sides::default();
-            for side in Side::ALL {
-                let Some(tree) = &trees[side] else { continue };
-                let mark = if is_first { "" } else { "---\n" };
-                texts[side] = self.printed(&format!("{mark}{}", splice::standalone(tree, &self.budget).ok()?));
-            }
-            is_first = false;
+        for documents in draft.added {
+            let mark = if is_first { "" } else { "---\n" };
+            let marked = |text: String| if text.starts_with("---") { text } else { format!("{mark}{text}") };
+            let texts = documents.map(|text| text.map(|text| self.printed(&marked(text))).unwrap_or_default());
             out.push(Part::of(Choice { texts, grain: Grain::Whole }));
+            is_first = false;
         }
         Some(out)
+    }
+
+    /// A resource of another side as a document, without its mark: as it is written there, if nothing of it is left out.
+    fn document(&self, here: Here<'a>, tree: &Tree<'a>) -> Option<String> {
+        let lines = &here.value.document().source()[here.lines()];
+        let text = lines.strip_prefix("---").and_then(|rest| rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')));
+        let text = text.unwrap_or(lines);
+        let is_whole = tree.is(here.value) && text.ends_with('\n') && !text.starts_with(['%', '\u{feff}']);
+        if is_whole { Some(text.to_owned()) } else { splice::standalone(tree, &self.budget).ok() }
     }
 
     /// New lines with the line breaks of ours.
