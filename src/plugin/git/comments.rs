@@ -155,7 +155,7 @@ pub fn is_any_lost(text: &str, documents: Sides<&Document<'_>>) -> bool {
         document.comments_in(0..source.len()).map(|(start, end)| source[start..end].trim_end()).collect::<HashSet<_>>()
     });
     let is_lost = |comment: &&str| !all.original.contains(comment) && !shown.contains(comment);
-    all.updated.iter().chain(&all.dest).any(|comment| is_lost(comment))
+    all.updated.iter().chain(&all.dest).any(is_lost)
 }
 
 /// Where the line of an offset begins.

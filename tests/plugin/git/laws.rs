@@ -242,8 +242,12 @@ fn check([original, ours, theirs]: [&str; 3], style: &str) {
         if !by_git.status.success() || by_git.stdout != text.as_bytes() {
             assert_eq!(Some(&halves[0]), values(&kept).as_ref(), "{}", shown());
             assert_eq!(kept, taken, "{}", shown());
-            let said: BTreeSet<&str> = kept.lines().chain(theirs.lines()).map(str::trim).collect();
-            let is_new = |line: &&str| !said.contains(line.trim()) && !line.trim().is_empty();
+            // A list that is taken from theirs has ours' layout: a dash may stand on the line of the next one.
+            fn bare(line: &str) -> &str {
+                line.trim_start_matches(['-', ' ']).trim_end()
+            }
+            let said: BTreeSet<&str> = kept.lines().chain(theirs.lines()).map(bare).collect();
+            let is_new = |line: &&str| !said.contains(bare(line)) && !line.trim().is_empty();
             let own = text.lines().filter(is_new).all(|line| line.trim().starts_with('#'));
             assert!(own, "{}\n== three-way\n{kept}", shown());
         }

@@ -193,8 +193,7 @@ impl Layout<'_> {
                 Text { head: self.flow_value(node, new.tree, column), body: Vec::new() }
             }
             kind => {
-                let bottom = own.unwrap_or(node.document().source().len());
-                let body = self.children(node, new.tree, self.child_column(kind, host, column), bottom);
+                let body = self.children(node, new.tree, self.child_column(kind, host, column), own);
                 let head = if !body.is_empty() {
                     String::new()
                 } else if kind == Kind::Map {
@@ -222,7 +221,7 @@ impl Layout<'_> {
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash and loses those behind it.
-            let mut body = self.children(node, new.tree, column + 2, node.document().source().len());
+            let mut body = self.children(node, new.tree, column + 2, None);
             let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
@@ -248,7 +247,7 @@ impl Layout<'_> {
         if node.style() == Style::Flow {
             out.push(self.flow_value(node, tree, 0));
         } else {
-            out.extend(self.children(node, tree, 0, doc.source().len()));
+            out.extend(self.children(node, tree, 0, None));
         }
         out
     }
@@ -304,8 +303,8 @@ impl Layout<'_> {
         }
     }
 
-    /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`.
-    fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, bottom: usize) -> Vec<String> {
+    /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`, where that is known.
+    fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, bottom: Option<usize>) -> Vec<String> {
         let doc = node.document();
         let text = doc.source();
         let mut out = Vec::new();
@@ -364,7 +363,7 @@ impl Layout<'_> {
             let own = last.bottom(doc);
             // Comments at the end of the block, in its own column: not those of the last child, which came with it.
             let deeper_than_host = places[0].column(doc).saturating_sub(1);
-            let end = if bottom < text.len() { bottom } else { below(doc, last.end, deeper_than_host) };
+            let end = bottom.unwrap_or_else(|| below(doc, last.end, deeper_than_host));
             let foot = &text[own..end.max(own)];
             out.extend(
                 comment_lines(foot, column, self.budget)
