@@ -132,7 +132,7 @@ fn elements(added: &[&Added]) -> String {
 
 /// Where each document lies that is edited or goes. The first one that goes leaves what stands above it, set apart by a blank line, to
 /// the file; where nothing does, the mark of the first one that is left goes, too.
-fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
+pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = roots.iter().map(|root| extent(*root)).collect();
     let leading = fates.iter().take_while(|fate| **fate == Item::Goes).count();
     let (Some(root), Some(last)) = (roots.first(), leading.checked_sub(1)) else { return ranges };

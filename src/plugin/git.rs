@@ -6,8 +6,11 @@
 mod choices;
 mod comments;
 mod driver;
+mod halves;
 mod install;
+mod lines;
 mod marks;
+mod merge;
 mod versions;
 
 pub use driver::drive;

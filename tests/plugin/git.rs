@@ -270,7 +270,7 @@ fn comments_around_the_resources_are_taken_where_values_conflict() {
     let theirs = "# licence\n\n".to_owned() + &map("b", 1);
     let out = conflicts(&file(&[map("a", 1), map("b", 1)]), &file(&[map("a", 2), map("b", 1)]), &theirs);
     assert_eq!(resolved(&out, Half::Ours), "# licence\n\n".to_owned() + &file(&[map("a", 2), map("b", 1)]));
-    assert_eq!(resolved(&out, Half::Theirs), "# licence\n\n---\n".to_owned() + &map("b", 1));
+    assert_eq!(resolved(&out, Half::Theirs), theirs);
 }
 
 #[test]
@@ -285,6 +285,17 @@ fn what_git_merges_by_line_is_no_conflict() {
         )
     };
     assert_eq!(merges(&script("1", "1"), &script("2", "1"), &script("1", "2")), script("2", "2"));
+    // Lists that are replaced whole: the versions of a CustomResourceDefinition.
+    let definition = |first: &str, last: &str| {
+        let versions: String = ["v1", "v2", "v3"]
+            .map(|name| format!("  - name: {name}\n    served: true\n    storage: {}\n", name == "v1"))
+            .concat();
+        let head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: c\nspec:\n";
+        let versions = versions.replacen("served: true", first, 1);
+        format!("{head}  versions:\n{versions}  - name: v4\n    served: {last}\n")
+    };
+    let (ours, theirs) = (definition("served: false", "true"), definition("served: true", "false"));
+    assert_eq!(merges(&definition("served: true", "true"), &ours, &theirs), definition("served: false", "false"));
     let (bumped, renamed) = (WEB.replace("apps/v1", "apps/v2"), WEB.replace("name: web", "name: shop"));
     let changed = WEB.replace("web:1", "web:2");
     assert_eq!(merges(WEB, &changed, &bumped), bumped.replace("web:1", "web:2"));
@@ -294,11 +305,10 @@ fn what_git_merges_by_line_is_no_conflict() {
     let file = |all: &[String]| all.join("---\n");
     let [both, one] = [file(&[map("a", 1), map("b", 1)]), map("b", 1)];
     assert!(conflicts(&both, &one, &file(&[map("a", 2), map("b", 1)])).contains("<<<<<<<"));
-    // Beside a conflict elsewhere the lines of a script are chosen one by one.
+    // Beside a conflict elsewhere the lines of a script are merged, too.
     let beside = |x: &str, first: &str, last: &str| script(first, last).replace("x: y", &format!("x: {x}"));
     let out = conflicts(&script("1", "1"), &beside("2", "2", "1"), &beside("3", "1", "2"));
-    let block = "\n    a\n    b\n    c\n<<<<<<< HEAD\n    echo 1\n=======\n    echo 2\n>>>>>>> topic\n";
-    assert!(out.ends_with(block), "{out}");
+    assert!(out.ends_with(">>>>>>> topic\n  run.sh: |\n    echo 2\n    a\n    b\n    c\n    echo 2\n"), "{out}");
     // A line that both changed is one.
     assert!(conflicts(&script("1", "1"), &script("2", "1"), &script("3", "1")).contains("<<<<<<<"));
 }

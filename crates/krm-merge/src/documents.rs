@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::edits::TextEdits;
+use crate::edits::{Edit, TextEdits};
 use crate::yaml::next_line;
 
 /// What becomes of one item.
@@ -18,25 +18,29 @@ pub enum Item {
 
 /// A text with what becomes of its documents. Each comes with where it lies: disjoint, and in the order of the text.
 pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut written = 0;
+    changes(text, documents).apply(text, 0..text.len())
+}
+
+/// The same as edits.
+pub fn changes<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> TextEdits {
+    let mut all: Vec<Edit> = Vec::new();
     for (range, item) in documents {
-        let edits = match item {
-            Item::Stays => continue,
-            Item::Edited(edits) => Some(edits),
-            Item::Goes => None,
-        };
-        out.push_str(&text[written..range.start]);
-        written = range.end;
-        match edits {
-            Some(edits) => out.push_str(&edits.apply(text, range)),
-            // Three dots end a document, so they go with it unless they now end the one before.
-            None if is_ended(&out) && text[written..].starts_with("...") => written = next_line(text, written),
-            None => {}
+        match item {
+            Item::Stays => {}
+            Item::Edited(edits) => {
+                let is_within = |edit: &&Edit| range.start <= edit.range.start && edit.range.end <= range.end;
+                all.extend(edits.iter().filter(is_within).cloned());
+            }
+            Item::Goes => {
+                // Three dots end a document, so they go with it unless they now end the one before.
+                let has_dots = text[range.end..].starts_with("...");
+                let before = || TextEdits::sorted(all.clone()).apply(text, 0..range.start);
+                let end = if has_dots && is_ended(&before()) { next_line(text, range.end) } else { range.end };
+                all.push(Edit { range: range.start..end, text: String::new() });
+            }
         }
     }
-    out.push_str(&text[written..]);
-    out
+    TextEdits::sorted(all)
 }
 
 /// Whether no document is open at the end of a text.

@@ -86,6 +86,11 @@ impl TextEdits {
         Self::of(self.0.into_iter().chain(others.into_iter().flat_map(|edits| edits.0)).collect())
     }
 
+    /// The edits themselves, in the order of the text.
+    pub fn into_vec(self) -> Vec<Edit> {
+        self.0
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

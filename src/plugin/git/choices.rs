@@ -1,186 +1,212 @@
-//! The texts between which someone chooses: a merge with ours, with theirs, or with the original at the places in conflict.
+//! The text of a merge in parts: what is the same whoever wins, and what someone has to choose.
 //!
-//! Each is a merge of the engine in which one side is made to agree at these places. So what is chosen is that side's whole, be it a field, an
-//! element or a resource, and it stands where the engine would put it; everything else is the same in all three.
+//! Whoever wins, the merge is edits of our text. Where these are the same, so is the text; the lines in which they differ are what is chosen.
+//! So either half is a side's whole, and no line counts as a conflict that none lies in.
 
-use anyhow::Result;
-use krm_merge::child::By;
+use std::ops::Range;
+
 use krm_merge::edits::{Edit, TextEdits};
-use krm_merge::limit::{Budget, Limit};
-use krm_merge::splice;
-use krm_merge::tree::{Branch, Comments, Entry, Key, Tree};
-use krm_merge::yaml::{Document, comment_text, comments_above, extent};
-use krm_merge_function::config::{API_VERSION, Config, KIND, Role};
-use krm_merge_function::results::Outcome;
+use krm_merge::sides::Sides;
+use krm_merge::yaml::next_line;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::versions::{Address, Here, Spot, Versions, Wanted, address, outermost};
-use crate::merge::{is_conflict, merge};
-use crate::side::{Side, parse};
-
-/// The numbers of the versions that are merged.
-pub const ORIGINAL: usize = 0;
-/// Theirs.
-pub const THEIRS: usize = 1;
-/// Ours.
-pub const OURS: usize = 2;
-
-/// The texts between which someone chooses, and where they differ.
-pub struct Choices {
-    /// With ours at the places in conflict.
-    pub ours: String,
-    /// With theirs.
-    pub theirs: String,
-    /// With the original.
-    pub original: String,
-    /// The places.
-    pub places: Vec<Address>,
-    /// What the engine says of them.
-    pub conflicts: Vec<Outcome>,
+/// A part of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Part {
+    /// It is the same whoever wins.
+    Same(String),
+    /// Someone has to choose.
+    Choice(Choice),
 }
 
-/// Merges original, theirs and ours; `None` where the engine cannot. At the places `asked` one chooses although no values are in conflict.
-///
-/// # Errors
-/// What the engine cannot read, and texts that take more than the limit.
-pub fn choices(name: &str, versions: &Versions<'_, 3>, asked: &[Address]) -> Result<Option<Choices>> {
-    let sources = versions.documents.map(Document::source);
-    let [original, theirs, ours] = sources;
-    // Who asks for nothing at a place leaves ours there.
-    let quiet = |places: &[Address]| with(versions, THEIRS, ORIGINAL, places);
-    let Some((kept, conflicts)) = merged(name, [original, &quiet(asked)?, ours], "KeepDest")? else { return Ok(None) };
-    let resources = versions.resources();
-    let places = conflicts.iter().filter_map(|conflict| address(&resources, conflict)).chain(asked.iter().cloned());
-    let places = outermost(places.collect());
-    // Where ours is as it was, theirs is taken whole.
-    let open = with(versions, ORIGINAL, OURS, &places)?;
-    let take = |theirs: &str| -> Result<Option<String>> {
-        let taken = merged(name, [&open, theirs, ours], "TakeUpdated").ok().flatten();
-        let taken =
-            taken.map_or_else(|| merged(name, [original, theirs, ours], "TakeUpdated"), |taken| Ok(Some(taken)));
-        Ok(taken?.map(|(text, _)| text))
+/// The lines between which someone has to choose.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Of each side.
+    pub texts: Sides<String>,
+    /// How much of them is chosen at once.
+    pub grain: Grain,
+}
+
+/// How much is chosen at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grain {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Each run of lines, as in a text.
+    Lines,
+}
+
+impl Part {
+    /// What is no choice where ours and theirs say the same.
+    pub fn of(choice: Choice) -> Self {
+        if choice.texts.dest == choice.texts.updated { Self::Same(choice.texts.dest) } else { Self::Choice(choice) }
+    }
+}
+
+/// The lines of a place in conflict in our text.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// The bytes.
+    pub range: Range<usize>,
+    /// How much of them is chosen at once.
+    pub grain: Grain,
+}
+
+/// A range of our text as edits change it, which are sorted by their places; where they differ, someone has to choose.
+pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: &[Lines]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let regions = regions(text, edits, places);
+    let mut at = range.start;
+    for region in &regions {
+        parts.push(Part::Same(between(text, at..region.start, &edits.dest, &regions)));
+        let is_in_text = |place: &&Lines| place.range.start <= region.start && region.end <= place.range.end;
+        let grain = places.iter().find(is_in_text).map_or(Grain::Whole, |place| place.grain);
+        let within = |edits: &Vec<Edit>| {
+            let own = edits.iter().filter(|edit| touches(text, edit, region)).cloned().collect();
+            applied(text, region.clone(), own)
+        };
+        let texts = Sides::of(|side| within(&edits[side]));
+        parts.push(Part::of(Choice { texts, grain }));
+        at = region.end;
+    }
+    parts.push(Part::Same(between(text, at..range.end, &edits.dest, &regions)));
+    parts
+}
+
+/// The text between two regions.
+fn between(text: &str, range: Range<usize>, edits: &[Edit], regions: &[Range<usize>]) -> String {
+    let is_free = |edit: &&Edit| {
+        range.start <= edit.range.start
+            && edit.range.end <= range.end
+            && regions.iter().all(|region| !touches(text, edit, region))
     };
-    let (Some(taken), Some(based)) = (take(theirs)?, take(&quiet(&places)?)?) else { return Ok(None) };
-    Ok(Some(Choices { ours: kept, theirs: taken, original: based, places, conflicts }))
+    applied(text, range.clone(), edits.iter().filter(is_free).cloned().collect())
 }
 
-/// What the engine makes of original, theirs and ours under a policy, with the conflicts; `None` where it cannot merge them.
-fn merged(name: &str, [original, theirs, ours]: [&str; 3], policy: &str) -> Result<Option<(String, Vec<Outcome>)>> {
-    let config = format!("{{apiVersion: {API_VERSION}, kind: {KIND}, spec: {{mode: ThreeWay, onConflict: {policy}}}}}");
-    let config = Document::parse(config)?;
-    let Some(config) = config.roots().next() else { return Ok(None) };
-    let given =
-        [(Role::Original, vec![Side::of_text(name, original)?]), (Role::Updated, vec![Side::of_text(name, theirs)?])];
-    let dest = Side::of_text(name, ours)?;
-    let merge = merge(&dest, &given, || Ok(Config::read(config)?))?;
-    if merge.has_failed() {
-        return Ok(None);
-    }
-    let text = match merge.changes.into_iter().next() {
-        Some(change) => String::from_utf8(change.new.unwrap_or_default())?,
-        None => ours.to_owned(),
+/// A range of the text with edits carried out, which are disjoint.
+fn applied(text: &str, range: Range<usize>, edits: Vec<Edit>) -> String {
+    TextEdits::of(edits).unwrap_or_default().apply(text, range)
+}
+
+/// The lines of our text in which edits differ, sorted and disjoint. An empty one lies between two lines.
+fn regions(text: &str, edits: &Sides<Vec<Edit>>, places: &[Lines]) -> Vec<Range<usize>> {
+    let around = |edit: &Edit| {
+        let lines = lines_of(text, edit);
+        let within = |place: &&Lines| overlaps(&lines, &place.range) && lines.end <= place.range.end;
+        places.iter().find(within).map_or(lines.clone(), |place| place.range.clone())
     };
-    Ok(Some((text, merge.results.into_iter().filter(is_conflict).collect())))
-}
-
-/// The text of one version with what another one has at some places; as it is where that cannot be read any more.
-fn with(versions: &Versions<'_, 3>, into: usize, from: usize, places: &[Address]) -> Result<String> {
-    let source = versions.documents[into].source();
-    let input = versions.documents.iter().map(|document| document.source().len()).sum();
-    let budget = Budget::new(Limit::default().with_input(input));
-    let mut edits: Vec<TextEdits> = Vec::new();
-    let mut added = String::new();
-    for spot in versions.resources() {
-        let own = places.iter().filter(|place| spot.is(&place.resource));
-        let paths: Vec<String> = own.map(|place| place.path.clone()).collect();
-        if paths.is_empty() {
-            continue;
-        }
-        let is_whole = paths.iter().any(String::is_empty);
-        match (spot.here[into], spot.here[from]) {
-            (Some(here), None) if is_whole => {
-                edits.push(TextEdits::of(vec![Edit { range: extent(here.value), text: String::new() }])?);
-            }
-            (Some(here), _) if !is_whole => {
-                edits.push(splice::edits(here.value, &set(&spot, &here, from, into, &paths), &budget)?);
-            }
-            (None, Some(other)) if is_whole => added.push_str(&document(&other)),
-            (None, Some(other)) => {
-                let cut = cut(&spot, &other, from, &paths);
-                added.push_str(&format!("---\n{}", splice::standalone(&cut, &budget)?));
-            }
-            _ => {}
-        }
-    }
-    let mut text = TextEdits::default().union(edits)?.apply(source, 0..source.len());
-    if !added.is_empty() && !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text.push_str(&added);
-    Ok(if parse("", text.clone().into_bytes()).is_ok() { text } else { source.to_owned() })
-}
-
-/// The whole document of a resource, with the mark that sets it apart.
-fn document(here: &Here<'_>) -> String {
-    let text = &here.value.document().source()[extent(here.value)];
-    let mark = if text.starts_with("---") { "" } else { "---\n" };
-    let end = if text.ends_with('\n') { "" } else { "\n" };
-    format!("{mark}{text}{end}")
-}
-
-/// A spot of one version with what another one has at some paths below it.
-fn set<'a>(spot: &Spot<'a, 3>, container: &Here<'a>, from: usize, into: usize, paths: &[String]) -> Tree<'a> {
-    let mut branch = Branch::of(container.value, By::Index);
-    let mut new = Vec::new();
-    for child in spot.children() {
-        let wanted = Wanted::of(&child.path.keyed(), paths);
-        let key = |here: &Here<'a>| here.key.map(Key::Node);
-        match (wanted, child.here[into], child.here[from]) {
-            (Wanted::Not, ..) | (_, None, None) => {}
-            (Wanted::Here, Some(here), None) => branch.entries[here.index].value = None,
-            (Wanted::Here, Some(here), Some(other)) => {
-                let entry = &mut branch.entries[here.index];
-                entry.value = Some(Tree::Node(other.value));
-                entry.comments = comments(&other);
-            }
-            (Wanted::Here, None, Some(other)) => new.push(Entry::new(key(&other), Tree::Node(other.value))),
-            (Wanted::Below, Some(here), _) => {
-                branch.entries[here.index].value = Some(set(&child, &here, from, into, paths));
-            }
-            (Wanted::Below, None, Some(other)) => {
-                new.push(Entry::new(key(&other), cut(&child, &other, from, paths)));
+    let mut all: Vec<Range<usize>> = differing(&edits.dest, &edits.updated).into_iter().map(around).collect();
+    loop {
+        all = joined(text, all);
+        let mut grown = all.clone();
+        for edit in [&edits.original, &edits.updated, &edits.dest].into_iter().flatten() {
+            let lines = lines_of(text, edit);
+            for region in grown.iter_mut().filter(|region| overlaps(&lines, region)) {
+                *region = region.start.min(lines.start)..region.end.max(lines.end);
             }
         }
+        if grown == all {
+            return all;
+        }
+        all = grown;
     }
-    branch.entries.extend(new);
-    branch.into_tree()
 }
 
-/// What of a spot lies at some paths, with what makes it the resource or the element that it is.
-fn cut<'a>(spot: &Spot<'a, 3>, whole: &Here<'a>, from: usize, paths: &[String]) -> Tree<'a> {
-    let mut entries = Vec::new();
-    for child in spot.children() {
-        let Some(here) = child.here[from] else { continue };
-        let path = child.path.keyed();
-        let is_key = here.key.is_some_and(|key| spot.keys.iter().any(|k| *k == key.string()));
-        let is_head = ["apiVersion", "kind", "metadata.namespace", "metadata.name"].contains(&&*path);
-        let entry = Entry::kept(here.index, here.key, here.value);
-        match Wanted::of(&path, paths) {
-            Wanted::Here => entries.push(entry),
-            Wanted::Not if is_key || is_head => entries.push(entry),
-            Wanted::Below => entries.push(Entry { value: Some(cut(&child, &here, from, paths)), ..entry }),
-            Wanted::Not if path == "metadata" => {
-                entries.push(Entry { value: Some(cut(&child, &here, from, paths)), ..entry });
-            }
-            Wanted::Not => {}
+/// The edits that only one of two lists has.
+fn differing<'e>(ours: &'e [Edit], theirs: &'e [Edit]) -> Vec<&'e Edit> {
+    let key = |edits: &'e [Edit]| edits.iter().map(|e| (e.range.start, e.range.end, &*e.text)).collect::<Vec<_>>();
+    let mut out = Vec::new();
+    for op in capture_diff_slices(Algorithm::Myers, &key(ours), &key(theirs)) {
+        if !matches!(op, DiffOp::Equal { .. }) {
+            out.extend(&ours[op.old_range()]);
+            out.extend(&theirs[op.new_range()]);
         }
     }
-    entries.sort_by_key(|entry| entry.place);
-    Branch::with(whole.value, By::Index, entries).into_tree()
+    out
 }
 
-/// The comments that are a child's own.
-fn comments<'a>(here: &Here<'a>) -> Comments<'a> {
-    let Some(place) = here.place else { return Comments::default() };
-    let above = comments_above(&place, here.value.document());
-    Comments { above: Some(above), behind: Some(comment_text(&place, here.value).unwrap_or_default()) }
+/// Ranges of lines as disjoint ones in their order. Blank lines go with what stands above them.
+fn joined(text: &str, mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    all.sort_by_key(|range| (range.start, range.end));
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for range in all {
+        match out.last_mut() {
+            Some(last) if overlaps(last, &range) => last.end = last.end.max(range.end),
+            Some(last) if last.end == range.start && !range.is_empty() && text[range.clone()].trim().is_empty() => {
+                last.end = range.end;
+            }
+            _ => out.push(range),
+        }
+    }
+    out
+}
+
+/// The lines that an edit changes: empty where it only adds whole lines.
+fn lines_of(text: &str, edit: &Edit) -> Range<usize> {
+    let Range { start, end } = edit.range;
+    let is_start = |at: usize| at == 0 || text[..at].ends_with('\n');
+    if is_start(start) && is_start(end) && (edit.text.is_empty() || edit.text.ends_with('\n')) {
+        return edit.range.clone();
+    }
+    let first = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    first..if is_start(end) && end > start { end } else { next_line(text, end) }
+}
+
+/// Whether two ranges are one, or have more in common than an edge. What is inserted where a range begins belongs to it.
+fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
+    let begins = |empty: &Range<usize>, other: &Range<usize>| empty.is_empty() && other.contains(&empty.start);
+    one == other || (one.start < other.end && other.start < one.end) || begins(one, other) || begins(other, one)
+}
+
+/// Whether an edit belongs to a region.
+fn touches(text: &str, edit: &Edit, region: &Range<usize>) -> bool {
+    overlaps(&lines_of(text, edit), region)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "a: 1\nb: 1\nc: 1\n";
+
+    /// The parts of the text, of which ours and theirs are edited so; choices as `ours|theirs`.
+    fn parts_of(
+        ours: &[(Range<usize>, &str)],
+        theirs: &[(Range<usize>, &str)],
+        places: &[Range<usize>],
+    ) -> Vec<String> {
+        let edits = |edits: &[(Range<usize>, &str)]| {
+            edits
+                .iter()
+                .map(|(range, text)| Edit { range: range.clone(), text: (*text).to_owned() })
+                .collect::<Vec<_>>()
+        };
+        let edits = Sides { original: Vec::new(), updated: edits(theirs), dest: edits(ours) };
+        let places: Vec<Lines> = places.iter().map(|r| Lines { range: r.clone(), grain: Grain::Whole }).collect();
+        let shown = |part| match part {
+            Part::Same(text) => text,
+            Part::Choice(Choice { texts, .. }) => format!("{}|{}", texts.dest, texts.updated),
+        };
+        parts(TEXT, 0..TEXT.len(), &edits, &places).into_iter().map(shown).filter(|part| !part.is_empty()).collect()
+    }
+
+    #[test]
+    fn the_lines_are_chosen_in_which_edits_differ() {
+        assert_eq!(parts_of(&[], &[], &[]), [TEXT]);
+        assert_eq!(parts_of(&[(8..9, "2")], &[(8..9, "2")], &[]), ["a: 1\nb: 2\nc: 1\n"]);
+        assert_eq!(parts_of(&[(3..4, "2")], &[(3..4, "2"), (8..9, "3")], &[]), ["a: 2\n", "b: 1\n|b: 3\n", "c: 1\n"]);
+        // Each for itself: what goes, and what comes behind it.
+        let want = ["a: 1\n", "b: 1\n|", "|n: 1\n", "c: 1\n"];
+        assert_eq!(parts_of(&[], &[(5..10, ""), (10..10, "n: 1\n")], &[]), want);
+    }
+
+    #[test]
+    fn a_place_is_chosen_whole() {
+        let want = ["a: 1\n", "b: 1\nc: 1\n|b: 2\nc: 2\n"];
+        assert_eq!(parts_of(&[], &[(8..9, "2"), (13..14, "2")], std::slice::from_ref(&(5..15))), want);
+        let want = ["a: 1\n", "b: 1\n|# b\nb: 2\n", "c: 1\n"];
+        assert_eq!(parts_of(&[], &[(5..5, "# b\n"), (8..9, "2")], std::slice::from_ref(&(5..10))), want);
+    }
 }

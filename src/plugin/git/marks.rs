@@ -1,8 +1,9 @@
 //! Conflict markers around what someone has to choose, in one text.
 
-use std::ops::Range;
-
+use krm_merge::sides::{Side, Sides};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::choices::{Choice, Grain, Part};
 
 /// How conflicts are marked.
 #[derive(Clone, Copy, Debug)]
@@ -30,105 +31,81 @@ pub enum Style {
     Zdiff3,
 }
 
-/// One of the texts between which someone chooses.
-#[derive(Debug)]
-pub struct Version<'t> {
-    /// The text.
-    pub text: &'t str,
-    /// The lines of each place in conflict, with its number, in the order of the text.
-    pub places: Vec<(Range<usize>, usize)>,
-}
-
-/// A line, or the lines of a place in conflict, which are chosen together.
-#[derive(Clone, Copy, Debug)]
-struct Piece<'t> {
-    text: &'t str,
-    place: Option<usize>,
-}
-
-/// What makes two pieces the same one.
-#[derive(PartialEq, Eq, Hash)]
-enum Same<'t> {
-    Line(&'t str),
-    Place(usize),
-}
-
-/// The pieces of ours, the original and theirs that belong together.
-type Parts<'p, 't> = [&'p [Piece<'t>]; 3];
-
 impl Marks<'_> {
-    /// One text of the versions that ours, the original and theirs make: what they have in common, and their lines of each conflict, marked.
-    pub fn text(&self, versions: [&Version<'_>; 3]) -> String {
-        let [ours, original, theirs] = versions.map(pieces);
-        let in_theirs = matches(&ours, &theirs);
-        let in_original = if self.style == Style::Merge { Vec::new() } else { matches(&ours, &original) };
+    /// A text with what someone has to choose in it marked.
+    pub fn text(&self, parts: &[Part]) -> String {
         let mut out = String::new();
-        let mut from = [0; 3];
-        for (i, piece) in ours.iter().enumerate() {
-            let Some(t) = in_theirs[i] else { continue };
-            let o = in_original.get(i).copied().flatten();
-            if self.style != Style::Merge && piece.place.is_none() && o.is_none() {
-                continue;
+        for part in parts {
+            match part {
+                Part::Same(text) => out.push_str(text),
+                Part::Choice(Choice { texts, grain: Grain::Whole }) => self.block(&mut out, each(texts)),
+                Part::Choice(Choice { texts, grain: Grain::Lines }) => self.lines(&mut out, each(texts)),
             }
-            let o = o.unwrap_or(from[1]);
-            self.gap(&mut out, [&ours[from[0]..i], &original[from[1]..o], &theirs[from[2]..t]]);
-            let has_original = in_original.get(i).copied().flatten().is_some();
-            let o_end = if has_original { o + 1 } else { o };
-            self.block(&mut out, [&ours[i..=i], &original[o..o_end], &theirs[t..=t]]);
-            from = [i + 1, o_end, t + 1];
         }
-        let rest = if self.style == Style::Merge { original.len() } else { from[1] };
-        self.gap(&mut out, [&ours[from[0]..], &original[rest..], &theirs[from[2]..]]);
         out
     }
 
-    /// What lies between pieces that all have: if it is nothing but places in conflict, each is chosen for itself.
-    fn gap(&self, out: &mut String, parts: Parts<'_, '_>) {
-        let [ours, original, theirs] = parts;
-        let ids = |pieces: &[Piece<'_>]| pieces.iter().map(|piece| piece.place).collect::<Option<Vec<usize>>>();
-        let (Some(mine), Some(other)) = (ids(ours), ids(theirs)) else { return self.block(out, parts) };
-        let mut order = mine.clone();
-        for id in other.iter().rev().filter(|id| !mine.contains(id)) {
-            let next = other.iter().skip_while(|o| *o != id).nth(1);
-            let at = next.and_then(|next| order.iter().position(|o| o == next)).unwrap_or(order.len());
-            order.insert(at, *id);
+    /// A text of which each run of lines is chosen for itself.
+    fn lines(&self, out: &mut String, texts: Sides<&str>) {
+        let lines = texts.map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+        let join = |side: Side, from: usize, to: usize| lines[side][from..to].concat();
+        let theirs = matches(&lines.dest, &lines.updated);
+        // Without the original only both sides' lines have a say.
+        let original = match self.style {
+            Style::Merge => vec![Some(0); lines.dest.len()],
+            Style::Diff3 | Style::Zdiff3 => matches(&lines.dest, &lines.original),
+        };
+        let mut from = Sides::default();
+        let mut gap = |to: Sides<usize>, next: Sides<usize>, out: &mut String| {
+            let texts = Sides::of(|side| join(side, from[side], to[side]));
+            self.block(out, each(&texts));
+            from = next;
+        };
+        for (dest, own) in lines.dest.iter().enumerate() {
+            let (Some(updated), Some(was)) = (theirs[dest], original[dest]) else { continue };
+            let original = if self.style == Style::Merge { 0 } else { was };
+            let step = usize::from(self.style != Style::Merge);
+            let to = Sides { original, updated, dest };
+            gap(to, Sides { original: original + step, updated: updated + 1, dest: dest + 1 }, out);
+            out.push_str(own);
         }
-        if !order.iter().filter(|id| other.contains(id)).eq(&other) || ids(original).is_none() {
-            return self.block(out, parts);
-        }
-        for id in order {
-            let of = |pieces: &'_ [Piece<'_>]| pieces.iter().position(|piece| piece.place == Some(id));
-            let [ours, original, theirs] = parts.map(|pieces| of(pieces).map_or(&pieces[..0], |i| &pieces[i..=i]));
-            self.block(out, [ours, original, theirs]);
-        }
+        let end = Sides::of(|side| lines[side].len());
+        gap(end, end, out);
     }
 
     /// One conflict, or what is none.
-    fn block(&self, out: &mut String, parts: Parts<'_, '_>) {
-        let texts = parts.map(|pieces| pieces.iter().map(|piece| piece.text).collect::<String>());
-        let [ours, original, theirs] = &texts;
-        if ours == theirs {
-            out.push_str(ours);
+    fn block(&self, out: &mut String, texts: Sides<&str>) {
+        if texts.dest == texts.updated {
+            out.push_str(texts.dest);
             return;
         }
-        let lines = [ours, original, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-        let [ours, original, theirs] = &lines;
-        let all = if self.style == Style::Diff3 { vec![theirs, original] } else { vec![theirs] };
-        let begin = |other: &&Vec<&str>| ours.iter().zip(other.iter()).take_while(|(a, b)| a == b).count();
-        let head = all.iter().map(begin).min().unwrap_or_default();
-        let end = |other: &&Vec<&str>| {
-            let most = ours.len().min(other.len()) - head;
-            ours.iter().rev().zip(other.iter().rev()).take(most).take_while(|(a, b)| a == b).count()
+        let mut lines = texts.map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+        let (mut head, mut tail) = (0, 0);
+        // What all three have is in none of the markers, what both sides have only where the user wants to see it.
+        let others = match self.style {
+            Style::Merge => vec![vec![Side::Updated]],
+            Style::Diff3 => vec![vec![Side::Updated, Side::Original]],
+            Style::Zdiff3 => vec![vec![Side::Updated, Side::Original], vec![Side::Updated]],
         };
-        let tail = all.iter().map(end).min().unwrap_or_default();
-        let cut = |lines: &Vec<&str>| lines[head..lines.len() - tail].concat();
-        let original = match self.style {
-            Style::Merge => None,
-            Style::Diff3 => Some(cut(original)),
-            Style::Zdiff3 => Some(original.concat()),
-        };
+        let ours = lines.dest.clone();
+        for others in others {
+            let own = lines.dest.clone();
+            let begin = |side: &Side| own.iter().zip(&lines[*side]).take_while(|(a, b)| a == b).count();
+            let begin = others.iter().map(begin).min().unwrap_or_default();
+            let end = |side: &Side| {
+                let most = own.len().min(lines[*side].len()) - begin;
+                own.iter().rev().zip(lines[*side].iter().rev()).take(most).take_while(|(a, b)| a == b).count()
+            };
+            let end = others.iter().map(end).min().unwrap_or_default();
+            for side in others.into_iter().chain([Side::Dest]) {
+                let all = &lines[side];
+                lines[side] = all[begin..all.len() - end].to_vec();
+            }
+            (head, tail) = (head + begin, tail + end);
+        }
         out.push_str(&ours[..head].concat());
-        out.push_str(&self.marked(&cut(ours), original.as_deref(), &cut(theirs)));
+        let original = (self.style != Style::Merge).then(|| lines.original.concat());
+        out.push_str(&self.marked(&lines.dest.concat(), original.as_deref(), &lines.updated.concat()));
         out.push_str(&ours[ours.len() - tail..].concat());
     }
 
@@ -147,27 +124,14 @@ impl Marks<'_> {
     }
 }
 
-fn pieces<'t>(version: &Version<'t>) -> Vec<Piece<'t>> {
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    let lines = |range: Range<usize>| version.text[range].split_inclusive('\n').map(|text| Piece { text, place: None });
-    for (range, place) in &version.places {
-        pieces.extend(lines(at..range.start));
-        pieces.push(Piece { text: &version.text[range.clone()], place: Some(*place) });
-        at = range.end;
-    }
-    pieces.extend(lines(at..version.text.len()));
-    pieces
+fn each(texts: &Sides<String>) -> Sides<&str> {
+    Sides::of(|side| texts[side].as_str())
 }
 
-fn identities<'t>(pieces: &[Piece<'t>]) -> Vec<Same<'t>> {
-    pieces.iter().map(|piece| piece.place.map_or(Same::Line(piece.text), Same::Place)).collect()
-}
-
-/// For each piece, which one of another version is the same.
-fn matches(pieces: &[Piece<'_>], others: &[Piece<'_>]) -> Vec<Option<usize>> {
-    let mut matches = vec![None; pieces.len()];
-    for op in capture_diff_slices(Algorithm::Patience, &identities(pieces), &identities(others)) {
+/// For each line, which one of another text is the same.
+fn matches(lines: &[&str], others: &[&str]) -> Vec<Option<usize>> {
+    let mut matches = vec![None; lines.len()];
+    for op in capture_diff_slices(Algorithm::Patience, lines, others) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
             (0..len).for_each(|i| matches[old_index + i] = Some(new_index + i));
         }
@@ -182,43 +146,45 @@ mod tests {
     const MARKS: Marks<'static> =
         Marks { size: 3, style: Style::Merge, ours: "HEAD", original: "base", theirs: "topic" };
 
-    /// The marked text of three versions, with the lines of these numbers as places.
-    fn text(style: Style, versions: [(&str, &[usize]); 3]) -> String {
-        let versions = versions.map(|(text, places)| {
-            let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            let start = |n: usize| lines[..n].concat().len();
-            Version { text, places: places.iter().map(|n| (start(*n)..start(n + 1), *n)).collect() }
-        });
-        Marks { style, ..MARKS }.text([&versions[0], &versions[1], &versions[2]])
+    /// The marked text of what ours, the original and theirs say.
+    fn text(style: Style, grain: Grain, [dest, original, updated]: [&str; 3]) -> String {
+        let texts = Sides { original, updated, dest }.map(str::to_owned);
+        let parts = [Part::Same("-\n".to_owned()), Part::of(Choice { texts, grain }), Part::Same("+\n".to_owned())];
+        Marks { style, ..MARKS }.text(&parts)
     }
 
     #[test]
     fn only_the_lines_that_differ_are_marked() {
-        let text = |ours, theirs| text(Style::Merge, [(ours, &[]), ("", &[]), (theirs, &[])]);
+        let text = |ours, theirs| text(Style::Merge, Grain::Lines, [ours, "", theirs]);
         assert_eq!(
-            text("a\nb: 1\nc\nd: 1", "a\nb: 2\nc\nd: 2\ne\n"),
-            "a\n<<< HEAD\nb: 1\n===\nb: 2\n>>> topic\nc\n<<< HEAD\nd: 1\n===\nd: 2\ne\n>>> topic\n"
+            text("a\nb: 1\nc\nd: 1\n", "a\nb: 2\nc\nd: 2\ne\n"),
+            "-\na\n<<< HEAD\nb: 1\n===\nb: 2\n>>> topic\nc\n<<< HEAD\nd: 1\n===\nd: 2\ne\n>>> topic\n+\n"
         );
-        assert_eq!(text("a\r\nb\r\n", "a\r\n"), "a\r\n<<< HEAD\r\nb\r\n===\r\n>>> topic\r\n");
-        assert_eq!(text("a\n", "a\n"), "a\n");
-        assert_eq!(text("", ""), "");
+        assert_eq!(text("a\r\nb\r\n", "a\r\n"), "-\na\r\n<<< HEAD\r\nb\r\n===\r\n>>> topic\r\n+\n");
+        assert_eq!(text("a\n", "a\n"), "-\na\n+\n");
     }
 
     #[test]
-    fn places_are_chosen_one_by_one() {
-        let out = text(Style::Merge, [("a1\nb1\n", &[0, 1]), ("", &[]), ("a2\nb2\n", &[0, 1])]);
-        assert_eq!(out, "<<< HEAD\na1\n===\na2\n>>> topic\n<<< HEAD\nb1\n===\nb2\n>>> topic\n");
+    fn what_is_chosen_whole_is_one_conflict() {
+        let out = text(Style::Merge, Grain::Whole, ["a\nb: 1\nc\nd: 1\n", "", "a\nb: 2\nc\nd: 2\n"]);
+        assert_eq!(out, "-\na\n<<< HEAD\nb: 1\nc\nd: 1\n===\nb: 2\nc\nd: 2\n>>> topic\n+\n");
+        assert_eq!(text(Style::Merge, Grain::Whole, ["", "", "b"]), "-\n<<< HEAD\n===\nb\n>>> topic\n+\n");
     }
 
     #[test]
     fn the_original_stands_between() {
-        let versions = [("x\na1\ny\n", &[1][..]), ("x\na0\ny\n", &[1][..]), ("x\na2\ny\n", &[1][..])];
-        let want = "x\n<<< HEAD\na1\n||| base\na0\n===\na2\n>>> topic\ny\n";
-        assert_eq!(text(Style::Diff3, versions), want);
-        assert_eq!(text(Style::Zdiff3, versions), want);
-        // What both added alike is in the markers of the one, and not of the other.
-        let added = [("x\nn\na1\n", &[][..]), ("x\na0\n", &[][..]), ("x\nn\na2\n", &[][..])];
-        assert_eq!(text(Style::Diff3, added), "x\n<<< HEAD\nn\na1\n||| base\na0\n===\nn\na2\n>>> topic\n");
-        assert_eq!(text(Style::Zdiff3, added), "x\nn\n<<< HEAD\na1\n||| base\na0\n===\na2\n>>> topic\n");
+        for grain in [Grain::Whole, Grain::Lines] {
+            let text = |style, texts| text(style, grain, texts);
+            let sides = ["x\na1\ny\n", "x\na0\ny\n", "x\na2\ny\n"];
+            let want = "-\nx\n<<< HEAD\na1\n||| base\na0\n===\na2\n>>> topic\ny\n+\n";
+            assert_eq!(text(Style::Diff3, sides), want);
+            assert_eq!(text(Style::Zdiff3, sides), want);
+            // What both added alike.
+            let sides = ["n\na1\n", "a0\n", "n\na2\n"];
+            let want = "-\n<<< HEAD\nn\na1\n||| base\na0\n===\nn\na2\n>>> topic\n+\n";
+            assert_eq!(text(Style::Diff3, sides), want);
+            let want = "-\nn\n<<< HEAD\na1\n||| base\na0\n===\na2\n>>> topic\n+\n";
+            assert_eq!(text(Style::Zdiff3, sides), want);
+        }
     }
 }

@@ -115,7 +115,7 @@ struct Sides {
     known: usize,
     original: Vec<usize>,
     updated: Vec<usize>,
-    /// What only dest has, and what is gone: it does not part a new child from the one before it.
+    /// What updated lacks, and what is gone: it does not part a new child from the one before it.
     own: HashSet<usize>,
     /// What both dest and updated have.
     common: Vec<usize>,
@@ -132,7 +132,7 @@ impl Sides {
     ) -> Self {
         let updated = places_of(branch, inside.like, &inside.by);
         let mut original = original.map(|node| places_of(branch, node, &inside.by)).unwrap_or_default();
-        let upstream: HashSet<usize> = original.iter().chain(&updated).copied().collect();
+        let upstream: HashSet<usize> = updated.iter().copied().collect();
         let is_gone = |at: &usize| branch.entries[*at].value.is_none();
         let own = (0..known).filter(|at| is_gone(at) || !upstream.contains(at)).collect();
         let mut common: Vec<usize> = updated.iter().copied().filter(|at| *at < known && !is_gone(at)).collect();

@@ -196,8 +196,7 @@ impl Layout<'_> {
                 Text { head: self.flow_value(node, new.tree, column), body: Vec::new() }
             }
             kind => {
-                let bottom = own.unwrap_or(node.document().source().len());
-                let body = self.children(node, new.tree, self.child_column(kind, host, column), bottom);
+                let body = self.children(node, new.tree, self.child_column(kind, host, column), own);
                 let head = if !body.is_empty() {
                     String::new()
                 } else if kind == Kind::Map {
@@ -225,7 +224,7 @@ impl Layout<'_> {
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash and loses those behind it.
-            let mut body = self.children(node, new.tree, column + 2, node.document().source().len());
+            let mut body = self.children(node, new.tree, column + 2, None);
             let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
@@ -251,7 +250,7 @@ impl Layout<'_> {
         if node.style() == Style::Flow {
             out.push(self.flow_value(node, tree, 0));
         } else {
-            out.extend(self.children(node, tree, 0, doc.source().len()));
+            out.extend(self.children(node, tree, 0, None));
         }
         out
     }
@@ -307,8 +306,8 @@ impl Layout<'_> {
         }
     }
 
-    /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`.
-    fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, bottom: usize) -> Vec<String> {
+    /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`, where that is known.
+    fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, bottom: Option<usize>) -> Vec<String> {
         let doc = node.document();
         let text = doc.source();
         let mut out = Vec::new();
@@ -370,12 +369,13 @@ impl Layout<'_> {
     }
 
     /// The comments at the end of a block, in its own column: not those of the last child, which came with it.
-    fn foot(&self, node: NodeRef<'_>, places: &[Place], column: usize, bottom: usize) -> Vec<String> {
+    fn foot(&self, node: NodeRef<'_>, places: &[Place], column: usize, bottom: Option<usize>) -> Vec<String> {
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return Vec::new() };
         let (doc, text) = (node.document(), node.document().source());
         let own = last.bottom(doc);
         let deeper_than_host = first.column(doc).saturating_sub(1);
-        let foot = &text[own..below(doc, last.end, deeper_than_host).min(bottom).max(own)];
+        let end = bottom.unwrap_or_else(|| below(doc, last.end, deeper_than_host));
+        let foot = &text[own..end.max(own)];
         let mut out = comment_lines(foot, column, self.budget);
         while out.last().is_some_and(String::is_empty) {
             out.pop();

@@ -1,0 +1,119 @@
+//! Whether git's own merge by line, where it is clean, means what the merge of the resources means.
+//!
+//! It may put documents and elements in another order, and it may decide conflicts in texts of several lines and in lists that are replaced
+//! whole, line by line; of resources that one side renamed it may decide more, for to the merge these are a deleted one and a new one.
+
+use std::collections::{HashMap, HashSet};
+
+use krm_merge::child::Value as _;
+use krm_merge::resource::{Identity, Origin, Resource};
+use krm_merge::sides::Sides;
+use krm_merge::tree::{Branch, Conflict, Key, Tree, View};
+use krm_merge::yaml::{Document, NodeRef, same};
+
+use super::merge::Merge;
+
+/// Whether git's text means the same as a merge.
+pub fn agrees(git: &Document<'_>, merge: &Merge<'_, '_>, sides: Sides<&[Resource<'_>]>) -> bool {
+    let found: Vec<(Identity<'_>, NodeRef<'_>)> = identities(git).collect();
+    let kept = merge.kept();
+    let kept: HashMap<Identity<'_>, &Tree<'_>> =
+        kept.iter().filter_map(|(resource, tree)| Some((resource.identity?, tree))).collect();
+    let is_same = |identity: &Identity<'_>, node| kept.get(identity).is_some_and(|tree| means(tree, node));
+    if !merge.is_any_disputed() {
+        return found.len() == kept.len() && found.iter().all(|(identity, node)| is_same(identity, *node));
+    }
+    // Who renames a resource, or takes another version of its type, has as many as before.
+    let is_rename = sides.iter().all(|(_, side)| side.len() == found.len());
+    // Where one side did the one and the other side the other, each part is a side's.
+    let parts = |i: Identity<'_>| [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned);
+    let known: HashSet<(usize, String, String)> = sides
+        .iter()
+        .flat_map(|(_, side)| side.iter().filter_map(|resource| resource.identity))
+        .flat_map(|i| parts(i).into_iter().enumerate().map(move |(n, part)| (n, i.kind.to_owned(), part)))
+        .collect();
+    let is_known = |i: &Identity<'_>| {
+        parts(*i).into_iter().enumerate().all(|(n, part)| known.contains(&(n, i.kind.to_owned(), part)))
+    };
+    let is_everywhere = |i: &Identity<'_>| {
+        sides.iter().all(|(_, side)| side.iter().any(|resource| resource.identity.is_some_and(|own| own == *i)))
+    };
+    is_rename
+        && merge.is_of_lines_only()
+        && found.iter().all(|(i, node)| is_known(i) && (!is_everywhere(i) || is_same(i, *node)))
+}
+
+fn identities<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (Identity<'d>, NodeRef<'d>)> {
+    document.roots().filter_map(|root| Some((Resource::read(root, Origin::Item(0)).identity?, root)))
+}
+
+/// Whether a node means what a merge made, whoever wins its conflicts.
+fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
+    match tree {
+        Tree::Node(own) => same(*own, node) || unordered(View::Node(*own)) == unordered(View::Node(node)),
+        Tree::Made(made) => View::Made(made).same(node),
+        Tree::Conflict(conflict) => is_of_lines(conflict) && has_lines(View::Node(node)),
+        Tree::Branch(branch) if branch.like.is_map() => has_fields(branch, node),
+        Tree::Branch(branch) => has_elements(branch, node),
+    }
+}
+
+fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
+    if branch.merge_entries().next().is_some() {
+        return !has_conflicts(branch) && View::Branch(branch).same(node);
+    }
+    let mut count = 0;
+    let means = |(key, tree): (Option<Key<'_>>, &Tree<'_>)| {
+        count += 1;
+        key.and_then(|key| node.get(key.name())).is_some_and(|value| means(tree, value))
+    };
+    branch.children().all(means) && count == node.fields().count()
+}
+
+fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
+    let elements: Vec<NodeRef<'_>> = node.elements().collect();
+    let by_id: HashMap<_, NodeRef<'_>> = elements.iter().filter_map(|e| Some((branch.by.id_of(*e)?, *e))).collect();
+    let mut count = 0;
+    let is_there = (0..branch.entries.len()).filter(|at| branch.entries[*at].value.is_some()).all(|at| {
+        count += 1;
+        let found = branch.id_of(at).and_then(|id| by_id.get(&id));
+        found.zip(branch.entries[at].value.as_ref()).is_some_and(|(element, tree)| means(tree, *element))
+    });
+    let is_same = || !has_conflicts(branch) && unordered(View::Branch(branch)) == unordered(View::Node(node));
+    (is_there && count == elements.len()) || is_same()
+}
+
+fn has_conflicts(branch: &Branch<'_>) -> bool {
+    branch.children().any(|(_, tree)| match tree {
+        Tree::Conflict(_) => true,
+        Tree::Branch(branch) => has_conflicts(branch),
+        Tree::Node(_) | Tree::Made(_) => false,
+    })
+}
+
+/// What a value holds, in an order of its own.
+fn unordered(view: View<'_, '_>) -> String {
+    if view.is_list() {
+        let mut parts: Vec<String> = view.elements().into_iter().map(unordered).collect();
+        parts.sort();
+        return format!("[{}]", parts.join(", "));
+    }
+    if !view.is_map() {
+        return format!("{:?}", view.scalar());
+    }
+    let fields = view.fields().into_iter();
+    let mut parts: Vec<String> = fields.map(|(key, value)| format!("{key:?}: {}", unordered(value))).collect();
+    parts.sort();
+    format!("{{{}}}", parts.join(", "))
+}
+
+/// Whether a conflict is between texts of several lines or between lists, which git merges better than as one value.
+pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
+    let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
+    let theirs = conflict.updated.map(View::Node);
+    has_lines(ours) && theirs.is_some_and(|theirs| has_lines(theirs) && theirs.is_list() == ours.is_list())
+}
+
+fn has_lines(view: View<'_, '_>) -> bool {
+    view.is_list() || view.text().is_some_and(|text| text.trim_end().contains('\n'))
+}

@@ -1,0 +1,296 @@
+//! The merge of one file: what becomes of each resource in it, once, and the parts of the text that this makes.
+
+use krm_merge::alias;
+use krm_merge::documents::{Item, changes};
+use krm_merge::edits::{Edit, TextEdits};
+use krm_merge::limit::Kind;
+use krm_merge::package::{Becomes, Member, members};
+use krm_merge::policy::OnConflict;
+use krm_merge::resource::Resource;
+use krm_merge::rules::Rules;
+use krm_merge::sides::{Side, Sides};
+use krm_merge::splice;
+use krm_merge::tree::{Pick, Tree, settle};
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::report::Report;
+use krm_merge_function::results::{self, Outcome};
+
+use super::choices::{Choice, Grain, Lines, Part, parts};
+use super::comments::{Free, Margins, fresh};
+use super::halves::Halves;
+use super::lines::is_of_lines;
+use super::versions::{Here, Spot};
+use crate::edit::extents;
+
+/// A merged file.
+pub struct Merge<'r, 'a> {
+    documents: Sides<&'a Document<'static>>,
+    rules: Rules<'a>,
+    resources: Vec<(Member<'r, 'a>, Becomes<'a>)>,
+}
+
+/// What is to be told of a merge, and its text.
+#[derive(Default)]
+pub struct Told {
+    /// The text.
+    pub parts: Vec<Part>,
+    /// What is in conflict.
+    pub conflicts: Vec<Outcome>,
+    /// Where comments are, each with its resource.
+    pub asked: Vec<(String, String)>,
+}
+
+/// Our text as each side has it, on its way.
+#[derive(Default)]
+struct Draft<'a> {
+    /// What becomes of each resource of ours, by its number.
+    fates: Sides<Vec<Item>>,
+    places: Vec<Lines>,
+    free: Vec<Free<'a>>,
+    feet: Sides<Vec<Edit>>,
+    /// The resources behind ours, as each side has them.
+    added: Vec<Sides<Option<String>>>,
+}
+
+impl<'r, 'a> Merge<'r, 'a> {
+    /// Of the resources of these documents; `None` where the engine cannot merge them.
+    pub fn of(
+        documents: Sides<&'a Document<'static>>,
+        resources: &'r Sides<Vec<Resource<'a>>>,
+        rules: Rules<'a>,
+    ) -> Option<Self> {
+        let all = members(Sides::of(|side| &resources[side][..])).ok()?;
+        let merged = all.into_iter().map(|member| Some((member, member.merged(&rules).ok()?)));
+        Some(Self { documents, rules, resources: merged.collect::<Option<_>>()? })
+    }
+
+    /// The resources that are left where ours wins, with their conflicts.
+    pub fn kept(&self) -> Vec<(&'r Resource<'a>, Tree<'a>)> {
+        let kept = self.resources.iter().filter_map(|(member, becomes)| {
+            let own = member.sides.dest.or(member.sides.updated)?;
+            match becomes {
+                Becomes::Merged(merged) => Some((own, merged.tree.clone()?)),
+                Becomes::Arrived(tree) => Some((own, tree.clone()?)),
+                Becomes::Kept => Some((own, Tree::Node(own.node))),
+                Becomes::Deleted(places) if !places.is_empty() => Some((own, Tree::Node(own.node))),
+                Becomes::Deleted(_) | Becomes::StaysDeleted(_) | Becomes::Gone => None,
+            }
+        });
+        kept.collect()
+    }
+
+    /// Whether a resource is in conflict that one side deleted.
+    pub fn is_any_disputed(&self) -> bool {
+        let is_disputed =
+            |becomes: &Becomes<'_>| matches!(becomes, Becomes::Deleted(p) | Becomes::StaysDeleted(p) if !p.is_empty());
+        self.resources.iter().any(|(_, becomes)| is_disputed(becomes))
+    }
+
+    /// Whether all conflicts within resources are of what has lines of its own.
+    pub fn is_of_lines_only(&self) -> bool {
+        let mut all = true;
+        for (_, tree) in self.kept() {
+            drop(settle(tree, &mut |conflict| {
+                all &= is_of_lines(conflict);
+                Pick::Dest
+            }));
+        }
+        all
+    }
+
+    /// Its text, and what is to be told of it; `None` where it takes more bytes than it may.
+    pub fn told(&self) -> Option<Told> {
+        let mut told = Told::default();
+        let ours = self.resources.iter().filter(|(member, _)| member.sides.dest.is_some()).count();
+        let mut draft = Draft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..Draft::default() };
+        let bodies = Sides::of(|side| Margins::of(self.documents[side].source()).body());
+        for (member, becomes) in &self.resources {
+            let here = Sides::of(|side| member.sides[side].map(|own| Here::of_root(own.node, &bodies[side])));
+            self.tell(member, becomes, &mut told);
+            self.draft(member, becomes, here, &mut draft, &mut told)?;
+        }
+        results::sort(&mut told.conflicts);
+        told.conflicts.iter_mut().for_each(Outcome::leave_open);
+        told.parts = self.text(draft)?;
+        self.rules.budget.check(Kind::Text).ok()?;
+        Some(told)
+    }
+
+    /// Tells the conflicts of a resource.
+    fn tell(&self, member: &Member<'r, 'a>, becomes: &Becomes<'a>, told: &mut Told) {
+        let (policy, original) = (OnConflict::Fail, String::new());
+        let mut tell = |report: Report<'_, '_>| told.conflicts.push(Outcome::of(&report, self.rules.budget));
+        match (becomes, member.sides.updated, member.sides.dest) {
+            (Becomes::Merged(merged), _, Some(dest)) => {
+                drop(merged.tree.clone().map(|tree| {
+                    settle(tree, &mut |conflict| {
+                        tell(Report::Conflict { dest, conflict, policy });
+                        Pick::Dest
+                    })
+                }));
+            }
+            (Becomes::Deleted(places), _, Some(dest)) if !places.is_empty() => {
+                tell(Report::DeletedUpstream { dest, places, original, policy });
+            }
+            (Becomes::StaysDeleted(places), Some(updated), _) if !places.is_empty() => {
+                tell(Report::DeletedHere { updated, places, original, policy });
+            }
+            _ => {}
+        }
+    }
+
+    /// What becomes of a resource whichever side wins.
+    fn draft(
+        &self,
+        member: &Member<'r, 'a>,
+        becomes: &Becomes<'a>,
+        here: Sides<Option<Here<'a>>>,
+        draft: &mut Draft<'a>,
+        told: &mut Told,
+    ) -> Option<()> {
+        let number = member.sides.dest.and_then(|dest| dest.origin.item());
+        let own = member.sides.dest.or(member.sides.updated);
+        let mut ask = |path: String| {
+            let name = own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default();
+            told.asked.push((name, path));
+        };
+        let whole = |side: Side| here[side].and_then(|here| self.document(here, &Tree::Node(here.value)));
+        let is_commented = |side: Side| {
+            here[side].zip(here.original).is_some_and(|(own, was)| !fresh(own.all(), was.all()).is_empty())
+        };
+        match becomes {
+            Becomes::Kept | Becomes::Gone => {}
+            Becomes::Arrived(tree) => {
+                let Some(tree) = tree else { return Some(()) };
+                let text = self.document(here.updated?, tree)?;
+                draft.added.push(Sides::of(|_| Some(text.clone())));
+            }
+            Becomes::StaysDeleted(places) if !places.is_empty() || is_commented(Side::Updated) => {
+                if places.is_empty() {
+                    ask(String::new());
+                }
+                draft.added.push(Sides { dest: None, original: whole(Side::Original), updated: whole(Side::Updated) });
+            }
+            Becomes::StaysDeleted(_) => {}
+            Becomes::Deleted(places) => {
+                let number = number?;
+                draft.fates.updated[number] = Item::Goes;
+                if places.is_empty() && !is_commented(Side::Dest) {
+                    draft.fates.original[number] = Item::Goes;
+                    draft.fates.dest[number] = Item::Goes;
+                    return Some(());
+                }
+                if places.is_empty() {
+                    ask(String::new());
+                }
+                let (ours, was) = (here.dest?, whole(Side::Original)?);
+                let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
+                let text = self.printed(&format!("{mark}{was}"));
+                draft.fates.original[number] =
+                    Item::Edited(TextEdits::of(vec![Edit { range: ours.lines(), text }]).ok()?);
+            }
+            Becomes::Merged(merged) => {
+                let (number, ours) = (number?, member.sides.dest?);
+                let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?));
+                let halves = Halves::of(merged.tree.as_ref()?, &spot);
+                halves.asked.into_iter().for_each(&mut ask);
+                draft.places.extend(halves.places);
+                draft.free.extend(halves.free);
+                let mut feet = halves.feet;
+                Side::ALL.iter().for_each(|side| draft.feet[*side].append(&mut feet[*side]));
+                let mut trees = halves.trees;
+                for side in Side::ALL {
+                    draft.fates[side][number] = self.item(ours.node, trees[side].take())?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// What becomes of a resource of ours that is this tree.
+    fn item(&self, ours: NodeRef<'a>, tree: Option<Tree<'a>>) -> Option<Item> {
+        let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else {
+            return Some(Item::Goes);
+        };
+        let tree = alias::written_out(ours, tree);
+        if tree.is(ours) {
+            return Some(Item::Stays);
+        }
+        Some(Item::Edited(splice::edits(ours, &tree, self.rules.budget).ok()?))
+    }
+
+    /// The text in parts.
+    fn text(&self, mut draft: Draft<'a>) -> Option<Vec<Part>> {
+        let ours = self.documents.dest;
+        let (source, margins) = (ours.source(), Margins::of(ours.source()));
+        let body = margins.body();
+        let roots: Vec<NodeRef<'_>> = ours.roots().filter(|root| !root.is_null()).collect();
+        let mut edits: Sides<Vec<Edit>> = Sides::default();
+        for side in Side::ALL {
+            let fates = &draft.fates[side];
+            let mut own = changes(source, extents(&roots, fates).into_iter().zip(fates)).into_vec();
+            for edit in own.iter_mut().filter(|edit| !edit.range.is_empty()) {
+                edit.range = edit.range.start.max(body.start)..edit.range.end.min(body.end).max(body.start);
+            }
+            let free = draft.free.iter().filter(|free| side == Side::Updated || !free.is_disputed);
+            let free = free.map(|free| free.edit(source, ours.line_break()));
+            let is_open = !draft.added.is_empty() && !source.ends_with(['\n', '\r']);
+            let end = splice::closed_end(ours).filter(|_| is_open);
+            let more: Vec<Edit> = free.chain(std::mem::take(&mut draft.feet[side])).chain(end).collect();
+            edits[side] = with_more(own, more)?;
+        }
+        let mut out = vec![self.margin(|text, margins| &text[..margins.top])];
+        out.extend(parts(source, body, &edits, &draft.places));
+        out.push(self.margin(|text, margins| &text[margins.bottom..]));
+        let is_left = |fates: &Vec<Item>| fates.iter().any(|fate| *fate != Item::Goes);
+        let mut is_first = !draft.fates.iter().any(|(_, fates)| is_left(fates));
+        for documents in draft.added {
+            let mark = if is_first { "" } else { "---\n" };
+            let marked = |text: String| if text.starts_with("---") { text } else { format!("{mark}{text}") };
+            let texts = documents.map(|text| text.map(|text| self.printed(&marked(text))).unwrap_or_default());
+            out.push(Part::of(Choice { texts, grain: Grain::Whole }));
+            is_first = false;
+        }
+        Some(out)
+    }
+
+    /// A resource of another side as a document, without its mark: as it is written there, if nothing of it is left out.
+    fn document(&self, here: Here<'a>, tree: &Tree<'a>) -> Option<String> {
+        let lines = &here.value.document().source()[here.lines()];
+        let text = lines.strip_prefix("---").and_then(|rest| rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')));
+        let text = text.unwrap_or(lines);
+        let is_whole = tree.is(here.value) && text.ends_with('\n') && !text.starts_with(['%', '\u{feff}']);
+        if is_whole { Some(text.to_owned()) } else { splice::standalone(tree, self.rules.budget).ok() }
+    }
+
+    /// New lines with the line breaks of ours.
+    fn printed(&self, text: &str) -> String {
+        text.replace("\r\n", "\n").replace('\n', self.documents.dest.line_break())
+    }
+
+    /// The lines above or below all resources.
+    fn margin(&self, of: impl Fn(&str, Margins) -> &str) -> Part {
+        let texts = self.documents.map(|document| of(document.source(), Margins::of(document.source())));
+        let merged = match texts {
+            Sides { original, updated, dest } if dest == original => Some(updated),
+            Sides { original, updated, dest } if updated == original || updated == dest => Some(dest),
+            _ => None,
+        };
+        let texts = texts.map(|own| self.printed(merged.unwrap_or(own)));
+        Part::of(Choice { texts, grain: Grain::Lines })
+    }
+}
+
+/// Edits with more of them, sorted; `None` where one would lie in what another one takes away.
+fn with_more(edits: Vec<Edit>, more: Vec<Edit>) -> Option<Vec<Edit>> {
+    let mut all = edits;
+    all.extend(more);
+    all.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let mut end = 0;
+    let is_apart = all.iter().all(|edit| {
+        let is_apart = edit.range.start >= end;
+        end = end.max(edit.range.end);
+        is_apart
+    });
+    is_apart.then_some(all)
+}
