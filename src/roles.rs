@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::config::{Config, From, Keep, Mode, Role};
+use crate::config::{Config, From, Input, Keep, Mode, Role};
 use crate::results::{Outcome, Severity};
 use crate::target::Target;
 use krm_merge::host::ROLE;
@@ -92,141 +92,180 @@ pub fn assign<'a>(
     config: &Config<'a>,
     texts: &'a Texts<'a>,
 ) -> Result<Roles<'a>, Box<Outcome>> {
-    let mut items: Vec<Option<Resource<'a>>> = items.into_iter().map(Some).collect();
-    let mut gone = vec![false; items.len()];
-    let mut taken_by: Vec<Option<&str>> = vec![None; items.len()];
-    let mut others = given;
-    let mut targets: Vec<Rc<Target>> = config.target_of_given.iter().map(Rc::clone).collect();
-    if !targets.is_empty() {
-        let sources = others.iter_mut().filter(|(role, _)| *role == Role::Source).flat_map(|(_, members)| members);
-        sources.for_each(|source| source.target = Some(0));
-    }
+    let mut all = Assigning::new(items, given, config);
     let mut texts = texts.0.iter();
-    let mut taken: Vec<usize> = Vec::new();
-    let mut apart: Vec<(Role, Resource<'a>)> = Vec::new();
-    for (role, sides) in config.task.inputs() {
-        if others.iter().any(|(filled, _)| *filled == role) {
+    for (role, inputs) in config.task.inputs() {
+        if all.others.iter().any(|(filled, _)| *filled == role) {
             let name = role.name();
             return Err(error(format!(
                 "`spec.{name}` must not be given, for `{name}` is given beside the functionConfig"
             )));
         }
         let mut members = Vec::new();
-        for side in sides {
-            let first = members.len();
-            let first_apart = apart.len();
-            match &side.from {
-                From::Resources(nodes) => {
-                    members.extend(
-                        nodes
-                            .iter()
-                            .enumerate()
-                            .map(|(i, node)| Resource::read(*node, Origin::Field(format!("{}[{i}]", side.field)))),
-                    );
-                }
-                From::Yaml(_) => {
-                    let Some((field, doc)) = texts.next() else { continue };
-                    for (i, root) in doc.roots().filter(|r| !r.is_null()).enumerate() {
-                        let field =
-                            if doc.roots().len() > 1 { format!("{field}, document {}", i + 1) } else { field.clone() };
-                        if !root.is_map() {
-                            let what = why_no_resource(root);
-                            return Err(error(format!("`{field}` must hold resources, which are maps{what}")));
-                        }
-                        members.push(Resource::read(root, Origin::Field(field)));
-                    }
-                    if members.len() == first {
-                        return Err(error(format!("`{field}` must hold at least one resource")));
-                    }
-                }
-                From::Path { path, keep } => {
-                    let mut found = false;
-                    for (i, slot) in items.iter().enumerate() {
-                        let Some(item) = slot else { continue };
-                        let Some(relative) = item.path.and_then(|p| below(p, path)) else { continue };
-                        found = true;
-                        if let Some(other) = taken_by[i] {
-                            return Err(error(format!(
-                                "{} must play one role, but `{other}` and `{}` both select it",
-                                item.whereabouts(),
-                                side.field
-                            )));
-                        }
-                        taken_by[i] = Some(&side.field);
-                        gone[i] = *keep == Keep::Consumed;
-                        taken.push(i);
-                        let is_file_itself = item.path.is_some_and(|p| p.strip_prefix("./").unwrap_or(p) == *path);
-                        let located = if is_file_itself { Located::Nowhere } else { item.located };
-                        let item = Resource { relative_path: Some(relative), located, ..item.clone() };
-                        if item.identity.is_some() || side.target.is_some() {
-                            members.push(item);
-                        } else {
-                            apart.push((role, item));
-                        }
-                    }
-                    if let (true, Some((_, item))) = (members.len() == first, apart.get(first_apart)) {
-                        return Err(no_resource(item, config.mode()));
-                    }
-                    if !found {
-                        let of_host = if items.iter().flatten().any(|item| item.path.is_some()) {
-                            ""
-                        } else {
-                            ": the host says of no item where it lies, so use `yaml`"
-                        };
-                        return Err(error(format!(
-                            "`{}` must select at least one item, but no item of the package lies in \"{path}\"{of_host}",
-                            side.field
-                        )));
-                    }
-                }
+        for input in inputs {
+            let mut found = match &input.from {
+                From::Resources(nodes) => of_nodes(&input.field, nodes),
+                From::Yaml(_) => texts.next().map_or(Ok(Vec::new()), |(field, doc)| of_text(field, doc))?,
+                From::Path { path, keep } => all.of_path(role, input, path, *keep)?,
+            };
+            if let Some(target) = &input.target {
+                found.iter_mut().for_each(|member| member.target = Some(all.targets.len()));
+                all.targets.push(Rc::clone(target));
             }
-            if let Some(target) = &side.target {
-                members[first..].iter_mut().for_each(|member: &mut Resource<'_>| member.target = Some(targets.len()));
-                targets.push(Rc::clone(target));
+            members.append(&mut found);
+        }
+        all.others.push((role, members));
+    }
+    all.by_annotations()?;
+    all.into_roles()
+}
+
+/// The resources that stand in the functionConfig.
+fn of_nodes<'a>(field: &str, nodes: &[NodeRef<'a>]) -> Vec<Resource<'a>> {
+    let named = |i: usize| Origin::Field(format!("{field}[{i}]"));
+    nodes.iter().enumerate().map(|(i, node)| Resource::read(*node, named(i))).collect()
+}
+
+/// The resources of a text.
+fn of_text<'a>(field: &str, doc: &'a Document<'a>) -> Result<Vec<Resource<'a>>, Box<Outcome>> {
+    let mut members = Vec::new();
+    for (i, root) in doc.roots().filter(|r| !r.is_null()).enumerate() {
+        let field = if doc.roots().len() > 1 { format!("{field}, document {}", i + 1) } else { field.to_owned() };
+        if !root.is_map() {
+            let what = why_no_resource(root);
+            return Err(error(format!("`{field}` must hold resources, which are maps{what}")));
+        }
+        members.push(Resource::read(root, Origin::Field(field)));
+    }
+    if members.is_empty() {
+        return Err(error(format!("`{field}` must hold at least one resource")));
+    }
+    Ok(members)
+}
+
+/// Roles that are being assigned.
+struct Assigning<'a, 'c> {
+    mode: Mode,
+    /// The items; `None` where one only plays a role.
+    items: Vec<Option<Resource<'a>>>,
+    /// For each item, whether it is consumed.
+    gone: Vec<bool>,
+    /// For each item, the field that selects it.
+    taken_by: Vec<Option<&'c str>>,
+    others: Vec<(Role, Vec<Resource<'a>>)>,
+    targets: Vec<Rc<Target>>,
+    apart: Vec<(Role, Resource<'a>)>,
+}
+
+impl<'a, 'c> Assigning<'a, 'c> {
+    fn new(items: Vec<Resource<'a>>, given: Vec<(Role, Vec<Resource<'a>>)>, config: &Config<'a>) -> Self {
+        let mut others = given;
+        let targets: Vec<Rc<Target>> = config.target_of_given.iter().map(Rc::clone).collect();
+        if !targets.is_empty() {
+            let sources = others.iter_mut().filter(|(role, _)| *role == Role::Source).flat_map(|(_, members)| members);
+            sources.for_each(|source| source.target = Some(0));
+        }
+        Self {
+            mode: config.mode(),
+            gone: vec![false; items.len()],
+            taken_by: vec![None; items.len()],
+            items: items.into_iter().map(Some).collect(),
+            others,
+            targets,
+            apart: Vec::new(),
+        }
+    }
+
+    /// The items at a path.
+    fn of_path(
+        &mut self,
+        role: Role,
+        input: &'c Input<'a>,
+        path: &str,
+        keep: Keep,
+    ) -> Result<Vec<Resource<'a>>, Box<Outcome>> {
+        let mut members = Vec::new();
+        let (first_apart, mut found) = (self.apart.len(), false);
+        for (i, slot) in self.items.iter().enumerate() {
+            let Some(item) = slot else { continue };
+            let Some(relative) = item.path.and_then(|p| below(p, path)) else { continue };
+            found = true;
+            if let Some(other) = self.taken_by[i] {
+                return Err(error(format!(
+                    "{} must play one role, but `{other}` and `{}` both select it",
+                    item.whereabouts(),
+                    input.field
+                )));
+            }
+            self.taken_by[i] = Some(&input.field);
+            self.gone[i] = keep == Keep::Consumed;
+            let is_file_itself = item.path.is_some_and(|p| p.strip_prefix("./").unwrap_or(p) == path);
+            let located = if is_file_itself { Located::Nowhere } else { item.located };
+            let item = Resource { relative_path: Some(relative), located, ..item.clone() };
+            if item.identity.is_some() || input.target.is_some() {
+                members.push(item);
+            } else {
+                self.apart.push((role, item));
             }
         }
-        others.push((role, members));
-    }
-    let filled: Vec<Role> = others.iter().map(|(role, _)| *role).collect();
-    for (i, slot) in items.iter_mut().enumerate() {
-        let Some(role) = slot.as_ref().and_then(|item| by_annotation(item, config.mode()).transpose()) else {
-            continue;
-        };
-        let role = role?;
-        let Some(item) = slot.as_ref() else { continue };
-        if let Some(side) = taken_by[i] {
+        if let (true, Some((_, item))) = (members.is_empty(), self.apart.get(first_apart)) {
+            return Err(no_resource(item, self.mode));
+        }
+        if !found {
+            let has_paths = self.items.iter().flatten().any(|item| item.path.is_some());
+            let of_host = if has_paths { "" } else { ": the host says of no item where it lies, so use `yaml`" };
             return Err(error(format!(
-                "{} must play one role, but `{side}` selects it and its annotation `{ROLE}` says `{}`",
-                item.whereabouts(),
-                role.name()
+                "`{}` must select at least one item, but no item of the package lies in \"{path}\"{of_host}",
+                input.field
             )));
         }
-        if filled.contains(&role) {
-            return Err(error(format!(
-                "{} must not carry the annotation `{ROLE}: {}`, for the functionConfig says who plays that role",
-                item.whereabouts(),
-                role.name()
-            )));
+        Ok(members)
+    }
+
+    /// Gives roles to the items that are marked with one.
+    fn by_annotations(&mut self) -> Result<(), Box<Outcome>> {
+        let filled: Vec<Role> = self.others.iter().map(|(role, _)| *role).collect();
+        for (i, slot) in self.items.iter_mut().enumerate() {
+            let role = slot.as_ref().and_then(|item| by_annotation(item, self.mode).transpose()).transpose()?;
+            let (Some(role), Some(item)) = (role, slot.as_ref()) else { continue };
+            if let Some(field) = self.taken_by[i] {
+                return Err(error(format!(
+                    "{} must play one role, but `{field}` selects it and its annotation `{ROLE}` says `{}`",
+                    item.whereabouts(),
+                    role.name()
+                )));
+            }
+            if filled.contains(&role) {
+                return Err(error(format!(
+                    "{} must not carry the annotation `{ROLE}: {}`, for the functionConfig says who plays that role",
+                    item.whereabouts(),
+                    role.name()
+                )));
+            }
+            self.gone[i] = true;
+            // The host holds all of them in one package, so their paths there say nothing of one another.
+            let Some(item) = slot.take().map(|item| Resource { located: Located::Nowhere, ..item }) else { continue };
+            match self.others.iter_mut().find(|o| o.0 == role) {
+                _ if item.identity.is_none() => self.apart.push((role, item)),
+                Some((_, members)) => members.push(item),
+                None => self.others.push((role, vec![item])),
+            }
         }
-        gone[i] = true;
-        // The host holds all of them in one package, so their paths there say nothing of one another.
-        let Some(item) = slot.take().map(|item| Resource { located: Located::Nowhere, ..item }) else { continue };
-        match others.iter_mut().find(|o| o.0 == role) {
-            _ if item.identity.is_none() => apart.push((role, item)),
-            Some((_, members)) => members.push(item),
-            None => others.push((role, vec![item])),
+        Ok(())
+    }
+
+    fn into_roles(self) -> Result<Roles<'a>, Box<Outcome>> {
+        let Self { mode, items, gone, taken_by, others, targets, apart } = self;
+        let is_filled = |role: &Role| others.iter().any(|(filled, _)| filled == role);
+        let alone = apart.iter().find(|(role, _)| !is_filled(role)).map(|(_, item)| item);
+        let unnamed = |r: &&Resource<'_>| r.identity.is_none() && r.target.is_none();
+        if let Some(resource) = alone.or_else(|| others.iter().flat_map(|(_, members)| members).find(unnamed)) {
+            return Err(no_resource(resource, mode));
         }
+        // What a `path` selects plays its role alone.
+        let left = items.into_iter().zip(taken_by).filter(|(_, taken)| taken.is_none());
+        Ok(Roles { dest: left.filter_map(|(item, _)| item).collect(), others, targets, apart, gone })
     }
-    // An entry of the functionConfig stands for the role as a whole; the one made above by annotation must not hide that.
-    for i in taken {
-        items[i] = None;
-    }
-    let alone = apart.iter().find(|(role, _)| !others.iter().any(|(filled, _)| filled == role)).map(|(_, item)| item);
-    let unnamed = |r: &&Resource<'_>| r.identity.is_none() && r.target.is_none();
-    if let Some(resource) = alone.or_else(|| others.iter().flat_map(|(_, members)| members).find(unnamed)) {
-        return Err(no_resource(resource, config.mode()));
-    }
-    Ok(Roles { dest: items.into_iter().flatten().collect(), others, targets, apart, gone })
 }
 
 /// Reports what plays a role and is no resource.

@@ -26,12 +26,13 @@ use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::refine::Text;
 use krm_merge::tree::Taking;
 use krm_merge_function::config::Role;
-use krm_merge_function::results::{Clash, File, Outcome, REASON, Severity, how_of};
+use krm_merge_function::results::{self, Clash, Outcome, REASON, Severity, how_of};
 
 use crate::combine::Combiner;
 use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
 use crate::side::{Held, Root, Side};
+use crate::walk::Tree;
 
 /// What becomes of the files that hold no resources.
 #[derive(Debug, Default)]
@@ -74,7 +75,6 @@ pub struct Taken<'m> {
 /// # Errors
 /// A file that cannot be read.
 pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, taken: &Taken<'_>) -> Result<Carried> {
-    let policy = combiner.on_conflict;
     let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
     let mut carried = Carried::default();
     let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(carried) };
@@ -84,47 +84,90 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
     }
     for path in paths([original, updated]) {
         let sides = [original, updated, dest].map(|s| s.at(path));
-        let has = sides.map(Has::of);
-        let is_ours = match has {
-            [Has::Plain, Has::Resources, Has::Plain] => match sides[2] {
-                Some(here) => !taken.placed.contains(path) && !is_empty(here)?,
-                None => false,
-            },
-            [_, Has::Resources, _] | [Has::Plain, Has::Nothing, Has::Resources] => false,
-            [original, updated, _] => original == Has::Plain || updated == Has::Plain,
-        };
-        if !is_ours {
+        if !is_ours(path, sides, taken)? {
             continue;
         }
+        let has = sides.map(Has::of);
         let bytes = |held: Option<&Held>| held.map(Held::bytes).transpose();
         let plain = |held: Option<&Held>| bytes(held.filter(|_| Has::of(held) != Has::Resources));
-        let [old, new, here] = [bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?];
-        let is_changed = old != new && here != new;
-        let turned = turned(sides);
-        if !is_changed && turned.is_none() {
+        let file = File {
+            path,
+            sides,
+            has,
+            bytes: [bytes(sides[0])?, plain(sides[1])?, bytes(sides[2])?],
+            turned: turned(sides),
+        };
+        if !file.is_changed() && file.turned.is_none() {
             continue;
         }
-        if tree.ignores(path) {
-            let is_new = old.is_none() && !is_unread(dest, path);
-            let told = match sides[1] {
-                Some(updated) if is_new => Some(not_added(path, &updated.name)),
-                _ => is_unread(dest, path).then(|| unread(path)),
-            };
-            carried.results.extend(told.map(|told| Outcome::new(Severity::Warning, told)));
+        if let Some(told) = file.unmergeable(dest, tree, updated) {
+            carried.results.extend(told);
             continue;
+        }
+        file.carry(dest, combiner, taken, &mut carried);
+    }
+    Ok(carried)
+}
+
+/// Whether a file is merged as a file, and not as resources.
+fn is_ours(path: &str, sides: [Option<&Held>; 3], taken: &Taken<'_>) -> Result<bool> {
+    Ok(match sides.map(Has::of) {
+        [Has::Plain, Has::Resources, Has::Plain] => match sides[2] {
+            Some(here) => !taken.placed.contains(path) && !is_empty(here)?,
+            None => false,
+        },
+        [_, Has::Resources, _] | [Has::Plain, Has::Nothing, Has::Resources] => false,
+        [original, updated, _] => original == Has::Plain || updated == Has::Plain,
+    })
+}
+
+/// A file as original, updated and dest have it.
+struct File<'s> {
+    path: &'s str,
+    sides: [Option<&'s Held>; 3],
+    has: [Has; 3],
+    /// What is in it; of updated only where it holds no resources.
+    bytes: [Option<Vec<u8>>; 3],
+    /// Updated's file, where upstream changed whether it can be executed.
+    turned: Option<PathBuf>,
+}
+
+impl File<'_> {
+    /// Whether upstream changed it, and dest does not have that yet.
+    fn is_changed(&self) -> bool {
+        let [old, new, here] = &self.bytes;
+        old != new && here != new
+    }
+
+    /// What is told of it where it cannot be merged; `None` where it can.
+    fn unmergeable(&self, dest: &Side, tree: &Tree, updated: &Side) -> Option<Option<Outcome>> {
+        let path = self.path;
+        let warning = |told: String| Outcome::new(Severity::Warning, told);
+        if tree.ignores(path) {
+            let is_new = self.bytes[0].is_none() && !is_unread(dest, path);
+            return Some(match self.sides[1] {
+                Some(updated) if is_new => Some(warning(not_added(path, &updated.name))),
+                _ => is_unread(dest, path).then(|| warning(unread(path))),
+            });
         }
         if let Some(told) = not_read(updated, path) {
-            carried.results.push(Outcome::new(Severity::Warning, told));
-            continue;
+            return Some(Some(warning(told)));
         }
-        if here.is_none() && old.is_some() && is_unread(dest, path) {
-            carried.results.push(Outcome::new(Severity::Warning, unread(path)));
-            continue;
-        }
+        let was_here = self.bytes[2].is_none() && self.bytes[0].is_some();
+        (was_here && is_unread(dest, path)).then(|| Some(warning(unread(path))))
+    }
+
+    /// Merges it into dest.
+    fn carry(self, dest: &Side, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
+        let Self { path, sides, has, turned, .. } = &self;
+        let policy = combiner.on_conflict;
+        let is_changed = self.is_changed();
+        let like_updated = || sides[1].and_then(|held| held.disk.clone());
+        let change = |old, new, like| Change { path: (*path).to_owned(), old, new, like };
+        let [old, new, here] = self.bytes.clone();
         if has[2] == Has::Resources && taken.left.contains(path) {
-            let like = sides[1].and_then(|held| held.disk.clone());
-            carried.changes.push(Change { path: path.to_owned(), old: here, new, like });
-            continue;
+            carried.changes.push(change(here, new, like_updated()));
+            return;
         }
         let cannot_be = match has {
             [_, _, Has::Resources] => true,
@@ -133,36 +176,33 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
         };
         if cannot_be {
             carried.results.push(plain_now(path));
-            continue;
+            return;
         }
         if !is_changed {
-            carried.changes.push(Change { path: path.to_owned(), old: here.clone(), new: here, like: turned });
-            continue;
+            carried.changes.push(change(here.clone(), here, turned.clone()));
+            return;
         }
-        let is_conflict = here != old;
-        let both = [&old, &new, &here].map(|bytes| bytes.as_deref());
-        if let ([Some(old), Some(new), Some(here)], [Has::Plain, Has::Plain, Has::Plain]) = (both, has)
+        if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
             && let Some(text) = combiner.combined(path, [old, new, here])
         {
             carried.results.extend(combined(path, &text, policy));
             let wins = if policy == OnConflict::TakeUpdated { text.updated } else { text.dest };
             if wins.as_bytes() != here || turned.is_some() {
-                let (old, new) = (Some(here.to_vec()), Some(wins.into_bytes()));
-                carried.changes.push(Change { path: path.to_owned(), old, new, like: turned });
+                carried.changes.push(change(Some(here.clone()), Some(wins.into_bytes()), turned.clone()));
             }
-            continue;
+            return;
         }
+        let is_conflict = here != old;
         if is_conflict {
-            carried.results.push(conflict(path, has, policy));
+            carried.results.push(conflict(path, *has, policy));
         }
         let stays_deleted = here.is_none() && old.is_some();
         if stays_deleted || (is_conflict && policy != OnConflict::TakeUpdated) {
-            continue;
+            return;
         }
-        let like = if here.is_some() { turned } else { sides[1].and_then(|held| held.disk.clone()) };
-        carried.changes.push(Change { path: path.to_owned(), old: here, new, like });
+        let like = if here.is_some() { turned.clone() } else { like_updated() };
+        carried.changes.push(change(here, new, like));
     }
-    Ok(carried)
 }
 
 /// Updated's file, where upstream changed whether it can be executed and dest has it as it was.
@@ -196,7 +236,7 @@ fn lies_elsewhere(held: &Held, dest: &Side) -> bool {
 /// That a file can be merged neither as resources nor as a file.
 fn plain_now(path: &str) -> Outcome {
     let message = "the file must hold resources in updated, as on another side, but it holds none: write into dest's what it shall be from now on, and leave it out of the other sides";
-    let file = Some(File { path: path.to_owned(), index: None });
+    let file = Some(results::File { path: path.to_owned(), index: None });
     Outcome { file, ..Outcome::new(Severity::Error, message) }
 }
 
@@ -236,7 +276,7 @@ pub fn not_added(path: &str, from: &str) -> String {
 /// What is told of a file that was merged.
 fn combined(path: &str, text: &Text, policy: OnConflict) -> Option<Outcome> {
     let how = how_of(text.how);
-    let file = Some(File { path: path.to_owned(), index: None });
+    let file = Some(results::File { path: path.to_owned(), index: None });
     if text.is_in_conflict() {
         let settled = policy.settled(&Taking::Overlap);
         let what =
@@ -267,7 +307,7 @@ fn conflict(path: &str, [original, updated, dest]: [Has; 3], policy: OnConflict)
     };
     let which = if original == Has::Resources { "holds no resources any more" } else { "holds no resources" };
     let what = format!("the file, which {which}, was {} and {}", did("dest", dest), did("updated", updated));
-    let file = Some(File { path: path.to_owned(), index: None });
+    let file = Some(results::File { path: path.to_owned(), index: None });
     let clash = Clash { place: "the whole file".to_owned(), what, settled };
     Outcome { file, ..Outcome::conflict(severity(policy), clash) }
 }

@@ -56,7 +56,8 @@ fn package(sides: [Has; 3]) -> Folder {
 
 const DELETED_HERE: &str = "was deleted in dest and changed in updated: it stays deleted";
 const DELETED_THERE: &str = "was changed in dest and deleted in updated: it is deleted";
-const CHANGED: &str = "was changed in dest and changed in updated: updated's was taken";
+const OVERLAP: &str =
+    "changed in dest and changed in updated, and merged as the document that it holds: updated's was taken where";
 const FIELD: &str = "`data.x` was changed in dest to \"3\" and changed in updated to \"2\"";
 const HELD: &str = "this file of dest holds something else";
 const PLAIN_NOW: &str = "must hold resources in updated";
@@ -75,7 +76,7 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
         ([P(1), P(1), No], Quiet(No)),
         ([P(1), P(2), No], Told(No, DELETED_HERE)),
         ([P(1), P(2), P(1)], Quiet(P(2))),
-        ([P(1), P(2), P(3)], Told(P(2), CHANGED)),
+        ([P(1), P(2), P(3)], Told(P(2), OVERLAP)),
         // Resources alone.
         ([No, No, R(1)], Quiet(R(1))),
         ([No, R(1), No], Quiet(R(1))),
