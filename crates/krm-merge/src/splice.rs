@@ -165,7 +165,10 @@ impl<'d> Splicer<'d, '_> {
     }
 
     fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {
-        self.edits.push(Edit { range, text: text.into() });
+        let edit = Edit { range, text: text.into() };
+        if !edit.range.is_empty() || !edit.text.is_empty() {
+            self.edits.push(edit);
+        }
     }
 
     /// A piece of the text on a line of its own.
