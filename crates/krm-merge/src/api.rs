@@ -11,7 +11,7 @@ use crate::limit::{Budget, Exceeded, Limit};
 use crate::package::{Ambiguous, Becomes, Member, members};
 use crate::patch::Reader;
 use crate::path::FieldPath;
-use crate::policy::Policy;
+use crate::policy::{Policy, Renames};
 use crate::resource::{Identity, Index, Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
 use crate::schema::{Dialect, Inference, Types};
@@ -139,7 +139,7 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
     let sides = Sides { original, updated, dest }.map(Package::resources);
     let sides = Sides { original: &sides.original[..], updated: &sides.updated, dest: &sides.dest };
     let mut resources = Vec::new();
-    for member in members(sides).map_err(Error::Ambiguous)? {
+    for member in members(sides, Renames::Follow).map_err(Error::Ambiguous)? {
         let becomes = member.merged(&rules)?;
         resources.extend(made(&member, becomes));
     }
