@@ -50,10 +50,7 @@ pub enum Becomes<'a> {
 ///
 /// # Errors
 /// Resources of one identity of which nobody can tell which ones are the same.
-pub fn members<'r, 'a>(
-    sides: Sides<&'r [Resource<'a>]>,
-    renames: Renames,
-) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
+pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
     let triples = follow(triples(sides)?, sides, renames);
     let files = MovedFiles::of(&triples, sides);
     let members = triples.into_iter().map(|triple| {

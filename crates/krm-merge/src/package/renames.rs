@@ -114,7 +114,11 @@ fn of_other_names(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
         let same: Same = [number].into_iter().chain(others).collect();
         Side::ALL.iter().all(|side| same.iter().any(|number| triples[*number][*side].is_some())).then_some(same)
     };
-    (0..triples.len()).filter(|number| triples[*number].original.is_some()).filter_map(same).filter(|s| s.len() > 1).collect()
+    (0..triples.len())
+        .filter(|number| triples[*number].original.is_some())
+        .filter_map(same)
+        .filter(|s| s.len() > 1)
+        .collect()
 }
 
 /// The resources that original has alone of it and another side, and those that the other side has alone.
@@ -231,8 +235,10 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
         *count
     };
     let numbers: Vec<usize> = resources.iter().map(&mut number).collect();
-    let spot = |(r, number): (&Resource<'a>, usize)| {
-        Spot { file: r.place(), count: counts.get(&key(r)).copied().unwrap_or_default(), number }
+    let spot = |(r, number): (&Resource<'a>, usize)| Spot {
+        file: r.place(),
+        count: counts.get(&key(r)).copied().unwrap_or_default(),
+        number,
     };
     resources.iter().zip(numbers).map(spot).collect()
 }
@@ -318,4 +324,176 @@ fn hash(path: u64, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (path, text).hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::triples::triples;
+    use super::*;
+    use crate::resource::{Located, Origin};
+    use crate::yaml::Document;
+
+    type Written<'t> = [&'t [&'static str]; 3];
+
+    /// A resource of `apiVersion:name`, or `apiVersion:namespace/name`, of its data, a letter a line, and of its file, `f` where none is given.
+    fn document(written: &str) -> Document<'static> {
+        let mut words = written.split(' ');
+        let (api_version, name) = words.next().and_then(|head| head.split_once(':')).expect("a head");
+        let (namespace, name) = name.split_once('/').unwrap_or(("", name));
+        let data: Vec<String> = words.next().unwrap_or_default().chars().map(|letter| format!("{letter}: 1")).collect();
+        let text = format!(
+            "{{apiVersion: {api_version}, kind: A, metadata: {{name: {name}, namespace: '{namespace}'}}, data: {{{}}}}}",
+            data.join(", ")
+        );
+        Document::parse(text).expect("valid")
+    }
+
+    /// What is paired, as the heads of original, updated and dest.
+    fn paired(sides: Written<'_>, renames: Renames) -> Vec<String> {
+        let documents = sides.map(|side| side.iter().map(|written| document(written)).collect::<Vec<_>>());
+        let read = |side: usize| {
+            let resource = |(written, document): (&&'static str, _)| {
+                let path = Some(written.split(' ').nth(2).unwrap_or("f"));
+                let root = Document::roots(document).next().expect("a root");
+                Resource {
+                    path,
+                    relative_path: path,
+                    located: Located::ByFile,
+                    ..Resource::read(root, Origin::Item(0))
+                }
+            };
+            sides[side].iter().zip(&documents[side]).map(resource).collect::<Vec<_>>()
+        };
+        let [original, updated, dest] = [read(0), read(1), read(2)];
+        let resources = Sides { original: &original[..], updated: &updated, dest: &dest };
+        let all = follow(triples(resources).expect("paired"), resources, renames);
+        let head = |side: usize, number: Option<usize>| {
+            number.and_then(|number| sides[side][number].split(' ').next()).unwrap_or("-")
+        };
+        let shown = |t: Triple| [head(0, t.original), head(1, t.updated), head(2, t.dest)].join(" ");
+        let mut all: Vec<String> = all.into_iter().map(shown).collect();
+        all.sort();
+        all
+    }
+
+    /// Checks what is paired, also with updated and dest swapped, and in a second run in which dest is what came of the first one.
+    fn check(sides: Written<'_>, want: &[&str]) {
+        assert_eq!(paired(sides, Renames::Follow), want, "{sides:?}");
+        let swap = |triple: &String| {
+            let [o, u, d] = triple.split(' ').collect::<Vec<_>>()[..] else { return String::new() };
+            [o, d, u].join(" ")
+        };
+        let mut swapped: Vec<String> =
+            paired([sides[0], sides[2], sides[1]], Renames::Follow).iter().map(swap).collect();
+        swapped.sort();
+        assert_eq!(swapped, want, "{sides:?} with updated and dest swapped");
+    }
+
+    #[test]
+    fn another_version_or_group_is_one_resource() {
+        for (sides, want) in [
+            // Upstream alone, both sides, dest alone, and both to different ones.
+            ([&["v1:a"][..], &["v2:a"][..], &["v1:a"][..]], &["v1:a v2:a v1:a"][..]),
+            ([&["v1:a"], &["v2:a"], &["v2:a"]], &["v1:a v2:a v2:a"]),
+            ([&["v1:a"], &["v1:a"], &["g/v1:a"]], &["v1:a v1:a g/v1:a"]),
+            ([&["v1:a"], &["v2:a"], &["v3:a"]], &["v1:a v2:a v3:a"]),
+            // A side deleted it.
+            ([&["v1:a"], &["v2:a"], &[]], &["v1:a v2:a -"]),
+            // Wherever it lies.
+            ([&["v1:a x f"], &["v2:a y g"], &["v1:a z h"]], &["v1:a v2:a v1:a"]),
+            // A side has both, and nobody can tell which one is meant.
+            ([&["v1:a"], &["v1:a", "v2:a"], &["v2:a"]], &["- v2:a v2:a", "v1:a v1:a -"]),
+            ([&["v1:a"], &["v2:a"], &["v1:a", "v2:a"]], &["- v2:a v2:a", "v1:a - v1:a"]),
+            // Base and overlay: those at one path.
+            (
+                [&["v1:a x b", "v1:a x o"], &["v2:a x b", "v2:a x o"], &["v1:a x b", "v1:a x o"]],
+                &["v1:a v2:a v1:a", "v1:a v2:a v1:a"],
+            ),
+            // Both added it: one resource to the server only within a group.
+            ([&[], &["g/v1:a"], &["g/v2:a"]], &["- g/v1:a g/v2:a"]),
+            ([&[], &["g/v1:a"], &["v1:a"]], &["- - v1:a", "- g/v1:a -"]),
+        ] {
+            check(sides, want);
+            assert_eq!(paired(sides, Renames::Ignore), want, "{sides:?}");
+        }
+    }
+
+    #[test]
+    fn another_name_is_one_resource_in_its_place_or_with_half_of_its_text() {
+        for (sides, want) in [
+            // In its place, whatever is in it: upstream alone, both, dest alone, and both to different names.
+            ([&["v1:a xy"][..], &["v1:b z"][..], &["v1:a xy"][..]], &["v1:a v1:b v1:a"][..]),
+            ([&["v1:a xy"], &["v1:b z"], &["v1:b z"]], &["v1:a v1:b v1:b"]),
+            ([&["v1:a x"], &["v1:a x"], &["v1:b z"]], &["v1:a v1:a v1:b"]),
+            ([&["v1:a x"], &["v1:b y"], &["v1:c z"]], &["v1:a v1:b v1:c"]),
+            ([&["v1:n/a x"], &["v1:m/a y"], &["v1:n/a x"]], &["v1:n/a v1:m/a v1:n/a"]),
+            // In another file with half of its text, and with less.
+            ([&["v1:a xy f"], &["v1:b xz g"], &["v1:a xy f"]], &["v1:a v1:b v1:a"]),
+            ([&["v1:a xyz f"], &["v1:b xvw g"], &["v1:a xyz f"]], &["- v1:b -", "v1:a - v1:a"]),
+            // The most like one of several, in a file with another number of them.
+            ([&["v1:a xyz"], &["v1:b xyv", "v1:c xyz"], &["v1:a xyz"]], &["- v1:b -", "v1:a v1:c v1:a"]),
+            // As many as before, each in its place.
+            (
+                [&["v1:a x", "v1:b x"], &["v1:c x", "v1:d x"], &["v1:a x", "v1:b x"]],
+                &["v1:a v1:c v1:a", "v1:b v1:d v1:b"],
+            ),
+            // Another type is never one.
+            ([&["v1:a x"], &["v2:b x"], &["v1:a x"]], &["- v2:b -", "v1:a - v1:a"]),
+            // A new version and a new name on different sides.
+            ([&["v1:a x"], &["v2:a x"], &["v1:b x"]], &["v1:a v2:a v1:b"]),
+        ] {
+            check(sides, want);
+        }
+    }
+
+    #[test]
+    fn in_doubt_nothing_is_joined() {
+        for (sides, want) in [
+            // Two are as like.
+            (
+                [&["v1:a x"][..], &["v1:b x", "v1:c x"][..], &["v1:a x"][..]],
+                &["- v1:b -", "- v1:c -", "v1:a - v1:a"][..],
+            ),
+            ([&["v1:a x", "v1:b x"], &["v1:c x"], &["v1:a x", "v1:b x"]], &["- v1:c -", "v1:a - v1:a", "v1:b - v1:b"]),
+            // The same once more, over what came of it.
+            ([&["v1:a x"], &["v1:b x", "v1:c x"], &["v1:b x", "v1:c x"]], &["- v1:b v1:b", "- v1:c v1:c", "v1:a - -"]),
+            // One side deleted it: a likeness is too little to delete the other side's.
+            ([&["v1:a x"], &["v1:b x"], &[]], &["- v1:b -", "v1:a - -"]),
+            // Dest has the new one already, beside the old one.
+            ([&["v1:a x"], &["v1:b x"], &["v1:a x", "v1:b x"]], &["- v1:b v1:b", "v1:a - v1:a"]),
+        ] {
+            check(sides, want);
+        }
+    }
+
+    #[test]
+    fn what_both_sides_have_says_more_than_a_likeness() {
+        // Dest has a copy of the old one under a name of its own. First run, and the second one.
+        check([&["v1:a xyz"], &["v1:b xyv"], &["v1:a xyz", "v1:m xyz"]], &["- - v1:m", "v1:a v1:b v1:a"]);
+        check([&["v1:a xyz"], &["v1:b xyv"], &["v1:b xyv", "v1:m xyz"]], &["- - v1:m", "v1:a v1:b v1:b"]);
+        // Dest renamed it, and upstream adds one that is like it. First run, and the second one.
+        check([&["v1:a xyz"], &["v1:a xyz", "v1:c xy"], &["v1:b xyz"]], &["- v1:c -", "v1:a v1:a v1:b"]);
+        check([&["v1:a xyz"], &["v1:a xyz", "v1:c xy"], &["v1:b xyz", "v1:c xy"]], &["- v1:c v1:c", "v1:a v1:a v1:b"]);
+    }
+
+    #[test]
+    fn renames_can_be_ignored() {
+        let sides: Written<'_> = [&["v1:a xy"], &["v1:b xy"], &["v1:a xy"]];
+        assert_eq!(paired(sides, Renames::Ignore), ["- v1:b -", "v1:a - v1:a"]);
+    }
+
+    #[test]
+    fn what_the_host_adds_and_who_a_resource_is_are_no_text_of_it() {
+        let lines = |text: &str| {
+            let document = Document::parse(text.to_owned()).expect("valid");
+            Lines::of(&Resource::read(document.roots().next().expect("a root"), Origin::Item(0))).total
+        };
+        for (text, want) in [
+            ("{apiVersion: v1, kind: A, metadata: {name: a, namespace: b}}", 0),
+            ("{kind: A, metadata: {annotations: {internal.config.kubernetes.io/path: f, mine: x}, labels: {a: b}}}", 2),
+            ("data:\n  script: |\n    one\n    two\n  list: [a, {b: c}]\n", 4),
+        ] {
+            assert_eq!(lines(text), want, "{text}");
+        }
+    }
 }
