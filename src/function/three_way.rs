@@ -92,7 +92,7 @@ fn settle<'r, 'a>(
                 Move::Stays | Move::To(_) => {}
             }
             if let Some([dest, updated]) = member.moved() {
-                run.results.report(&Report::Followed { dest, updated })?;
+                run.follow(dest, updated)?;
             }
             let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
             let fate = run.upgrade(dest, updated, merged, place)?;
