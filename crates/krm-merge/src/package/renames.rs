@@ -248,11 +248,12 @@ impl<'a> Candidate<'_, 'a> {
         (self.identity.api_version, self.identity.kind)
     }
 
-    /// How like another one of its type it is; `None` where the two are not one: they lie in different places, and less than half of
-    /// their text is the same.
+    /// How like another one of its type and of another name it is; `None` where the two are not one: they lie in different places, and
+    /// less than half of their text is the same.
     fn likeness(&self, other: &Self, left: &mut usize) -> Option<Likeness> {
         let (own, others) = (self.identity, other.identity);
-        if self.type_of() != other.type_of() {
+        // What has one identity in several places is told apart by its path.
+        if self.type_of() != other.type_of() || own == others {
             return None;
         }
         let cost = self.lines.counts.len().min(other.lines.counts.len());
@@ -436,6 +437,11 @@ mod tests {
             (
                 [&["v1:a x", "v1:b x"], &["v1:c x", "v1:d x"], &["v1:a x", "v1:b x"]],
                 &["v1:a v1:c v1:a", "v1:b v1:d v1:b"],
+            ),
+            // One identity in several files is no other name.
+            (
+                [&["v1:a x b", "v1:a y o"], &["v1:a x b", "v1:a y n"], &["v1:a x b", "v1:a y o"]],
+                &["- v1:a -", "v1:a - v1:a", "v1:a v1:a v1:a"],
             ),
             // Another type is never one.
             ([&["v1:a x"], &["v2:b x"], &["v1:a x"]], &["- v2:b -", "v1:a - v1:a"]),
