@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use krm_merge::limit::Budget;
 use krm_merge::package::{Becomes, Member, Move, members};
-use krm_merge::policy::{OnConflict, Renames};
+use krm_merge::policy::OnConflict;
 use krm_merge::resource::Resource;
 use krm_merge::sides::Sides;
 
@@ -27,7 +27,7 @@ pub(super) fn three_way<'a>(
         own_anchors(side, side.node)?;
     }
     let sides = Sides { original: roles.of(Role::Original), updated: roles.of(Role::Updated), dest: &roles.dest[..] };
-    let all = members(sides, Renames::Follow).map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
+    let all = members(sides, config.renames()).map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
     let mut run = Run::new(config, roles, budget);
     let is_new = |m: &&Member<'_, '_>| m.sides.original.is_none() && m.sides.dest.is_none();
     let new = all.iter().filter(is_new).filter_map(|m| m.sides.updated);
