@@ -437,14 +437,14 @@ mod tests {
     #[test]
     fn files_change_come_and_go() {
         let original = package(&[("a", map("a", "x: 1")), ("b", map("b", "x: 1"))]);
-        let updated = package(&[("a", map("a", "x: 2")), ("c", map("c", "x: 1"))]);
+        let updated = package(&[("a", map("a", "x: 2")), ("c", map("c", "z: 1"))]);
         let dest = package(&[("a", map("a", "x: 1, y: 1")), ("b", map("b", "x: 1")), ("d", map("d", "x: 1"))]);
         let merged = three_way(&original, &updated, &dest).expect("merged");
         let want = [
             ("a", Some(map("a", "x: 2, y: 1"))),
             ("b", None),
             ("d", Some(map("d", "x: 1"))),
-            ("c", Some(map("c", "x: 1"))),
+            ("c", Some(map("c", "z: 1"))),
         ];
         assert_eq!(merged.files().expect("small"), want.map(|(path, text)| (path.to_owned(), text)));
         assert_eq!(merged.conflicts().len(), 0);
