@@ -20,7 +20,7 @@ pub(crate) use deserialize::one_of;
 use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind as Written, Limit};
 use krm_merge::patch::Reader;
-use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy};
+use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, NoTypes, Types};
 use krm_merge::yaml::{Error, NodeRef};
@@ -114,6 +114,8 @@ struct Spec {
     on_conflict: Option<OnConflict>,
     /// ThreeWay: how fine the parts are of which each may be changed by one side only. Default `Line`.
     conflict_level: Option<ConflictLevel>,
+    /// ThreeWay: whether a resource that has another name or namespace on a side is found again. Default `Follow`.
+    renames: Option<Renames>,
     /// Where new elements of a merged list go. Default `Append`.
     new_elements: Option<NewElements>,
     /// Whether lists of unknown types merge by the first of mountPath, devicePath, ip, type, topologyKey, name and containerPort that all
@@ -284,6 +286,8 @@ pub enum Task<'a> {
         on_conflict: OnConflict,
         /// How fine the parts are that can be in conflict.
         conflict_level: ConflictLevel,
+        /// Whether a resource is found again under another name.
+        renames: Renames,
     },
     /// Strategic.
     Patch {
@@ -364,6 +368,7 @@ impl<'a> Task<'a> {
                 updated: None,
                 on_conflict: OnConflict::default(),
                 conflict_level: ConflictLevel::default(),
+                renames: Renames::default(),
             },
             Mode::Strategic => Self::Patch { source: None },
         }
@@ -430,6 +435,15 @@ impl<'a> Config<'a> {
     /// Its mode.
     pub fn mode(&self) -> Mode {
         self.task.mode()
+    }
+
+    /// Whether a resource is found again under another name.
+    pub fn renames(&self) -> Renames {
+        match self.task {
+            Task::Upgrade { renames, .. } => renames,
+            // A source names what it is for.
+            Task::Overlay { .. } | Task::Patch { .. } => Renames::Ignore,
+        }
     }
 
     /// What the user chose, but for who wins.
@@ -511,13 +525,10 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     };
     let source: Option<Vec<Input<'a>>> = read(Role::Source, spec.source)?;
     let (original, updated) = (read(Role::Original, spec.original)?, read(Role::Updated, spec.updated)?);
-    if let Some(at) = spec_node.get("onConflict").filter(|_| spec.on_conflict.is_some() && mode != Mode::ThreeWay) {
-        return Err(at.error("`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"));
-    }
-    if let Some(at) = spec_node.get("conflictLevel").filter(|_| spec.conflict_level.is_some() && mode != Mode::ThreeWay)
-    {
-        return Err(at.error("`spec.conflictLevel` must not be given: only mode `ThreeWay` has conflicts"));
-    }
+    let given = |name: &str, is_given: bool| spec_node.get(name).filter(|_| is_given);
+    only_in_three_way(mode, "spec.onConflict", given("onConflict", spec.on_conflict.is_some()))?;
+    only_in_three_way(mode, "spec.conflictLevel", given("conflictLevel", spec.conflict_level.is_some()))?;
+    only_in_three_way(mode, "spec.renames", given("renames", spec.renames.is_some()))?;
     let task = match mode {
         Mode::TwoWay => Task::Overlay { source },
         Mode::ThreeWay => Task::Upgrade {
@@ -525,6 +536,7 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
             updated,
             on_conflict: spec.on_conflict.unwrap_or_default(),
             conflict_level: spec.conflict_level.unwrap_or_default(),
+            renames: spec.renames.unwrap_or_default(),
         },
         Mode::Strategic => Task::Patch { source },
     };
@@ -543,6 +555,14 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         limit: limit(node, spec.max_output.map(|size| size.0), "spec.maxOutput"),
     };
     Config::new(task, settings)
+}
+
+/// Refuses a field of which only ThreeWay has the matter.
+fn only_in_three_way(mode: Mode, field: &str, given: Option<NodeRef<'_>>) -> Result<(), Error> {
+    let Some(at) = given.filter(|_| mode != Mode::ThreeWay) else { return Ok(()) };
+    let three_way = if field.starts_with("data.") { "three-way" } else { "ThreeWay" };
+    let has = if field.ends_with(".renames") { "follows renames" } else { "has conflicts" };
+    Err(at.error(format!("`{field}` must not be given: only mode `{three_way}` {has}")))
 }
 
 fn check_role(mode: Mode, role: Role, parent: &str, at: NodeRef<'_>) -> Result<(), Error> {
@@ -714,13 +734,14 @@ impl NamedRule {
     }
 }
 
-const DATA: [&str; 9] = [
+const DATA: [&str; 10] = [
     "mode",
     "source",
     "original",
     "updated",
     "onConflict",
     "conflictLevel",
+    "renames",
     "newElements",
     "inferMergeKeys",
     "maxOutput",
@@ -788,18 +809,21 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         &[("TakeUpdated", OnConflict::TakeUpdated), ("KeepDest", OnConflict::KeepDest), ("Fail", OnConflict::Fail)],
         &["TakeUpdated", "KeepDest", "Fail"],
     )?;
-    if let Some(at) = get("onConflict").filter(|_| mode != Mode::ThreeWay) {
-        return Err(at.error("`data.onConflict` must not be given: only mode `three-way` has conflicts"));
-    }
+    only_in_three_way(mode, "data.onConflict", get("onConflict"))?;
     let conflict_level = pick(
         "conflictLevel",
         get("conflictLevel"),
         &[("Line", ConflictLevel::Line), ("Value", ConflictLevel::Value)],
         &["Line", "Value"],
     )?;
-    if let Some(at) = get("conflictLevel").filter(|_| mode != Mode::ThreeWay) {
-        return Err(at.error("`data.conflictLevel` must not be given: only mode `three-way` has conflicts"));
-    }
+    only_in_three_way(mode, "data.conflictLevel", get("conflictLevel"))?;
+    let renames = pick(
+        "renames",
+        get("renames"),
+        &[("Follow", Renames::Follow), ("Ignore", Renames::Ignore)],
+        &["Follow", "Ignore"],
+    )?;
+    only_in_three_way(mode, "data.renames", get("renames"))?;
     let new_elements = pick(
         "newElements",
         get("newElements"),
@@ -814,6 +838,7 @@ fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
             updated,
             on_conflict: on_conflict.unwrap_or_default(),
             conflict_level: conflict_level.unwrap_or_default(),
+            renames: renames.unwrap_or_default(),
         },
         Mode::Strategic => Task::Patch { source },
     };

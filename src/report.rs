@@ -61,6 +61,13 @@ pub enum Report<'r, 'a> {
         /// The file that it moved to.
         to: &'a str,
     },
+    /// Dest and updated have one resource under different identities, for a side moved it.
+    Followed {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// Updated's resource.
+        updated: &'r Resource<'a>,
+    },
     /// Upstream moved a resource to a file of another package, to which the host of dest takes none.
     NotMoved {
         /// Dest's resource.

@@ -89,6 +89,8 @@ fn errors_of_the_spec() {
     says(&two_way("source: [{resources: [1]}]\n"), &["`spec.source[0].resources` must hold maps only"]);
     says(&two_way("onConflict: Fail\n"), &["`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"]);
     says(&two_way("conflictLevel: Line\n"), &["`spec.conflictLevel` must not be given: only mode `ThreeWay` has"]);
+    says(&two_way("renames: Ignore\n"), &["`spec.renames` must not be given: only mode `ThreeWay` follows renames"]);
+    says(&two_way("renames: No\n"), &["`spec.renames`", "\"No\"", "`Follow`", "`Ignore`"]);
     says(&two_way("conflictLevel: Word\n"), &["`spec.conflictLevel`", "\"Word\"", "`Line`", "`Value`"]);
     says(&two_way("newElements: First\n"), &["`spec.newElements` must be `Append` or `Prepend`, not \"First\""]);
     says(&two_way("inferMergeKeys: 1\n"), &["`spec.inferMergeKeys` must be `true` or `false`, not \"1\""]);
@@ -140,6 +142,8 @@ fn errors_of_a_config_map() {
     says(&data("{mode: two-way, source: x}"), &["`data.source` must select at least one item"]);
     says(&data("{mode: two-way, onConflict: Fail}"), &["`data.onConflict` must not be given"]);
     says(&data("{mode: two-way, conflictLevel: Line}"), &["`data.conflictLevel` must not be given"]);
+    says(&data("{mode: two-way, renames: Follow}"), &["`data.renames` must not be given: only mode `three-way`"]);
+    says(&data("{mode: three-way, renames: follow}"), &["`data.renames` must be", "\"follow\""]);
     says(&data("{mode: three-way, conflictLevel: line}"), &["`data.conflictLevel` must be", "\"line\""]);
     says(&data("{mode: two-way, newElements: x}"), &["`data.newElements` must be `Append` or `Prepend`, not \"x\""]);
     says(&data("{mode: two-way, inferMergeKeys: x}"), &["`data.inferMergeKeys` must be `true` or `false`"]);

@@ -102,7 +102,8 @@ fn what_is_new_has_the_path_of_its_file_and_no_annotation_for_it() {
             "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  annotations:\n    own: x\ndata:\n  x: '{value}'\n"
         )
     };
-    let (a1, a2, b, c) = (map("a", 1), map("a", 2), map("b", 1), map("c", 1));
+    let (a1, a2, b) = (map("a", 1), map("a", 2), map("b", 1));
+    let c = map("c", 1).replace("ConfigMap", "Secret");
     let (merged, results, texts) = merge(
         "{mode: ThreeWay}",
         [

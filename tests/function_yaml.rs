@@ -39,6 +39,7 @@ fn the_schema_names_every_field_and_every_value() {
             "onConflict",
             "openapi",
             "original",
+            "renames",
             "source",
             "updated"
         ]
@@ -143,7 +144,7 @@ fn full() -> Vec<Value> {
                 out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "maxOutput": "64Mi", "mergeKeys": [rule], "openapi": openapi})));
             }
         }
-        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "conflictLevel": "Value"})));
+        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "conflictLevel": "Value", "renames": "Ignore"})));
     }
     out
 }

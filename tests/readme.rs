@@ -265,6 +265,7 @@ fn each_config_of_the_documentation_is_understood() {
                 ("original:", "ThreeWay"),
                 ("onConflict", "ThreeWay"),
                 ("conflictLevel", "ThreeWay"),
+                ("renames", "ThreeWay"),
                 ("mode:", ""),
                 ("", "TwoWay"),
             ];

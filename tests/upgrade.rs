@@ -449,8 +449,9 @@ fn a_third_file_of_an_identity_comes_and_goes_by_its_path() {
 fn the_annotations_of_the_host_make_no_resource_differ() {
     let original = thing("a", "1")
         .replace("  name: a\n", "  name: a\n  annotations:\n    config.kubernetes.io/merge-source: original\n");
-    let updated = thing("z", "1")
-        .replace("  name: z\n", "  name: z\n  annotations:\n    config.kubernetes.io/merge-source: updated\n");
+    let other = thing("z", "1").replace("kind: Thing", "kind: Other");
+    let updated =
+        other.replace("  name: z\n", "  name: z\n  annotations:\n    config.kubernetes.io/merge-source: updated\n");
     let items = format!(
         "- {}- {}- {}",
         indent(&original, 2).trim_start(),
@@ -458,7 +459,7 @@ fn the_annotations_of_the_host_make_no_resource_differ() {
         indent(&thing("a", "1"), 2).trim_start()
     );
     let output = passes(&resource_list(&items, "mode: ThreeWay\nonConflict: KeepDest\n")).stdout;
-    assert_eq!(items_of(&output), format!("- {}", indent(&thing("z", "1"), 2).trim_start()));
+    assert_eq!(items_of(&output), format!("- {}", indent(&other, 2).trim_start()));
     assert_eq!(messages(&output), ["0 merged, 1 added, 1 deleted, 0 unchanged, 0 in conflict"]);
 }
 

@@ -35,6 +35,8 @@ pub struct Merged<'a> {
     /// The file that an item goes to, by its number, where that is another one. If annotations say where the item lies, they are among its
     /// edits.
     pub moved: BTreeMap<usize, String>,
+    /// What updated calls an item, by its number, where that is not what dest calls it: apiVersion, kind, namespace and name.
+    pub followed: BTreeMap<usize, [String; 4]>,
 }
 
 /// A resource that is new.
@@ -175,6 +177,7 @@ impl<'a> Run<'a> {
                 items: roles.gone.iter().map(|gone| if *gone { Item::Goes } else { Item::Stays }).collect(),
                 added: Vec::new(),
                 moved: BTreeMap::new(),
+                followed: BTreeMap::new(),
             },
             numbering: Numbering::default(),
         }
@@ -222,6 +225,15 @@ impl<'a> Run<'a> {
         }
         let path = transport::path_in_package(dest, to).filter(|_| dest.located == Located::ByAnnotation);
         Ok(path.map(|path| NewPlace { path, number: self.numbering.of_moved(to) }))
+    }
+
+    /// Notes that updated has a dest item under another identity.
+    pub(super) fn follow(&mut self, dest: &Resource<'a>, updated: &Resource<'a>) -> Result<(), Box<Outcome>> {
+        self.results.report(&Report::Followed { dest, updated })?;
+        if let (Some(item), Some(i)) = (dest.origin.item(), updated.identity) {
+            self.merged.followed.insert(item, [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned));
+        }
+        Ok(())
     }
 
     /// A dest item stays, and the annotations of the host say that it lies in another place.

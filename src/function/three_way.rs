@@ -27,7 +27,7 @@ pub(super) fn three_way<'a>(
         own_anchors(side, side.node)?;
     }
     let sides = Sides { original: roles.of(Role::Original), updated: roles.of(Role::Updated), dest: &roles.dest[..] };
-    let all = members(sides).map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
+    let all = members(sides, config.renames()).map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
     let mut run = Run::new(config, roles, budget);
     let is_new = |m: &&Member<'_, '_>| m.sides.original.is_none() && m.sides.dest.is_none();
     let new = all.iter().filter(is_new).filter_map(|m| m.sides.updated);
@@ -91,6 +91,9 @@ fn settle<'r, 'a>(
                 Move::Barred(to) => run.results.report(&Report::NotMoved { dest, to })?,
                 Move::Stays | Move::To(_) => {}
             }
+            if let Some([dest, updated]) = member.moved() {
+                run.follow(dest, updated)?;
+            }
             let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
             let fate = run.upgrade(dest, updated, merged, place)?;
             match fate {
@@ -123,8 +126,8 @@ fn keep<'a>(
     Ok(())
 }
 
-/// Resources that left upstream and that came there. One of the same kind and name under another version or group, or in another file,
-/// may have moved.
+/// Resources that left upstream and that came there, and that are not followed. One of the same kind and name under another version or
+/// group, or in another file, may have moved.
 #[derive(Default)]
 struct Upstream<'r, 'a> {
     left: Vec<(&'r Resource<'a>, LeftUpstream)>,

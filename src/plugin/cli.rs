@@ -125,6 +125,9 @@ pub struct Upgrade {
     /// Whether both sides may change one list without keys, or one text [default: line]
     #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
     pub conflict_level: Option<ConflictLevel>,
+    /// Whether a resource that has another name or namespace on a side is found again [default: follow]
+    #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
+    pub renames: Option<Renames>,
 }
 
 /// What all merges have.
@@ -205,6 +208,15 @@ pub enum ConflictLevel {
     Line,
     /// Values: such a list or text is in conflict as a whole
     Value,
+}
+
+/// Whether a resource is found again under another name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Renames {
+    /// In the same place, or with at least half of its text: local edits go along
+    Follow,
+    /// The old one is deleted, the new one added
+    Ignore,
 }
 
 /// Where new elements go.

@@ -18,7 +18,7 @@ mod spelling;
 mod text;
 
 use anyhow::Result;
-use krm_merge::policy::ConflictLevel;
+use krm_merge::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 
@@ -115,7 +115,9 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let said = document(models)?;
     let config = |task| config(task, &said, setting::limit(args.max_output));
     let conflict_level = ConflictLevel::Value;
-    let upgrade = || config(Task::Upgrade { original: None, updated: None, on_conflict, conflict_level });
+    // An object of a cluster keeps its name.
+    let renames = Renames::Ignore;
+    let upgrade = || config(Task::Upgrade { original: None, updated: None, on_conflict, conflict_level, renames });
     let config_of_upgrade = upgrade()?;
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {

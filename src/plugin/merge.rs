@@ -74,6 +74,8 @@ pub struct Merged {
     pub added: Vec<Added>,
     /// The file that an item goes to, by its number, where that is another one.
     pub moved: BTreeMap<usize, String>,
+    /// What updated calls an item, by its number, where that is not what dest calls it.
+    pub followed: BTreeMap<usize, [String; 4]>,
     /// What is to be told.
     pub results: Vec<Outcome>,
 }
@@ -81,7 +83,13 @@ pub struct Merged {
 impl Merged {
     /// Of a merge that could not be done.
     fn failed(error: Box<Outcome>) -> Self {
-        Self { items: Vec::new(), added: Vec::new(), moved: BTreeMap::new(), results: vec![*error] }
+        Self {
+            items: Vec::new(),
+            added: Vec::new(),
+            moved: BTreeMap::new(),
+            followed: BTreeMap::new(),
+            results: vec![*error],
+        }
     }
 }
 
@@ -100,7 +108,7 @@ fn run<'a>(
         .iter()
         .map(|new| Ok(Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text(&budget)? }));
     let added = added.collect::<Result<_, Box<Outcome>>>()?;
-    Ok(Merged { items: merged.items, added, moved: merged.moved, results })
+    Ok(Merged { items: merged.items, added, moved: merged.moved, followed: merged.followed, results })
 }
 
 /// Merges into dest what the other sides say. On an error among the results there are no changes.
@@ -405,7 +413,11 @@ impl LeftOut {
             let told = in_the_way.map(|why| format!("{here}: moved to {to} in updated, and stays here, for {why}"));
             let told = told.or_else(|| not_read(updated?, here));
             let named = Resource { identity: resource.package_identity(), ..resource.clone() };
-            if let (Some(told), Some(key)) = (told, key(Some(to), &named)) {
+            let key = match merged.followed.get(item) {
+                Some(identity) => Some((Some(to.clone()), identity.clone())),
+                None => key(Some(to), &named),
+            };
+            if let (Some(told), Some(key)) = (told, key) {
                 self.unmoved.insert(key, here.to_owned());
                 self.warn(Some(told));
             }

@@ -11,7 +11,7 @@ use krm_merge_function::config::{Config, Mode, NamedRule, Role, Settings, Task, 
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 
-use crate::cli::{Common, ConflictLevel, NewElements, OnConflict, Source, Upgrade};
+use crate::cli::{Common, ConflictLevel, NewElements, OnConflict, Renames, Source, Upgrade};
 use crate::side::{Side, parse};
 use crate::walk::shown;
 
@@ -38,6 +38,7 @@ enum Said {
 struct Flags {
     on_conflict: policy::OnConflict,
     conflict_level: policy::ConflictLevel,
+    renames: policy::Renames,
     new_elements: policy::NewElements,
     infer_merge_keys: Option<bool>,
     merge_keys: Vec<NamedRule>,
@@ -129,8 +130,8 @@ impl Flags {
 
     fn config(&self, mode: Mode) -> Result<Config<'_>> {
         let mut task = Task::of(mode);
-        if let Task::Upgrade { on_conflict, conflict_level, .. } = &mut task {
-            (*on_conflict, *conflict_level) = (self.on_conflict, self.conflict_level);
+        if let Task::Upgrade { on_conflict, conflict_level, renames, .. } = &mut task {
+            (*on_conflict, *conflict_level, *renames) = (self.on_conflict, self.conflict_level, self.renames);
         }
         let openapi = self.openapi.as_ref().map(|(name, document)| {
             let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
@@ -191,6 +192,10 @@ pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
     flags.conflict_level = match upgrade.conflict_level {
         Some(ConflictLevel::Value) => policy::ConflictLevel::Value,
         Some(ConflictLevel::Line) | None => policy::ConflictLevel::Line,
+    };
+    flags.renames = match upgrade.renames {
+        Some(Renames::Ignore) => policy::Renames::Ignore,
+        Some(Renames::Follow) | None => policy::Renames::Follow,
     };
     let mut given = Vec::new();
     for (role, path) in [(Role::Original, &upgrade.original), (Role::Updated, &upgrade.updated)] {

@@ -43,6 +43,7 @@ impl Outcome {
                 );
                 Self::new(Severity::Warning, message).about(dest)
             }
+            Report::Followed { dest, updated } => info(followed(dest, updated)).about(dest),
             Report::MovedApart { dest, from, to, policy } => moved_apart(dest, from, to, *policy),
             Report::MayHaveMoved { came, left, fate } => info(may_have_moved(came, left, *fate)).about(came),
             Report::Counts(Counts { merged, added, deleted, unchanged, conflicts }) => info(format!(
@@ -143,6 +144,17 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, policy: OnConflict) ->
     let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
     let settled = if policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
     Outcome::conflict(severity_of(policy), Clash { place: "its file".to_owned(), what, settled }).about(dest)
+}
+
+/// One resource under two identities. What differs in them is merged as any field is.
+fn followed(dest: &Resource<'_>, updated: &Resource<'_>) -> String {
+    let (here, there) = (known(dest), known(updated));
+    format!("{here} is {there} in updated: it is one resource that moved, and its edits are kept")
+}
+
+/// The identity by which a package knows a resource.
+fn known(resource: &Resource<'_>) -> String {
+    resource.package_identity().map(|identity| format!("`{identity}`")).unwrap_or_default()
 }
 
 fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget: &Budget) -> Outcome {

@@ -183,6 +183,29 @@ fn resources_go_to_the_files_to_which_upstream_took_them() {
 }
 
 #[test]
+fn what_has_another_name_and_another_file_upstream_is_followed_there() {
+    let data = |x: &'static str, y: &'static str| [("x", x), ("y", y)];
+    let v1 = package([("a.yaml", map("a", &data("'1'", "'1'")))]);
+    let v2 = package([("new/b.yaml", map("b", &data("'2'", "'1'")))]);
+    let mut here = package([("a.yaml", map("a", &data("'1'", "'7'")))]);
+    let folder = versions(&v1, &v2, &here);
+    assert_eq!(upgraded(&folder).1, "");
+    assert_eq!(read(&folder), package([("new/b.yaml", map("b", &data("'2'", "'7'")))]));
+    // Without renames the new one comes, and the old one, which was changed here, goes.
+    let folder = versions(&v1, &v2, &here);
+    let ran = folder.run(&[&UPGRADE[..], &["--renames", "ignore"]].concat());
+    assert!(ran.stderr.contains("the resource was deleted in updated and changed in dest"), "{ran:?}");
+    assert_eq!(read(&folder), v2);
+    // Where dest cannot take it to that file it has its new name in the old one.
+    here.insert(".krmignore".into(), "new/\n".into());
+    let folder = versions(&v1, &v2, &here);
+    let told =
+        "warning: a.yaml: moved to new/b.yaml in updated, and stays here, for `.krmignore` leaves that file out\n";
+    assert_eq!(upgraded(&folder).1, told);
+    assert_eq!(read(&folder)["a.yaml"], map("b", &data("'2'", "'7'")));
+}
+
+#[test]
 fn what_dest_cannot_take_to_a_file_stays_and_is_told() {
     let v1 = package([("a.yaml", map("a", &[("x", "'1'")]))]);
     let v2 = package([("new/a.yaml", map("a", &[("x", "'2'")]))]);

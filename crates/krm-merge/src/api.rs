@@ -11,7 +11,7 @@ use crate::limit::{Budget, Exceeded, Limit};
 use crate::package::{Ambiguous, Becomes, Member, members};
 use crate::patch::Reader;
 use crate::path::FieldPath;
-use crate::policy::Policy;
+use crate::policy::{Policy, Renames};
 use crate::resource::{Identity, Index, Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
 use crate::schema::{Dialect, Inference, Types};
@@ -139,7 +139,7 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
     let sides = Sides { original, updated, dest }.map(Package::resources);
     let sides = Sides { original: &sides.original[..], updated: &sides.updated, dest: &sides.dest };
     let mut resources = Vec::new();
-    for member in members(sides).map_err(Error::Ambiguous)? {
+    for member in members(sides, Renames::Follow).map_err(Error::Ambiguous)? {
         let becomes = member.merged(&rules)?;
         resources.extend(made(&member, becomes));
     }
@@ -437,14 +437,14 @@ mod tests {
     #[test]
     fn files_change_come_and_go() {
         let original = package(&[("a", map("a", "x: 1")), ("b", map("b", "x: 1"))]);
-        let updated = package(&[("a", map("a", "x: 2")), ("c", map("c", "x: 1"))]);
+        let updated = package(&[("a", map("a", "x: 2")), ("c", map("c", "z: 1"))]);
         let dest = package(&[("a", map("a", "x: 1, y: 1")), ("b", map("b", "x: 1")), ("d", map("d", "x: 1"))]);
         let merged = three_way(&original, &updated, &dest).expect("merged");
         let want = [
             ("a", Some(map("a", "x: 2, y: 1"))),
             ("b", None),
             ("d", Some(map("d", "x: 1"))),
-            ("c", Some(map("c", "x: 1"))),
+            ("c", Some(map("c", "z: 1"))),
         ];
         assert_eq!(merged.files().expect("small"), want.map(|(path, text)| (path.to_owned(), text)));
         assert_eq!(merged.conflicts().len(), 0);

@@ -3,15 +3,18 @@
 //! Conflicts stay open: who wins them is for whoever writes the result. Source: semantics.md, section 1.
 
 mod moves;
+mod renames;
 mod triples;
 
 use crate::merge::Merged;
+use crate::policy::Renames;
 use crate::resource::Resource;
 use crate::rules::{Rules, Unmergeable};
 use crate::sides::Sides;
 use crate::tree::Tree;
 
 use moves::MovedFiles;
+use renames::follow;
 use triples::triples;
 
 pub use moves::Move;
@@ -47,8 +50,8 @@ pub enum Becomes<'a> {
 ///
 /// # Errors
 /// Resources of one identity of which nobody can tell which ones are the same.
-pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
-    let triples = triples(sides)?;
+pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
+    let triples = follow(triples(sides)?, sides, renames);
     let files = MovedFiles::of(&triples, sides);
     let members = triples.into_iter().map(|triple| {
         let of = Sides::of(|side| triple[side].map(|number| &sides[side][number]));
@@ -65,6 +68,12 @@ impl<'a> Member<'_, 'a> {
             Move::To(path) => Some(path),
             Move::Stays | Move::Apart(_) | Move::Barred(_) => None,
         }
+    }
+
+    /// Dest's and updated's, where they are one resource that moved, and are not known by one identity.
+    pub fn moved(&self) -> Option<[&Resource<'a>; 2]> {
+        let (dest, updated) = (self.sides.dest?, self.sides.updated?);
+        (dest.package_identity() != updated.package_identity()).then_some([dest, updated])
     }
 
     /// Merges it.

@@ -48,6 +48,17 @@ pub struct Policy {
     pub conflict_level: ConflictLevel,
 }
 
+/// Whether a resource that has another name or namespace on a side is found again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
+pub enum Renames {
+    /// It is one resource, if it is in the same place or at least half of its text is the same: local edits go along.
+    #[default]
+    Follow,
+    /// The old one is deleted, the new one added.
+    Ignore,
+}
+
 /// What became of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {

@@ -1,0 +1,505 @@
+//! Which resources of different identity are one that moved: to another version or group, or to another name or namespace.
+//!
+//! It is decided between original and each other side alone, so swapping updated and dest pairs the same resources, and a second run pairs
+//! what the first one did. Where there is doubt nothing is joined: the one is deleted, the other one added, and nothing is lost.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::triples::{Resources, Triple};
+use crate::host::is_transport;
+use crate::policy::Renames;
+use crate::resource::{Identity, Resource};
+use crate::sides::{Side, Sides};
+use crate::yaml::{Kind, NodeRef};
+
+/// Joins the resources that are one, of those that have no partner by their identity.
+pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
+    let triples = joined(&triples, of_other_versions(&triples, sides));
+    match renames {
+        Renames::Follow => joined(&triples, of_other_names(&triples, sides)),
+        Renames::Ignore => triples,
+    }
+}
+
+/// Triples that are one, by their numbers.
+type Same = Vec<usize>;
+
+/// Joins each of these, unless one of them is to be joined twice, or a side has a resource in two of them. What is joined stands where
+/// the first of them stood.
+fn joined(triples: &[Triple], all: Vec<Same>) -> Vec<Triple> {
+    let mut claims = vec![0_usize; triples.len()];
+    for &number in all.iter().flatten() {
+        claims[number] += 1;
+    }
+    let are_apart = |same: &Same| {
+        Side::ALL.iter().all(|side| same.iter().filter(|number| triples[**number][*side].is_some()).count() <= 1)
+    };
+    let mut by_number: Vec<Option<Triple>> = triples.iter().copied().map(Some).collect();
+    for same in all.iter().filter(|same| same.iter().all(|number| claims[*number] == 1) && are_apart(same)) {
+        let whole = Sides::of(|side| same.iter().find_map(|number| triples[*number][side]));
+        for number in same {
+            by_number[*number] = None;
+        }
+        if let Some(first) = same.iter().min() {
+            by_number[*first] = Some(whole);
+        }
+    }
+    by_number.into_iter().flatten().collect()
+}
+
+/// The identity by which a package knows a resource of a triple.
+fn identity<'a>(triple: &Triple, sides: Resources<'_, 'a>) -> Option<Identity<'a>> {
+    Side::ALL.iter().find_map(|side| sides[*side][triple[*side]?].package_identity())
+}
+
+/// Where all resources of a triple lie; `None` where nothing says it, or they lie in several places.
+fn place<'a>(triple: &Triple, sides: Resources<'_, 'a>) -> Option<&'a str> {
+    let mut places = triple.iter().filter_map(|(side, number)| Some(sides[side][(*number)?].place()));
+    let first = places.next()?;
+    places.all(|place| place == first).then_some(first)?
+}
+
+/// Those of one kind, namespace and name, if no side has several of it; otherwise those of them at one path.
+fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
+    let identities: Vec<_> = triples.iter().map(|triple| identity(triple, sides)).collect();
+    let called = |number: usize| identities[number].map(|i| (i.kind, i.namespace, i.name));
+    let mut all = Vec::new();
+    for alike in grouped(0..triples.len(), called) {
+        let several =
+            Side::ALL.iter().any(|side| alike.iter().filter(|number| triples[**number][*side].is_some()).count() > 1);
+        match several {
+            false => all.push(alike),
+            true => all.extend(grouped(alike, |number| place(&triples[number], sides))),
+        }
+    }
+    // What both sides added is no move. In two versions of one group it is one resource to the server.
+    let group = |number: &usize| identities[*number].map(|i| i.api_version.rsplit_once('/').map(|(group, _)| group));
+    let came_from_one = |same: &Same| {
+        same.iter().any(|number| triples[*number].original.is_some())
+            || same.windows(2).all(|two| group(&two[0]) == group(&two[1]))
+    };
+    all.retain(|same| same.len() > 1 && came_from_one(same));
+    all
+}
+
+/// Numbers by what they have in common, in their order; those without it are in no group.
+fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(usize) -> Option<K>) -> Vec<Same> {
+    let mut groups: Vec<Same> = Vec::new();
+    let mut at: HashMap<K, usize> = HashMap::new();
+    for number in numbers {
+        let Some(key) = key(number) else { continue };
+        let group = *at.entry(key).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(number);
+    }
+    groups
+}
+
+/// Those of original that have another name or namespace in updated, in dest, or in both. What a side has not at all stays so: a likeness is
+/// too little to delete a resource for.
+fn of_other_names(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
+    let in_updated = Renamed::between(triples, sides, Side::Updated).partners();
+    let in_dest = Renamed::between(triples, sides, Side::Dest).partners();
+    let is_on_both = |number: &usize| triples[*number].updated.is_some() && triples[*number].dest.is_some();
+    let same = |number: usize| {
+        let (updated, dest) = (in_updated.get(&number).copied(), in_dest.get(&number).copied());
+        let mut others: Vec<usize> = updated.into_iter().chain(dest.filter(|dest| updated != Some(*dest))).collect();
+        // That both sides have the same one says more than any likeness.
+        if others.iter().any(is_on_both) {
+            others.retain(is_on_both);
+        }
+        let same: Same = [number].into_iter().chain(others).collect();
+        Side::ALL.iter().all(|side| same.iter().any(|number| triples[*number][*side].is_some())).then_some(same)
+    };
+    (0..triples.len())
+        .filter(|number| triples[*number].original.is_some())
+        .filter_map(same)
+        .filter(|s| s.len() > 1)
+        .collect()
+}
+
+/// The resources that original has alone of it and another side, and those that the other side has alone.
+struct Renamed<'s, 'a> {
+    gone: Vec<Candidate<'s, 'a>>,
+    come: Vec<Candidate<'s, 'a>>,
+}
+
+/// A resource that may have another name on another side.
+struct Candidate<'s, 'a> {
+    /// The number of its triple.
+    triple: usize,
+    resource: &'s Resource<'a>,
+    identity: Identity<'a>,
+    spot: Spot<'a>,
+    lines: Lines,
+}
+
+/// The place of a resource in its file: of how many of its type it is which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spot<'a> {
+    file: Option<&'a str>,
+    count: usize,
+    number: usize,
+}
+
+/// How like two resources are, the more telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Likeness {
+    /// How many of a thousand lines are the same.
+    lines: usize,
+    is_in_place: bool,
+    has_name: bool,
+    has_namespace: bool,
+}
+
+/// From how many same lines of a thousand on two texts are one.
+const HALF: usize = 500;
+
+/// How many lines are compared with one another at most. Beyond that only the place counts.
+const MOST_COMPARED: usize = 20_000_000;
+
+impl<'s, 'a> Renamed<'s, 'a> {
+    /// Between original and another side.
+    fn between(triples: &[Triple], sides: Resources<'s, 'a>, side: Side) -> Self {
+        let alone = |of: Side, other: Side| {
+            let spots = spots(sides[of]);
+            let all = triples.iter().enumerate().filter(|(_, triple)| triple[other].is_none());
+            let all = all.filter_map(|(number, triple)| {
+                let resource = &sides[of][triple[of]?];
+                let (identity, spot) = (resource.package_identity()?, spots[triple[of]?]);
+                Some(Candidate { triple: number, resource, identity, spot, lines: Lines::default() })
+            });
+            all.collect::<Vec<_>>()
+        };
+        let (mut gone, mut come) = (alone(Side::Original, side), alone(side, Side::Original));
+        let [left, came] = [&gone, &come].map(|all| all.iter().map(Candidate::type_of).collect::<HashSet<_>>());
+        gone.retain(|candidate| came.contains(&candidate.type_of()));
+        come.retain(|candidate| left.contains(&candidate.type_of()));
+        for candidate in gone.iter_mut().chain(&mut come) {
+            candidate.lines = Lines::of(candidate.resource);
+        }
+        Self { gone, come }
+    }
+
+    /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is as like.
+    fn partners(&self) -> HashMap<usize, usize> {
+        let mut of_gone: Vec<Best> = vec![Best::default(); self.gone.len()];
+        let mut of_come: Vec<Best> = vec![Best::default(); self.come.len()];
+        let mut left = MOST_COMPARED;
+        for (g, gone) in self.gone.iter().enumerate() {
+            for (c, come) in self.come.iter().enumerate() {
+                let Some(likeness) = gone.likeness(come, &mut left) else { continue };
+                of_gone[g].offer(likeness, c);
+                of_come[c].offer(likeness, g);
+            }
+        }
+        let partner = |(g, best): (usize, &Best)| {
+            let c = best.only()?;
+            (of_come[c].only() == Some(g)).then_some((self.gone[g].triple, self.come[c].triple))
+        };
+        of_gone.iter().enumerate().filter_map(partner).collect()
+    }
+}
+
+/// The one that is most like something, as far as is known.
+#[derive(Clone, Debug, Default)]
+struct Best(Option<(Likeness, Vec<usize>)>);
+
+impl Best {
+    fn offer(&mut self, likeness: Likeness, number: usize) {
+        match &mut self.0 {
+            Some((best, _)) if *best > likeness => {}
+            Some((best, all)) if *best == likeness => all.push(number),
+            slot => *slot = Some((likeness, vec![number])),
+        }
+    }
+
+    fn only(&self) -> Option<usize> {
+        match &self.0 {
+            Some((_, all)) if all.len() == 1 => all.first().copied(),
+            _ => None,
+        }
+    }
+}
+
+/// The spot of each resource of a side.
+fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
+    let mut counts: HashMap<_, usize> = HashMap::new();
+    let key = |r: &Resource<'a>| (r.place(), r.identity.map(|i| (i.api_version, i.kind)));
+    let mut number = |r: &Resource<'a>| {
+        let count = counts.entry(key(r)).or_default();
+        *count += 1;
+        *count
+    };
+    let numbers: Vec<usize> = resources.iter().map(&mut number).collect();
+    let spot = |(r, number): (&Resource<'a>, usize)| Spot {
+        file: r.place(),
+        count: counts.get(&key(r)).copied().unwrap_or_default(),
+        number,
+    };
+    resources.iter().zip(numbers).map(spot).collect()
+}
+
+impl<'a> Candidate<'_, 'a> {
+    fn type_of(&self) -> (&'a str, &'a str) {
+        (self.identity.api_version, self.identity.kind)
+    }
+
+    /// How like another one of its type and of another name it is; `None` where the two are not one: they lie in different places, and
+    /// less than half of their text is the same.
+    fn likeness(&self, other: &Self, left: &mut usize) -> Option<Likeness> {
+        let (own, others) = (self.identity, other.identity);
+        // What has one identity in several places is told apart by its path.
+        if self.type_of() != other.type_of() || own == others {
+            return None;
+        }
+        let cost = self.lines.counts.len().min(other.lines.counts.len());
+        let lines = if cost < *left { self.lines.same_of_thousand(&other.lines) } else { 0 };
+        *left = left.saturating_sub(cost);
+        let is_in_place = self.spot == other.spot;
+        let has_name = own.name == others.name;
+        let likeness = Likeness { lines, is_in_place, has_name, has_namespace: own.namespace == others.namespace };
+        (is_in_place || lines >= HALF).then_some(likeness)
+    }
+}
+
+/// The lines of a resource: each value with its path. What the host adds does not count, and what says who the resource is neither, for
+/// that may differ.
+#[derive(Debug, Default)]
+struct Lines {
+    counts: HashMap<u64, usize>,
+    total: usize,
+}
+
+impl Lines {
+    fn of(resource: &Resource<'_>) -> Self {
+        let mut lines = Self::default();
+        for (key, value) in resource.node.entries() {
+            match key.string() {
+                "apiVersion" | "kind" => {}
+                "metadata" => lines.add_metadata(value),
+                name => lines.add(value, hash(0, name)),
+            }
+        }
+        lines
+    }
+
+    fn add_metadata(&mut self, metadata: NodeRef<'_>) {
+        for (key, value) in metadata.entries() {
+            match key.string() {
+                "name" | "namespace" => {}
+                "annotations" => {
+                    let own = value.entries().filter(|(key, _)| !is_transport(key.string()));
+                    own.for_each(|(key, value)| self.add(value, hash(1, key.string())));
+                }
+                name => self.add(value, hash(2, name)),
+            }
+        }
+    }
+
+    fn add(&mut self, node: NodeRef<'_>, path: u64) {
+        match node.kind() {
+            Kind::Map => node.entries().for_each(|(key, value)| self.add(value, hash(path, key.string()))),
+            Kind::List => node.elements().for_each(|element| self.add(element, hash(path, ""))),
+            Kind::Scalar => node.string().lines().for_each(|line| self.push(hash(path, line.trim()))),
+            Kind::Alias => self.push(hash(path, node.text())),
+        }
+    }
+
+    fn push(&mut self, line: u64) {
+        *self.counts.entry(line).or_default() += 1;
+        self.total += 1;
+    }
+
+    fn same_of_thousand(&self, other: &Self) -> usize {
+        let (few, many) = if self.counts.len() < other.counts.len() { (self, other) } else { (other, self) };
+        let same = few.counts.iter().map(|(line, count)| many.counts.get(line).map_or(0, |other| *count.min(other)));
+        same.sum::<usize>().saturating_mul(1000).checked_div(self.total.max(other.total)).unwrap_or_default()
+    }
+}
+
+fn hash(path: u64, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (path, text).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::triples::triples;
+    use super::*;
+    use crate::resource::{Located, Origin};
+    use crate::yaml::Document;
+
+    type Written<'t> = [&'t [&'static str]; 3];
+
+    /// A resource of `apiVersion:name`, or `apiVersion:namespace/name`, of its data, a letter a line, and of its file, `f` where none is given.
+    fn document(written: &str) -> Document<'static> {
+        let mut words = written.split(' ');
+        let (api_version, name) = words.next().and_then(|head| head.split_once(':')).expect("a head");
+        let (namespace, name) = name.split_once('/').unwrap_or(("", name));
+        let data: Vec<String> = words.next().unwrap_or_default().chars().map(|letter| format!("{letter}: 1")).collect();
+        let text = format!(
+            "{{apiVersion: {api_version}, kind: A, metadata: {{name: {name}, namespace: '{namespace}'}}, data: {{{}}}}}",
+            data.join(", ")
+        );
+        Document::parse(text).expect("valid")
+    }
+
+    /// What is paired, as the heads of original, updated and dest.
+    fn paired(sides: Written<'_>, renames: Renames) -> Vec<String> {
+        let documents = sides.map(|side| side.iter().map(|written| document(written)).collect::<Vec<_>>());
+        let read = |side: usize| {
+            let resource = |(written, document): (&&'static str, _)| {
+                let path = Some(written.split(' ').nth(2).unwrap_or("f"));
+                let root = Document::roots(document).next().expect("a root");
+                Resource {
+                    path,
+                    relative_path: path,
+                    located: Located::ByFile,
+                    ..Resource::read(root, Origin::Item(0))
+                }
+            };
+            sides[side].iter().zip(&documents[side]).map(resource).collect::<Vec<_>>()
+        };
+        let [original, updated, dest] = [read(0), read(1), read(2)];
+        let resources = Sides { original: &original[..], updated: &updated, dest: &dest };
+        let all = follow(triples(resources).expect("paired"), resources, renames);
+        let head = |side: usize, number: Option<usize>| {
+            number.and_then(|number| sides[side][number].split(' ').next()).unwrap_or("-")
+        };
+        let shown = |t: Triple| [head(0, t.original), head(1, t.updated), head(2, t.dest)].join(" ");
+        let mut all: Vec<String> = all.into_iter().map(shown).collect();
+        all.sort();
+        all
+    }
+
+    /// Checks what is paired, also with updated and dest swapped, and in a second run in which dest is what came of the first one.
+    fn check(sides: Written<'_>, want: &[&str]) {
+        assert_eq!(paired(sides, Renames::Follow), want, "{sides:?}");
+        let swap = |triple: &String| {
+            let [o, u, d] = triple.split(' ').collect::<Vec<_>>()[..] else { return String::new() };
+            [o, d, u].join(" ")
+        };
+        let mut swapped: Vec<String> =
+            paired([sides[0], sides[2], sides[1]], Renames::Follow).iter().map(swap).collect();
+        swapped.sort();
+        assert_eq!(swapped, want, "{sides:?} with updated and dest swapped");
+    }
+
+    #[test]
+    fn another_version_or_group_is_one_resource() {
+        for (sides, want) in [
+            // Upstream alone, both sides, dest alone, and both to different ones.
+            ([&["v1:a"][..], &["v2:a"][..], &["v1:a"][..]], &["v1:a v2:a v1:a"][..]),
+            ([&["v1:a"], &["v2:a"], &["v2:a"]], &["v1:a v2:a v2:a"]),
+            ([&["v1:a"], &["v1:a"], &["g/v1:a"]], &["v1:a v1:a g/v1:a"]),
+            ([&["v1:a"], &["v2:a"], &["v3:a"]], &["v1:a v2:a v3:a"]),
+            // A side deleted it.
+            ([&["v1:a"], &["v2:a"], &[]], &["v1:a v2:a -"]),
+            // Wherever it lies.
+            ([&["v1:a x f"], &["v2:a y g"], &["v1:a z h"]], &["v1:a v2:a v1:a"]),
+            // A side has both, and nobody can tell which one is meant.
+            ([&["v1:a"], &["v1:a", "v2:a"], &["v2:a"]], &["- v2:a v2:a", "v1:a v1:a -"]),
+            ([&["v1:a"], &["v2:a"], &["v1:a", "v2:a"]], &["- v2:a v2:a", "v1:a - v1:a"]),
+            // Base and overlay: those at one path.
+            (
+                [&["v1:a x b", "v1:a x o"], &["v2:a x b", "v2:a x o"], &["v1:a x b", "v1:a x o"]],
+                &["v1:a v2:a v1:a", "v1:a v2:a v1:a"],
+            ),
+            // Both added it: one resource to the server only within a group.
+            ([&[], &["g/v1:a"], &["g/v2:a"]], &["- g/v1:a g/v2:a"]),
+            ([&[], &["g/v1:a"], &["v1:a"]], &["- - v1:a", "- g/v1:a -"]),
+        ] {
+            check(sides, want);
+            assert_eq!(paired(sides, Renames::Ignore), want, "{sides:?}");
+        }
+    }
+
+    #[test]
+    fn another_name_is_one_resource_in_its_place_or_with_half_of_its_text() {
+        for (sides, want) in [
+            // In its place, whatever is in it: upstream alone, both, dest alone, and both to different names.
+            ([&["v1:a xy"][..], &["v1:b z"][..], &["v1:a xy"][..]], &["v1:a v1:b v1:a"][..]),
+            ([&["v1:a xy"], &["v1:b z"], &["v1:b z"]], &["v1:a v1:b v1:b"]),
+            ([&["v1:a x"], &["v1:a x"], &["v1:b z"]], &["v1:a v1:a v1:b"]),
+            ([&["v1:a x"], &["v1:b y"], &["v1:c z"]], &["v1:a v1:b v1:c"]),
+            ([&["v1:n/a x"], &["v1:m/a y"], &["v1:n/a x"]], &["v1:n/a v1:m/a v1:n/a"]),
+            // In another file with half of its text, and with less.
+            ([&["v1:a xy f"], &["v1:b xz g"], &["v1:a xy f"]], &["v1:a v1:b v1:a"]),
+            ([&["v1:a xyz f"], &["v1:b xvw g"], &["v1:a xyz f"]], &["- v1:b -", "v1:a - v1:a"]),
+            // The most like one of several, in a file with another number of them.
+            ([&["v1:a xyz"], &["v1:b xyv", "v1:c xyz"], &["v1:a xyz"]], &["- v1:b -", "v1:a v1:c v1:a"]),
+            // As many as before, each in its place.
+            (
+                [&["v1:a x", "v1:b x"], &["v1:c x", "v1:d x"], &["v1:a x", "v1:b x"]],
+                &["v1:a v1:c v1:a", "v1:b v1:d v1:b"],
+            ),
+            // One identity in several files is no other name.
+            (
+                [&["v1:a x b", "v1:a y o"], &["v1:a x b", "v1:a y n"], &["v1:a x b", "v1:a y o"]],
+                &["- v1:a -", "v1:a - v1:a", "v1:a v1:a v1:a"],
+            ),
+            // Another type is never one.
+            ([&["v1:a x"], &["v2:b x"], &["v1:a x"]], &["- v2:b -", "v1:a - v1:a"]),
+            // A new version and a new name on different sides.
+            ([&["v1:a x"], &["v2:a x"], &["v1:b x"]], &["v1:a v2:a v1:b"]),
+        ] {
+            check(sides, want);
+        }
+    }
+
+    #[test]
+    fn in_doubt_nothing_is_joined() {
+        for (sides, want) in [
+            // Two are as like.
+            (
+                [&["v1:a x"][..], &["v1:b x", "v1:c x"][..], &["v1:a x"][..]],
+                &["- v1:b -", "- v1:c -", "v1:a - v1:a"][..],
+            ),
+            ([&["v1:a x", "v1:b x"], &["v1:c x"], &["v1:a x", "v1:b x"]], &["- v1:c -", "v1:a - v1:a", "v1:b - v1:b"]),
+            // The same once more, over what came of it.
+            ([&["v1:a x"], &["v1:b x", "v1:c x"], &["v1:b x", "v1:c x"]], &["- v1:b v1:b", "- v1:c v1:c", "v1:a - -"]),
+            // One side deleted it: a likeness is too little to delete the other side's.
+            ([&["v1:a x"], &["v1:b x"], &[]], &["- v1:b -", "v1:a - -"]),
+            // Dest has the new one already, beside the old one.
+            ([&["v1:a x"], &["v1:b x"], &["v1:a x", "v1:b x"]], &["- v1:b v1:b", "v1:a - v1:a"]),
+        ] {
+            check(sides, want);
+        }
+    }
+
+    #[test]
+    fn what_both_sides_have_says_more_than_a_likeness() {
+        // Dest has a copy of the old one under a name of its own. First run, and the second one.
+        check([&["v1:a xyz"], &["v1:b xyv"], &["v1:a xyz", "v1:m xyz"]], &["- - v1:m", "v1:a v1:b v1:a"]);
+        check([&["v1:a xyz"], &["v1:b xyv"], &["v1:b xyv", "v1:m xyz"]], &["- - v1:m", "v1:a v1:b v1:b"]);
+        // Dest renamed it, and upstream adds one that is like it. First run, and the second one.
+        check([&["v1:a xyz"], &["v1:a xyz", "v1:c xy"], &["v1:b xyz"]], &["- v1:c -", "v1:a v1:a v1:b"]);
+        check([&["v1:a xyz"], &["v1:a xyz", "v1:c xy"], &["v1:b xyz", "v1:c xy"]], &["- v1:c v1:c", "v1:a v1:a v1:b"]);
+    }
+
+    #[test]
+    fn renames_can_be_ignored() {
+        let sides: Written<'_> = [&["v1:a xy"], &["v1:b xy"], &["v1:a xy"]];
+        assert_eq!(paired(sides, Renames::Ignore), ["- v1:b -", "v1:a - v1:a"]);
+    }
+
+    #[test]
+    fn what_the_host_adds_and_who_a_resource_is_are_no_text_of_it() {
+        let lines = |text: &str| {
+            let document = Document::parse(text.to_owned()).expect("valid");
+            Lines::of(&Resource::read(document.roots().next().expect("a root"), Origin::Item(0))).total
+        };
+        for (text, want) in [
+            ("{apiVersion: v1, kind: A, metadata: {name: a, namespace: b}}", 0),
+            ("{kind: A, metadata: {annotations: {internal.config.kubernetes.io/path: f, mine: x}, labels: {a: b}}}", 2),
+            ("data:\n  script: |\n    one\n    two\n  list: [a, {b: c}]\n", 4),
+        ] {
+            assert_eq!(lines(text), want, "{text}");
+        }
+    }
+}
