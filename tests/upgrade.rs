@@ -230,7 +230,7 @@ fn lists_of_custom_resources_merge_and_new_fields_come_in_order_with_their_comme
     let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
     let want = thing(
         "a",
-        "\n  steps:\n  - name: one\n    run: b\n    mine: x # kept\n  - name: two\n  zeta: 1\n  # why beta\n  beta: 2 # yes\n  alpha: 3\n  omega: 4",
+        "\n  steps:\n  - name: one\n    run: b\n    mine: x # kept\n  - name: two\n  zeta: 1\n  omega: 4\n  # why beta\n  beta: 2 # yes\n  alpha: 3",
     );
     assert!(items_of(&output).starts_with(&at("a.yaml", &want)), "{output}");
 }

@@ -172,15 +172,17 @@ fn resources_of_a_file_come_go_and_are_in_conflict_whole() {
         return;
     }
     let map = |name: &str, x: u8| crate::support::map(name, &[("x", &format!("'{x}'"))]);
+    // Nothing in it is like the others, so it is no other one that was renamed.
+    let new = |name: &str| crate::support::map(name, &["p", "q", "r", "s", "t"].map(|key| (key, name)));
     let file = |all: &[String]| all.join("---\n");
     let original = file(&[map("a", 1), map("b", 1), map("c", 1)]);
-    let ours = file(&[map("a", 1), map("c", 2), map("ours", 1)]);
-    let theirs = file(&[map("b", 2), map("c", 1), map("theirs", 1)]);
+    let ours = file(&[map("a", 1), map("c", 2), new("ours")]);
+    let theirs = file(&[map("b", 2), map("c", 1), new("theirs")]);
     let repository = Repository::new("all.yaml", &original);
     repository.branch("all.yaml", &ours, &theirs);
     repository.fails(&["merge", "topic"]);
     let block = format!("<<<<<<< HEAD\n=======\n---\n{}>>>>>>> topic\n", map("b", 2));
-    let want = file(&[map("c", 2), map("ours", 1)]) + &block + "---\n" + &map("theirs", 1);
+    let want = file(&[map("c", 2), new("ours")]) + &block + "---\n" + &new("theirs");
     assert_eq!(repository.0.read("all.yaml"), want);
 }
 

@@ -5,7 +5,7 @@ use krm_merge::documents::{Item, changes};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
 use krm_merge::package::{Becomes, Member, members};
-use krm_merge::policy::OnConflict;
+use krm_merge::policy::{OnConflict, Renames};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
@@ -59,7 +59,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         resources: &'r Sides<Vec<Resource<'a>>>,
         rules: Rules<'a>,
     ) -> Option<Self> {
-        let all = members(Sides::of(|side| &resources[side][..])).ok()?;
+        let all = members(Sides::of(|side| &resources[side][..]), Renames::default()).ok()?;
         let merged = all.into_iter().map(|member| Some((member, member.merged(&rules).ok()?)));
         Some(Self { documents, rules, resources: merged.collect::<Option<_>>()? })
     }
