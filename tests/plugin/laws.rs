@@ -255,7 +255,7 @@ fn check(package: &[[File; 3]], executable: &BTreeSet<(usize, usize)>) {
 /// What the function makes of the same package under kpt, which writes it in its own form: file by file the same resources.
 fn check_with_kpt(package: &[[File; 3]]) {
     let folder = Folder::new();
-    let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: m\nspec:\n  mode: ThreeWay\n  original:\n  - path: upstream/v1/\n  updated:\n  - path: upstream/v2/\n";
+    let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: m\nspec:\n  mode: ThreeWay\n  renames: Ignore\n  original:\n  - path: upstream/v1/\n  updated:\n  - path: upstream/v2/\n";
     folder.write("fn.yaml", config);
     for (n, side) in SIDES.iter().enumerate() {
         let under_kpt = ["kpt/upstream/v1", "kpt/upstream/v2", "kpt"][n];
