@@ -4,6 +4,7 @@
 //! anything impossible. A ConfigMap says the same in strings, for `kpt fn eval -- mode=…`. Nothing is guessed: what is not understood
 //! is an error that names the field, quotes what was written and says what is allowed.
 
+mod data;
 mod deserialize;
 
 use std::collections::BTreeMap;
@@ -476,7 +477,7 @@ impl<'a> Config<'a> {
         let text = |key| node.get(key).and_then(NodeRef::as_str).unwrap_or_default();
         match (text("apiVersion"), text("kind")) {
             (API_VERSION, KIND) => read_merge(node),
-            ("v1", "ConfigMap") => read_config_map(node),
+            ("v1", "ConfigMap") => data::read(node),
             (version, kind) => {
                 let at = if kind == KIND || kind == "ConfigMap" { node.get("apiVersion") } else { node.get("kind") };
                 Err(at.unwrap_or(node).error(format!(
@@ -732,128 +733,6 @@ impl NamedRule {
         }
         Ok(Self { name, rule: ListRule { api_version: rule.api_version, kind: rule.kind, path, list } })
     }
-}
-
-const DATA: [&str; 10] = [
-    "mode",
-    "source",
-    "original",
-    "updated",
-    "onConflict",
-    "conflictLevel",
-    "renames",
-    "newElements",
-    "inferMergeKeys",
-    "maxOutput",
-];
-
-/// The meaning of one of the names that a field of `data` may have.
-fn pick<T: Copy>(
-    field: &str,
-    node: Option<NodeRef<'_>>,
-    names: &[(&str, T)],
-    allowed: &[&str],
-) -> Result<Option<T>, Error> {
-    let Some(node) = node else { return Ok(None) };
-    match names.iter().find(|n| n.0 == node.string()) {
-        Some((_, value)) => Ok(Some(*value)),
-        None => Err(node.error(format!("`data.{field}` must be {}, not \"{}\"", one_of(allowed), node.string()))),
-    }
-}
-
-/// Reads the ConfigMap form, in which every value is a string.
-fn read_config_map<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
-    let data = node.get("data").filter(|d| !d.is_null());
-    let entries: Vec<(NodeRef<'a>, NodeRef<'a>)> = data.into_iter().flat_map(NodeRef::fields).collect();
-    for (key, value) in &entries {
-        if !DATA.contains(&key.string()) {
-            return Err(key.error(format!(
-                "`data` must not have the field \"{}\"; allowed: {}",
-                key.string(),
-                one_of(&DATA)
-            )));
-        }
-        if value.is_container() {
-            return Err(value.error(format!("`data.{}` must be a string", key.string())));
-        }
-    }
-    let get = |name: &str| entries.iter().find(|(k, _)| k.string() == name).map(|e| e.1);
-    const SHORT: [&str; 3] = ["two-way", "three-way", "strategic"];
-    let modes = [
-        ("two-way", Mode::TwoWay),
-        ("three-way", Mode::ThreeWay),
-        ("strategic", Mode::Strategic),
-        ("TwoWay", Mode::TwoWay),
-        ("ThreeWay", Mode::ThreeWay),
-        ("Strategic", Mode::Strategic),
-    ];
-    let Some(mode) = pick("mode", get("mode"), &modes, &SHORT)? else {
-        return Err(data.unwrap_or(node).error(format!("`data.mode` must be given: {}", one_of(&SHORT))));
-    };
-    let read = |role: Role| {
-        let Some(value) = get(role.name()) else { return Ok(None) };
-        check_role(mode, role, "data", value)?;
-        let field = format!("data.{}", role.name());
-        let text = value.string();
-        let from = if text.contains('\n') || text.contains(": ") {
-            From::Yaml(text)
-        } else {
-            From::Path { path: clean_path(value, &field)?, keep: Keep::Stay }
-        };
-        Ok(Some(vec![Input { field, node: value, from, target: None }]))
-    };
-    let (source, original, updated) = (read(Role::Source)?, read(Role::Original)?, read(Role::Updated)?);
-    let on_conflict = pick(
-        "onConflict",
-        get("onConflict"),
-        &[("TakeUpdated", OnConflict::TakeUpdated), ("KeepDest", OnConflict::KeepDest), ("Fail", OnConflict::Fail)],
-        &["TakeUpdated", "KeepDest", "Fail"],
-    )?;
-    only_in_three_way(mode, "data.onConflict", get("onConflict"))?;
-    let conflict_level = pick(
-        "conflictLevel",
-        get("conflictLevel"),
-        &[("Line", ConflictLevel::Line), ("Value", ConflictLevel::Value)],
-        &["Line", "Value"],
-    )?;
-    only_in_three_way(mode, "data.conflictLevel", get("conflictLevel"))?;
-    let renames = pick(
-        "renames",
-        get("renames"),
-        &[("Follow", Renames::Follow), ("Ignore", Renames::Ignore)],
-        &["Follow", "Ignore"],
-    )?;
-    only_in_three_way(mode, "data.renames", get("renames"))?;
-    let new_elements = pick(
-        "newElements",
-        get("newElements"),
-        &[("Append", NewElements::Append), ("Prepend", NewElements::Prepend)],
-        &["Append", "Prepend"],
-    )?;
-    let infer = pick("inferMergeKeys", get("inferMergeKeys"), &[("true", true), ("false", false)], &["true", "false"])?;
-    let task = match mode {
-        Mode::TwoWay => Task::Overlay { source },
-        Mode::ThreeWay => Task::Upgrade {
-            original,
-            updated,
-            on_conflict: on_conflict.unwrap_or_default(),
-            conflict_level: conflict_level.unwrap_or_default(),
-            renames: renames.unwrap_or_default(),
-        },
-        Mode::Strategic => Task::Patch { source },
-    };
-    let asked = get("maxOutput").map(|at| {
-        let wrong = || at.error(format!("`data.maxOutput` must be {SIZE}, not \"{}\"", at.string()));
-        Asked::parse(at.string()).ok_or_else(wrong)
-    });
-    let settings = Settings {
-        new_elements: new_elements.unwrap_or_default(),
-        infer_merge_keys: infer,
-        merge_keys: Vec::new(),
-        openapi: None,
-        limit: limit(node, asked.transpose()?, "data.maxOutput"),
-    };
-    Config::new(task, settings)
 }
 
 /// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.

@@ -95,6 +95,23 @@ pub fn live(args: &Live) -> Result<End> {
     Ok(if args.exit_code && !merge.changes.is_empty() { End::Differs } else { End::Done })
 }
 
+/// Tells that nobody knows what was applied to an object.
+fn of_unknown_origin(local: &Local) -> Outcome {
+    let why = match local.live.as_ref().and_then(object::last_applied) {
+        None => "it was not applied by `kubectl apply`, so".to_owned(),
+        Some(_) => format!("`{}` must hold what was applied to it, which it does not, so", object::LAST_APPLIED),
+    };
+    let message = format!("{}: {why} nobody can tell what changed in it since", local.address);
+    Outcome::new(Severity::Warning, message)
+}
+
+/// Tells that an object is being deleted.
+fn being_deleted(local: &Local) -> Option<Outcome> {
+    let since = local.live.as_ref()?["metadata"]["deletionTimestamp"].as_str()?;
+    let message = format!("{}: it is being deleted since {since}, and what is set in it goes with it", local.address);
+    Some(Outcome::new(Severity::Warning, message))
+}
+
 /// The merge over all resources, on objects without what the server populates. What was applied by other means than `kubectl apply` has no
 /// original: what the files say is set in it, and nobody can tell who changed it.
 fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Result<(Side, Merge, Page)> {
@@ -135,24 +152,9 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
-        for local in locals.iter().filter(others) {
-            let message = match local.live.as_ref().and_then(object::last_applied) {
-                None => "it was not applied by `kubectl apply`, so".to_owned(),
-                Some(_) => {
-                    format!("`{}` must hold what was applied to it, which it does not, so", object::LAST_APPLIED)
-                }
-            };
-            let message = format!("{}: {message} nobody can tell what changed in it since", local.address);
-            merged.results.push(Outcome::new(Severity::Warning, message));
-        }
+        merged.results.extend(locals.iter().filter(others).map(of_unknown_origin));
     }
-    for local in locals {
-        if let Some(since) = local.live.as_ref().and_then(|live| live["metadata"]["deletionTimestamp"].as_str()) {
-            let message =
-                format!("{}: it is being deleted since {since}, and what is set in it goes with it", local.address);
-            merged.results.push(Outcome::new(Severity::Warning, message));
-        }
-    }
+    merged.results.extend(locals.iter().filter_map(being_deleted));
     if !keeps {
         merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
     }

@@ -1,0 +1,136 @@
+//! The functionConfig as a ConfigMap says it: in strings, for `kpt fn eval -- mode=…`.
+
+use krm_merge::limit::Asked;
+use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Renames};
+use krm_merge::yaml::{Error, NodeRef};
+
+use super::{
+    Config, From, Input, Keep, Mode, Role, SIZE, Settings, Task, check_role, clean_path, limit, one_of,
+    only_in_three_way,
+};
+
+/// The fields that it may have.
+const FIELDS: [&str; 10] = [
+    "mode",
+    "source",
+    "original",
+    "updated",
+    "onConflict",
+    "conflictLevel",
+    "renames",
+    "newElements",
+    "inferMergeKeys",
+    "maxOutput",
+];
+
+const SHORT: [&str; 3] = ["two-way", "three-way", "strategic"];
+
+const MODES: [(&str, Mode); 6] = [
+    (SHORT[0], Mode::TwoWay),
+    (SHORT[1], Mode::ThreeWay),
+    (SHORT[2], Mode::Strategic),
+    ("TwoWay", Mode::TwoWay),
+    ("ThreeWay", Mode::ThreeWay),
+    ("Strategic", Mode::Strategic),
+];
+
+/// The entries of `data`.
+struct Data<'a>(Vec<(NodeRef<'a>, NodeRef<'a>)>);
+
+/// Reads a ConfigMap.
+///
+/// # Errors
+/// A field that is unknown, or whose value is none that is allowed.
+pub(super) fn read<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
+    let place = node.get("data").filter(|d| !d.is_null());
+    let data = Data::of(place)?;
+    let Some(mode) = data.pick_among("mode", &MODES, &SHORT)? else {
+        return Err(place.unwrap_or(node).error(format!("`data.mode` must be given: {}", one_of(&SHORT))));
+    };
+    let (source, original) = (data.role(mode, Role::Source)?, data.role(mode, Role::Original)?);
+    let updated = data.role(mode, Role::Updated)?;
+    let on_conflict = data.pick(
+        "onConflict",
+        &[("TakeUpdated", OnConflict::TakeUpdated), ("KeepDest", OnConflict::KeepDest), ("Fail", OnConflict::Fail)],
+    )?;
+    let conflict_level =
+        data.pick("conflictLevel", &[("Line", ConflictLevel::Line), ("Value", ConflictLevel::Value)])?;
+    let renames = data.pick("renames", &[("Follow", Renames::Follow), ("Ignore", Renames::Ignore)])?;
+    for field in ["onConflict", "conflictLevel", "renames"] {
+        only_in_three_way(mode, &format!("data.{field}"), data.get(field))?;
+    }
+    let task = match mode {
+        Mode::TwoWay => Task::Overlay { source },
+        Mode::ThreeWay => Task::Upgrade {
+            original,
+            updated,
+            on_conflict: on_conflict.unwrap_or_default(),
+            conflict_level: conflict_level.unwrap_or_default(),
+            renames: renames.unwrap_or_default(),
+        },
+        Mode::Strategic => Task::Patch { source },
+    };
+    let asked = data.get("maxOutput").map(|at| {
+        let wrong = || at.error(format!("`data.maxOutput` must be {SIZE}, not \"{}\"", at.string()));
+        Asked::parse(at.string()).ok_or_else(wrong)
+    });
+    let new = [("Append", NewElements::Append), ("Prepend", NewElements::Prepend)];
+    let settings = Settings {
+        new_elements: data.pick("newElements", &new)?.unwrap_or_default(),
+        infer_merge_keys: data.pick("inferMergeKeys", &[("true", true), ("false", false)])?,
+        merge_keys: Vec::new(),
+        openapi: None,
+        limit: limit(node, asked.transpose()?, "data.maxOutput"),
+    };
+    Config::new(task, settings)
+}
+
+impl<'a> Data<'a> {
+    fn of(data: Option<NodeRef<'a>>) -> Result<Self, Error> {
+        let entries: Vec<(NodeRef<'a>, NodeRef<'a>)> = data.into_iter().flat_map(NodeRef::fields).collect();
+        for (key, value) in &entries {
+            if !FIELDS.contains(&key.string()) {
+                let allowed = one_of(&FIELDS);
+                let message = format!("`data` must not have the field \"{}\"; allowed: {allowed}", key.string());
+                return Err(key.error(message));
+            }
+            if value.is_container() {
+                return Err(value.error(format!("`data.{}` must be a string", key.string())));
+            }
+        }
+        Ok(Self(entries))
+    }
+
+    fn get(&self, name: &str) -> Option<NodeRef<'a>> {
+        self.0.iter().find(|(key, _)| key.string() == name).map(|(_, value)| *value)
+    }
+
+    /// The meaning of the name that a field has.
+    fn pick<T: Copy>(&self, field: &str, names: &[(&str, T)]) -> Result<Option<T>, Error> {
+        let allowed: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+        self.pick_among(field, names, &allowed)
+    }
+
+    /// The same, where a message names not all that is allowed.
+    fn pick_among<T: Copy>(&self, field: &str, names: &[(&str, T)], told: &[&str]) -> Result<Option<T>, Error> {
+        let Some(node) = self.get(field) else { return Ok(None) };
+        match names.iter().find(|(name, _)| *name == node.string()) {
+            Some((_, value)) => Ok(Some(*value)),
+            None => Err(node.error(format!("`data.{field}` must be {}, not \"{}\"", one_of(told), node.string()))),
+        }
+    }
+
+    /// The input of a role: YAML text, or the path of a file or folder.
+    fn role(&self, mode: Mode, role: Role) -> Result<Option<Vec<Input<'a>>>, Error> {
+        let Some(value) = self.get(role.name()) else { return Ok(None) };
+        check_role(mode, role, "data", value)?;
+        let field = format!("data.{}", role.name());
+        let text = value.string();
+        let from = if text.contains('\n') || text.contains(": ") {
+            From::Yaml(text)
+        } else {
+            From::Path { path: clean_path(value, &field)?, keep: Keep::Stay }
+        };
+        Ok(Some(vec![Input { field, node: value, from, target: None }]))
+    }
+}
