@@ -56,7 +56,7 @@ fn the_same_source_in_another_folder_is_the_same_binary() {
     }
     let here = static_binary();
     let folder = scratch("another/folder");
-    for part in ["Cargo.toml", "Cargo.lock", "src", "image", "benches", "xtask"] {
+    for part in ["Cargo.toml", "Cargo.lock", "src", "crates", "image", "benches", "xtask"] {
         run(Command::new("cp").arg("-r").arg(root().join(part)).arg(&folder)).passes();
     }
     let crates = scratch("another-cargo-home");
