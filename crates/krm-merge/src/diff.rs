@@ -104,6 +104,10 @@ struct Sides<'a> {
     dest: Option<NodeRef<'a>>,
 }
 
+fn has_merge_entry(node: NodeRef<'_>) -> bool {
+    node.document().has_merge_keys() && node.resolve().entries().any(|(key, _)| key.is_merge_key())
+}
+
 impl<'a> Sides<'a> {
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
@@ -111,7 +115,10 @@ impl<'a> Sides<'a> {
 
     /// A change inside of a map or list, and of its order; `None` where nothing happened.
     fn inside(self, inside: Inside<'a>) -> Option<Change<'a>> {
-        let order = if inside.emptied == Emptied::Goes { Order::OfDest } else { Order::From(self.original) };
+        // What `<<` brings in stands in no place of its own.
+        let sides = [self.original, self.updated, self.dest];
+        let has_no_order = inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(has_merge_entry);
+        let order = if has_no_order { Order::OfDest } else { Order::From(self.original) };
         let inside = Inside { order, ..inside };
         let says_nothing = inside.children.is_empty() && !inside.has_new_order();
         if says_nothing && self.original.is_some() && inside.emptied == Emptied::Stays {
