@@ -526,10 +526,7 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     };
     let source: Option<Vec<Input<'a>>> = read(Role::Source, spec.source)?;
     let (original, updated) = (read(Role::Original, spec.original)?, read(Role::Updated, spec.updated)?);
-    let given = |name: &str, is_given: bool| spec_node.get(name).filter(|_| is_given);
-    only_in_three_way(mode, "spec.onConflict", given("onConflict", spec.on_conflict.is_some()))?;
-    only_in_three_way(mode, "spec.conflictLevel", given("conflictLevel", spec.conflict_level.is_some()))?;
-    only_in_three_way(mode, "spec.renames", given("renames", spec.renames.is_some()))?;
+    check_three_way(mode, "spec", "ThreeWay", |name| spec_node.get(name).filter(|given| !given.is_null()))?;
     let task = match mode {
         Mode::TwoWay => Task::Overlay { source },
         Mode::ThreeWay => Task::Upgrade {
@@ -558,12 +555,24 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     Config::new(task, settings)
 }
 
-/// Refuses a field of which only ThreeWay has the matter.
-fn only_in_three_way(mode: Mode, field: &str, given: Option<NodeRef<'_>>) -> Result<(), Error> {
-    let Some(at) = given.filter(|_| mode != Mode::ThreeWay) else { return Ok(()) };
-    let three_way = if field.starts_with("data.") { "three-way" } else { "ThreeWay" };
-    let has = if field.ends_with(".renames") { "follows renames" } else { "has conflicts" };
-    Err(at.error(format!("`{field}` must not be given: only mode `{three_way}` {has}")))
+/// The fields that only ThreeWay has, each with why.
+const OF_THREE_WAY: [(&str, &str); 3] =
+    [("onConflict", "has conflicts"), ("conflictLevel", "has conflicts"), ("renames", "follows renames")];
+
+/// Refuses fields in a mode that does not have them. `three_way` is the name of the one that does.
+fn check_three_way<'a>(
+    mode: Mode,
+    parent: &str,
+    three_way: &str,
+    given: impl Fn(&str) -> Option<NodeRef<'a>>,
+) -> Result<(), Error> {
+    let found = OF_THREE_WAY.iter().find_map(|(name, why)| Some((name, why, given(name)?)));
+    match found.filter(|_| mode != Mode::ThreeWay) {
+        Some((name, why, at)) => {
+            Err(at.error(format!("`{parent}.{name}` must not be given: only mode `{three_way}` {why}")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_role(mode: Mode, role: Role, parent: &str, at: NodeRef<'_>) -> Result<(), Error> {

@@ -48,13 +48,8 @@ pub struct Roles<'a> {
 impl<'a> Roles<'a> {
     /// The CustomResourceDefinitions of all roles, those of updated last: the newest word on a type counts.
     pub fn definitions(&self) -> Vec<NodeRef<'a>> {
-        let is_definition = |r: &&Resource<'a>| {
-            r.identity.is_some_and(|i| {
-                i.kind == "CustomResourceDefinition" && i.api_version.starts_with("apiextensions.k8s.io/")
-            })
-        };
         let others = self.others.iter().flat_map(|(_, members)| members);
-        self.dest.iter().chain(others).filter(is_definition).map(|r| r.node).collect()
+        self.dest.iter().chain(others).filter(|r| r.is_definition()).map(|r| r.node).collect()
     }
 
     /// Checks that a role is played.

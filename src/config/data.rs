@@ -5,8 +5,7 @@ use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Renames};
 use krm_merge::yaml::{Error, NodeRef};
 
 use super::{
-    Config, From, Input, Keep, Mode, Role, SIZE, Settings, Task, check_role, clean_path, limit, one_of,
-    only_in_three_way,
+    Config, From, Input, Keep, Mode, Role, SIZE, Settings, Task, check_role, check_three_way, clean_path, limit, one_of,
 };
 
 /// The fields that it may have.
@@ -56,9 +55,7 @@ pub(super) fn read<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let conflict_level =
         data.pick("conflictLevel", &[("Line", ConflictLevel::Line), ("Value", ConflictLevel::Value)])?;
     let renames = data.pick("renames", &[("Follow", Renames::Follow), ("Ignore", Renames::Ignore)])?;
-    for field in ["onConflict", "conflictLevel", "renames"] {
-        only_in_three_way(mode, &format!("data.{field}"), data.get(field))?;
-    }
+    check_three_way(mode, "data", SHORT[1], |name| data.get(name))?;
     let task = match mode {
         Mode::TwoWay => Task::Overlay { source },
         Mode::ThreeWay => Task::Upgrade {

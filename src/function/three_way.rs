@@ -47,7 +47,7 @@ pub(super) fn three_way<'a>(
     Ok((run.merged, run.results))
 }
 
-/// Carries out what becomes of a resource.
+/// Carries out what the merge makes of a resource.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
     run: &mut Run<'a>,

@@ -159,12 +159,11 @@ impl File<'_> {
 
     /// Merges it into dest.
     fn carry(self, dest: &Side, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
-        let Self { path, sides, has, turned, .. } = &self;
-        let policy = combiner.on_conflict;
         let is_changed = self.is_changed();
+        let Self { path, sides, has, bytes: [old, new, here], turned } = self;
+        let policy = combiner.on_conflict;
         let like_updated = || sides[1].and_then(|held| held.disk.clone());
-        let change = |old, new, like| Change { path: (*path).to_owned(), old, new, like };
-        let [old, new, here] = self.bytes.clone();
+        let change = |old, new, like| Change { path: path.to_owned(), old, new, like };
         if has[2] == Has::Resources && taken.left.contains(path) {
             carried.changes.push(change(here, new, like_updated()));
             return;
@@ -179,7 +178,7 @@ impl File<'_> {
             return;
         }
         if !is_changed {
-            carried.changes.push(change(here.clone(), here, turned.clone()));
+            carried.changes.push(change(here.clone(), here, turned));
             return;
         }
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
@@ -188,19 +187,19 @@ impl File<'_> {
             carried.results.extend(combined(path, &text, policy));
             let wins = if policy == OnConflict::TakeUpdated { text.updated } else { text.dest };
             if wins.as_bytes() != here || turned.is_some() {
-                carried.changes.push(change(Some(here.clone()), Some(wins.into_bytes()), turned.clone()));
+                carried.changes.push(change(Some(here.clone()), Some(wins.into_bytes()), turned));
             }
             return;
         }
         let is_conflict = here != old;
         if is_conflict {
-            carried.results.push(conflict(path, *has, policy));
+            carried.results.push(conflict(path, has, policy));
         }
         let stays_deleted = here.is_none() && old.is_some();
         if stays_deleted || (is_conflict && policy != OnConflict::TakeUpdated) {
             return;
         }
-        let like = if here.is_some() { turned.clone() } else { like_updated() };
+        let like = if here.is_some() { turned } else { like_updated() };
         carried.changes.push(change(here, new, like));
     }
 }

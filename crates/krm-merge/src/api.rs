@@ -2,6 +2,7 @@
 //!
 //! A host that needs more, as results or annotations, takes [`crate::package`] and [`crate::rules`] in their place.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -39,7 +40,8 @@ struct File {
 pub struct Merged<'a> {
     dest: &'a Package,
     resources: Vec<MergedResource<'a>>,
-    pick: Vec<Pick>,
+    /// The side that wins each conflict; updated wins those that have none.
+    picks: Vec<Pick>,
 }
 
 /// What becomes of one resource.
@@ -112,7 +114,7 @@ impl From<Box<Unmergeable<'_>>> for Error {
 /// Lists merge by the keys of the built-in types, and by inferred keys where a type is not known.
 ///
 /// # Errors
-/// A text that cannot be merged; resources of which nobody can tell which ones are the same.
+/// A text that cannot be merged; resources that cannot be told apart.
 ///
 /// # Examples
 /// ```
@@ -134,8 +136,7 @@ impl From<Box<Unmergeable<'_>>> for Error {
 /// # Ok::<(), krm_merge::Error>(())
 /// ```
 pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Package) -> Result<Merged<'a>, Error> {
-    static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On, Dialect::Server));
-    let rules = Rules { types: &TYPES, reader: Reader::Kyaml, policy: Policy::default(), budget: &dest.budget };
+    let rules = with_built_in_types(dest);
     let sides = Sides { original, updated, dest }.map(Package::resources);
     let sides = Sides { original: &sides.original[..], updated: &sides.updated, dest: &sides.dest };
     let mut resources = Vec::new();
@@ -159,8 +160,7 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
 /// # Ok::<(), krm_merge::Error>(())
 /// ```
 pub fn two_way<'a>(source: &'a Package, dest: &'a Package) -> Result<Merged<'a>, Error> {
-    static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On, Dialect::Server));
-    let rules = Rules { types: &TYPES, reader: Reader::Kyaml, policy: Policy::default(), budget: &dest.budget };
+    let rules = with_built_in_types(dest);
     let put = |source: &Resource<'a>, rules: &Rules<'a>| Ok(rules.added(source)?);
     merge_sources(source, dest, &rules, put)
 }
@@ -191,7 +191,13 @@ pub fn strategic<'a>(patch: &'a Package, dest: &'a Package, types: &'a Types<'a>
     merge_sources(patch, dest, &rules, refuse)
 }
 
-/// Merges each source into its partner; `alone` says what becomes of one without.
+/// Rules for a merge into dest that know the built-in types.
+fn with_built_in_types(dest: &Package) -> Rules<'_> {
+    static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On, Dialect::Server));
+    Rules { types: &TYPES, reader: Reader::Kyaml, policy: Policy::default(), budget: &dest.budget }
+}
+
+/// Merges each source into its partner. `alone` says what a source without one gives.
 fn merge_sources<'a>(
     source: &'a Package,
     dest: &'a Package,
@@ -203,10 +209,11 @@ fn merge_sources<'a>(
     let stays =
         |(number, item): (usize, &Resource<'a>)| MergedResource::of(item, Some(number), Some(Tree::Node(item.node)));
     let mut resources: Vec<MergedResource<'a>> = items.iter().enumerate().map(stays).collect();
+    let mut added: HashMap<Identity<'a>, usize> = HashMap::new();
     for source in source.resources() {
         let Some(identity) = source.identity else { continue };
         // A resource that an earlier source added is merged into.
-        let new = || resources.iter().position(|made| made.number.is_none() && made.identity == Some(identity));
+        let new = || added.get(&identity).copied();
         match index.partner(identity, source.relative_path).map_err(Error::Partner)?.or_else(new) {
             Some(number) => {
                 if let Some(tree) = resources[number].tree.take() {
@@ -214,7 +221,10 @@ fn merge_sources<'a>(
                     resources[number].tree = rules.patched(about, tree, &source)?.tree;
                 }
             }
-            None => resources.push(MergedResource::of(&source, None, alone(&source, rules)?)),
+            None => {
+                added.insert(identity, resources.len());
+                resources.push(MergedResource::of(&source, None, alone(&source, rules)?));
+            }
         }
     }
     Ok(Merged::new(dest, resources))
@@ -294,9 +304,7 @@ impl<'a> MergedResource<'a> {
 
 impl<'a> Merged<'a> {
     fn new(dest: &'a Package, resources: Vec<MergedResource<'a>>) -> Self {
-        let mut merged = Self { dest, resources, pick: Vec::new() };
-        merged.pick = vec![Pick::Updated; merged.conflicts().len()];
-        merged
+        Self { dest, resources, picks: Vec::new() }
     }
 
     /// The conflicts, in the order of the resources.
@@ -311,8 +319,7 @@ impl<'a> Merged<'a> {
     /// The same merge with a side picked in each conflict; without, updated wins.
     #[must_use]
     pub fn resolve(mut self, pick: impl FnMut(&Conflict<'a>) -> Pick) -> Self {
-        let picks = self.conflicts().iter().map(pick).collect();
-        self.pick = picks;
+        self.picks = self.conflicts().iter().map(pick).collect();
         self
     }
 
@@ -322,7 +329,7 @@ impl<'a> Merged<'a> {
     /// They take more bytes than what comes of such an input may.
     pub fn files(&self) -> Result<Vec<(String, Option<String>)>, Error> {
         let budget = Budget::new(limit(&self.dest.files));
-        let mut picks = self.pick.iter().copied();
+        let mut picks = self.picks.iter().copied();
         let mut items = vec![Item::Stays; self.dest.roots().count()];
         let roots: Vec<_> = self.dest.roots().collect();
         let mut added: Vec<(&str, String)> = Vec::new();

@@ -104,10 +104,6 @@ struct Sides<'a> {
     dest: Option<NodeRef<'a>>,
 }
 
-fn has_merge_entry(node: NodeRef<'_>) -> bool {
-    node.document().has_merge_keys() && node.resolve().entries().any(|(key, _)| key.is_merge_key())
-}
-
 impl<'a> Sides<'a> {
     fn expecting(self, wants: Wants<'a>) -> Option<Change<'a>> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
@@ -117,7 +113,8 @@ impl<'a> Sides<'a> {
     fn inside(self, inside: Inside<'a>) -> Option<Change<'a>> {
         // What `<<` brings in stands in no place of its own.
         let sides = [self.original, self.updated, self.dest];
-        let has_no_order = inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(has_merge_entry);
+        let has_no_order =
+            inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(|side| side.resolve().has_merge_entry());
         let order = if has_no_order { Order::OfDest } else { Order::From(self.original) };
         let inside = Inside { order, ..inside };
         let says_nothing = inside.children.is_empty() && !inside.has_new_order();

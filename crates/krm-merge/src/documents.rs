@@ -1,4 +1,4 @@
-//! What becomes of the resources of a text, and the text with it.
+//! The text of a file after a merge: its documents edited and removed.
 
 use std::ops::Range;
 
@@ -16,31 +16,39 @@ pub enum Item {
     Goes,
 }
 
-/// A text with what becomes of its documents. Each comes with where it lies: disjoint, and in the order of the text.
+/// A text with its documents edited and removed. Each comes with where it lies: disjoint, and in the order of the text.
 pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> String {
-    changes(text, documents).apply(text, 0..text.len())
+    rewritten(text, documents).0
 }
 
 /// The same as edits.
 pub fn changes<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> TextEdits {
-    let mut all: Vec<Edit> = Vec::new();
+    rewritten(text, documents).1
+}
+
+fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> (String, TextEdits) {
+    let (mut out, mut all) = (String::with_capacity(text.len()), Vec::new());
+    let mut written = 0;
     for (range, item) in documents {
-        match item {
-            Item::Stays => {}
-            Item::Edited(edits) => {
-                let is_within = |edit: &&Edit| range.start <= edit.range.start && edit.range.end <= range.end;
-                all.extend(edits.iter().filter(is_within).cloned());
-            }
-            Item::Goes => {
-                // Three dots end a document, so they go with it unless they now end the one before.
-                let has_dots = text[range.end..].starts_with("...");
-                let before = || TextEdits::sorted(all.clone()).apply(text, 0..range.start);
-                let end = if has_dots && is_ended(&before()) { next_line(text, range.end) } else { range.end };
-                all.push(Edit { range: range.start..end, text: String::new() });
-            }
+        if *item == Item::Stays {
+            continue;
         }
+        out.push_str(&text[written..range.start]);
+        written = range.end;
+        if let Item::Edited(edits) = item {
+            let is_within = |edit: &&Edit| range.start <= edit.range.start && edit.range.end <= range.end;
+            all.extend(edits.iter().filter(is_within).cloned());
+            out.push_str(&edits.apply(text, range));
+            continue;
+        }
+        // Three dots end a document, so they go with it unless they now end the one before.
+        if text[written..].starts_with("...") && is_ended(&out) {
+            written = next_line(text, written);
+        }
+        all.push(Edit { range: range.start..written, text: String::new() });
     }
-    TextEdits::sorted(all)
+    out.push_str(&text[written..]);
+    (out, TextEdits::sorted(all))
 }
 
 /// Whether no document is open at the end of a text.

@@ -49,7 +49,7 @@ pub enum Becomes<'a> {
 /// The resources of three packages side by side, in the order of dest, then of updated, then of original.
 ///
 /// # Errors
-/// Resources of one identity of which nobody can tell which ones are the same.
+/// Resources of one identity that cannot be told apart.
 pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
     let triples = follow(triples(sides)?, sides, renames);
     let files = MovedFiles::of(&triples, sides);

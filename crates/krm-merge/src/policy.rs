@@ -26,7 +26,7 @@ pub enum NewElements {
     Prepend,
 }
 
-/// How fine the parts are of which each may be changed by one side only.
+/// How fine the parts are that both sides may change without a conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum ConflictLevel {

@@ -18,6 +18,7 @@ use crate::merge::Merged;
 use crate::path::{FieldPath, Step};
 use crate::policy::{ConflictLevel, Policy};
 use crate::schema::Cursor;
+use crate::sides::Sides;
 use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
 use crate::warning::{Combined, Notice, Warning};
 use crate::yaml::NodeRef;
@@ -175,8 +176,12 @@ impl<'a> Refiner<'a, '_> {
     }
 
     fn conflict(&mut self, conflict: Conflict<'a>) -> Tree<'a> {
-        let Some(sides) = Sides::of(&conflict) else { return conflict.into() };
-        let finer = if sides.all(NodeRef::is_list) { self.list(&conflict, sides) } else { self.text(&conflict, sides) };
+        let Some(sides) = values_of(&conflict) else { return conflict.into() };
+        let finer = if sides.iter().all(|(_, side)| side.is_list()) {
+            self.list(&conflict, sides)
+        } else {
+            self.text(&conflict, sides)
+        };
         match finer {
             Some(tree) => {
                 self.finer.push(conflict.path);
@@ -186,7 +191,7 @@ impl<'a> Refiner<'a, '_> {
         }
     }
 
-    fn text(&mut self, conflict: &Conflict<'a>, sides: Sides<'a>) -> Option<Tree<'a>> {
+    fn text(&mut self, conflict: &Conflict<'a>, sides: Values<'a>) -> Option<Tree<'a>> {
         let texts = [sides.original.as_str()?, sides.updated.as_str()?, sides.dest.as_str()?];
         let name = conflict.path.steps().last().and_then(|step| match step {
             Step::Field(name) => Some(&**name),
@@ -224,23 +229,12 @@ fn overlap<'a>(conflict: &Conflict<'a>, dest: Tree<'a>, updated: Tree<'a>) -> Tr
 }
 
 /// A value that is there in all versions.
-#[derive(Clone, Copy)]
-struct Sides<'a> {
-    original: NodeRef<'a>,
-    updated: NodeRef<'a>,
-    dest: NodeRef<'a>,
-}
+type Values<'a> = Sides<NodeRef<'a>>;
 
-impl<'a> Sides<'a> {
-    /// Of a conflict between whole values.
-    fn of(conflict: &Conflict<'a>) -> Option<Self> {
-        let (Some(Tree::Node(dest)), Taking::Value) = (&conflict.dest, &conflict.taking) else { return None };
-        Some(Self { original: conflict.original?, updated: conflict.updated?, dest: *dest })
-    }
-
-    fn all(self, is: impl Fn(NodeRef<'a>) -> bool) -> bool {
-        is(self.original) && is(self.updated) && is(self.dest)
-    }
+/// The values of a conflict between whole values.
+fn values_of<'a>(conflict: &Conflict<'a>) -> Option<Values<'a>> {
+    let (Some(Tree::Node(dest)), Taking::Value) = (&conflict.dest, &conflict.taking) else { return None };
+    Some(Sides { original: conflict.original?, updated: conflict.updated?, dest: *dest })
 }
 
 #[cfg(test)]

@@ -180,6 +180,12 @@ impl<'a> Resource<'a> {
         self.relative_path.filter(|_| self.located != Located::Nowhere)
     }
 
+    /// Whether it is a CustomResourceDefinition.
+    pub fn is_definition(&self) -> bool {
+        self.identity
+            .is_some_and(|i| i.kind == "CustomResourceDefinition" && i.api_version.starts_with("apiextensions.k8s.io/"))
+    }
+
     /// The identity by which a package knows it: what a `# kpt-merge: namespace/name` comment on `metadata` says stands in for namespace
     /// and name. Source: kpt writes it when a function renames what came from upstream.
     pub fn package_identity(&self) -> Option<Identity<'a>> {

@@ -121,13 +121,8 @@ fn resources<'a>(name: &str, document: &'a Document<'static>) -> Option<Vec<Reso
 
 /// The CustomResourceDefinitions of all sides.
 fn definitions<'a>(resources: &Sides<Vec<Resource<'a>>>) -> Vec<NodeRef<'a>> {
-    let is_definition = |resource: &&Resource<'a>| {
-        resource
-            .identity
-            .is_some_and(|i| i.kind == "CustomResourceDefinition" && i.api_version.starts_with("apiextensions.k8s.io/"))
-    };
     let Sides { original, updated, dest } = resources;
-    [dest, original, updated].into_iter().flatten().filter(is_definition).map(|resource| resource.node).collect()
+    [dest, original, updated].into_iter().flatten().filter(|r| r.is_definition()).map(|r| r.node).collect()
 }
 
 /// A label of git's on the one line of its marker; one that this git does not know stays as it was written, `%X`.

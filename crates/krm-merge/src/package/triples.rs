@@ -19,7 +19,7 @@ pub(super) type Resources<'s, 'a> = Sides<&'s [Resource<'a>]>;
 /// The resources of one identity, side by side, by their numbers.
 type Group = Sides<Vec<usize>>;
 
-/// Resources of one identity of which nobody can tell which ones are the same.
+/// Resources of one identity that cannot be told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ambiguous {

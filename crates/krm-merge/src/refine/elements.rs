@@ -10,11 +10,12 @@ use std::ops::Range;
 
 use super::partners::add_changed;
 use super::three::{Anchor, Changed, Hunk, Part, matches, parts};
-use super::{Refiner, Sides, Sources, overlap};
+use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
 use crate::diff::{Paired, diff_paired};
 use crate::merge::merge_at;
 use crate::path::Step;
+use crate::sides::Sides;
 use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, settle};
 use crate::warning::Combined;
 use crate::yaml::{NodeRef, Place, comment_text, same};
@@ -28,11 +29,7 @@ struct Version<'a> {
 }
 
 /// All versions of a list.
-struct Versions<'a> {
-    original: Version<'a>,
-    updated: Version<'a>,
-    dest: Version<'a>,
-}
+type Versions<'a> = Sides<Version<'a>>;
 
 /// A piece of the merged list.
 enum Piece<'a> {
@@ -44,8 +41,8 @@ enum Piece<'a> {
 
 impl<'a> Refiner<'a, '_> {
     /// A list in conflict with the changes of both sides in it; `None` where that would be the same conflict.
-    pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Sides<'a>) -> Option<Tree<'a>> {
-        let versions = Versions::of(sides);
+    pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>) -> Option<Tree<'a>> {
+        let versions = numbered(sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
         let [in_updated, in_dest] = [updated, dest].map(|side| {
             let mut found = matches(&original.numbers, &side.numbers);
@@ -186,17 +183,17 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>
     overlap(conflict, settled(for_dest, Pick::Dest), settled(for_updated, Pick::Updated))
 }
 
-impl<'a> Versions<'a> {
-    fn of(sides: Sides<'a>) -> Self {
-        let mut numbering = Numbering::default();
-        let mut version = |list: NodeRef<'a>| {
-            let elements: Vec<NodeRef<'a>> = list.elements().collect();
-            let numbers = elements.iter().map(|element| numbering.of(*element)).collect();
-            Version { list, elements, numbers }
-        };
-        Self { original: version(sides.original), updated: version(sides.updated), dest: version(sides.dest) }
-    }
+/// The versions of a list with their elements numbered.
+fn numbered(lists: Values<'_>) -> Versions<'_> {
+    let mut numbering = Numbering::default();
+    lists.map(|list| {
+        let elements: Vec<NodeRef<'_>> = list.elements().collect();
+        let numbers = elements.iter().map(|element| numbering.of(*element)).collect();
+        Version { list, elements, numbers }
+    })
+}
 
+impl<'a> Versions<'a> {
     fn paired(&self, at: Anchor) -> Paired<'a> {
         Paired {
             original: self.original.elements[at.original],

@@ -311,7 +311,7 @@ impl Layout<'_> {
         let doc = node.document();
         let text = doc.source();
         let mut out = Vec::new();
-        if !matches!(tree, Tree::Branch(_)) && node.entries().any(|(k, _)| k.is_merge_key()) {
+        if !matches!(tree, Tree::Branch(_)) && node.has_merge_entry() {
             for (key, value) in node.fields() {
                 let tree = Tree::Node(value);
                 out.extend(self.new_child(

@@ -427,6 +427,11 @@ impl<'a> NodeRef<'a> {
         })
     }
 
+    /// Whether it is a map with a `<<` entry.
+    pub(crate) fn has_merge_entry(self) -> bool {
+        self.doc.has_merges && self.entries().any(|(key, _)| key.is_merge_key())
+    }
+
     /// Whether this key is the merge key `<<`, bare or as `!!merge`.
     pub(crate) fn is_merge_key(self) -> bool {
         self.doc.has_merges
@@ -486,7 +491,7 @@ impl<'a> NodeRef<'a> {
     pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
         let is_meant = |(k, _): &(NodeRef<'a>, NodeRef<'a>)| !k.is_container() && k.string() == key;
         let own = self.entries().find(|e| is_meant(e) && !e.0.is_merge_key());
-        let has_more = || self.doc.has_merges && self.entries().any(|(k, _)| k.is_merge_key());
+        let has_more = || self.has_merge_entry();
         own.or_else(|| if has_more() { self.fields().find(is_meant) } else { None }).map(|(_, v)| v)
     }
 
