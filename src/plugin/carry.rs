@@ -4,8 +4,9 @@
 //! settles those of resources. A file that dest deleted stays deleted. Whether a file can be executed is taken by the same rule, and in
 //! silence where its content is in conflict.
 //!
-//! A path may hold resources on one side and none on another. Then its resources are merged by identity, wherever they lie, and its plain
-//! content as a file; where both would have to stand at one path, someone must decide. Plain content is `P`, resources are `R`, `*` is any:
+//! A path that updated and dest hold in different forms is a text on all sides (`one_form.rs`). Only where its resources lie at another path,
+//! too, are they merged by identity, wherever they lie, and the plain content as a file; where both would have to stand at one path, someone
+//! must decide. Plain content is `P`, resources are `R`, `*` is any:
 //!
 //! | original | updated | dest | what becomes of the path |
 //! |---|---|---|---|
@@ -19,6 +20,7 @@
 //! | `*` | `P` | `R` | updated's, where all of dest's resources move to other files; otherwise an error, unless updated is as original: dest's resources and upstream's file cannot both be there |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -31,7 +33,8 @@ use krm_merge_function::results::{self, Clash, Outcome, REASON, Severity, how_of
 use crate::combine::Combiner;
 use crate::disk::is_executable;
 use crate::merge::{Change, is_conflict, is_empty, paths, severity};
-use crate::side::{Held, Root, Side};
+use crate::one_form::are_of_one_kind;
+use crate::side::{Content, Held, Root, Side};
 use crate::walk::Tree;
 
 /// What becomes of the files that hold no resources.
@@ -133,6 +136,16 @@ struct File<'s> {
 }
 
 impl File<'_> {
+    /// What its sides hold, as a message has it.
+    fn form(&self) -> Form {
+        let is_mixed = |held: &&Held| matches!(held.content, Content::Mixed(_));
+        match self.has[0] {
+            _ if self.sides.iter().flatten().any(is_mixed) => Form::Mixed,
+            Has::Resources => Form::NoResourcesAnyMore,
+            Has::Plain | Has::Nothing => Form::NoResources,
+        }
+    }
+
     /// Whether upstream changed it, and dest does not have that yet.
     fn is_changed(&self) -> bool {
         let [old, new, here] = &self.bytes;
@@ -159,7 +172,7 @@ impl File<'_> {
 
     /// Merges it into dest.
     fn carry(self, dest: &Side, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
-        let is_changed = self.is_changed();
+        let (is_changed, form) = (self.is_changed(), self.form());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
         let policy = combiner.on_conflict;
         let like_updated = || sides[1].and_then(|held| held.disk.clone());
@@ -182,9 +195,9 @@ impl File<'_> {
             return;
         }
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
-            && let Some(text) = combiner.combined(path, [old, new, here])
+            && let Some(text) = combiner.combined(form.name(path, [old, new, here]), [old, new, here])
         {
-            carried.results.extend(combined(path, &text, policy));
+            carried.results.extend(combined(path, form, &text, policy));
             let wins = if policy == OnConflict::TakeUpdated { text.updated } else { text.dest };
             if wins.as_bytes() != here || turned.is_some() {
                 carried.changes.push(change(Some(here.clone()), Some(wins.into_bytes()), turned));
@@ -193,7 +206,7 @@ impl File<'_> {
         }
         let is_conflict = here != old;
         if is_conflict {
-            carried.results.push(conflict(path, has, policy));
+            carried.results.push(conflict(path, form, has, policy));
         }
         let stays_deleted = here.is_none() && old.is_some();
         if stays_deleted || (is_conflict && policy != OnConflict::TakeUpdated) {
@@ -272,25 +285,52 @@ pub fn not_added(path: &str, from: &str) -> String {
     format!("{path}: new in {from}, and not added, for `.krmignore` leaves it out")
 }
 
+/// What the sides of a file hold that is merged as a file.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    NoResources,
+    NoResourcesAnyMore,
+    /// Resources on one side, something else on another.
+    Mixed,
+}
+
+impl Form {
+    /// The name that says what document the file is. What is a resource on one side alone has no fields to merge by, but lines, unless it is of
+    /// one kind everywhere.
+    fn name<'p>(self, path: &'p str, texts: [&[u8]; 3]) -> Option<&'p str> {
+        match self {
+            Self::NoResources | Self::NoResourcesAnyMore => Some(path),
+            Self::Mixed => are_of_one_kind(texts).then_some(path),
+        }
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoResources => "the file, which holds no resources,",
+            Self::NoResourcesAnyMore => "the file, which holds no resources any more,",
+            Self::Mixed => "the file, which holds resources on one side and something else on another,",
+        })
+    }
+}
+
 /// What is told of a file that was merged.
-fn combined(path: &str, text: &Text, policy: OnConflict) -> Option<Outcome> {
+fn combined(path: &str, form: Form, text: &Text, policy: OnConflict) -> Option<Outcome> {
     let how = how_of(text.how);
     let file = Some(results::File { path: path.to_owned(), index: None });
     if text.is_in_conflict() {
         let settled = policy.settled(&Taking::Overlap);
-        let what =
-            format!("the file, which holds no resources, was changed in dest and changed in updated, and merged {how}");
+        let what = format!("{form} was changed in dest and changed in updated, and merged {how}");
         let clash = Clash { place: "the file".to_owned(), what, settled };
         return Some(Outcome { file, ..Outcome::conflict(severity(policy), clash) });
     }
-    let message = format!(
-        "the file, which holds no resources, was changed in dest and in updated, and merged {how}: look whether it is right"
-    );
+    let message = format!("{form} was changed in dest and in updated, and merged {how}: look whether it is right");
     let tags = BTreeMap::from([(REASON.to_owned(), "combined".to_owned())]);
     text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
 }
 
-fn conflict(path: &str, [original, updated, dest]: [Has; 3], policy: OnConflict) -> Outcome {
+fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], policy: OnConflict) -> Outcome {
     let did = |side: &str, has: Has| match (original, has) {
         (Has::Nothing, _) => format!("added in {side}"),
         (_, Has::Nothing) => format!("deleted in {side}"),
@@ -304,8 +344,7 @@ fn conflict(path: &str, [original, updated, dest]: [Has; 3], policy: OnConflict)
         OnConflict::KeepDest => Settled::Dest,
         OnConflict::Fail => Settled::Open,
     };
-    let which = if original == Has::Resources { "holds no resources any more" } else { "holds no resources" };
-    let what = format!("the file, which {which}, was {} and {}", did("dest", dest), did("updated", updated));
+    let what = format!("{form} was {} and {}", did("dest", dest), did("updated", updated));
     let file = Some(results::File { path: path.to_owned(), index: None });
     let clash = Clash { place: "the whole file".to_owned(), what, settled };
     Outcome { file, ..Outcome::conflict(severity(policy), clash) }

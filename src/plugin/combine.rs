@@ -26,11 +26,11 @@ impl<'b> Combiner<'b> {
         Self { on_conflict, policy, types: Types::new(rules, inference, Dialect::Server), budget }
     }
 
-    /// The versions of a file as original, updated and dest have it in one; `None` where one of them is no text, or none of it is spared the
-    /// conflict.
-    pub fn combined(&self, path: &str, sides: [&[u8]; 3]) -> Option<Text> {
+    /// The versions of a file as original, updated and dest have it in one: as the document that its name says it is, or line by line where
+    /// no name is given. `None` where one of them is no text, or none of it is spared the conflict.
+    pub fn combined(&self, name: Option<&str>, sides: [&[u8]; 3]) -> Option<Text> {
         let [original, updated, dest] = sides.map(|bytes| std::str::from_utf8(bytes).ok());
-        refine_text(path, [original?, updated?, dest?], self.cursor(path), self.policy, self.budget)
+        refine_text(name, [original?, updated?, dest?], self.cursor(name.unwrap_or_default()), self.policy, self.budget)
     }
 
     /// What is known of the lists in a file: kustomize knows its own by their name, for nothing in them has to say what they are.

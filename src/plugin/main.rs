@@ -11,6 +11,7 @@ mod git;
 mod live;
 mod merge;
 mod moved;
+mod one_form;
 mod output;
 mod progress;
 mod regular;

@@ -13,19 +13,21 @@ use krm_merge_function::results::{Outcome, to_yaml};
 
 use crate::edit::end;
 use crate::merge::Merge;
-use crate::side::{Root, Side, holds, list_of};
+use crate::side::{Content, Root, Side, holds, list_of};
 
 /// The files that hold resources, as the merge leaves them. A file that was one of dest's resources is one still where nothing else tells.
 fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
     let mut texts = BTreeMap::new();
     for held in &dest.files {
-        let Some(document) = held.document() else { continue };
-        texts.insert(held.path.as_str(), document.source().to_owned());
+        if let Content::Resources(document) | Content::Mixed(document) = &held.content {
+            texts.insert(held.path.as_str(), document.source().to_owned());
+        }
     }
     for change in &merge.changes {
         let path = change.path.as_str();
         let text = change.new.as_deref().map(String::from_utf8_lossy);
-        let was = texts.remove(path).is_some() || matches!(dest.root, Root::Cluster);
+        texts.remove(path);
+        let was = dest.at(path).is_some_and(|held| held.document().is_some()) || matches!(dest.root, Root::Cluster);
         // A plain file may have become resources, and a new one may be no resource.
         texts.extend(text.filter(|text| was || holds(path, text)).map(|text| (path, text.into_owned())));
     }

@@ -11,6 +11,7 @@ use crate::cli::{Common, Output};
 use crate::diff;
 use crate::disk::{self, Replacement};
 use crate::merge::{Merge, is_conflict, merge};
+use crate::one_form;
 use crate::output;
 use crate::progress::Progress;
 use crate::screen::{self, Page, Reader};
@@ -42,6 +43,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(&dest);
     setting.check_not_empty()?;
+    one_form::agree(&mut dest, &mut setting.given)?;
     if common.in_place && !common.dry_run {
         disk::clean(&leftovers(&dest))?;
     }

@@ -64,6 +64,8 @@ pub struct Held {
 pub enum Content {
     /// Resources.
     Resources(Box<Document<'static>>),
+    /// Resources, but another side has something else at this path, so the file is merged as a text.
+    Mixed(Box<Document<'static>>),
     /// Anything else, which nobody reads unless it has to be compared.
     Other,
 }
@@ -257,7 +259,7 @@ impl Held {
     pub fn document(&self) -> Option<&Document<'static>> {
         match &self.content {
             Content::Resources(document) => Some(document),
-            Content::Other => None,
+            Content::Mixed(_) | Content::Other => None,
         }
     }
 
@@ -270,7 +272,7 @@ impl Held {
     /// Its bytes.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         match (&self.content, &self.disk) {
-            (Content::Resources(document), _) => Ok(document.source().as_bytes().to_vec()),
+            (Content::Resources(document) | Content::Mixed(document), _) => Ok(document.source().as_bytes().to_vec()),
             (Content::Other, Some(disk)) => fs::read(disk).with_context(|| self.name.clone()),
             (Content::Other, None) => Ok(Vec::new()),
         }

@@ -344,24 +344,24 @@ fn a_file_that_held_no_resources_gets_those_of_upstream() {
     assert!(folder.read("here/list.yaml").contains("{name: l}"));
     assert_eq!(folder.read("here/mine.yaml"), format!("# nothing of mine\n---\n{}", map("m", &[])));
     folder.write("here/kustomization.yaml", format!("{kustomization}namePrefix: mine\n"));
-    let err = folder.run(&upgrade(&["-i"])).failed(2);
-    assert!(err.contains("kustomization.yaml: a resource of v2/kustomization.yaml is new, but this file"), "{err}");
+    folder.run(&upgrade(&["-i"])).passed();
+    // In one gap what is new in dest stands first.
+    let both = named.replace("metadata:", "namePrefix: mine\nmetadata:");
+    assert_eq!(folder.read("here/kustomization.yaml"), both, "a name in updated alone keeps no edit from being merged");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_holds_no_resources_any_more_upstream_stops_everything() {
+fn a_file_that_holds_no_resources_any_more_upstream_is_merged_as_a_text() {
     let one = map("a", &[("x", "'1'")]);
     let nameless = one.replace("  name: a\n", "  labels: {}\n");
     for now in ["x: y\n", &nameless] {
         let folder = Folder::with(&[("v1/a.yaml", &one), ("v2/a.yaml", now), ("here/a.yaml", &one)]);
         ["v1", "v2", "here"].iter().for_each(|side| folder.write(&format!("{side}/other.yaml"), map("other", &[])));
-        let err = folder.run(&upgrade(&["--in-place"])).failed(2);
-        assert!(err.contains("a.yaml") && err.contains("must hold resources in updated"), "{err}");
-        assert_eq!(folder.read("here/a.yaml"), one, "nothing is written");
-        folder.write("here/a.yaml", now);
-        folder.run(&upgrade(&["--in-place"])).passed();
-        assert_eq!(folder.read("here/a.yaml"), now, "whoever takes it by hand goes on");
+        for _ in ["once", "twice"] {
+            folder.run(&upgrade(&["--in-place"])).passed();
+            assert_eq!(folder.read("here/a.yaml"), now);
+        }
         // Where upstream moved the resources, both have their place.
         folder.write("here/a.yaml", one.replace("'1'", "'3'"));
         folder.write("v2/b.yaml", &one);

@@ -59,7 +59,9 @@ const DELETED_THERE: &str = "was changed in dest and deleted in updated: it is d
 const OVERLAP: &str =
     "changed in dest and changed in updated, and merged as the document that it holds: updated's was taken where";
 const FIELD: &str = "`data.x` was changed in dest to \"3\" and changed in updated to \"2\"";
-const HELD: &str = "this file of dest holds something else";
+const MIXED: &str =
+    "which holds resources on one side and something else on another, was changed in dest and changed in updated";
+const MIXED_NEW: &str = "which holds resources on one side and something else on another, was added in dest and added in updated: updated's was taken";
 const PLAIN_NOW: &str = "must hold resources in updated";
 
 #[test]
@@ -90,8 +92,8 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
         ([R(1), R(2), R(1)], Quiet(R(2))),
         ([R(1), R(2), R(3)], Told(R(2), FIELD)),
         // Nothing upstream before.
-        ([No, P(1), R(1)], Refused(PLAIN_NOW)),
-        ([No, R(1), P(1)], Refused(HELD)),
+        ([No, P(1), R(1)], Told(P(1), MIXED_NEW)),
+        ([No, R(1), P(1)], Told(R(1), MIXED_NEW)),
         // Nothing upstream any more.
         ([P(1), No, R(3)], Quiet(R(3))),
         ([R(1), No, P(3)], Quiet(P(3))),
@@ -100,14 +102,14 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
         ([R(1), P(2), No], Told(No, DELETED_HERE)),
         // Plain upstream, as before.
         ([P(1), P(1), R(3)], Quiet(R(3))),
-        ([P(1), P(2), R(3)], Refused(PLAIN_NOW)),
+        ([P(1), P(2), R(3)], Told(P(2), MIXED)),
         // Resources upstream, as before.
         ([R(1), R(1), P(3)], Quiet(P(3))),
-        ([R(1), R(2), P(3)], Told(P(3), "the resource was deleted in dest and changed in updated")),
-        ([R(1), Another, P(3)], Refused(HELD)),
+        ([R(1), R(2), P(3)], Told(R(2), MIXED)),
+        ([R(1), Another, P(3)], Told(Another, MIXED)),
         // Plain content became resources.
         ([P(1), R(2), P(1)], Quiet(R(2))),
-        ([P(1), R(2), P(3)], Refused(HELD)),
+        ([P(1), R(2), P(3)], Told(R(2), MIXED)),
         ([P(1), R(2), Comments], Told(No, "")),
         ([P(1), R(2), R(2)], Quiet(R(2))),
         ([P(1), Another, R(3)], Both),
@@ -117,8 +119,8 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
             [R(1), P(2), P(3)],
             Told(P(2), "the file, which holds no resources any more, was changed in dest and changed"),
         ),
-        ([R(1), P(2), R(1)], Refused(PLAIN_NOW)),
-        ([R(1), P(2), R(3)], Refused(PLAIN_NOW)),
+        ([R(1), P(2), R(1)], Quiet(P(2))),
+        ([R(1), P(2), R(3)], Told(P(2), MIXED)),
     ] {
         let folder = package(sides);
         let before = folder.files("here");
@@ -185,6 +187,37 @@ fn resources_that_lie_elsewhere_in_dest_leave_the_path_to_files() {
             assert_eq!(here, text(left), "{sides:?}");
         }
         assert_eq!(folder.read("here/moved/b.yaml"), map("a", &[("x", "'1'"), ("mine", "y")]), "{sides:?}");
+    }
+}
+
+/// A file of several forms is merged by line, under every policy, and what it is merged with keeps its comments.
+#[test]
+fn resources_that_are_something_else_on_a_side_are_merged_by_line() {
+    let resource = |image: &str, replicas: &str| {
+        format!(
+            "# ours\nkind: Deployment\napiVersion: apps/v1\nmetadata:\n  name: a\nspec:\n  image: {image}\n  template:\n    a: b\n  replicas: {replicas}\n"
+        )
+    };
+    let nameless = |text: String| text.replace("metadata:\n  name: a\n", "metadata: {}\n");
+    for (v1, v2, here, merged) in [
+        // Dest has no name any more.
+        (resource("1", "1"), resource("2", "1"), nameless(resource("1", "3")), nameless(resource("2", "3"))),
+        // Upstream has none.
+        (resource("1", "1"), nameless(resource("2", "1")), resource("1", "3"), nameless(resource("2", "3"))),
+        // A resource in neither of them, but in updated.
+        (nameless(resource("1", "1")), resource("2", "1"), nameless(resource("1", "3")), resource("2", "3")),
+    ] {
+        for policy in ["take-updated", "keep-dest", "fail"] {
+            let folder = package([No, No, No]);
+            for (version, text) in ["v1", "v2", "here"].iter().zip([&v1, &v2, &here]) {
+                folder.write(&format!("{version}/a.yaml"), text);
+            }
+            let ran = folder.run(&[&UPGRADE[..], &["--on-conflict", policy]].concat());
+            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{here}");
+            let told = "info: a.yaml: the file, which holds resources on one side and something else on another, was changed in dest and in updated, and merged";
+            assert!(ran.stdout.contains(told), "{ran:?}");
+            assert_eq!(folder.read("here/a.yaml"), merged);
+        }
     }
 }
 

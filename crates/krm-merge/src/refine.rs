@@ -30,10 +30,10 @@ pub fn refine<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget
     refined(merged, cursor, policy, budget, Depth::default())
 }
 
-/// Three versions of a text that is no resource, merged: as the document that it is if its name says so, else line by line. `None` where
-/// that leaves it the conflict that it was. `cursor` is at the root of the document.
+/// Three versions of a text that is no resource, merged: as the document that it is if it has a name that says so, else line by line. `None`
+/// where that leaves it the conflict that it was. `cursor` is at the root of the document.
 pub fn refine_text(
-    name: &str,
+    name: Option<&str>,
     [original, updated, dest]: [&str; 3],
     cursor: Cursor<'_>,
     policy: Policy,
@@ -42,7 +42,7 @@ pub fn refine_text(
     if policy.conflict_level == ConflictLevel::Value {
         return None;
     }
-    Text::merged(Some(name), [original, updated, dest], cursor, policy, budget, Depth::default())
+    Text::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default())
 }
 
 /// How many documents lie around a text that is one, too.

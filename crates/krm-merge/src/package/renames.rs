@@ -1,4 +1,4 @@
-//! Which resources of different identity are one that moved: to another version or group, or to another name or namespace.
+//! Which resources of different identity are one that moved: to another version or group, to another name or namespace, or to another kind.
 //!
 //! It is decided between original and each other side alone, so swapping updated and dest pairs the same resources, and a second run pairs
 //! what the first one did. Where there is doubt nothing is joined: the one is deleted, the other one added, and nothing is lost.
@@ -17,9 +17,22 @@ use crate::yaml::{Kind, NodeRef};
 pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
     let triples = joined(&triples, of_other_versions(&triples, sides));
     match renames {
-        Renames::Follow => joined(&triples, of_other_names(&triples, sides)),
+        Renames::Follow => {
+            let triples = joined(&triples, of_others(Other::Name, &triples, sides));
+            joined(&triples, of_others(Other::Kind, &triples, sides))
+        }
         Renames::Ignore => triples,
     }
+}
+
+/// What differs in the identity of a resource that is one on two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    /// Its name or its namespace. Its type is the same.
+    Name,
+    /// Its kind, and perhaps its version and group. Its name and namespace are the same, so much less of the rest may differ: it lies in
+    /// the same file, and at least half of its text is the same. git sees one line change there.
+    Kind,
 }
 
 /// Triples that are one, by their numbers.
@@ -98,11 +111,11 @@ fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(
     groups
 }
 
-/// Those of original that have another name or namespace in updated, in dest, or in both. What a side has not at all stays so: a likeness is
-/// too little to delete a resource for.
-fn of_other_names(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
-    let in_updated = Renamed::between(triples, sides, Side::Updated).partners();
-    let in_dest = Renamed::between(triples, sides, Side::Dest).partners();
+/// Those of original that have another name, or another kind, in updated, in dest, or in both. What a side has not at all stays so: a
+/// likeness is too little to delete a resource for.
+fn of_others(other: Other, triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
+    let in_updated = Renamed::between(other, triples, sides, Side::Updated).partners();
+    let in_dest = Renamed::between(other, triples, sides, Side::Dest).partners();
     let is_on_both = |number: &usize| triples[*number].updated.is_some() && triples[*number].dest.is_some();
     let same = |number: usize| {
         let (updated, dest) = (in_updated.get(&number).copied(), in_dest.get(&number).copied());
@@ -123,6 +136,7 @@ fn of_other_names(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
 
 /// The resources that original has alone of it and another side, and those that the other side has alone.
 struct Renamed<'s, 'a> {
+    other: Other,
     gone: Vec<Candidate<'s, 'a>>,
     come: Vec<Candidate<'s, 'a>>,
 }
@@ -163,10 +177,10 @@ const MOST_COMPARED: usize = 20_000_000;
 
 impl<'s, 'a> Renamed<'s, 'a> {
     /// Between original and another side.
-    fn between(triples: &[Triple], sides: Resources<'s, 'a>, side: Side) -> Self {
-        let alone = |of: Side, other: Side| {
+    fn between(other: Other, triples: &[Triple], sides: Resources<'s, 'a>, side: Side) -> Self {
+        let alone = |of: Side, not_of: Side| {
             let spots = spots(sides[of]);
-            let all = triples.iter().enumerate().filter(|(_, triple)| triple[other].is_none());
+            let all = triples.iter().enumerate().filter(|(_, triple)| triple[not_of].is_none());
             let all = all.filter_map(|(number, triple)| {
                 let resource = &sides[of][triple[of]?];
                 let (identity, spot) = (resource.package_identity()?, spots[triple[of]?]);
@@ -175,13 +189,14 @@ impl<'s, 'a> Renamed<'s, 'a> {
             all.collect::<Vec<_>>()
         };
         let (mut gone, mut come) = (alone(Side::Original, side), alone(side, Side::Original));
-        let [left, came] = [&gone, &come].map(|all| all.iter().map(Candidate::type_of).collect::<HashSet<_>>());
-        gone.retain(|candidate| came.contains(&candidate.type_of()));
-        come.retain(|candidate| left.contains(&candidate.type_of()));
+        let kept = |candidate: &Candidate<'s, 'a>| candidate.keeps(other);
+        let [left, came] = [&gone, &come].map(|all| all.iter().map(kept).collect::<HashSet<_>>());
+        gone.retain(|candidate| came.contains(&kept(candidate)));
+        come.retain(|candidate| left.contains(&kept(candidate)));
         for candidate in gone.iter_mut().chain(&mut come) {
             candidate.lines = Lines::of(candidate.resource);
         }
-        Self { gone, come }
+        Self { other, gone, come }
     }
 
     /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is as like.
@@ -191,7 +206,7 @@ impl<'s, 'a> Renamed<'s, 'a> {
         let mut left = MOST_COMPARED;
         for (g, gone) in self.gone.iter().enumerate() {
             for (c, come) in self.come.iter().enumerate() {
-                let Some(likeness) = gone.likeness(come, &mut left) else { continue };
+                let Some(likeness) = gone.likeness(come, self.other, &mut left) else { continue };
                 of_gone[g].offer(likeness, c);
                 of_come[c].offer(likeness, g);
             }
@@ -244,30 +259,42 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
 }
 
 impl<'a> Candidate<'_, 'a> {
-    fn type_of(&self) -> (&'a str, &'a str) {
-        (self.identity.api_version, self.identity.kind)
+    /// The part of its identity that stays where this differs.
+    fn keeps(&self, other: Other) -> (&'a str, &'a str) {
+        match other {
+            Other::Name => (self.identity.api_version, self.identity.kind),
+            Other::Kind => (self.identity.namespace, self.identity.name),
+        }
     }
 
-    /// How like another one of its type and of another name it is; `None` where the two are not one: they lie in different places, and
+    /// How like another one it is that keeps the rest of its identity; `None` where the two are not one: they lie in different places, or
     /// less than half of their text is the same.
-    fn likeness(&self, other: &Self, left: &mut usize) -> Option<Likeness> {
-        let (own, others) = (self.identity, other.identity);
-        // What has one identity in several places is told apart by its path.
-        if self.type_of() != other.type_of() || own == others {
+    fn likeness(&self, with: &Self, other: Other, left: &mut usize) -> Option<Likeness> {
+        let (own, others) = (self.identity, with.identity);
+        let differs = match other {
+            // What has one identity in several places is told apart by its path.
+            Other::Name => own != others,
+            Other::Kind => own.kind != others.kind,
+        };
+        if self.keeps(other) != with.keeps(other) || !differs {
             return None;
         }
-        let cost = self.lines.counts.len().min(other.lines.counts.len());
-        let lines = if cost < *left { self.lines.same_of_thousand(&other.lines) } else { 0 };
+        let cost = self.lines.counts.len().min(with.lines.counts.len());
+        let lines = if cost < *left { self.lines.same_of_thousand(&with.lines) } else { 0 };
         *left = left.saturating_sub(cost);
-        let is_in_place = self.spot == other.spot;
+        let is_in_place = self.spot == with.spot;
+        let is_one = match other {
+            Other::Name => is_in_place || lines >= HALF,
+            Other::Kind => self.spot.file.is_some() && self.spot.file == with.spot.file && lines >= HALF,
+        };
         let has_name = own.name == others.name;
         let likeness = Likeness { lines, is_in_place, has_name, has_namespace: own.namespace == others.namespace };
-        (is_in_place || lines >= HALF).then_some(likeness)
+        is_one.then_some(likeness)
     }
 }
 
-/// The lines of a resource: each value with its path. What the host adds does not count, and what says who the resource is neither, for
-/// that may differ.
+/// The lines of a resource, as git compares them: each value with its key, wherever it stands, for a field above it may have another name.
+/// What the host adds does not count, and what says who the resource is neither, for that may differ.
 #[derive(Debug, Default)]
 struct Lines {
     counts: HashMap<u64, usize>,
@@ -281,7 +308,7 @@ impl Lines {
             match key.string() {
                 "apiVersion" | "kind" => {}
                 "metadata" => lines.add_metadata(value),
-                name => lines.add(value, hash(0, name)),
+                name => lines.add(name, value),
             }
         }
         lines
@@ -293,19 +320,19 @@ impl Lines {
                 "name" | "namespace" => {}
                 "annotations" => {
                     let own = value.entries().filter(|(key, _)| !is_transport(key.string()));
-                    own.for_each(|(key, value)| self.add(value, hash(1, key.string())));
+                    own.for_each(|(key, value)| self.add(key.string(), value));
                 }
-                name => self.add(value, hash(2, name)),
+                name => self.add(name, value),
             }
         }
     }
 
-    fn add(&mut self, node: NodeRef<'_>, path: u64) {
+    fn add(&mut self, key: &str, node: NodeRef<'_>) {
         match node.kind() {
-            Kind::Map => node.entries().for_each(|(key, value)| self.add(value, hash(path, key.string()))),
-            Kind::List => node.elements().for_each(|element| self.add(element, hash(path, ""))),
-            Kind::Scalar => node.string().lines().for_each(|line| self.push(hash(path, line.trim()))),
-            Kind::Alias => self.push(hash(path, node.text())),
+            Kind::Map => node.entries().for_each(|(key, value)| self.add(key.string(), value)),
+            Kind::List => node.elements().for_each(|element| self.add("", element)),
+            Kind::Scalar => node.string().lines().for_each(|line| self.push(hash(key, line.trim()))),
+            Kind::Alias => self.push(hash(key, node.text())),
         }
     }
 
@@ -321,9 +348,9 @@ impl Lines {
     }
 }
 
-fn hash(path: u64, text: &str) -> u64 {
+fn hash(key: &str, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (path, text).hash(&mut hasher);
+    (key, text).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -336,14 +363,16 @@ mod tests {
 
     type Written<'t> = [&'t [&'static str]; 3];
 
-    /// A resource of `apiVersion:name`, or `apiVersion:namespace/name`, of its data, a letter a line, and of its file, `f` where none is given.
+    /// A resource of `apiVersion:name`, or `apiVersion:namespace/name`, of its data, a letter a line, of its file, `f` where none is given,
+    /// and of its kind, `A` where none is given.
     fn document(written: &str) -> Document<'static> {
         let mut words = written.split(' ');
         let (api_version, name) = words.next().and_then(|head| head.split_once(':')).expect("a head");
         let (namespace, name) = name.split_once('/').unwrap_or(("", name));
         let data: Vec<String> = words.next().unwrap_or_default().chars().map(|letter| format!("{letter}: 1")).collect();
+        let kind = words.nth(1).unwrap_or("A");
         let text = format!(
-            "{{apiVersion: {api_version}, kind: A, metadata: {{name: {name}, namespace: '{namespace}'}}, data: {{{}}}}}",
+            "{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: {name}, namespace: '{namespace}'}}, data: {{{}}}}}",
             data.join(", ")
         );
         Document::parse(text).expect("valid")
@@ -443,10 +472,38 @@ mod tests {
                 [&["v1:a x b", "v1:a y o"], &["v1:a x b", "v1:a y n"], &["v1:a x b", "v1:a y o"]],
                 &["- v1:a -", "v1:a - v1:a", "v1:a v1:a v1:a"],
             ),
-            // Another type is never one.
+            // Another type and another name are never one.
             ([&["v1:a x"], &["v2:b x"], &["v1:a x"]], &["- v2:b -", "v1:a - v1:a"]),
+            ([&["v1:a x"], &["v1:b x f B"], &["v1:a x"]], &["- v1:b -", "v1:a - v1:a"]),
             // A new version and a new name on different sides.
             ([&["v1:a x"], &["v2:a x"], &["v1:b x"]], &["v1:a v2:a v1:b"]),
+        ] {
+            check(sides, want);
+        }
+    }
+
+    #[test]
+    fn another_kind_is_one_resource_in_its_file_with_half_of_its_text() {
+        for (sides, want) in [
+            // Upstream alone, dest alone, both, and both to different kinds.
+            ([&["v1:a xy"][..], &["v1:a xz f B"][..], &["v1:a xy"][..]], &["v1:a v1:a v1:a"][..]),
+            ([&["v1:a xy"], &["v1:a xy"], &["v1:a xz f B"]], &["v1:a v1:a v1:a"]),
+            ([&["v1:a xy"], &["v1:a xz f B"], &["v1:a xw f B"]], &["v1:a v1:a v1:a"]),
+            ([&["v1:a xy"], &["v1:a xz f B"], &["v1:a xw f C"]], &["v1:a v1:a v1:a"]),
+            // Of another version or group as well.
+            ([&["v1:a xy"], &["g/v1:a xz f B"], &["v1:a xy"]], &["v1:a g/v1:a v1:a"]),
+            // With less than half of its text, and in another file.
+            ([&["v1:a xy"], &["v1:a zw f B"], &["v1:a xy"]], &["- v1:a -", "v1:a - v1:a"]),
+            ([&["v1:a xy"], &["v1:a xy g B"], &["v1:a xy"]], &["- v1:a -", "v1:a - v1:a"]),
+            // In another namespace.
+            ([&["v1:n/a xy"], &["v1:m/a xy f B"], &["v1:n/a xy"]], &["- v1:m/a -", "v1:n/a - v1:n/a"]),
+            // The one that is most like it; of two that are as like, none.
+            ([&["v1:a xyz"], &["v1:a xyw f B", "v1:a xyz f C"], &["v1:a xyz"]], &["- v1:a -", "v1:a v1:a v1:a"]),
+            ([&["v1:a xy"], &["v1:a xy f B", "v1:a xy f C"], &["v1:a xy"]], &["- v1:a -", "- v1:a -", "v1:a - v1:a"]),
+            // Upstream keeps the old one beside it.
+            ([&["v1:a xy"], &["v1:a xy", "v1:a xy f B"], &["v1:a xy"]], &["- v1:a -", "v1:a v1:a v1:a"]),
+            // One side deleted it.
+            ([&["v1:a xy"], &["v1:a xy f B"], &[]], &["- v1:a -", "v1:a - -"]),
         ] {
             check(sides, want);
         }
@@ -486,6 +543,19 @@ mod tests {
     fn renames_can_be_ignored() {
         let sides: Written<'_> = [&["v1:a xy"], &["v1:b xy"], &["v1:a xy"]];
         assert_eq!(paired(sides, Renames::Ignore), ["- v1:b -", "v1:a - v1:a"]);
+        let sides: Written<'_> = [&["v1:a xy"], &["v1:a xy f B"], &["v1:a xy"]];
+        assert_eq!(paired(sides, Renames::Ignore), ["- v1:a -", "v1:a - v1:a"]);
+    }
+
+    #[test]
+    fn a_line_is_the_same_wherever_it_stands() {
+        let documents =
+            ["{labels: {a: 1}, specs: [{path: x, kind: y}]}", "{labels: {a: 2}, fields: [{path: x, kind: y}]}"]
+                .map(|text| Document::parse(text.to_owned()).expect("valid"));
+        let [old, new] = documents
+            .each_ref()
+            .map(|d| Lines::of(&Resource::read(d.roots().next().expect("a root"), Origin::Item(0))));
+        assert_eq!(old.same_of_thousand(&new), 666);
     }
 
     #[test]

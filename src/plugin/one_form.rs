@@ -1,0 +1,101 @@
+//! Decides which files are merged as texts because they hold resources on one side and something else on another.
+//!
+//! A file of resources may be a template in the next release, a list of results, or YAML that has a key twice. The engine could only call its
+//! resources deleted and refuse what stands in their place. git merges its lines all the same, so such a file is a text on all sides.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use krm_merge::resource::Identity;
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::config::Role;
+
+use crate::merge::is_empty;
+use crate::side::{Content, Held, Side};
+
+/// Makes texts of the files that upstream changed, and that updated and dest hold in different forms, in a three-way merge of folders.
+///
+/// A file of resources stays one where one of them lies at another path on any side: it may have moved. It also stays one where it takes the
+/// place of a file that dest left alone. Comments alone have no form.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn agree(dest: &mut Side, given: &mut [(Role, Vec<Side>)]) -> Result<()> {
+    let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
+    let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(()) };
+    let sides = [original, updated, &*dest];
+    if !sides.iter().all(|side| side.is_folder()) {
+        return Ok(());
+    }
+    let paths = mixed(sides)?;
+    let texts = given.iter_mut().flat_map(|(_, sides)| sides).chain([dest]);
+    for held in texts.flat_map(|side| &mut side.files).filter(|held| paths.contains(&held.path)) {
+        held.content = match std::mem::replace(&mut held.content, Content::Other) {
+            Content::Resources(document) => Content::Mixed(document),
+            other => other,
+        };
+    }
+    Ok(())
+}
+
+/// The paths of the files that updated and dest hold in different forms.
+fn mixed(sides: [&Side; 3]) -> Result<Vec<String>> {
+    let [original, updated, dest] = sides;
+    let mut differing = Vec::new();
+    for here in &dest.files {
+        let Some(new) = updated.at(&here.path) else { continue };
+        let plain = match (new.document(), here.document()) {
+            (Some(_), None) => here,
+            (None, Some(_)) => new,
+            _ => continue,
+        };
+        let old = original.at(&here.path);
+        let is_as = |side: &Held| Ok::<_, anyhow::Error>(old.map(Held::bytes).transpose()? == Some(side.bytes()?));
+        let is_replaced = here.document().is_none() && is_as(here)?;
+        if !is_empty(plain)? && !is_as(new)? && !is_replaced {
+            differing.push([old, Some(new), Some(here)]);
+        }
+    }
+    if differing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lies = paths_of(sides);
+    let stays =
+        |held: &&Held| held.resources().filter_map(|r| r.identity).all(|i| lies.get(&i) == Some(&Lies::In(&held.path)));
+    let stay = differing.into_iter().filter(|sides| sides.iter().flatten().all(stays));
+    Ok(stay.flat_map(|sides| sides[2]).map(|held| held.path.clone()).collect())
+}
+
+/// Whether three texts are documents of the same kinds: then their fields say the same, and one of them may only lack a name.
+pub fn are_of_one_kind(texts: [&[u8]; 3]) -> bool {
+    let kinds = |text: &[u8]| {
+        let document = Document::parse(String::from_utf8(text.to_vec()).ok()?).ok()?;
+        let kind = |root: NodeRef<'_>| root.get("kind").and_then(NodeRef::as_str).map(str::to_owned);
+        document.roots().map(kind).collect::<Option<Vec<_>>>()
+    };
+    let [original, updated, dest] = texts.map(kinds);
+    original.is_some() && original == updated && original == dest
+}
+
+/// Where the resources of an identity lie.
+#[derive(Debug, PartialEq, Eq)]
+enum Lies<'s> {
+    In(&'s str),
+    InSeveral,
+}
+
+fn paths_of<'s>(sides: [&'s Side; 3]) -> HashMap<Identity<'s>, Lies<'s>> {
+    let mut lies = HashMap::new();
+    for held in sides.into_iter().flat_map(|side| &side.files) {
+        for identity in held.resources().filter_map(|r| r.identity) {
+            lies.entry(identity)
+                .and_modify(|known| {
+                    if *known != Lies::In(&held.path) {
+                        *known = Lies::InSeveral;
+                    }
+                })
+                .or_insert(Lies::In(&held.path));
+        }
+    }
+    lies
+}
