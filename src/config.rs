@@ -454,7 +454,7 @@ impl<'a> Config<'a> {
             // They have none.
             Task::Overlay { .. } | Task::Patch { .. } => ConflictLevel::default(),
         };
-        Policy { new_elements: self.new_elements, conflict_level }
+        Policy { new_elements: self.new_elements, conflict_level, renames: self.renames() }
     }
 
     /// How resources merge; the budget is what is left for new text.

@@ -31,7 +31,7 @@ const MERGE: &[&[&str]] = &[
     &["tree"],
     &["child"],
     &["host"],
-    &["path"],
+    &["path", "leaves"],
     &["yaml", "file_path"],
     &["shown", "limit", "sides", "edits"],
 ];

@@ -176,6 +176,10 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             how_of(*how)
         ),
         Notice::Ignored(reason) => format!("`{place}`: {reason}"),
+        Notice::Renamed { side, place: there } => format!(
+            "`{place}` is `{there}` in {}: it is one that was renamed, and the changes of both sides were made in it: look whether it is right",
+            side.name()
+        ),
         Notice::Union(members) => format!(
             "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
         ),
@@ -187,7 +191,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         proposed_value: value(warning.proposed),
     };
     let (severity, reason) = match warning.notice {
-        Notice::Combined(_) => (Severity::Info, Some("combined")),
+        Notice::Combined(_) | Notice::Renamed { .. } => (Severity::Info, Some("combined")),
         _ => (Severity::Warning, None),
     };
     let mut outcome = Outcome { field: Some(field), ..Outcome::new(severity, message) }.about(resource);

@@ -270,3 +270,15 @@ pub struct Child<'a> {
     /// What is asked of it.
     pub change: Change<'a>,
 }
+
+impl<'a> Child<'a> {
+    /// Whether the other side calls it otherwise than dest.
+    pub fn is_renamed(&self, by: &By<'a>) -> bool {
+        let Some((key, node)) = self.node else { return false };
+        let theirs = match key {
+            Some(key) => ChildId::of_field(key),
+            None => by.id_of(node),
+        };
+        theirs.is_some_and(|id| id != self.id)
+    }
+}

@@ -3,13 +3,20 @@
 //! What is equal in the text is not looked into, so the work grows with the change. Dest is asked for two things that the other sides cannot
 //! say: how an unknown list merges (inference looks at all sides), and where it holds an explicit null, which clears what original has.
 
+mod renamed;
+
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use renamed::{Named, Renamed};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Wants};
 use crate::child::{By, ChildId, MergeKey, element_key};
 use crate::host::is_protected;
 use crate::path::{ElementKey, FieldPath};
+use crate::policy::Renames;
 use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
+use crate::sides::{self, Side};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment};
 
@@ -49,8 +56,9 @@ pub fn diff<'a>(
     updated: NodeRef<'a>,
     dest: Option<NodeRef<'a>>,
     cursor: Cursor<'a>,
+    renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let mut differ = Differ { path: FieldPath::default(), warnings: Vec::new() };
+    let mut differ = Differ { path: FieldPath::default(), renames, warnings: Vec::new() };
     let change = differ.node(Sides { original, updated: Some(updated), dest }, cursor)?;
     Ok(Diff { change, warnings: differ.warnings })
 }
@@ -78,8 +86,9 @@ pub fn diff_paired<'a>(
     paired: &[Paired<'a>],
     path: &FieldPath<'a>,
     cursor: Cursor<'a>,
+    renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let mut differ = Differ { path: path.clone(), warnings: Vec::new() };
+    let mut differ = Differ { path: path.clone(), renames, warnings: Vec::new() };
     let mut children = Vec::new();
     for pair in paired {
         let id = ChildId::Index(pair.place);
@@ -143,6 +152,7 @@ impl<'a> Sides<'a> {
 
 struct Differ<'a> {
     path: FieldPath<'a>,
+    renames: Renames,
     warnings: Vec<Warning<'a>>,
 }
 
@@ -215,7 +225,7 @@ impl<'a> Differ<'a> {
         dest: NodeRef<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
-        let mut scratch = Differ { path: self.path.clone(), warnings: Vec::new() };
+        let mut scratch = Differ { path: self.path.clone(), renames: self.renames, warnings: Vec::new() };
         let here = Sides { original: Some(original), updated: Some(dest), dest: None };
         let added = scratch.node(here, cursor)?.is_some_and(|c| c.adds_values());
         let expects = if added { Expects::Exactly(Some(original)) } else { Expects::Anything };
@@ -235,14 +245,23 @@ impl<'a> Differ<'a> {
                 return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
             }
         }
-        let [original, updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
+        let [mut original, mut updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
             .map(|side| Fields::of(side, |name| !is_protected(&self.path, name)));
+        let renamed = self.renamed(sides, || {
+            let is_other = |side: &Fields<'a>| side.is_beyond(&original) && original.is_beyond(side);
+            let fields = sides::Sides { original: &original, updated: &updated, dest: &dest };
+            (is_other(&updated) || is_other(&dest)).then(|| fields.map(Fields::named))
+        });
+        for names in renamed.iter() {
+            original.call(names.original, names.dest);
+            updated.call(names.updated, names.dest);
+        }
         let is_new = sides.original.is_none() && sides.dest.is_none();
         let in_blocks = sides.are_blocks();
         let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
         let mut children = Vec::new();
-        for (i, &(key, new)) in updated.0.iter().enumerate() {
-            let name = key.string();
+        for (i, &(key, new)) in updated.fields.iter().enumerate() {
+            let name = *renamed.in_dest(Side::Updated, &key.string());
             let old = original.get(name, i);
             if let Some((old_key, old_value)) = old
                 && !may_clear
@@ -263,6 +282,16 @@ impl<'a> Differ<'a> {
             }
             let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
             let change = self.field(name, inner, cursor)?;
+            // A field that dest alone renamed keeps dest's name.
+            let is_called_as_before = old.is_some_and(|old| old.0.string() == key.string());
+            let is_renamed = key.string() != name && !is_called_as_before;
+            let node = Some((Some(there.filter(|_| is_called_as_before).map_or(key, |there| there.0)), new));
+            if let Some(names) = renamed.called(&name)
+                && (change.is_some() || is_renamed)
+                && !there.zip(old).is_some_and(|(there, old)| same(there.1, old.1))
+            {
+                self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
+            }
             let notes = match old {
                 Some(old) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
                 None => Notes::default(),
@@ -270,17 +299,15 @@ impl<'a> Differ<'a> {
             let change = match change {
                 // What dest does not know yet comes as it is, nulls included: they clear nothing.
                 None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
-                None if notes.above.is_some() || notes.behind.is_some() => Some(Change::patch(Wants::Same, None)),
+                None if notes.above.is_some() || notes.behind.is_some() || is_renamed => {
+                    Some(Change::patch(Wants::Same, None))
+                }
                 change => change,
             };
-            children.extend(change.map(|change| Child {
-                id,
-                node: Some((Some(key), new)),
-                change: Change { notes, ..change },
-            }));
+            children.extend(change.map(|change| Child { id, node, change: Change { notes, ..change } }));
         }
-        for (i, &(key, old)) in original.0.iter().enumerate() {
-            let name = key.string();
+        for (i, &(key, old)) in original.fields.iter().enumerate() {
+            let name = *renamed.in_dest(Side::Original, &key.string());
             if updated.get(name, i).is_some() {
                 continue;
             }
@@ -290,6 +317,32 @@ impl<'a> Differ<'a> {
             children.extend(change.map(|change| Child { id, node: None, change }));
         }
         Ok(sides.inside(Inside { emptied, ..Inside::of(like, By::Field, children) }))
+    }
+
+    /// The children of a map or a keyed list that have another name on a side, if anyone wants to know.
+    fn renamed<K: Clone + Eq + Hash>(
+        &self,
+        sides: Sides<'a>,
+        children: impl FnOnce() -> Option<Named<'a, K>>,
+    ) -> Renamed<K> {
+        let is_everywhere = sides.each().count() == 3 && !sides.each().any(|side| side.resolve().has_merge_entry());
+        let children = match self.renames {
+            Renames::Follow if is_everywhere => children(),
+            Renames::Follow | Renames::Ignore => None,
+        };
+        children.map(|children| Renamed::of(&children)).unwrap_or_default()
+    }
+
+    /// Tells that the changes of both sides are made in a child that a side renamed.
+    fn tell_renamed<K: PartialEq>(&mut self, names: &sides::Sides<K>, by: &By<'a>, id: impl Fn(&K) -> ChildId<'a>) {
+        let side = if names.dest == names.original { Side::Updated } else { Side::Original };
+        self.path.push(id(&names[side]).step(by), None);
+        let place = self.path.shown();
+        self.path.pop();
+        self.path.push(id(&names.dest).step(by), None);
+        let notice = Notice::Renamed { side, place };
+        self.warnings.push(Warning { path: self.path.clone(), notice, dest: None, proposed: None });
+        self.path.pop();
     }
 
     /// A field on all sides.
@@ -349,13 +402,29 @@ impl<'a> Differ<'a> {
             // Of several elements with one key, the first is meant.
             elements.into_iter().rev().filter_map(|e| Some((element_key(e.1, &keys)?, e))).collect()
         };
-        let (original, updated, dest) = (by_key(sides.original), by_key(sides.updated), by_key(sides.dest));
+        let (mut original, mut updated, dest) = (by_key(sides.original), by_key(sides.updated), by_key(sides.dest));
+        let renamed = self.renamed(sides, || {
+            let is_beyond = |own: &ByKey<'a>, other: &ByKey<'a>| own.keys().any(|key| !other.contains_key(key));
+            let is_other = |side: &ByKey<'a>| is_beyond(side, &original) && is_beyond(&original, side);
+            let named = |side: &ByKey<'a>| side.iter().map(|(key, e)| (key.clone(), e.1)).collect();
+            let elements = sides::Sides { original: &original, updated: &updated, dest: &dest };
+            (is_other(&updated) || is_other(&dest)).then(|| elements.map(named))
+        });
+        for names in renamed.iter() {
+            for (side, name) in [(&mut original, &names.original), (&mut updated, &names.updated)] {
+                if let Some(element) = side.remove(name) {
+                    side.insert(names.dest.clone(), element);
+                }
+            }
+        }
         let by = By::Keys(keys.clone());
         let mut children = Vec::new();
         let new = sides.updated.into_iter().flat_map(NodeRef::elements).map(|e| (e, true));
         let old = sides.original.into_iter().flat_map(NodeRef::elements).map(|e| (e, false));
         for (element, is_new) in new.chain(old) {
             let Some(key) = element_key(element, &keys) else { continue };
+            let side = if is_new { Side::Updated } else { Side::Original };
+            let key = renamed.in_dest(side, &key).clone();
             if !is_new && updated.contains_key(&key) {
                 continue;
             }
@@ -395,6 +464,12 @@ impl<'a> Differ<'a> {
                     _ => change,
                 }
             };
+            if let ChildId::Key(key) = &id
+                && let Some(names) = renamed.called(key)
+                && change.is_some()
+            {
+                self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
+            }
             let notes = match (old, new, sides.original, sides.updated) {
                 (Some(old), Some(new), Some(o), Some(u)) => {
                     notes(Place::of_element(o, old), old, Place::of_element(u, new), new)
@@ -520,24 +595,49 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
 }
 
 /// The fields of a map, found mostly where they are expected.
-struct Fields<'a>(Vec<(NodeRef<'a>, NodeRef<'a>)>, Option<HashMap<&'a str, usize>>);
+struct Fields<'a> {
+    fields: Vec<(NodeRef<'a>, NodeRef<'a>)>,
+    index: Option<HashMap<&'a str, usize>>,
+    /// Fields that dest calls by another name, with that name.
+    called: Vec<(&'a str, usize)>,
+}
 
 impl<'a> Fields<'a> {
     fn of(map: Option<NodeRef<'a>>, is_merged: impl Fn(&str) -> bool) -> Self {
         let fields = map.into_iter().flat_map(NodeRef::spelled_out).map(|(_, key, value)| (key, value));
         let fields: Vec<_> = fields.filter(|(k, _)| !k.is_container() && is_merged(k.string())).collect();
         let index = (fields.len() > 16).then(|| fields.iter().enumerate().map(|(i, f)| (f.0.string(), i)).collect());
-        Self(fields, index)
+        Self { fields, index, called: Vec::new() }
+    }
+
+    /// Whether it has a field that the other map lacks.
+    fn is_beyond(&self, other: &Self) -> bool {
+        self.fields.iter().enumerate().any(|(i, (key, _))| other.get(key.string(), i).is_none())
+    }
+
+    fn named(&self) -> Vec<(&'a str, NodeRef<'a>)> {
+        self.fields.iter().map(|(key, value)| (key.string(), *value)).collect()
+    }
+
+    /// Lets a field be found by another name, too.
+    fn call(&mut self, name: &'a str, other: &'a str) {
+        if name != other
+            && let Some(at) = self.fields.iter().position(|field| field.0.string() == name)
+        {
+            self.called.push((other, at));
+        }
     }
 
     fn get(&self, name: &str, expected: usize) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
-        if let Some(field) = self.0.get(expected).filter(|f| f.0.string() == name) {
+        if let Some(field) = self.fields.get(expected).filter(|f| f.0.string() == name) {
             return Some(*field);
         }
-        match &self.1 {
-            Some(index) => index.get(name).map(|&i| self.0[i]),
-            None => self.0.iter().find(|f| f.0.string() == name).copied(),
-        }
+        let found = match &self.index {
+            Some(index) => index.get(name).map(|&i| self.fields[i]),
+            None => self.fields.iter().find(|f| f.0.string() == name).copied(),
+        };
+        let called = || self.called.iter().find(|(other, _)| *other == name).map(|(_, at)| self.fields[*at]);
+        found.or_else(called)
     }
 }
 

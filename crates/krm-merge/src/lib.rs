@@ -42,6 +42,7 @@ pub mod path;
 pub mod schema;
 pub mod yaml;
 
+pub mod leaves;
 pub mod shown;
 pub mod sides;
 

@@ -294,6 +294,9 @@ impl<'a> Walk<'a> {
             self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, &found))?;
             found.iter().for_each(|i| asked[*i] = true);
         }
+        if inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
+            branch.reorder(|entries| entries.into_iter().flat_map(under_its_name).collect());
+        }
         self.others(&mut branch, inside.others, &asked);
         merges.settle(&mut branch, inside);
         new.retain(|(_, entry)| entry.value.is_some());
@@ -367,6 +370,11 @@ impl<'a> Walk<'a> {
         }
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
+        let is_renamed = entry.key.zip(new_key).is_some_and(|(old, new)| old.name() != new.name())
+            && !matches!(entry.value, Some(Tree::Conflict(_)));
+        if is_renamed {
+            entry.key = new_key;
+        }
         match &mut entry.value {
             Some(Tree::Conflict(conflict)) => conflict.key = new_key,
             Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {
@@ -376,7 +384,7 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         let notes = child.change.notes;
-        if entry.value.is_none() || (notes.above.is_none() && notes.behind.is_none() && !is_replaced) {
+        if entry.value.is_none() || (notes.above.is_none() && notes.behind.is_none() && !is_replaced && !is_renamed) {
             return Ok(());
         }
         let place = before.zip(parent).and_then(|(value, parent)| match old_key {
@@ -395,8 +403,8 @@ impl<'a> Walk<'a> {
         let above = place.map(|(place, value)| comments_above(&place, value.document())).unwrap_or_default();
         let behind = place.and_then(|(place, value)| comment_text(&place, value)).unwrap_or_default();
         // The comments of a line stay, whatever takes the place of its value.
-        let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
-        let is_new = entry.place.is_none();
+        let stays = |comment| Some(comment).filter(|_| (is_replaced || is_renamed) && place.is_some());
+        let is_new = entry.place.is_none() || is_renamed;
         entry.comments = Comments {
             above: wanted(notes.above, above, entry.comments.above).or_else(|| stays(above).filter(|_| is_new)),
             behind: wanted(notes.behind, behind, entry.comments.behind).or_else(|| stays(behind)),
@@ -419,6 +427,18 @@ impl<'a> Walk<'a> {
             }
         }
     }
+}
+
+/// A field that has another key now takes the place of the one that dest has, with its comments.
+fn under_its_name(entry: Entry<'_>) -> Vec<Entry<'_>> {
+    let value = entry.value.as_ref().and_then(Tree::like);
+    let is_renamed = entry.place.is_some()
+        && entry.key.and_then(|key| key.node()).zip(value).is_some_and(|(key, value)| !key.is_key_of(value));
+    if !is_renamed {
+        return vec![entry];
+    }
+    let old = Entry { value: None, ..entry.clone() };
+    vec![old, Entry { place: None, ..entry }]
 }
 
 /// A child of dest as the other side has written it, comments and all.

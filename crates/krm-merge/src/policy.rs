@@ -46,9 +46,11 @@ pub struct Policy {
     pub new_elements: NewElements,
     /// What is in conflict.
     pub conflict_level: ConflictLevel,
+    /// Whether what has another name on a side is found again.
+    pub renames: Renames,
 }
 
-/// Whether a resource that has another name or namespace on a side is found again.
+/// Whether a resource is found again that has another name, namespace or kind on a side, and a field or element that has another name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum Renames {

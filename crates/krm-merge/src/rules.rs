@@ -7,7 +7,7 @@ use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::{Merged, merge};
 use crate::patch::{Reader, lower};
-use crate::policy::Policy;
+use crate::policy::{Policy, Renames};
 use crate::refine::refine;
 use crate::resource::{IDENTITY, Identity, Resource};
 use crate::schema::{Cursor, Types};
@@ -78,7 +78,8 @@ impl<'a> Rules<'a> {
         updated: &Resource<'a>,
         dest: &Resource<'a>,
     ) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
-        let found = diff(original.map(|o| o.node), updated.node, Some(dest.node), self.cursor(updated));
+        let found =
+            diff(original.map(|o| o.node), updated.node, Some(dest.node), self.cursor(updated), self.policy.renames);
         let found = found.map_err(|e| unmergeable(updated, e))?;
         let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node));
         let tree = Tree::Node(dest.node);
@@ -104,7 +105,8 @@ impl<'a> Rules<'a> {
     /// # Errors
     /// It cannot be read as a resource: a map has a key twice.
     pub fn arrived(&self, updated: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
-        let found = diff(None, updated.node, None, self.cursor(updated)).map_err(|e| unmergeable(updated, e))?;
+        let found = diff(None, updated.node, None, self.cursor(updated), Renames::Ignore)
+            .map_err(|e| unmergeable(updated, e))?;
         found.change.map_or(Ok(None), |change| self.put(updated, change))
     }
 
@@ -122,7 +124,8 @@ impl<'a> Rules<'a> {
     /// # Errors
     /// As [`Rules::arrived`].
     pub fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Unmergeable<'a>>> {
-        let found = diff(Some(old.node), new.node, None, self.cursor(new)).map_err(|e| unmergeable(new, e))?;
+        let found =
+            diff(Some(old.node), new.node, None, self.cursor(new), Renames::Ignore).map_err(|e| unmergeable(new, e))?;
         let Some(mut change) = found.change else { return Ok(Vec::new()) };
         transport::leave_out(&mut change, None);
         Ok(change.places())

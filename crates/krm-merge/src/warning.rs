@@ -2,6 +2,7 @@
 
 use crate::path::FieldPath;
 use crate::schema::Unkeyed;
+use crate::sides::Side;
 use crate::yaml::NodeRef;
 
 /// Something that the user should hear of, and that is no conflict.
@@ -30,6 +31,13 @@ pub enum Notice {
     Ignored(String),
     /// Both sides changed a value, and their changes were made part by part.
     Combined(Combined),
+    /// A side renamed a field or an element, and the changes of both sides were made in it.
+    Renamed {
+        /// A side that calls it otherwise than dest.
+        side: Side,
+        /// Its place there.
+        place: String,
+    },
     /// A union has members that exclude each other, these.
     Union(String),
 }

@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow};
 use krm_merge::change::{Change, Expects, Wants};
 use krm_merge::diff::diff;
 use krm_merge::path::FieldPath;
+use krm_merge::policy::Renames;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::Types;
 use krm_merge::yaml::Document;
@@ -36,7 +37,7 @@ pub fn drifts(original: &str, live: &str, types: &Types) -> Result<Vec<Drift>> {
     let [Some(original), Some(live)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(Vec::new()) };
     let Some(identity) = Resource::read(live, Origin::Item(0)).identity else { return Ok(Vec::new()) };
     let cursor = types.root(identity.api_version, identity.kind);
-    let found = diff(Some(original), live, None, cursor).map_err(|e| anyhow!("{e}"))?;
+    let found = diff(Some(original), live, None, cursor, Renames::Ignore).map_err(|e| anyhow!("{e}"))?;
     let mut drifts = Vec::new();
     if let Some(change) = &found.change {
         collect(change, &mut FieldPath::default(), &mut drifts)?;

@@ -3,7 +3,7 @@
 use super::diff;
 use crate::limit::Budget;
 use crate::merge::merge;
-use crate::policy::{NewElements, OnConflict, Settled};
+use crate::policy::{NewElements, OnConflict, Renames, Settled};
 use crate::schema::{Dialect, Inference, Types};
 use crate::splice;
 use crate::tree::{Tree, settle};
@@ -18,7 +18,8 @@ fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Se
     let documents = sides.map(|text| Document::parse(text.to_owned()).unwrap_or_else(|e| panic!("{e}\n{text}")));
     let [original, updated, dest] = documents.each_ref().map(|d| d.roots().next().expect("a root"));
     let types = Types::new([], Inference::On, Dialect::Server);
-    let change = diff(Some(original), updated, Some(dest), types.root("", "")).expect("a change").change;
+    let change =
+        diff(Some(original), updated, Some(dest), types.root("", ""), Renames::Follow).expect("a change").change;
     let Some(change) = change else { return (sides[2].to_owned(), Vec::new()) };
     let tree = merge(Some(Tree::Node(dest)), &change, NewElements::Append).expect("a tree").tree;
     let mut conflicts = Vec::new();
@@ -317,5 +318,139 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
     ] {
         assert_eq!(merged([original, updated, dest], OnConflict::Fail), (want.to_owned(), Vec::new()), "{dest}");
         assert_eq!(merged([original, original, dest], OnConflict::Fail).0, dest, "nothing happened upstream");
+    }
+}
+
+/// Original, updated, dest, what TakeUpdated makes of them, and how many conflicts there are.
+const RENAMED: [[&str; 5]; 12] = [
+    // A field that upstream renamed, with an edit of dest's; one that dest renamed, with a change of upstream's; the same name on both sides.
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 4}",
+        "a: {x: 1, y: 2, z: 3, v: 5}",
+        "b: {x: 1, y: 2, z: 3, v: 5}",
+        "0",
+    ],
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}",
+        "a: {x: 1, y: 2, z: 3, v: 5}",
+        "b: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 5}",
+        "0",
+    ],
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 5}",
+        "b: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 5}",
+        "0",
+    ],
+    // Again, over what came of it.
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 5}",
+        "b: {x: 1, y: 2, z: 3, v: 5}",
+        "0",
+    ],
+    // Two names for one: nobody can tell.
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 4}",
+        "c: {x: 1, y: 2, z: 3, v: 4}",
+        "c: {x: 1, y: 2, z: 3, v: 4}\nb: {x: 1, y: 2, z: 3, v: 4}",
+        "0",
+    ],
+    // Too little in common, and as much by chance.
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 3, z: 4, v: 4}",
+        "a: {x: 1, y: 2, z: 3, v: 5}",
+        "b: {x: 1, y: 3, z: 4, v: 4}",
+        "1",
+    ],
+    ["a: {x: 1, y: 2}", "b: {x: 1, y: 2}", "a: {x: 1, y: 3}", "b: {x: 1, y: 2}", "1"],
+    ["a: 1", "b: 1", "a: 2", "b: 1", "1"],
+    // Dest has a field of the new name already.
+    [
+        "a: {x: 1, y: 2, z: 3, v: 4}",
+        "b: {x: 1, y: 2, z: 3, v: 4}",
+        "a: {x: 1, y: 2, z: 3, v: 5}\nb: 1",
+        "b: {x: 1, y: 2, z: 3, v: 4}",
+        "2",
+    ],
+    // An element of a keyed list: as upstream and as dest renamed it.
+    [
+        "containers: [{name: a, image: i, args: [x, y], tty: true}, {name: s}]",
+        "containers: [{name: b, image: i, args: [x, y], tty: true}, {name: s}]",
+        "containers: [{name: a, image: o, args: [x, y], tty: true}, {name: s}]",
+        "containers: [{name: b, image: o, args: [x, y], tty: true}, {name: s}]",
+        "0",
+    ],
+    [
+        "containers: [{name: a, image: i, args: [x, y], tty: true}, {name: s}]",
+        "containers: [{name: a, image: j, args: [x, y], tty: true}, {name: s}]",
+        "containers: [{name: b, image: i, args: [x, y], tty: true}, {name: s}]",
+        "containers: [{name: b, image: j, args: [x, y], tty: true}, {name: s}]",
+        "0",
+    ],
+    // A text.
+    [
+        "a: |\n  1\n  2\n  3\n  4",
+        "b: |\n  1\n  2\n  3\n  4",
+        "a: |\n  0\n  1\n  2\n  3\n  4",
+        "b: |\n  0\n  1\n  2\n  3\n  4",
+        "0",
+    ],
+];
+
+#[test]
+fn a_child_that_a_side_renamed_is_one_child() {
+    for [original, updated, dest, want, conflicts] in RENAMED {
+        let line = |text: &str| format!("{text}\n");
+        let [original, updated, dest] = [original, updated, dest].map(line);
+        let (merged, found) = merged([&original, &updated, &dest], OnConflict::TakeUpdated);
+        assert_eq!((merged, found.len().to_string().as_str()), (line(want), conflicts), "{original}{updated}{dest}");
+    }
+}
+
+#[test]
+fn a_field_under_another_name_keeps_its_comments_and_its_place() {
+    let original = "z: 1\n# why\na: # here\n  x: 1 # one\n  y: 2\n  v: 3\nw: 2\n";
+    let updated = original.replace("a:", "b:");
+    let dest = original.replace("x: 1", "w: 0\n  x: 1").replace("w: 2", "w: 4");
+    let (merged, conflicts) = merged([original, &updated, &dest], OnConflict::TakeUpdated);
+    assert_eq!((merged, conflicts), (dest.replace("a:", "b:"), Vec::new()));
+}
+
+/// Each side calls the child `a` or `b`, or has neither, and one value in it differs.
+#[test]
+fn the_laws_of_a_three_way_merge_hold_for_children_under_another_name() {
+    let states = ["a1", "a2", "a3", "b1", "b2", "--"];
+    let field = |state: &str| match state.split_at(1) {
+        ("-", _) => "z: 1\n".to_owned(),
+        (name, value) => format!("z: 1\n{name}: {{x: 1, y: 2, w: 3, v: {value}}}\n"),
+    };
+    let element = |state: &str| match state.split_at(1) {
+        ("-", _) => "l: [{name: z}]\n".to_owned(),
+        (name, value) => format!("l: [{{name: z}}, {{name: {name}, x: 1, y: 2, w: 3, v: {value}}}]\n"),
+    };
+    for write in [&field as &dyn Fn(&str) -> String, &element] {
+        for number in 0..states.len().pow(3) {
+            let [o, u, d] = [36, 6, 1].map(|place| states[number / place % 6]);
+            let [original, updated, dest] = [o, u, d].map(write);
+            let (result, conflicts) = merged([&original, &updated, &dest], OnConflict::TakeUpdated);
+            let shown = format!("{original}{updated}{dest}> {result}");
+            let (_, swapped) = merged([&original, &dest, &updated], OnConflict::TakeUpdated);
+            assert_eq!(conflicts.len(), swapped.len(), "swapped sides\n{shown}");
+            let (again, _) = merged([&original, &updated, &result], OnConflict::TakeUpdated);
+            assert_eq!(again, result, "a second run\n{shown}");
+            if o == u {
+                assert_eq!(result, dest, "nothing happened upstream\n{shown}");
+            }
+            if o == d || u == d {
+                assert_eq!(result, updated, "nothing happened in dest\n{shown}");
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::change::Change;
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::patch::{Reader, lower};
-use crate::policy::NewElements;
+use crate::policy::{NewElements, Renames};
 use crate::schema::{Dialect, Inference, Types};
 use crate::splice;
 use crate::tree::{Pick, Tree, settle};
@@ -107,7 +107,9 @@ impl<'v> Case<'v> {
         let [original, updated, dest] = [&self.original.text, &self.updated.text, dest].map(parsed);
         let [original, updated, dest] = [&original, &updated, &dest].map(root);
         let types = Types::new([], Inference::On, Dialect::Server);
-        let change = diff(Some(original), updated, Some(dest), types.root("", "")).expect("no key twice").change;
+        let change = diff(Some(original), updated, Some(dest), types.root("", ""), Renames::Follow)
+            .expect("no key twice")
+            .change;
         let (text, conflicts) = applied(dest, change.as_ref(), pick);
         Outcome { value: value(&text), text, conflicts }
     }

@@ -30,7 +30,7 @@ pub(super) fn merged(
     if original.kind() != dest.kind() || updated.kind() != dest.kind() {
         return None;
     }
-    let change = diff(Some(original), updated, Some(dest), cursor).ok()?.change;
+    let change = diff(Some(original), updated, Some(dest), cursor, policy.renames).ok()?.change;
     let merged = match &change {
         Some(change) => merge(Some(Tree::Node(dest)), change, policy.new_elements).ok()?,
         None => Merged { tree: Some(Tree::Node(dest)), warnings: Vec::new() },

@@ -100,7 +100,8 @@ impl<'a> Refiner<'a, '_> {
         });
         let paired: Vec<Paired<'a>> = changed.map(|at| versions.paired(at)).collect();
         let lists = [versions.original.list, versions.updated.list, versions.dest.list];
-        let found = diff_paired(lists, &paired, &conflict.path, self.cursor(&conflict.path)).ok()?;
+        let found =
+            diff_paired(lists, &paired, &conflict.path, self.cursor(&conflict.path), self.policy.renames).ok()?;
         let dest = Tree::Node(versions.dest.list);
         let tree = match &found.change {
             Some(change) => {

@@ -4,12 +4,11 @@
 //! of their values in common are one, as git takes half of a file for a rename, and so are maps of one `name`. The rest was deleted and
 //! added. The comparisons are bounded, so that a long list costs no more than its size allows.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use super::three::Matches;
-use crate::yaml::{Kind, NodeRef};
+use crate::leaves::{HALF, Leaves};
+use crate::yaml::NodeRef;
 
 /// How many values may be compared for one gap; beyond that, elements have no partners but by their place.
 const COMPARISONS: usize = 200_000;
@@ -18,7 +17,7 @@ const COMPARISONS: usize = 200_000;
 pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found: &mut Matches) {
     for (old, new) in gaps(found, side.len()) {
         let [olds, news] = [&original[old.clone()], &side[new.clone()]]
-            .map(|of| of.iter().map(|e| Leaves::of(*e)).collect::<Vec<_>>());
+            .map(|of| of.iter().map(|e| Element::of(*e)).collect::<Vec<_>>());
         for (i, j) in aligned(&olds, &news) {
             found[old.start + i] = Some(new.start + j);
         }
@@ -40,70 +39,27 @@ fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
 }
 
 /// What is in an element, as far as it tells whether two are one.
-struct Leaves {
-    kind: Option<Kind>,
-    name: Option<u64>,
-    /// A hash of each value with the fields that lead to it, or of each line of a text; sorted.
-    hashes: Vec<u64>,
+struct Element<'a> {
+    leaves: Leaves,
+    name: Option<&'a str>,
 }
 
-impl Leaves {
-    fn of(element: NodeRef<'_>) -> Self {
-        let mut hashes = Vec::new();
-        let kind = element.resolve().kind();
-        let is_whole = match kind {
-            Kind::Map | Kind::List => {
-                collect(element, 0, &mut hashes);
-                true
-            }
-            // A text of several lines can be merged inside, any other scalar cannot.
-            Kind::Scalar | Kind::Alias => {
-                let lines = element.as_str().filter(|text| text.trim_end().contains('\n'));
-                hashes.extend(lines.into_iter().flat_map(str::lines).map(|line| hash(0, line)));
-                lines.is_some()
-            }
-        };
-        hashes.sort_unstable();
-        let name = element.get("name").and_then(NodeRef::as_str).map(|name| hash(0, name));
-        Self { kind: is_whole.then_some(kind), name, hashes }
+impl<'a> Element<'a> {
+    fn of(element: NodeRef<'a>) -> Self {
+        Self { leaves: Leaves::of(element), name: element.get("name").and_then(NodeRef::as_str) }
     }
 
     /// How much two have in common, in thousandths; 0 where they are two.
     fn likeness(&self, other: &Self) -> u32 {
-        if self.kind.is_none() || self.kind != other.kind {
-            return 0;
-        }
-        let (mut a, mut b, mut common) = (0, 0, 0_usize);
-        while let (Some(x), Some(y)) = (self.hashes.get(a), other.hashes.get(b)) {
-            common += usize::from(x == y);
-            (a, b) = (a + usize::from(x <= y), b + usize::from(y <= x));
-        }
-        let most = self.hashes.len().max(other.hashes.len()).max(1);
-        let share = (common * 1000 / most) as u32;
+        let Some(share) = self.leaves.share(&other.leaves) else { return 0 };
         let is_namesake = self.name.is_some() && self.name == other.name;
-        if is_namesake { 1000 + share } else { Some(share).filter(|share| *share >= 500).unwrap_or_default() }
-    }
-}
-
-fn hash(seed: u64, text: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (seed, text).hash(&mut hasher);
-    hasher.finish()
-}
-
-fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {
-    match node.scalar() {
-        Some(scalar) => out.push(hash(seed, scalar)),
-        None if node.is_map() => {
-            node.fields().for_each(|(key, value)| collect(value, hash(seed, key.string()), out));
-        }
-        None => node.elements().for_each(|element| collect(element, hash(seed, "[]"), out)),
+        if is_namesake { 1000 + share } else { Some(share).filter(|share| *share >= HALF).unwrap_or_default() }
     }
 }
 
 /// Pairs in the order of both versions that have as much in common as can be.
-fn aligned(old: &[Leaves], new: &[Leaves]) -> Vec<(usize, usize)> {
-    let values = |of: &[Leaves]| of.iter().map(|leaves| leaves.hashes.len() + 1).sum::<usize>();
+fn aligned(old: &[Element<'_>], new: &[Element<'_>]) -> Vec<(usize, usize)> {
+    let values = |of: &[Element<'_>]| of.iter().map(|element| element.leaves.count() + 1).sum::<usize>();
     if values(old).saturating_mul(new.len()).saturating_add(values(new).saturating_mul(old.len())) > COMPARISONS {
         let pairs = (0..old.len()).filter(|_| old.len() == new.len());
         return pairs.filter(|&i| old[i].likeness(&new[i]) > 0).map(|i| (i, i)).collect();

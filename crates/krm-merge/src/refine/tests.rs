@@ -1,7 +1,7 @@
 use super::*;
 use crate::diff::diff;
 use crate::merge::merge;
-use crate::policy::NewElements;
+use crate::policy::{NewElements, Renames};
 use crate::schema::Inference;
 use crate::splice::edits;
 use crate::tree::{Pick, settle};
@@ -22,7 +22,7 @@ fn found(original: &str, updated: &str, dest: &str, conflict_level: ConflictLeve
     let cursor = Cursor::unknown(Inference::On);
     let policy = Policy { conflict_level, ..Policy::default() };
     let budget = Budget::default();
-    let change = diff(Some(o), u, Some(d), cursor).expect("a difference").change;
+    let change = diff(Some(o), u, Some(d), cursor, Renames::Follow).expect("a difference").change;
     let merged = match &change {
         Some(change) => merge(Some(Tree::Node(d)), change, NewElements::Append).expect("a merge"),
         None => Merged { tree: Some(Tree::Node(d)), warnings: Vec::new() },

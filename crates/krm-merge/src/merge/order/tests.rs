@@ -4,7 +4,7 @@ use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::merge;
 use crate::patch::{Reader, lower};
-use crate::policy::NewElements;
+use crate::policy::{NewElements, Renames};
 use crate::schema::{Dialect, Inference, Types};
 use crate::splice;
 use crate::tree::{Pick, Taking, Tree, settle};
@@ -55,7 +55,8 @@ fn three_way(kind: Kind, sides: [&str; 3], pick: Pick, new: NewElements) -> (Str
     let documents = sides.map(|letters| kind.document(letters));
     let [original, updated, dest] = documents.each_ref().map(root);
     let types = Types::new([], Inference::On, Dialect::Server);
-    let change = diff(Some(original), updated, Some(dest), types.root("", "")).expect("a change").change;
+    let change =
+        diff(Some(original), updated, Some(dest), types.root("", ""), Renames::Follow).expect("a change").change;
     let Some(change) = change else { return (sides[2].to_owned(), String::new()) };
     let tree = merge(Some(Tree::Node(dest)), &change, new).expect("a tree").tree.expect("a resource");
     let mut moved = String::new();

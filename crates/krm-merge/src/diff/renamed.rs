@@ -1,0 +1,111 @@
+//! Which children of a map or a keyed list have another name on a side, and are one child all the same.
+//!
+//! A container that dest calls otherwise is still the container whose image upstream changes; git sees one line of it change. So a child that a
+//! side lacks and one that it has beyond original are one if they have at least half of their values in common, and more of them than a
+//! short value has by chance. In doubt nothing is joined: the one is deleted, the other one added.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use crate::leaves::{HALF, Leaves};
+use crate::sides::{Side, Sides};
+use crate::yaml::NodeRef;
+
+/// The children of each side by their names.
+pub(super) type Named<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;
+
+/// What each side calls the children that have several names.
+#[derive(Debug)]
+pub(super) struct Renamed<K>(Vec<Sides<K>>);
+
+/// How many values two children must have in common at least. Two `env` entries of one value are not one entry.
+const FEWEST: usize = 3;
+
+/// How many values may be compared in one map or list. Beyond that no child is followed.
+const MOST_COMPARED: usize = 200_000;
+
+impl<K> Default for Renamed<K> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: Clone + Eq + Hash> Renamed<K> {
+    /// Finds the children that original, updated and dest all have, but not under one name.
+    pub(super) fn of(children: &Named<'_, K>) -> Self {
+        let by_name = Sides::of(|side| children[side].iter().cloned().collect::<HashMap<_, _>>());
+        let [in_updated, in_dest] = [Side::Updated, Side::Dest].map(|side| partners(children, &by_name, side));
+        let joined = |(name, _): &(K, NodeRef<'_>)| {
+            let called = |side: Side, partners: &HashMap<K, K>| match by_name[side].contains_key(name) {
+                true => Some(name.clone()),
+                false => partners.get(name).cloned(),
+            };
+            let sides = Sides {
+                original: name.clone(),
+                updated: called(Side::Updated, &in_updated)?,
+                dest: called(Side::Dest, &in_dest)?,
+            };
+            let (updated, dest) = (&sides.updated, &sides.dest);
+            // A name that the other side has, too, is one that both added.
+            let is_free = |own: &K, other: Side| own == name || !by_name[other].contains_key(own);
+            let is_one = updated == dest || (is_free(updated, Side::Dest) && is_free(dest, Side::Updated));
+            let is_renamed = updated != name || dest != name;
+            let is_twice = updated != dest && updated != name && dest != name;
+            (is_renamed && is_one && !is_twice).then_some(sides)
+        };
+        Self(children.original.iter().filter_map(joined).collect())
+    }
+
+    /// What dest calls the child of this name on a side.
+    pub(super) fn in_dest<'k>(&'k self, side: Side, name: &'k K) -> &'k K {
+        self.0.iter().find(|sides| sides[side] == *name).map_or(name, |sides| &sides.dest)
+    }
+
+    /// What each side calls the child that dest calls this.
+    pub(super) fn called(&self, dest: &K) -> Option<&Sides<K>> {
+        self.0.iter().find(|sides| sides.dest == *dest)
+    }
+
+    /// What each side calls them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Sides<K>> {
+        self.0.iter()
+    }
+}
+
+/// What a side calls the children of original that it has under another name: each of the two is most like the other one, and no third is
+/// as like.
+fn partners<K: Clone + Eq + Hash>(
+    children: &Named<'_, K>,
+    by_name: &Sides<HashMap<K, NodeRef<'_>>>,
+    side: Side,
+) -> HashMap<K, K> {
+    let beyond = |of: Side, other: Side| -> Vec<_> {
+        children[of].iter().filter(|(name, _)| !by_name[other].contains_key(name)).collect()
+    };
+    let (gone, come) = (beyond(Side::Original, side), beyond(side, Side::Original));
+    if gone.is_empty() || come.is_empty() {
+        return HashMap::new();
+    }
+    let leaves = |of: &[&(K, NodeRef<'_>)]| of.iter().map(|(_, node)| Leaves::of(*node)).collect::<Vec<_>>();
+    let (old, new) = (leaves(&gone), leaves(&come));
+    let values = |of: &[Leaves]| of.iter().map(|leaves| leaves.count() + 1).sum::<usize>();
+    if values(&old).saturating_mul(new.len()).saturating_add(values(&new).saturating_mul(old.len())) > MOST_COMPARED {
+        return HashMap::new();
+    }
+    let likeness =
+        |a: &Leaves, b: &Leaves| a.share(b).filter(|share| *share >= HALF && a.common(b) >= FEWEST).unwrap_or_default();
+    let best = |own: &Leaves, others: &[Leaves], is_own_first: bool| {
+        let found = others.iter().map(|other| if is_own_first { likeness(own, other) } else { likeness(other, own) });
+        let found: Vec<u32> = found.collect();
+        let most = found.iter().copied().max().filter(|most| *most > 0)?;
+        let mut at = found.iter().enumerate().filter(|(_, share)| **share == most).map(|(at, _)| at);
+        at.next().filter(|_| at.next().is_none())
+    };
+    let of_old: Vec<_> = old.iter().map(|leaves| best(leaves, &new, true)).collect();
+    let of_new: Vec<_> = new.iter().map(|leaves| best(leaves, &old, false)).collect();
+    let pair = |(i, j): (usize, &Option<usize>)| {
+        let j = (*j)?;
+        (of_new[j] == Some(i)).then(|| (gone[i].0.clone(), come[j].0.clone()))
+    };
+    of_old.iter().enumerate().filter_map(pair).collect()
+}

@@ -1,0 +1,76 @@
+//! [`Leaves`]: how much of two values is the same.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use crate::yaml::{Kind, NodeRef};
+
+/// The values in a map or list, or the lines of a text.
+pub struct Leaves {
+    /// `None` of what has no parts: a scalar on one line.
+    kind: Option<Kind>,
+    /// A hash of each value with the fields that lead to it, or of each line of a text; sorted.
+    hashes: Vec<u64>,
+}
+
+impl Leaves {
+    /// The leaves of a value.
+    pub fn of(value: NodeRef<'_>) -> Self {
+        let mut hashes = Vec::new();
+        let kind = value.resolve().kind();
+        let has_parts = match kind {
+            Kind::Map | Kind::List => {
+                collect(value, 0, &mut hashes);
+                true
+            }
+            Kind::Scalar | Kind::Alias => {
+                let lines = value.as_str().filter(|text| text.trim_end().contains('\n'));
+                hashes.extend(lines.into_iter().flat_map(str::lines).map(|line| hash(0, line)));
+                lines.is_some()
+            }
+        };
+        hashes.sort_unstable();
+        Self { kind: has_parts.then_some(kind), hashes }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// How many both have.
+    pub fn common(&self, other: &Self) -> usize {
+        let (mut a, mut b, mut common) = (0, 0, 0);
+        while let (Some(x), Some(y)) = (self.hashes.get(a), other.hashes.get(b)) {
+            common += usize::from(x == y);
+            (a, b) = (a + usize::from(x <= y), b + usize::from(y <= x));
+        }
+        common
+    }
+
+    /// How much both have in common, in thousandths of the larger one; `None` where the two are of different kinds, or have no parts.
+    pub fn share(&self, other: &Self) -> Option<u32> {
+        let most = self.count().max(other.count()).max(1);
+        (self.kind.is_some() && self.kind == other.kind).then(|| (self.common(other) * 1000 / most) as u32)
+    }
+}
+
+/// From how many thousandths on two values are one that changed: half, as git takes half of a file for a rename.
+pub const HALF: u32 = 500;
+
+fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {
+    match node.scalar() {
+        Some(scalar) => out.push(hash(seed, scalar)),
+        None if node.is_map() => {
+            node.fields().for_each(|(key, value)| collect(value, hash(seed, key.string()), out));
+        }
+        None => node.elements().for_each(|element| collect(element, hash(seed, "[]"), out)),
+    }
+}
+
+/// A hash of a text that stands below another one.
+pub fn hash(seed: u64, text: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (seed, text).hash(&mut hasher);
+    hasher.finish()
+}
