@@ -678,3 +678,25 @@ fn no_comment_that_a_side_added_is_lost() {
     assert_eq!(resolved(&out, Half::Ours), file(&[map("a", ""), map("b", " # new")]));
     assert_eq!(resolved(&out, Half::Theirs), map("a", ""));
 }
+
+/// Each half has its side's order, and what only one side changed in an element is in both.
+#[test]
+fn elements_that_both_sides_moved_are_a_choice_between_the_lists() {
+    if !has("git") {
+        return;
+    }
+    let list = |names: &str, image: u8| -> String {
+        let element = |name: char| {
+            let image = if name == 'a' { image } else { 1 };
+            container(&name.to_string(), &[&format!("image: {name}:{image}"), "tty: true"])
+        };
+        names.chars().map(element).collect()
+    };
+    let pod =
+        |list: &str| WEB.replace("      containers:\n", &format!("      initContainers:\n{list}      containers:\n"));
+    let texts = [pod(&list("abc", 1)), pod(&list("bac", 1)), pod(&list("cab", 2))];
+    let out = conflicts(&texts[0], &texts[1], &texts[2]);
+    assert_eq!(resolved(&out, Half::Ours), pod(&list("bac", 2)), "{out}");
+    assert_eq!(resolved(&out, Half::Theirs), pod(&list("cab", 2)), "{out}");
+    assert_eq!(out.matches("<<<<<<<").count(), 1, "{out}");
+}

@@ -39,8 +39,9 @@ impl<'a> Halves<'a> {
             feet: Sides::default(),
         };
         let trees = halves.value(tree, root);
-        // What was made here has no conflicts; a `<<` that everything came back to is written as it was.
-        halves.trees = trees.map(|tree| settle(tree, &mut |_| Pick::Dest));
+        // Of the conflicts only those of order are left. A `<<` that everything came back to is written as it was.
+        let mut trees = trees.map(Some);
+        halves.trees = Sides::of(|side| settle(trees[side].take()?, &mut |_| pick(side)));
         halves
     }
 
@@ -80,7 +81,15 @@ impl<'a> Halves<'a> {
         }
         let gone = children.iter().enumerate().filter(|(n, _)| !seen.contains(n)).map(|(_, spot)| spot);
         gone.for_each(|spot| self.only_theirs(spot, children, &mut out));
-        Sides::of(|side| Branch::with(branch.like, branch.by.clone(), std::mem::take(&mut out[side])).into_tree())
+        // Elements that both sides moved are in each side's order in its half, with all that is merged in them.
+        if let Some(ours) = container.here.dest.filter(|_| branch.contested.is_some()) {
+            self.places.push(Lines { range: ours.lines(), grain: Grain::Whole });
+        }
+        Sides::of(|side| {
+            let mut half = Branch::with(branch.like, branch.by.clone(), std::mem::take(&mut out[side]));
+            half.contested.clone_from(&branch.contested);
+            half.into_tree()
+        })
     }
 
     /// A child that we deleted. Where they changed a comment in it, it goes behind the sibling that it stands behind in theirs.
@@ -141,6 +150,15 @@ impl<'a> Halves<'a> {
             Side::ALL.iter().for_each(|side| out[*side].push(Entry { value: values[*side].clone(), ..entry.clone() }));
         }
         Sides::of(|side| Branch::with(branch.like, branch.by.clone(), std::mem::take(&mut out[side])).into_tree())
+    }
+}
+
+/// Who wins in the half of a side.
+fn pick(side: Side) -> Pick {
+    match side {
+        Side::Original => Pick::Original,
+        Side::Updated => Pick::Updated,
+        Side::Dest => Pick::Dest,
     }
 }
 
