@@ -3,9 +3,13 @@
 //! Messages name an element by its merge key (`containers[name=app].image`), because an index says nothing once the list has
 //! changed; the `field.path` of a result names it by index, as the KRM functions specification has it.
 
+mod pattern;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::rc::Rc;
+
+pub use pattern::PathPattern;
 
 use crate::shown::{misleads, quoted};
 
@@ -170,7 +174,7 @@ pub fn cut(text: String, most: usize) -> String {
 
 /// Whether a name would not stand for itself in a path, or would mislead.
 fn must_be_quoted(name: &str) -> bool {
-    name.is_empty() || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"' | ' ') || misleads(c))
+    name.is_empty() || name == "*" || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"' | ' ') || misleads(c))
 }
 
 /// The value of an element, quoted where it would break the path or mislead.

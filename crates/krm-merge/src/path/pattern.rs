@@ -1,0 +1,248 @@
+//! [`PathPattern`]: places that a user names, as messages and results write them.
+//!
+//! | written | fits |
+//! |---|---|
+//! | `spec.replicas` | the field, and all that is below it |
+//! | `metadata.annotations["a.b/c"]` | a field whose name would break the path |
+//! | `containers[name=app]`, `ports[port=80,protocol=TCP]` | the element with these merge keys |
+//! | `finalizers[=a]` | the element of a set |
+//! | `containers[0]` | the element at this place in dest |
+//! | `containers[*]`, `data.*` | every element, every field |
+
+use std::fmt;
+
+use super::{FieldPath, KeyStep, Step, Stride};
+use crate::yaml::Document;
+
+/// Places in a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathPattern {
+    written: String,
+    parts: Vec<Part>,
+}
+
+/// What fits one step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Any,
+    Field(String),
+    Element(Vec<(String, String)>),
+    Value(String),
+    Index(usize),
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// It is no path; says what it must be.
+    pub fn parse(written: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = written;
+        while !rest.is_empty() {
+            let (part, behind) = match rest.strip_prefix('[') {
+                Some(inner) => bracketed(inner)?,
+                None => {
+                    let name = if parts.is_empty() {
+                        rest
+                    } else {
+                        rest.strip_prefix('.').ok_or_else(|| must_follow(rest))?
+                    };
+                    let end = name.find(['.', '[']).unwrap_or(name.len());
+                    (field(&name[..end])?, &name[end..])
+                }
+            };
+            parts.push(part);
+            rest = behind;
+        }
+        if parts.is_empty() {
+            return Err("it must name a field".to_owned());
+        }
+        Ok(Self { written: written.to_owned(), parts })
+    }
+
+    /// Whether a place is one of these, or below one.
+    pub fn fits(&self, path: &FieldPath<'_>) -> bool {
+        let strides = path.strides();
+        strides.len() >= self.parts.len() && self.parts.iter().zip(strides).all(|(part, stride)| part.fits(stride))
+    }
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+impl Part {
+    fn fits(&self, stride: &Stride<'_>) -> bool {
+        let has = |keys: &[KeyStep<'_>], (name, value): &(String, String)| {
+            keys.iter().any(|key| key.name == *name && key.value == *value)
+        };
+        match (self, &stride.step) {
+            (Self::Any, _) => true,
+            (Self::Field(name), Step::Field(field)) => name == field,
+            (Self::Element(wanted), Step::Element(keys)) => wanted.iter().all(|one| has(keys, one)),
+            (Self::Value(value), Step::Value(own)) => value == own,
+            (Self::Index(index), Step::Index(own)) => stride.index.unwrap_or(*own) == *index,
+            (Self::Index(index), Step::Element(_) | Step::Value(_)) => stride.index == Some(*index),
+            _ => false,
+        }
+    }
+}
+
+fn must_follow(rest: &str) -> String {
+    format!("`.` or `[` must stand before {rest:?}")
+}
+
+fn field(name: &str) -> Result<Part, String> {
+    match name {
+        "" => Err("a field must have a name between two dots".to_owned()),
+        "*" => Ok(Part::Any),
+        name => Ok(Part::Field(name.to_owned())),
+    }
+}
+
+/// What stands between brackets, of which the first one is read, and what follows them.
+fn bracketed(inner: &str) -> Result<(Part, &str), String> {
+    let closed = |rest: &str| rest.starts_with(']');
+    let behind = |part: Part, rest: &'_ str| -> Result<Part, String> {
+        if closed(rest) { Ok(part) } else { Err("`[` must have its `]`".to_owned()) }
+    };
+    if inner.starts_with('"') {
+        let (name, rest) = text(inner)?;
+        return Ok((behind(Part::Field(name), rest)?, &rest[1..]));
+    }
+    if let Some(value) = inner.strip_prefix('=') {
+        let (value, rest) = text(value)?;
+        return Ok((behind(Part::Value(value), rest)?, &rest[1..]));
+    }
+    let end = inner.find(['=', ']']).ok_or("`[` must have its `]`")?;
+    if inner[end..].starts_with(']') {
+        let part = match &inner[..end] {
+            "*" => Part::Any,
+            number => Part::Index(number.parse().map_err(|_| {
+                format!("between brackets must stand a number, `*`, `key=value` or a quoted name, not {number:?}")
+            })?),
+        };
+        return Ok((part, &inner[end + 1..]));
+    }
+    let (mut keys, mut rest) = (Vec::new(), inner);
+    loop {
+        let (name, value) = rest.split_once('=').ok_or("a merge key must have its `=`")?;
+        let (value, behind_value) = text(value)?;
+        keys.push((name.to_owned(), value));
+        match behind_value.strip_prefix(',') {
+            Some(next) => rest = next,
+            None => return Ok((behind(Part::Element(keys), behind_value)?, &behind_value[1..])),
+        }
+    }
+}
+
+/// A value up to `,` or `]`, or in double quotes; and what follows it.
+fn text(written: &str) -> Result<(String, &str), String> {
+    let Some(quoted) = written.strip_prefix('"') else {
+        let end = written.find([',', ']']).ok_or("`[` must have its `]`")?;
+        return Ok((written[..end].to_owned(), &written[end..]));
+    };
+    let mut is_escaped = false;
+    let is_end = |(_, c): &(usize, char)| {
+        let is_end = *c == '"' && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        is_end
+    };
+    let (end, _) = quoted.char_indices().find(is_end).ok_or("a quoted name must end with `\"`")?;
+    let document = Document::parse(&written[..end + 2]).map_err(|e| e.to_string())?;
+    let value = document.roots().next().and_then(|root| root.as_str().map(str::to_owned));
+    Ok((value.unwrap_or_default(), &quoted[end + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(steps: &[(Step<'static>, Option<usize>)]) -> FieldPath<'static> {
+        let mut path = FieldPath::default();
+        steps.iter().for_each(|(step, index)| path.push(step.clone(), *index));
+        path
+    }
+
+    fn field(name: &'static str) -> (Step<'static>, Option<usize>) {
+        (Step::Field(name.into()), None)
+    }
+
+    fn element(name: &'static str, value: &'static str, index: Option<usize>) -> (Step<'static>, Option<usize>) {
+        (Step::Element(vec![KeyStep { name: name.into(), value: value.into(), default: None }]), index)
+    }
+
+    #[test]
+    fn a_pattern_fits_what_it_names_and_what_is_below() {
+        let image = path(&[field("spec"), field("containers"), element("name", "app", Some(1)), field("image")]);
+        for (pattern, want) in [
+            ("spec", true),
+            ("spec.containers", true),
+            ("spec.containers[name=app]", true),
+            ("spec.containers[name=\"app\"].image", true),
+            ("spec.containers[1].image", true),
+            ("spec.containers[*].image", true),
+            ("spec.containers.*.image", true),
+            ("*.containers[*].*", true),
+            ("spec.containers[name=web].image", false),
+            ("spec.containers[0].image", false),
+            ("spec.containers[*].tag", false),
+            ("spec.containers[name=app].image.more", false),
+            ("image", false),
+            ("specs", false),
+        ] {
+            assert_eq!(PathPattern::parse(pattern).expect(pattern).fits(&image), want, "{pattern}");
+        }
+        let port = KeyStep { name: "port".into(), value: "80".into(), default: None };
+        let protocol = KeyStep { name: "protocol".into(), value: "TCP".into(), default: None };
+        let port = path(&[field("ports"), (Step::Element(vec![port, protocol]), None)]);
+        for (pattern, want) in [
+            ("ports[port=80,protocol=TCP]", true),
+            ("ports[port=80]", true),
+            ("ports[port=80,protocol=UDP]", false),
+            ("ports[0]", false),
+        ] {
+            assert_eq!(PathPattern::parse(pattern).expect(pattern).fits(&port), want, "{pattern}");
+        }
+        let set = path(&[field("finalizers"), (Step::Value("a".into()), Some(0))]);
+        for (pattern, want) in [("finalizers[=a]", true), ("finalizers[=b]", false), ("finalizers[0]", true)] {
+            assert_eq!(PathPattern::parse(pattern).expect(pattern).fits(&set), want, "{pattern}");
+        }
+    }
+
+    /// What a message writes is a pattern for the very place, whatever its names are.
+    #[test]
+    fn a_path_that_a_message_shows_is_a_pattern_for_it() {
+        for name in ["a", "a.b/c", "", "a]b", "a\"b\\c", "*", "a\nb", "é\u{202e}", "[0]"] {
+            for steps in [
+                vec![field("data"), field(Box::leak(name.to_owned().into_boxed_str()))],
+                vec![field("l"), element("name", Box::leak(name.to_owned().into_boxed_str()), None)],
+                vec![field("s"), (Step::Value(name.to_owned().into()), None)],
+            ] {
+                let path = path(&steps);
+                let pattern = PathPattern::parse(&path.keyed()).unwrap_or_else(|e| panic!("{}: {e}", path.keyed()));
+                assert!(pattern.fits(&path), "{}", path.keyed());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_is_an_error_that_says_what_must_hold() {
+        for (written, want) in [
+            ("", "it must name a field"),
+            ("a..b", "a field must have a name"),
+            ("a[0]b", "`.` or `[` must stand before \"b\""),
+            ("a[", "`[` must have its `]`"),
+            ("a[name=x", "`[` must have its `]`"),
+            ("a[x]", "between brackets must stand a number"),
+            ("a[\"b]", "a quoted name must end with"),
+            ("a[\"b\"c]", "`[` must have its `]`"),
+        ] {
+            let error = PathPattern::parse(written).expect_err(written);
+            assert!(error.contains(want), "{written}: {error}");
+        }
+    }
+}
