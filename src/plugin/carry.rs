@@ -280,7 +280,7 @@ fn combined(path: &str, text: &Text, policy: OnConflict) -> Option<Outcome> {
         let settled = policy.settled(&Taking::Overlap);
         let what =
             format!("the file, which holds no resources, was changed in dest and changed in updated, and merged {how}");
-        let clash = Clash { place: "the file".to_owned(), what, settled };
+        let clash = Clash { place: "the file".to_owned(), what, settled, more: String::new() };
         return Some(Outcome { file, ..Outcome::conflict(severity(policy), clash) });
     }
     let message = format!(
@@ -307,6 +307,6 @@ fn conflict(path: &str, [original, updated, dest]: [Has; 3], policy: OnConflict)
     let which = if original == Has::Resources { "holds no resources any more" } else { "holds no resources" };
     let what = format!("the file, which {which}, was {} and {}", did("dest", dest), did("updated", updated));
     let file = Some(results::File { path: path.to_owned(), index: None });
-    let clash = Clash { place: "the whole file".to_owned(), what, settled };
+    let clash = Clash { place: "the whole file".to_owned(), what, settled, more: String::new() };
     Outcome { file, ..Outcome::conflict(severity(policy), clash) }
 }

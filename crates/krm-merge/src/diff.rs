@@ -295,7 +295,7 @@ impl<'a> Differ<'a> {
     /// A field on all sides.
     fn field(&mut self, name: &'a str, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         self.path.push(ChildId::Field(name).step(&By::Field), None);
-        let change = self.node(sides, cursor.field(name));
+        let change = self.node(sides, cursor.child(name, sides.each()));
         self.path.pop();
         change
     }

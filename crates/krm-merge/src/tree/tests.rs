@@ -57,7 +57,9 @@ fn conflict<'a>(dest: NodeRef<'a>, [original, updated]: [NodeRef<'a>; 2]) -> Tre
             dest: Some(Tree::Node(own)),
             taken: updated.get("a").map(Tree::Node),
             key: None,
+            comments: None,
             taking: Taking::Value,
+            required: None,
         }))
     })
 }

@@ -124,7 +124,7 @@ fn objects_must_have_fields() {
         ("v1", "Service", "spec.ports", "port"),
         ("networking.k8s.io/v1", "Ingress", "spec.rules.http.paths", "backend pathType"),
         ("rbac.authorization.k8s.io/v1", "RoleBinding", "", "roleRef"),
-        ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef", "apiGroup kind name"),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef", "kind name"),
         ("rbac.authorization.k8s.io/v1", "Role", "rules", "verbs"),
         ("extensions/v1beta1", "Deployment", &format!("{pod}.containers"), "image name"),
         // A map from any name is no object.
