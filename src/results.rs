@@ -19,8 +19,8 @@ use serde::Serialize;
 use serde_yaml::Value;
 
 use crate::report::Report;
-pub use words::{how_of, listed};
 use words::of_settled;
+pub use words::{how_of, listed};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";

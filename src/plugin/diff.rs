@@ -384,7 +384,8 @@ diff --git a/c.yaml b/c.yaml
     #[test]
     fn how_a_conflict_was_settled_is_told_once() {
         let what = "the file was deleted in dest".to_owned();
-        let clash = Clash { place: "the whole file".to_owned(), what, settled: Settled::StaysDeleted, more: String::new() };
+        let clash =
+            Clash { place: "the whole file".to_owned(), what, settled: Settled::StaysDeleted, more: String::new() };
         let result = Outcome::conflict(krm_merge_function::results::Severity::Warning, clash);
         assert_eq!(result.message, "the file was deleted in dest: it stays deleted");
         let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\n";

@@ -236,23 +236,23 @@ fn contradiction(place: &str, [original, updated, dest]: [&str; 3], stays: Comme
 }
 
 /// A list that was replaced because nothing is known of it, and the line that would merge it.
-fn shortened(
-    warning: &Warning<'_>,
-    resource: &Resource<'_>,
-    lost: usize,
-    by: Option<&ListKind<String>>,
-) -> String {
+fn shortened(warning: &Warning<'_>, resource: &Resource<'_>, lost: usize, by: Option<&ListKind<String>>) -> String {
     let place = warning.path.shown();
     let elements = if lost == 1 { "1 element".to_owned() } else { format!("{lost} elements") };
     let what = format!("`{place}` is replaced whole, for nothing says how it merges, and dest loses {elements}");
     let rule = by.and_then(|by| rule_of(&warning.path, resource, by));
-    let is_inferred = matches!(by, Some(ListKind::Map(keys)) if keys.iter().all(|key| ASSOCIATIVE_KEYS.contains(&&**key)));
+    let is_inferred =
+        matches!(by, Some(ListKind::Map(keys)) if keys.iter().all(|key| ASSOCIATIVE_KEYS.contains(&&**key)));
     match (rule, by) {
-        (Some(rule), _) if is_inferred => format!("{what}: to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`"),
+        (Some(rule), _) if is_inferred => {
+            format!("{what}: to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`")
+        }
         (Some(rule), Some(ListKind::Set)) => {
             format!("{what}: `inferMergeKeys` is for lists of maps; to merge it, add to `mergeKeys` `{rule}`")
         }
-        (Some(rule), _) => format!("{what}: `inferMergeKeys` finds no key in it; to merge it, add to `mergeKeys` `{rule}`"),
+        (Some(rule), _) => {
+            format!("{what}: `inferMergeKeys` finds no key in it; to merge it, add to `mergeKeys` `{rule}`")
+        }
         (None, _) => format!(
             "{what}: `inferMergeKeys` finds no key in it, and `mergeKeys` needs a field that tells its elements apart"
         ),
@@ -262,9 +262,11 @@ fn shortened(
 /// The line of `mergeKeys` by which a list would merge; `None` where no such line can name it.
 fn rule_of(path: &FieldPath<'_>, resource: &Resource<'_>, by: &ListKind<String>) -> Option<String> {
     let identity = resource.identity?;
-    let names: Vec<&str> = path.steps().filter_map(|step| if let Step::Field(name) = step { Some(&**name) } else { None }).collect();
+    let names: Vec<&str> =
+        path.steps().filter_map(|step| if let Step::Field(name) = step { Some(&**name) } else { None }).collect();
     // The path of a rule is names joined by dots, and the line is one of YAML.
-    let is_plain = |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
+    let is_plain =
+        |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
     if !names.iter().all(is_plain) {
         return None;
     }
@@ -296,7 +298,10 @@ fn may_have_moved(came: &Resource<'_>, left: &Resource<'_>, fate: LeftUpstream) 
 
 fn unknown_type(api_version: &str, kind: &str, inference: Inference) -> String {
     let (so, what_helps) = match inference {
-        Inference::Off => ("its lists, but for those of a pod template, are replaced whole", "`openapi`, `mergeKeys` or `inferMergeKeys: true`"),
+        Inference::Off => (
+            "its lists, but for those of a pod template, are replaced whole",
+            "`openapi`, `mergeKeys` or `inferMergeKeys: true`",
+        ),
         Inference::On => (
             "its lists merge by an inferred key, or are replaced whole where their elements have none",
             "`openapi` or `mergeKeys`",

@@ -135,7 +135,8 @@ impl Table {
         for line in list.lines() {
             let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
             let Some(name) = words.next() else { continue };
-            let fields = self.types.get(name).ok_or_else(|| format!("there is no type `{name}`, of which to require fields"))?;
+            let fields =
+                self.types.get(name).ok_or_else(|| format!("there is no type `{name}`, of which to require fields"))?;
             for field in words {
                 if !fields.contains_key(field) {
                     return Err(format!("`{name}` has no field `{field}` to require"));
@@ -264,8 +265,14 @@ mod tests {
             read(json!({"components": {"schemas": definitions("#/components/schemas/", |r| json!({"allOf": [r]}))}}))
         );
         assert_eq!(v2.kinds[&("a/v1".into(), "Thing".into())], "a.v1.Thing");
-        assert_eq!(v2.types.keys().collect::<Vec<_>>(), ["a.v1.Source", "a.v1.Thing", "a.v1.Thing.inline", "meta.v1.ObjectMeta"]);
-        assert_eq!((v2.types["a.v1.Source"].len(), v2.required["a.v1.Source"].first().map(String::as_str)), (0, Some("path")));
+        assert_eq!(
+            v2.types.keys().collect::<Vec<_>>(),
+            ["a.v1.Source", "a.v1.Thing", "a.v1.Thing.inline", "meta.v1.ObjectMeta"]
+        );
+        assert_eq!(
+            (v2.types["a.v1.Source"].len(), v2.required["a.v1.Source"].first().map(String::as_str)),
+            (0, Some("path"))
+        );
         let thing = &v2.types["a.v1.Thing"];
         assert_eq!(thing.keys().collect::<Vec<_>>(), ["extra", "inline", "metadata", "source", "strategy"]);
         assert_eq!((thing["extra"].shape, thing["strategy"].rule.strategy.as_str()), (Shape::MapOfLists, "retainKeys"));

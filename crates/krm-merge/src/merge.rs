@@ -12,8 +12,8 @@ use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, 
 use crate::child::{By, ChildId, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
-use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::sides::Sides;
+use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same_comment};
 use order::{arrange, elements_as_ordered, list_over_list};
@@ -393,7 +393,8 @@ impl<'a> Walk<'a> {
             None => return Ok(()),
             Some(Tree::Conflict(conflict)) => {
                 conflict.key = new_key;
-                conflict.comments = written.zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
+                conflict.comments =
+                    written.zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
                 true
             }
             Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {

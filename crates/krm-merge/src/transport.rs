@@ -209,7 +209,8 @@ fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
 fn loses_comment(entry: &Entry<'_>, dest: NodeRef<'_>) -> bool {
     let goes = [entry.comments.above, entry.comments.behind].map(|asked| asked.is_some_and(str::is_empty));
     let (Some(place), Some(_), true) = (entry.place, &entry.value, goes.contains(&true)) else { return false };
-    let Some((written, (_, value))) = Place::of_children(dest).get(place).copied().zip(dest.written().nth(place)) else {
+    let Some((written, (_, value))) = Place::of_children(dest).get(place).copied().zip(dest.written().nth(place))
+    else {
         return false;
     };
     let has = [comments_above(&written, dest.document()), comment_text(&written, value).unwrap_or_default()];

@@ -232,7 +232,12 @@ impl<'a> Tree<'a> {
         let views = match self {
             Self::Conflict(conflict) => {
                 let (original, updated) = (conflict.original.map(View::Node), conflict.updated.map(View::Node));
-                [original, updated, conflict.dest.as_ref().and_then(Tree::view), conflict.taken.as_ref().and_then(Tree::view)]
+                [
+                    original,
+                    updated,
+                    conflict.dest.as_ref().and_then(Tree::view),
+                    conflict.taken.as_ref().and_then(Tree::view),
+                ]
             }
             tree => [tree.view(), None, None, None],
         };

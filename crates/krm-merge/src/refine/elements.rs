@@ -15,10 +15,10 @@ use crate::child::By;
 use crate::diff::{Paired, diff_paired};
 use crate::merge::merge_at;
 use crate::path::Step;
-use crate::sides::Sides;
-use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, settle};
 use crate::schema::Cursor;
+use crate::sides::Sides;
 use crate::stump::without_stumps;
+use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, settle};
 use crate::warning::Combined;
 use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 
@@ -117,13 +117,7 @@ impl<'a> Refiner<'a, '_> {
         Some(branch.entries.into_iter().map(Some).collect())
     }
 
-    fn hunk(
-        &mut self,
-        conflict: &Conflict<'a>,
-        versions: &Versions<'a>,
-        hunk: &Hunk,
-        cursor: Cursor<'a>,
-    ) -> Piece<'a> {
+    fn hunk(&mut self, conflict: &Conflict<'a>, versions: &Versions<'a>, hunk: &Hunk, cursor: Cursor<'a>) -> Piece<'a> {
         match versions.hunk(hunk) {
             Changed::Updated => Piece::Settled(versions.replaced(hunk)),
             Changed::Nowhere | Changed::Dest | Changed::Alike => Piece::Settled(versions.kept(hunk)),

@@ -273,8 +273,14 @@ definitions:
 
     #[test]
     fn a_document_says_which_fields_are_required() {
-        let text = DOCUMENT.replace("  example.Circle", "  example.Other: {required: [a], allOf: [{required: [b]}]}\n  example.Circle");
-        let text = text.replace("endless: {$ref: \"#/definitions/example.Endless\"}", "other: {$ref: \"#/definitions/example.Other\"}");
+        let text = DOCUMENT.replace(
+            "  example.Circle",
+            "  example.Other: {required: [a], allOf: [{required: [b]}]}\n  example.Circle",
+        );
+        let text = text.replace(
+            "endless: {$ref: \"#/definitions/example.Endless\"}",
+            "other: {$ref: \"#/definitions/example.Other\"}",
+        );
         let doc = Document::parse(text).expect("valid");
         let types = Types::new([], Inference::Off, Dialect::Patch);
         let types = types.with_openapi(doc.roots().next().expect("a root")).expect("models");
