@@ -263,9 +263,10 @@ impl<'a> Differ<'a> {
             }
             let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
             let change = self.field(name, inner, cursor)?;
-            let notes = match old {
-                Some(old) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
-                None => Notes::default(),
+            let notes = match (old, there) {
+                (Some(old), _) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
+                (None, Some(there)) => notes_of_added(entry(there), entry((key, new))),
+                (None, None) => Notes::default(),
             };
             let change = match change {
                 // What dest does not know yet comes as it is, nulls included: they clear nothing.
@@ -395,10 +396,9 @@ impl<'a> Differ<'a> {
                     _ => change,
                 }
             };
-            let notes = match (old, new, sides.original, sides.updated) {
-                (Some(old), Some(new), Some(o), Some(u)) => {
-                    notes(Place::of_element(o, old), old, Place::of_element(u, new), new)
-                }
+            let notes = match (was, there, placed(sides.updated, new)) {
+                (Some((was, old)), _, Some((is, new))) => notes(was, old, is, new),
+                (None, Some(there), Some(is)) => notes_of_added(there, is),
                 _ => Notes::default(),
             };
             let says = notes.above.is_some() || notes.behind.is_some();
@@ -516,6 +516,17 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
             comment_text(&old_place, old).unwrap_or_default(),
             comment_text(&new_place, new).unwrap_or_default(),
         ),
+    }
+}
+
+/// The comments that both sides added, each its own, at what both of them added.
+fn notes_of_added<'a>((there, dest): (Place, NodeRef<'_>), (is, new): (Place, NodeRef<'a>)) -> Notes<'a> {
+    let added = |dest: &str, wants: &'a str| {
+        (!dest.is_empty() && !wants.is_empty()).then_some(NoteChange { expects: Some(""), wants })
+    };
+    Notes {
+        above: added(comments_above(&there, dest.document()), comments_above(&is, new.document())),
+        behind: added(comment_text(&there, dest).unwrap_or_default(), comment_text(&is, new).unwrap_or_default()),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::path::{FieldPath, Step};
 use crate::policy::{ConflictLevel, Policy};
 use crate::schema::Cursor;
 use crate::sides::Sides;
+use crate::stump::without_stumps;
 use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
 use crate::warning::{Combined, Notice, Warning};
 use crate::yaml::NodeRef;
@@ -59,6 +60,8 @@ impl Depth {
 }
 
 fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget, depth: Depth) -> Merged<'a> {
+    // What a part of it cannot stand alone for is taken whole, at whatever level.
+    let merged = Merged { tree: merged.tree.map(|tree| without_stumps(tree, cursor)), ..merged };
     if policy.conflict_level == ConflictLevel::Value {
         return merged;
     }

@@ -11,7 +11,6 @@ use crate::policy::Policy;
 use crate::refine::refine;
 use crate::resource::{IDENTITY, Identity, Resource};
 use crate::schema::{Cursor, Types};
-use crate::stump::without_stumps;
 use crate::transport;
 use crate::tree::{Tree, View};
 use crate::yaml::Error;
@@ -88,9 +87,7 @@ impl<'a> Rules<'a> {
             transport::leave_out(&mut change, Some(View::Node(dest.node)));
         }
         let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unmergeable(dest, e))?;
-        let cursor = self.cursor(updated);
-        let merged = Merged { tree: merged.tree.map(|tree| without_stumps(tree, cursor)), ..merged };
-        Ok(refine(merged.behind(found.warnings), cursor, self.policy, self.budget))
+        Ok(refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget))
     }
 
     /// A source that dest lacks, as it is added; `None` where it asks for nothing.
