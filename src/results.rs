@@ -19,7 +19,8 @@ use serde::Serialize;
 use serde_yaml::Value;
 
 use crate::report::Report;
-pub use words::{how_of, listed, of_settled};
+use words::of_settled;
+pub use words::{how_of, listed};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
@@ -79,11 +80,18 @@ pub struct Clash {
     pub what: String,
     /// What became of it.
     pub settled: Settled,
+    /// What else is to be said of that.
+    pub more: String,
 }
 
 impl Clash {
     fn message(&self) -> String {
-        message(format!("{}: {}", self.what, of_settled(self.settled)))
+        message(format!("{}: {}", self.what, self.outcome()))
+    }
+
+    /// What became of it.
+    pub fn outcome(&self) -> String {
+        format!("{}{}", of_settled(self.settled), self.more)
     }
 }
 
@@ -211,6 +219,7 @@ impl Outcome {
         self.severity = Severity::Error;
         if let Some(clash) = &mut self.clash {
             clash.settled = Settled::Open;
+            clash.more.clear();
             self.message = clash.message();
         }
     }

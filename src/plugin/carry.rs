@@ -322,7 +322,7 @@ fn combined(path: &str, form: Form, text: &Text, policy: OnConflict) -> Option<O
     if text.is_in_conflict() {
         let settled = policy.settled(&Taking::Overlap);
         let what = format!("{form} was changed in dest and changed in updated, and merged {how}");
-        let clash = Clash { place: "the file".to_owned(), what, settled };
+        let clash = Clash { place: "the file".to_owned(), what, settled, more: String::new() };
         return Some(Outcome { file, ..Outcome::conflict(severity(policy), clash) });
     }
     let message = format!("{form} was changed in dest and in updated, and merged {how}: look whether it is right");
@@ -346,6 +346,6 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], policy:
     };
     let what = format!("{form} was {} and {}", did("dest", dest), did("updated", updated));
     let file = Some(results::File { path: path.to_owned(), index: None });
-    let clash = Clash { place: "the whole file".to_owned(), what, settled };
+    let clash = Clash { place: "the whole file".to_owned(), what, settled, more: String::new() };
     Outcome { file, ..Outcome::conflict(severity(policy), clash) }
 }

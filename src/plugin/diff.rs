@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use krm_merge::shown;
 use krm_merge::yaml::Document;
-use krm_merge_function::results::{ORIGINAL, Outcome, of_settled};
+use krm_merge_function::results::{ORIGINAL, Outcome};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
 use crate::disk::is_executable;
@@ -282,7 +282,7 @@ pub fn conflicts(results: &[Outcome], reader: Reader) -> Page {
             // How it was settled is on a line of its own.
             page.line(&format!("  {}", clash.what));
         }
-        page.line(&format!("  outcome:  {}", of_settled(clash.settled)));
+        page.line(&format!("  outcome:  {}", clash.outcome()));
     }
     page
 }
@@ -384,7 +384,8 @@ diff --git a/c.yaml b/c.yaml
     #[test]
     fn how_a_conflict_was_settled_is_told_once() {
         let what = "the file was deleted in dest".to_owned();
-        let clash = Clash { place: "the whole file".to_owned(), what, settled: Settled::StaysDeleted };
+        let clash =
+            Clash { place: "the whole file".to_owned(), what, settled: Settled::StaysDeleted, more: String::new() };
         let result = Outcome::conflict(krm_merge_function::results::Severity::Warning, clash);
         assert_eq!(result.message, "the file was deleted in dest: it stays deleted");
         let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\n";

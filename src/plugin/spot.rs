@@ -102,7 +102,7 @@ fn descend<'a>(
         let child = match (entries.get(i), elements.get(i)) {
             (Some((key, value)), _) => {
                 path.push(Step::Field(Cow::Borrowed(key.string())), None);
-                (*value, cursor.field(key.string()))
+                (*value, cursor.child(key.string(), [*value]))
             }
             (None, Some(element)) => {
                 path.push(step(i, *element, &by), None);

@@ -2,13 +2,13 @@
 
 use krm_merge::child::find;
 use krm_merge::limit::Budget;
-use krm_merge::path::FieldPath;
+use krm_merge::path::{FieldPath, Step};
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::resource::Resource;
-use krm_merge::schema::{Inference, ListRule};
+use krm_merge::schema::{ASSOCIATIVE_KEYS, Inference, ListKind, ListRule};
 use krm_merge::splice::{json_of, to_json};
 use krm_merge::tree::{Conflict, Taking, Tree, View};
-use krm_merge::warning::{Combined, Notice, Warning};
+use krm_merge::warning::{Combined, CommentOf, Notice, Warning};
 use krm_merge::yaml::{Kind, NodeRef};
 
 use super::{Clash, Field, Outcome, REASON, Severity, value_of};
@@ -109,7 +109,7 @@ fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConfl
             let moved: Vec<String> = moved.iter().map(FieldPath::shown).collect();
             format!("the order of `{path}` was changed in dest and otherwise in updated ({})", listed(&moved))
         }
-        Taking::Value | Taking::Deletion | Taking::CutDown | Taking::Overlap => {
+        Taking::Value | Taking::Delta | Taking::Deletion | Taking::CutDown | Taking::Overlap => {
             let (in_dest, in_updated) = (did(&dest, "dest"), did(&updated, "updated"));
             format!("`{path}` was {in_dest} and {in_updated}{}", show("from", &original))
         }
@@ -120,9 +120,28 @@ fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConfl
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let field = (!conflict.path.is_empty()).then_some(field);
-    let clash = Clash { place: conflict.path.keyed(), what, settled: policy.settles(conflict) };
+    let settled = policy.settles(conflict);
+    let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
+    let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = Outcome::conflict(severity_of(policy), clash).about(resource).with_original(original);
     Outcome { field, ..outcome }
+}
+
+/// What stands at a place in conflict where that is no side's whole value, and why all of a value was taken where a part of it would do.
+fn more_of<'a>(conflict: &Conflict<'a>, settled: Settled, json: impl Fn(&Tree<'a>) -> Option<String>) -> String {
+    match (settled, conflict.required) {
+        (Settled::Delta | Settled::CutDown, _) => {
+            let stands = conflict.taken.as_ref().and_then(json);
+            stands.map(|json| format!(", so {} stands there now", brief(&json, 0))).unwrap_or_default()
+        }
+        (Settled::Updated, Some(field)) => {
+            format!(", all of it, for what upstream changed lacks `{field}`, which its type requires")
+        }
+        (Settled::Deleted, Some(field)) => {
+            format!(", all of it, for what dest has of its own lacks `{field}`, which its type requires")
+        }
+        _ => String::new(),
+    }
 }
 
 /// A conflict of a whole resource, of which one side has changed these places.
@@ -135,7 +154,7 @@ fn of_resource(
     settled: Settled,
 ) -> Outcome {
     let place = listed(places);
-    let clash = Clash { what: format!("{what} ({place})"), place, settled };
+    let clash = Clash { what: format!("{what} ({place})"), place, settled, more: String::new() };
     Outcome::conflict(severity_of(policy), clash).about(resource).with_original(Some(original.to_owned()))
 }
 
@@ -143,7 +162,8 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, policy: OnConflict) ->
     let here = dest.path.unwrap_or_default();
     let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
     let settled = if policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
-    Outcome::conflict(severity_of(policy), Clash { place: "its file".to_owned(), what, settled }).about(dest)
+    let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
+    Outcome::conflict(severity_of(policy), clash).about(dest)
 }
 
 /// One resource under two identities. What differs in them is merged as any field is.
@@ -183,6 +203,10 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         Notice::Union(members) => format!(
             "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
         ),
+        Notice::Contradiction { original, updated, dest, stays } => {
+            contradiction(&place, [original, updated, dest], *stays)
+        }
+        Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
     };
     let value = |node: Option<NodeRef<'_>>| node.map(|node| value_of(View::Node(node), budget));
     let field = Field {
@@ -197,6 +221,67 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
     let mut outcome = Outcome { field: Some(field), ..Outcome::new(severity, message) }.about(resource);
     outcome.tags.extend(reason.map(|reason| (REASON.to_owned(), reason.to_owned())));
     outcome
+}
+
+fn contradiction(place: &str, [original, updated, dest]: [&str; 3], stays: CommentOf) -> String {
+    let show = |comment: &str| brief(&comment.split_whitespace().collect::<Vec<_>>().join(" "), 0);
+    let did = |comment: &str, side: &str| match (original, comment) {
+        (_, "") => format!("removed in {side}"),
+        ("", comment) => format!("added in {side} as \"{}\"", show(comment)),
+        (_, comment) => format!("changed in {side} to \"{}\"", show(comment)),
+    };
+    let (in_dest, in_updated) = (did(dest, "dest"), did(updated, "updated"));
+    let from = if original.is_empty() { String::new() } else { format!(" from \"{}\"", show(original)) };
+    let stays = match stays {
+        CommentOf::Dest => "dest's stays",
+        CommentOf::Winner => "it goes with the value, which is in conflict",
+    };
+    format!("the comment at `{place}` was {in_dest} and {in_updated}{from}: {stays}")
+}
+
+/// A list that was replaced because nothing is known of it, and the line that would merge it.
+fn shortened(warning: &Warning<'_>, resource: &Resource<'_>, lost: usize, by: Option<&ListKind<String>>) -> String {
+    let place = warning.path.shown();
+    let elements = if lost == 1 { "1 element".to_owned() } else { format!("{lost} elements") };
+    let what = format!("`{place}` is replaced whole, for nothing says how it merges, and dest loses {elements}");
+    let rule = by.and_then(|by| rule_of(&warning.path, resource, by));
+    let is_inferred =
+        matches!(by, Some(ListKind::Map(keys)) if keys.iter().all(|key| ASSOCIATIVE_KEYS.contains(&&**key)));
+    match (rule, by) {
+        (Some(rule), _) if is_inferred => {
+            format!("{what}: to merge it, set `inferMergeKeys: true`, or add to `mergeKeys` `{rule}`")
+        }
+        (Some(rule), Some(ListKind::Set)) => {
+            format!("{what}: `inferMergeKeys` is for lists of maps; to merge it, add to `mergeKeys` `{rule}`")
+        }
+        (Some(rule), _) => {
+            format!("{what}: `inferMergeKeys` finds no key in it; to merge it, add to `mergeKeys` `{rule}`")
+        }
+        (None, _) => format!(
+            "{what}: `inferMergeKeys` finds no key in it, and `mergeKeys` needs a field that tells its elements apart"
+        ),
+    }
+}
+
+/// The line of `mergeKeys` by which a list would merge; `None` where no such line can name it.
+fn rule_of(path: &FieldPath<'_>, resource: &Resource<'_>, by: &ListKind<String>) -> Option<String> {
+    let identity = resource.identity?;
+    let names: Vec<&str> =
+        path.steps().filter_map(|step| if let Step::Field(name) = step { Some(&**name) } else { None }).collect();
+    // The path of a rule is names joined by dots, and the line is one of YAML.
+    let is_plain =
+        |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
+    if !names.iter().all(is_plain) {
+        return None;
+    }
+    let how = match by {
+        ListKind::Map(keys) if keys.iter().all(|key| is_plain(&&**key)) => format!("keys: [{}]", keys.join(", ")),
+        ListKind::Map(_) => return None,
+        ListKind::Set => "set: true".to_owned(),
+        ListKind::Atomic => "atomic: true".to_owned(),
+    };
+    let path = names.join(".");
+    Some(format!("{{apiVersion: {}, kind: {}, path: {path}, {how}}}", identity.api_version, identity.kind))
 }
 
 /// One of the same kind and name under another version or group, or in another file, may have moved.
@@ -217,7 +302,10 @@ fn may_have_moved(came: &Resource<'_>, left: &Resource<'_>, fate: LeftUpstream) 
 
 fn unknown_type(api_version: &str, kind: &str, inference: Inference) -> String {
     let (so, what_helps) = match inference {
-        Inference::Off => ("its lists are replaced whole", "`openapi`, `mergeKeys` or `inferMergeKeys: true`"),
+        Inference::Off => (
+            "its lists, but for those of a pod template, are replaced whole",
+            "`openapi`, `mergeKeys` or `inferMergeKeys: true`",
+        ),
         Inference::On => (
             "its lists merge by an inferred key, or are replaced whole where their elements have none",
             "`openapi` or `mergeKeys`",
@@ -274,6 +362,7 @@ fn is_secret(resource: &Resource<'_>) -> bool {
 pub fn of_settled(settled: Settled) -> &'static str {
     match settled {
         Settled::Updated => "updated's was taken",
+        Settled::Delta => "only what upstream changed was added",
         Settled::Dest => "dest's was kept",
         Settled::Deleted => "it is deleted",
         Settled::StaysDeleted => "it stays deleted",

@@ -27,6 +27,7 @@ pub fn check(resource: &Value) -> Result<(), String> {
         "CronJob" => as_type::<batch::CronJob>(resource),
         "ServiceAccount" => as_type::<core::ServiceAccount>(resource),
         "Role" => as_type::<rbac::Role>(resource),
+        "RoleBinding" => as_type::<rbac::RoleBinding>(resource),
         "PersistentVolumeClaim" => as_type::<core::PersistentVolumeClaim>(resource),
         "ConfigMap" => as_type::<core::ConfigMap>(resource),
         "Secret" => as_type::<core::Secret>(resource),

@@ -90,6 +90,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         let pinned = if pins.contains_key(&source.label) { "as pinned" } else { "new" };
         println!("{} {} {pinned}, {count} definitions", source.label, source.sha256);
     }
+    table.require(include_str!("required.txt"))?;
     table.prune();
     let sources: Vec<Source> = read.into_iter().map(|(source, _)| source).collect();
     for (path, made) in

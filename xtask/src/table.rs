@@ -1,7 +1,8 @@
-//! What definitions documents say of lists and unions, as one table.
+//! What definitions documents say of lists, of unions and of the fields that an object must have, as one table.
 //!
 //! Documents are read oldest first and each field is overwritten whole by a newer document that has it. So a type keeps the fields that
-//! Kubernetes has dropped (a resource of an old cluster has them), and what a field means is never put together from two versions.
+//! Kubernetes has dropped (a resource of an old cluster has them), and what a field means is never put together from two versions. What a
+//! type requires is what the newest document says that has the type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,6 +53,8 @@ pub struct Table {
     pub kinds: BTreeMap<(String, String), String>,
     /// The fields of each type.
     pub types: BTreeMap<String, BTreeMap<String, Field>>,
+    /// The fields that an object of a type must have; no entry where there are none.
+    pub required: BTreeMap<String, BTreeSet<String>>,
     /// The full name behind each short one.
     full: BTreeMap<String, String>,
 }
@@ -86,6 +89,12 @@ impl Table {
     }
 
     fn read_type(&mut self, name: &str, schema: &Value, definitions: &Map<String, Value>) {
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        let required: BTreeSet<String> = required.filter_map(Value::as_str).map(str::to_owned).collect();
+        self.required.remove(name);
+        if !required.is_empty() {
+            self.required.insert(name.to_owned(), required);
+        }
         for (field, schema) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let text = |key: &str| schema.get(format!("x-kubernetes-{key}")).and_then(Value::as_str).map(str::to_owned);
             let map_keys = schema.get("x-kubernetes-list-map-keys").and_then(Value::as_array).into_iter().flatten();
@@ -120,8 +129,26 @@ impl Table {
         name.map(short_name)
     }
 
+    /// Requires further fields: those that the API server refuses an object without, although no document says so. A line of the list is a
+    /// type and fields of it; what stands behind `#` is for readers.
+    pub fn require(&mut self, list: &str) -> Result<(), String> {
+        for line in list.lines() {
+            let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+            let Some(name) = words.next() else { continue };
+            let fields =
+                self.types.get(name).ok_or_else(|| format!("there is no type `{name}`, of which to require fields"))?;
+            for field in words {
+                if !fields.contains_key(field) {
+                    return Err(format!("`{name}` has no field `{field}` to require"));
+                }
+                self.required.entry(name.to_owned()).or_default().insert(field.to_owned());
+            }
+        }
+        Ok(())
+    }
+
     /// Leaves the resources (kinds with an ObjectMeta: lists, options and reviews of them aside) and, of what can be reached from them,
-    /// lists, fields with a strategy, and the ways there.
+    /// lists, fields with a strategy, types with required fields, and the ways there.
     pub fn prune(&mut self) {
         let types = &mut self.types;
         let is_resource = |t: &BTreeMap<String, Field>| {
@@ -137,7 +164,7 @@ impl Table {
             }
         }
         let says = |f: &Field| matches!(f.shape, Shape::List | Shape::MapOfLists) || !f.rule.strategy.is_empty();
-        let mut useful: BTreeSet<String> = BTreeSet::new();
+        let mut useful: BTreeSet<String> = self.required.keys().cloned().collect();
         loop {
             let leads = |f: &Field| f.target.as_ref().is_some_and(|t| useful.contains(t));
             let more = types
@@ -167,6 +194,7 @@ impl Table {
             reached.insert(name);
         }
         types.retain(|name, _| reached.contains(name));
+        self.required.retain(|name, _| reached.contains(name));
     }
 }
 
@@ -211,11 +239,13 @@ mod tests {
                 "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta": {"properties": {"ownerReferences": owners, "name": {"type": "string"}}},
                 "io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference": {"properties": {"uid": {"type": "string"}}},
                 "x.k8s.io.a.v1.Strategy": {"properties": {"type": {"type": "string"}}},
+                "x.k8s.io.a.v1.Source": {"properties": {"path": {"type": "string"}, "plain": {"type": "string"}}, "required": ["path"]},
                 "x.k8s.io.a.v1.Thing": {
                     "x-kubernetes-group-version-kind": [{"group": "a", "version": "v1", "kind": "Thing"}],
                     "properties": {
                         "metadata": to("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"),
                         "strategy": strategy,
+                        "source": to("x.k8s.io.a.v1.Source"),
                         "extra": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
                         "inline": {"type": ["object", "null"], "properties": {"names": {"type": ["array", "null"], "items": {"type": "string"}}}},
                     },
@@ -235,9 +265,16 @@ mod tests {
             read(json!({"components": {"schemas": definitions("#/components/schemas/", |r| json!({"allOf": [r]}))}}))
         );
         assert_eq!(v2.kinds[&("a/v1".into(), "Thing".into())], "a.v1.Thing");
-        assert_eq!(v2.types.keys().collect::<Vec<_>>(), ["a.v1.Thing", "a.v1.Thing.inline", "meta.v1.ObjectMeta"]);
+        assert_eq!(
+            v2.types.keys().collect::<Vec<_>>(),
+            ["a.v1.Source", "a.v1.Thing", "a.v1.Thing.inline", "meta.v1.ObjectMeta"]
+        );
+        assert_eq!(
+            (v2.types["a.v1.Source"].len(), v2.required["a.v1.Source"].first().map(String::as_str)),
+            (0, Some("path"))
+        );
         let thing = &v2.types["a.v1.Thing"];
-        assert_eq!(thing.keys().collect::<Vec<_>>(), ["extra", "inline", "metadata", "strategy"]);
+        assert_eq!(thing.keys().collect::<Vec<_>>(), ["extra", "inline", "metadata", "source", "strategy"]);
         assert_eq!((thing["extra"].shape, thing["strategy"].rule.strategy.as_str()), (Shape::MapOfLists, "retainKeys"));
         assert_eq!(v2.types["meta.v1.ObjectMeta"]["ownerReferences"].rule.merge_key.as_deref(), Some("uid"));
     }
@@ -253,5 +290,19 @@ mod tests {
         assert_eq!(table.types["b.v1.T"]["old"].rule.list_type, "set");
         let clash = json!({"definitions": {"c.b.v1.T": {"properties": {}}}});
         assert!(table.read(&clash).is_err());
+    }
+
+    #[test]
+    fn the_newest_document_says_what_is_required_and_a_list_requires_more() {
+        let document = |required: Value| json!({"definitions": {"a.b.v1.T": {"properties": {"x": {}, "y": {}, "z": {}}, "required": required}}});
+        let mut table = Table::default();
+        table.read(&document(json!(["x", "y"]))).expect("readable");
+        table.read(&document(json!(["y"]))).expect("readable");
+        table.require("# beyond\nb.v1.T z # validateT\n\n").expect("known");
+        assert_eq!(table.required["b.v1.T"].iter().collect::<Vec<_>>(), ["y", "z"]);
+        assert!(table.require("b.v1.T w").is_err());
+        assert!(table.require("b.v1.Other x").is_err());
+        table.read(&document(json!([]))).expect("readable");
+        assert!(table.required.is_empty());
     }
 }

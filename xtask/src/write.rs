@@ -17,20 +17,21 @@ pub struct Source {
 }
 
 const HEAD: &str = "\
-# The built-in types of Kubernetes: which of their lists merge, and by which keys.
+# The built-in types of Kubernetes: which of their lists merge, by which keys, and which fields an object must have.
 # Made by `cargo xtask schema` (see README.md); not edited by hand. builtin/packed.rs says the same to the compiler.
 #
 # versions OLDEST to NEWEST         of Kubernetes; of each field, the newest version that has it speaks
 # source LABEL SHA256               a definitions document that this was made from
 # kind APIVERSION KIND TYPE         the type of a resource
-# type TYPE                         group, version and name of a type, then its fields, indented:
+# type TYPE [required=FIELDS]       group, version and name of a type, the fields that each object of it must have, then its fields, indented:
 #   FIELD VALUE [patch=x-kubernetes-patch-strategy] [key=x-kubernetes-patch-merge-key]
 #               [list=x-kubernetes-list-type] [keys=x-kubernetes-list-map-keys]
 # VALUE is TYPE, [TYPE] a list of it, {TYPE} a map from any name to it, {[TYPE]} a map to lists of it; `-` or nothing in the brackets
 # where below there is nothing to say.
 #
 # Here are all list fields of each type (one without `patch` and `list` is replaced whole), all fields with a patch strategy, and the
-# fields that lead to any of them. A field that is not here is a scalar, an object without lists, or newer than the table.
+# fields that lead to any of them, or to an object that must have fields. A field that is not here is a scalar, an object of which
+# nothing of this is to be said, or newer than the table.
 ";
 
 /// The parts of a label that are numbers: how versions are ordered.
@@ -57,7 +58,9 @@ pub fn text(table: &Table, sources: &[Source]) -> String {
         out += &format!("kind {api_version} {kind} {name}\n");
     }
     for (name, fields) in &table.types {
-        out += &format!("\ntype {name}\n");
+        let required = table.required.get(name).map(|fields| fields.iter().map(String::as_str).collect::<Vec<_>>());
+        let required = required.map(|fields| format!(" required={}", fields.join(","))).unwrap_or_default();
+        out += &format!("\ntype {name}{required}\n");
         for (name, field) in fields {
             out += &format!("  {name} {}{}\n", value(field), extensions(&field.rule));
         }
@@ -94,14 +97,17 @@ struct Rows<'t> {
     kinds: Vec<String>,
     type_starts: Vec<usize>,
     fields: Vec<String>,
+    required_starts: Vec<usize>,
+    required: Vec<usize>,
     rules: Vec<&'t Rule>,
 }
 
 fn rows<'t>(table: &'t Table, nothing: &'t Rule) -> Result<Rows<'t>, String> {
     let fields = || table.types.values().flatten();
     let kinds = table.kinds.keys().flat_map(|(api_version, kind)| [api_version, kind]);
+    let required = table.required.values().flatten();
     let names: Vec<&String> =
-        kinds.chain(fields().map(|(name, _)| name)).collect::<BTreeSet<_>>().into_iter().collect();
+        kinds.chain(fields().map(|(name, _)| name)).chain(required).collect::<BTreeSet<_>>().into_iter().collect();
     let rules: Vec<&Rule> =
         fields().map(|(_, f)| &f.rule).chain([nothing]).collect::<BTreeSet<_>>().into_iter().collect();
     let types: Vec<&String> = table.types.keys().collect();
@@ -109,6 +115,7 @@ fn rows<'t>(table: &'t Table, nothing: &'t Rule) -> Result<Rows<'t>, String> {
 
     let mut name_ends = vec![0];
     let (mut kind_rows, mut type_starts, mut field_rows) = (Vec::new(), vec![0], Vec::new());
+    let (mut required_starts, mut required) = (vec![0], Vec::new());
     for name in &names {
         name_ends.push(name_ends.last().copied().unwrap_or(0) + name.len());
     }
@@ -120,7 +127,11 @@ fn rows<'t>(table: &'t Table, nothing: &'t Rule) -> Result<Rows<'t>, String> {
             position(&types, name)?
         ));
     }
-    for fields in table.types.values() {
+    for (name, fields) in &table.types {
+        for field in table.required.get(name).into_iter().flatten() {
+            required.push(position(&names, field)?);
+        }
+        required_starts.push(required.len());
         for (name, field) in fields {
             let target = field.target.as_ref().map_or(Ok(0x3fff), |t| position(&types, t))?;
             let rule = rules.binary_search(&&field.rule).map_err(|_| "a rule is missing")?;
@@ -131,7 +142,7 @@ fn rows<'t>(table: &'t Table, nothing: &'t Rule) -> Result<Rows<'t>, String> {
     if name_ends.last() > Some(&0xffff) || types.len() > 0x3ffe || field_rows.len() > 0xffff {
         return Err("the table has outgrown 16-bit numbers".into());
     }
-    Ok(Rows { names, name_ends, kinds: kind_rows, type_starts, fields: field_rows, rules })
+    Ok(Rows { names, name_ends, kinds: kind_rows, type_starts, fields: field_rows, required_starts, required, rules })
 }
 
 /// The table for the compiler; `builtin.rs` says what the numbers mean.
@@ -178,6 +189,14 @@ pub fn packed(table: &Table, sources: &[Source]) -> Result<String, String> {
         "(u16, u16, u16)",
         &rows.fields,
     );
+    array(
+        &mut out,
+        "The first required field of each type, and where those of the last type end.",
+        "REQUIRED_STARTS",
+        "u16",
+        &strings(&rows.required_starts),
+    );
+    array(&mut out, "Names of required fields.", "REQUIRED", "u16", &strings(&rows.required));
     let rules = rows.rules.iter().map(|r| rule_source(r)).collect::<Result<Vec<_>, _>>()?;
     array(&mut out, "Every rule that a field has; the first says nothing.", "RULES", "BuiltinList", &rules);
     Ok(out.trim_end().to_owned() + "\n")

@@ -241,7 +241,9 @@ fn made<'a>(member: &Member<'_, 'a>, becomes: Becomes<'a>) -> Option<MergedResou
             dest: dest.map(|resource| Tree::Node(resource.node)),
             taken: None,
             key: None,
+            comments: None,
             taking: Taking::Deletion,
+            required: None,
         };
         Some(Tree::from(conflict))
     };

@@ -59,6 +59,7 @@ impl<'a> Change<'a> {
                 inside.emptied == Emptied::Goes
                     || inside.children.iter().any(|c| c.change.asks_for_values())
                     || inside.asks_for_order()
+                    || !inside.renamed.is_empty()
             }
             _ => true,
         }
@@ -71,6 +72,11 @@ impl<'a> Change<'a> {
                 Wants::Inside(inside) if matches!(change.expects, Expects::Exactly(Some(_))) => {
                     if inside.asks_for_order() {
                         out.push(path.shown());
+                    }
+                    for (name, _) in &inside.renamed {
+                        path.push(ChildId::Field(name).step(&By::Field), None);
+                        out.push(path.shown());
+                        path.pop();
                     }
                     for child in &inside.children {
                         path.push(child.id.step(&inside.by), None);
@@ -96,6 +102,7 @@ impl<'a> Change<'a> {
             Wants::Inside(inside) => {
                 !matches!(self.expects, Expects::Exactly(Some(_)))
                     || inside.children.iter().any(|c| c.change.adds_values())
+                    || !inside.renamed.is_empty()
             }
         }
     }
@@ -194,12 +201,22 @@ pub struct Inside<'a> {
     pub emptied: Emptied,
     /// In which order they stand.
     pub order: Order<'a>,
+    /// Fields that get another key, each by its name in dest.
+    pub renamed: Vec<(&'a str, NodeRef<'a>)>,
 }
 
 impl<'a> Inside<'a> {
     /// A look inside a map or list that merges, at these children.
     pub fn of(like: NodeRef<'a>, by: By<'a>, children: Vec<Child<'a>>) -> Self {
-        Self { like, by, children, others: Others::Stay, emptied: Emptied::Stays, order: Order::OfDest }
+        Self {
+            like,
+            by,
+            children,
+            others: Others::Stay,
+            emptied: Emptied::Stays,
+            order: Order::OfDest,
+            renamed: Vec::new(),
+        }
     }
 
     /// A look inside a map of which nothing is asked yet.
@@ -272,13 +289,8 @@ pub struct Child<'a> {
 }
 
 impl<'a> Child<'a> {
-    /// Whether the other side calls it otherwise than dest.
+    /// Whether it is an element that the other side calls otherwise than dest.
     pub fn is_renamed(&self, by: &By<'a>) -> bool {
-        let Some((key, node)) = self.node else { return false };
-        let theirs = match key {
-            Some(key) => ChildId::of_field(key),
-            None => by.id_of(node),
-        };
-        theirs.is_some_and(|id| id != self.id)
+        self.node.and_then(|(_, element)| by.id_of(element)).is_some_and(|id| id != self.id)
     }
 }

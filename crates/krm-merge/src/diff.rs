@@ -126,7 +126,7 @@ impl<'a> Sides<'a> {
             inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(|side| side.resolve().has_merge_entry());
         let order = if has_no_order { Order::OfDest } else { Order::From(self.original) };
         let inside = Inside { order, ..inside };
-        let says_nothing = inside.children.is_empty() && !inside.has_new_order();
+        let says_nothing = inside.children.is_empty() && inside.renamed.is_empty() && !inside.has_new_order();
         if says_nothing && self.original.is_some() && inside.emptied == Emptied::Stays {
             return None;
         }
@@ -259,9 +259,10 @@ impl<'a> Differ<'a> {
         let is_new = sides.original.is_none() && sides.dest.is_none();
         let in_blocks = sides.are_blocks();
         let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
-        let mut children = Vec::new();
+        let (mut children, mut other_keys) = (Vec::new(), Vec::new());
         for (i, &(key, new)) in updated.fields.iter().enumerate() {
             let name = *renamed.in_dest(Side::Updated, &key.string());
+            let names = renamed.called(&name);
             let old = original.get(name, i);
             if let Some((old_key, old_value)) = old
                 && !may_clear
@@ -282,28 +283,28 @@ impl<'a> Differ<'a> {
             }
             let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
             let change = self.field(name, inner, cursor)?;
-            // A field that dest alone renamed keeps dest's name.
-            let is_called_as_before = old.is_some_and(|old| old.0.string() == key.string());
-            let is_renamed = key.string() != name && !is_called_as_before;
-            let node = Some((Some(there.filter(|_| is_called_as_before).map_or(key, |there| there.0)), new));
-            if let Some(names) = renamed.called(&name)
+            let is_renamed = names.is_some_and(|names| names.original != names.updated && names.dest != names.updated);
+            if is_renamed {
+                other_keys.push((name, key));
+            }
+            if let Some(names) = names
                 && (change.is_some() || is_renamed)
                 && !there.zip(old).is_some_and(|(there, old)| same(there.1, old.1))
             {
                 self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
             }
-            let notes = match old {
-                Some(old) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
-                None => Notes::default(),
+            let notes = match (old, there) {
+                (Some(old), _) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
+                (None, Some(there)) => notes_of_added(entry(there), entry((key, new))),
+                (None, None) => Notes::default(),
             };
             let change = match change {
                 // What dest does not know yet comes as it is, nulls included: they clear nothing.
                 None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
-                None if notes.above.is_some() || notes.behind.is_some() || is_renamed => {
-                    Some(Change::patch(Wants::Same, None))
-                }
+                None if notes.above.is_some() || notes.behind.is_some() => Some(Change::patch(Wants::Same, None)),
                 change => change,
             };
+            let node = Some((Some(key), new));
             children.extend(change.map(|change| Child { id, node, change: Change { notes, ..change } }));
         }
         for (i, &(key, old)) in original.fields.iter().enumerate() {
@@ -316,7 +317,7 @@ impl<'a> Differ<'a> {
             let change = self.field(name, inner, cursor)?;
             children.extend(change.map(|change| Child { id, node: None, change }));
         }
-        Ok(sides.inside(Inside { emptied, ..Inside::of(like, By::Field, children) }))
+        Ok(sides.inside(Inside { emptied, renamed: other_keys, ..Inside::of(like, By::Field, children) }))
     }
 
     /// The children of a map or a keyed list that have another name on a side, if anyone wants to know.
@@ -348,7 +349,7 @@ impl<'a> Differ<'a> {
     /// A field on all sides.
     fn field(&mut self, name: &'a str, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         self.path.push(ChildId::Field(name).step(&By::Field), None);
-        let change = self.node(sides, cursor.field(name));
+        let change = self.node(sides, cursor.child(name, sides.each()));
         self.path.pop();
         change
     }
@@ -470,10 +471,9 @@ impl<'a> Differ<'a> {
             {
                 self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
             }
-            let notes = match (old, new, sides.original, sides.updated) {
-                (Some(old), Some(new), Some(o), Some(u)) => {
-                    notes(Place::of_element(o, old), old, Place::of_element(u, new), new)
-                }
+            let notes = match (was, there, placed(sides.updated, new)) {
+                (Some((was, old)), _, Some((is, new))) => notes(was, old, is, new),
+                (None, Some(there), Some(is)) => notes_of_added(there, is),
                 _ => Notes::default(),
             };
             let says = notes.above.is_some() || notes.behind.is_some();
@@ -591,6 +591,17 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
             comment_text(&old_place, old).unwrap_or_default(),
             comment_text(&new_place, new).unwrap_or_default(),
         ),
+    }
+}
+
+/// The comments that both sides added, each its own, at what both of them added.
+fn notes_of_added<'a>((there, dest): (Place, NodeRef<'_>), (is, new): (Place, NodeRef<'a>)) -> Notes<'a> {
+    let added = |dest: &str, wants: &'a str| {
+        (!dest.is_empty() && !wants.is_empty()).then_some(NoteChange { expects: Some(""), wants })
+    };
+    Notes {
+        above: added(comments_above(&there, dest.document()), comments_above(&is, new.document())),
+        behind: added(comment_text(&there, dest).unwrap_or_default(), comment_text(&is, new).unwrap_or_default()),
     }
 }
 

@@ -18,6 +18,7 @@ pub mod transport;
 pub mod resource;
 
 pub mod refine;
+pub mod stump;
 
 pub mod diff;
 pub mod patch;

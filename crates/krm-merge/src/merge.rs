@@ -8,12 +8,13 @@ mod order;
 
 use std::collections::HashMap;
 
-use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Order, Others, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Others, Wants};
 use crate::child::{By, ChildId, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
+use crate::sides::Sides;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
-use crate::warning::{Notice, Warning};
+use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same_comment};
 use order::{arrange, elements_as_ordered, list_over_list};
 
@@ -162,7 +163,8 @@ impl<'a> Walk<'a> {
         let Some(original) = original else { return Ok(taken) };
         let taking = if updated.is_some() { Taking::Value } else { Taking::Deletion };
         let path = self.path.clone();
-        Ok(Some(Conflict { path, original, updated, dest: kept, taken, key: None, taking }.into()))
+        let (dest, key, comments, required) = (kept, None, None, None);
+        Ok(Some(Conflict { path, original, updated, dest, taken, key, comments, taking, required }.into()))
     }
 
     /// The other side has a map or list that dest lacks, or clears with a null: what is asked for of it is put. One that dest deleted is in
@@ -182,14 +184,18 @@ impl<'a> Walk<'a> {
         if !was_deleted {
             return Ok(Some(taken));
         }
+        let taken = take_all(taken);
+        let is_all = taken.as_ref().and_then(Tree::view).is_some_and(|taken| taken.same(inside.like));
         let conflict = Conflict {
             path: self.path.clone(),
             original: change.expects.value(),
             updated: Some(inside.like),
             dest,
-            taken: take_all(taken),
+            taken,
             key: None,
-            taking: Taking::Value,
+            comments: None,
+            taking: if is_all { Taking::Value } else { Taking::Delta },
+            required: None,
         };
         Ok(Some(conflict.into()))
     }
@@ -202,8 +208,18 @@ impl<'a> Walk<'a> {
         let taken = left.filter(|tree| !is_empty(tree));
         let Expects::Exactly(original) = change.expects else { return Ok(taken) };
         let taking = if taken.is_none() { Taking::Deletion } else { Taking::CutDown };
-        let path = self.path.clone();
-        Ok(Some(Conflict { path, original, updated: None, dest: Some(dest), taken, key: None, taking }.into()))
+        let conflict = Conflict {
+            path: self.path.clone(),
+            original,
+            updated: None,
+            dest: Some(dest),
+            taken,
+            key: None,
+            comments: None,
+            taking,
+            required: None,
+        };
+        Ok(Some(conflict.into()))
     }
 
     /// Leaves of the other side's map or list only what is asked for: without the directives and nulls of a patch, or down to what changed
@@ -294,8 +310,8 @@ impl<'a> Walk<'a> {
             self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, &found))?;
             found.iter().for_each(|i| asked[*i] = true);
         }
-        if inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
-            branch.reorder(|entries| entries.into_iter().flat_map(under_its_name).collect());
+        if !inside.renamed.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
+            branch.reorder(|entries| entries.into_iter().flat_map(|entry| under_its_name(entry, inside)).collect());
         }
         self.others(&mut branch, inside.others, &asked);
         merges.settle(&mut branch, inside);
@@ -368,43 +384,43 @@ impl<'a> Walk<'a> {
             *entry = as_written(entry, key, node);
             return Ok(());
         }
-        let mut is_replaced = false;
-        let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
-        let is_renamed = entry.key.zip(new_key).is_some_and(|(old, new)| old.name() != new.name())
-            && !matches!(entry.value, Some(Tree::Conflict(_)));
-        if is_renamed {
-            entry.key = new_key;
-        }
-        match &mut entry.value {
-            Some(Tree::Conflict(conflict)) => conflict.key = new_key,
-            Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {
-                entry.key = new_key.or(entry.key);
-                is_replaced = true;
-            }
-            _ => {}
-        }
-        let notes = child.change.notes;
-        if entry.value.is_none() || (notes.above.is_none() && notes.behind.is_none() && !is_replaced && !is_renamed) {
-            return Ok(());
-        }
         let place = before.zip(parent).and_then(|(value, parent)| match old_key {
             Some(key) => key.is_key_of(value).then(|| (Place::of_entry(key, value), value)),
             None => Some((Place::of_element(parent, value), value)),
         });
-        // An earlier change may have asked for another comment than the one that is written.
-        let wanted = |note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>| {
-            let has = asked.unwrap_or(written);
-            let asks = note.filter(|n| !same_comment(n.wants, has));
-            match asks.filter(|n| n.expects.is_none_or(|e| same_comment(e, has))) {
-                Some(note) => Some(note.wants).filter(|wants| !same_comment(wants, written)),
-                None => asked,
+        let written = place.map(|(place, value)| Remarks::at(&place, value));
+        let notes = child.change.notes;
+        let mut is_replaced = false;
+        let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
+        let is_open = match &mut entry.value {
+            None => return Ok(()),
+            Some(Tree::Conflict(conflict)) => {
+                conflict.key = new_key;
+                conflict.comments =
+                    written.zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
+                true
             }
+            Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {
+                entry.key = new_key.or(entry.key);
+                is_replaced = true;
+                false
+            }
+            Some(_) => false,
         };
-        let above = place.map(|(place, value)| comments_above(&place, value.document())).unwrap_or_default();
-        let behind = place.and_then(|(place, value)| comment_text(&place, value)).unwrap_or_default();
+        if notes.above.is_none() && notes.behind.is_none() && !is_replaced {
+            return Ok(());
+        }
+        let Remarks { above, behind } = written.unwrap_or_default();
+        for (note, written, asked) in
+            [(notes.above, above, entry.comments.above), (notes.behind, behind, entry.comments.behind)]
+        {
+            if let Some(notice) = note.and_then(|note| contradiction(note, asked.unwrap_or(written), is_open)) {
+                self.warn(notice, None, None);
+            }
+        }
         // The comments of a line stay, whatever takes the place of its value.
-        let stays = |comment| Some(comment).filter(|_| (is_replaced || is_renamed) && place.is_some());
-        let is_new = entry.place.is_none() || is_renamed;
+        let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
+        let is_new = entry.place.is_none();
         entry.comments = Comments {
             above: wanted(notes.above, above, entry.comments.above).or_else(|| stays(above).filter(|_| is_new)),
             behind: wanted(notes.behind, behind, entry.comments.behind).or_else(|| stays(behind)),
@@ -429,23 +445,79 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A field that has another key now takes the place of the one that dest has, with its comments.
-fn under_its_name(entry: Entry<'_>) -> Vec<Entry<'_>> {
-    let value = entry.value.as_ref().and_then(Tree::like);
-    let is_renamed = entry.place.is_some()
-        && entry.key.and_then(|key| key.node()).zip(value).is_some_and(|(key, value)| !key.is_key_of(value));
-    if !is_renamed {
-        return vec![entry];
+/// A field that gets another key goes, and comes back in its place, with its comments.
+fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
+    let key_of = |old: Key<'a>| inside.renamed.iter().find(|(name, _)| *name == old.name()).map(|(_, key)| *key);
+    let Some((old, new)) = entry.key.and_then(|old| Some((old, key_of(old)?))) else { return vec![entry] };
+    let written =
+        old.node().zip(entry.value.as_ref().and_then(Tree::like)).filter(|(key, value)| key.is_key_of(*value));
+    let written = written.map(|(key, value)| Remarks::at(&Place::of_entry(key, value), value)).unwrap_or_default();
+    let comments = Comments {
+        above: entry.comments.above.or(Some(written.above)),
+        behind: entry.comments.behind.or(Some(written.behind)),
+    };
+    let gone = Entry { value: None, ..entry.clone() };
+    vec![gone, Entry { place: None, key: Some(Key::Node(new)), comments, ..entry }]
+}
+
+/// The comments of a child, as they are written.
+#[derive(Clone, Copy, Default)]
+struct Remarks<'a> {
+    above: &'a str,
+    behind: &'a str,
+}
+
+impl<'a> Remarks<'a> {
+    fn at(place: &Place, value: NodeRef<'a>) -> Self {
+        let behind = comment_text(place, value).unwrap_or_default();
+        Self { above: comments_above(place, value.document()), behind }
     }
-    let old = Entry { value: None, ..entry.clone() };
-    vec![old, Entry { place: None, ..entry }]
+
+    /// Of the other side's child.
+    fn of((key, value): (Option<NodeRef<'a>>, NodeRef<'a>)) -> Self {
+        let place = key.map_or_else(|| Place::behind_dash(value), |key| Some(Place::of_entry(key, value)));
+        place.map(|place| Self::at(&place, value)).unwrap_or_default()
+    }
+}
+
+/// The comment that a child is to have; `None` for the one that is written. An earlier change may have asked for another one.
+fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
+    let has = asked.unwrap_or(written);
+    let asks = note.filter(|n| !same_comment(n.wants, has));
+    match asks.filter(|n| n.expects.is_none_or(|e| same_comment(e, has))) {
+        Some(note) => Some(note.wants).filter(|wants| !same_comment(wants, written)),
+        None => asked,
+    }
+}
+
+/// A comment that both sides changed, and not in the same way.
+fn contradiction(note: NoteChange<'_>, has: &str, is_open: bool) -> Option<Notice> {
+    let original = note.expects.filter(|was| !same_comment(was, has) && !same_comment(note.wants, has))?;
+    let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
+    let stays = if is_open { CommentOf::Winner } else { CommentOf::Dest };
+    Some(Notice::Contradiction { original, updated, dest, stays })
+}
+
+/// The comments at a place in conflict, as each side has them: they go with the value. `written` are dest's own.
+fn comments_of_sides<'a>(
+    written: Remarks<'_>,
+    updated: (Option<NodeRef<'a>>, NodeRef<'a>),
+    notes: Notes<'a>,
+) -> Sides<Comments<'a>> {
+    let updated = Remarks::of(updated);
+    let was = |note: Option<NoteChange<'a>>, is: &'a str| note.and_then(|note| note.expects).unwrap_or(is);
+    let original = Remarks { above: was(notes.above, updated.above), behind: was(notes.behind, updated.behind) };
+    let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
+    let asked = |remarks: Remarks<'a>| Comments {
+        above: other(remarks.above, written.above),
+        behind: other(remarks.behind, written.behind),
+    };
+    Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }
 
 /// A child of dest as the other side has written it, comments and all.
 fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
-    let place = key.map_or_else(|| Place::behind_dash(node), |key| Some(Place::of_entry(key, node)));
-    let above = place.map(|place| comments_above(&place, node.document())).unwrap_or_default();
-    let behind = place.and_then(|place| comment_text(&place, node)).unwrap_or_default();
+    let Remarks { above, behind } = Remarks::of((key, node));
     let comments = Comments { above: Some(above), behind: Some(behind) };
     Entry {
         place: entry.place,

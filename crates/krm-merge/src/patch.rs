@@ -4,6 +4,7 @@
 //! patch means that names it by fewer keys than the list has.
 
 mod directive;
+mod replaced;
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +13,7 @@ use crate::child::{By, ChildId, MergeKey, Value, element_key, key_text};
 use crate::merge::merge;
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::NewElements;
-use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, list_kind};
+use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_kind};
 use crate::tree::{Branch, Tree, View};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
@@ -180,7 +181,8 @@ impl<'a> Lowering<'a> {
             if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
                 self.ignore("it is no directive, and is merged as a field", there.and_then(View::like), value);
             }
-            let mut change = self.node(value, on_list.unwrap_or_default(), there, cursor.field(name), others)?;
+            let below = cursor.child(name, std::iter::once(View::Node(value)).chain(there));
+            let mut change = self.node(value, on_list.unwrap_or_default(), there, below, others)?;
             change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
             self.path.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
@@ -287,6 +289,7 @@ impl<'a> Lowering<'a> {
                 let by = if sides.iter().flatten().any(|e| e.is_container()) { By::Index } else { By::Value };
                 let ids = sides[0].iter().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
                 self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
+                self.shortened(patch, &sides, cursor);
                 return self.atomic(patch, cursor, None);
             }
             ListKind::Set => self.set(patch),
@@ -301,6 +304,17 @@ impl<'a> Lowering<'a> {
         let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
         inside.order = Order::asked(self.ordered(on_list.order, &inside.by, in_patch, in_dest)?);
         Ok(Wants::Inside(inside))
+    }
+
+    /// Notes what dest loses by a list that replaces it, for nobody knows how it merges.
+    fn shortened(&mut self, patch: NodeRef<'a>, sides: &[Vec<View<'_, 'a>>], cursor: Cursor<'a>) {
+        let [of_patch, of_dest] = sides else { return };
+        if !is_unknown(cursor, sides) {
+            return;
+        }
+        if let Some(notice) = replaced::shortened(of_patch, of_dest) {
+            self.warnings.push(Warning { path: self.path.clone(), notice, dest: None, proposed: Some(patch) });
+        }
     }
 
     /// A list about which the patch has directives only.

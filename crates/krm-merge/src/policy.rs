@@ -66,6 +66,8 @@ pub enum Renames {
 pub enum Settled {
     /// Updated's value was taken.
     Updated,
+    /// What updated changed in it was added to nothing, for dest deleted the whole.
+    Delta,
     /// Dest's was kept.
     Dest,
     /// It is deleted, as updated has it.
@@ -97,6 +99,7 @@ impl OnConflict {
     pub fn settled(self, taking: &Taking<'_>) -> Settled {
         match (self, taking) {
             (Self::TakeUpdated, Taking::Value | Taking::Order(_)) => Settled::Updated,
+            (Self::TakeUpdated, Taking::Delta) => Settled::Delta,
             (Self::TakeUpdated, Taking::Deletion) => Settled::Deleted,
             (Self::TakeUpdated, Taking::CutDown) => Settled::CutDown,
             (Self::TakeUpdated, Taking::Overlap) => Settled::OverlapOfUpdated,

@@ -19,6 +19,7 @@ use crate::path::{FieldPath, Step};
 use crate::policy::{ConflictLevel, Policy};
 use crate::schema::Cursor;
 use crate::sides::Sides;
+use crate::stump::without_stumps;
 use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
 use crate::warning::{Combined, Notice, Warning};
 use crate::yaml::NodeRef;
@@ -59,11 +60,13 @@ impl Depth {
 }
 
 fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget, depth: Depth) -> Merged<'a> {
+    // What a part of it cannot stand alone for is taken whole, at whatever level.
+    let merged = Merged { tree: merged.tree.map(|tree| without_stumps(tree, cursor)), ..merged };
     if policy.conflict_level == ConflictLevel::Value {
         return merged;
     }
     let mut refiner = Refiner { root: cursor, policy, budget, depth, finer: Vec::new(), warnings: merged.warnings };
-    let tree = merged.tree.map(|tree| refiner.visit(tree));
+    let tree = merged.tree.map(|tree| refiner.visit(tree, cursor));
     let Refiner { finer, mut warnings, .. } = refiner;
     // A list that was merged by element was not replaced whole.
     warnings.retain(|w| !matches!(w.notice, Notice::Unkeyed(_)) || !finer.contains(&w.path));
@@ -162,12 +165,14 @@ struct Refiner<'a, 'b> {
 }
 
 impl<'a> Refiner<'a, '_> {
-    fn visit(&mut self, tree: Tree<'a>) -> Tree<'a> {
+    /// A tree at a place in its type.
+    fn visit(&mut self, tree: Tree<'a>, cursor: Cursor<'a>) -> Tree<'a> {
         match tree {
-            Tree::Conflict(conflict) => self.conflict(*conflict),
+            Tree::Conflict(conflict) => self.conflict(*conflict, cursor),
             Tree::Branch(mut branch) => {
                 for entry in &mut branch.entries {
-                    entry.value = entry.value.take().map(|value| self.visit(value));
+                    let below = cursor.below(entry);
+                    entry.value = entry.value.take().map(|value| self.visit(value, below));
                 }
                 branch.into_tree()
             }
@@ -175,10 +180,10 @@ impl<'a> Refiner<'a, '_> {
         }
     }
 
-    fn conflict(&mut self, conflict: Conflict<'a>) -> Tree<'a> {
+    fn conflict(&mut self, conflict: Conflict<'a>, cursor: Cursor<'a>) -> Tree<'a> {
         let Some(sides) = values_of(&conflict) else { return conflict.into() };
         let finer = if sides.iter().all(|(_, side)| side.is_list()) {
-            self.list(&conflict, sides)
+            self.list(&conflict, sides, cursor)
         } else {
             self.text(&conflict, sides)
         };
@@ -212,20 +217,12 @@ impl<'a> Refiner<'a, '_> {
             self.warnings.push(Warning { path: path.clone(), notice, dest: None, proposed: None });
         }
     }
-
-    /// What is known of the type at a place.
-    fn cursor(&self, path: &FieldPath<'a>) -> Cursor<'a> {
-        path.steps().fold(self.root, |cursor, step| match step {
-            Step::Field(name) => cursor.field(name),
-            // What is known of a list is known of its elements.
-            Step::Element(_) | Step::Value(_) | Step::Index(_) => cursor,
-        })
-    }
 }
 
 /// The conflict of a value whose outcomes differ only where the changes of both sides overlap.
 fn overlap<'a>(conflict: &Conflict<'a>, dest: Tree<'a>, updated: Tree<'a>) -> Tree<'a> {
-    Conflict { dest: Some(dest), taken: Some(updated), taking: Taking::Overlap, ..conflict.clone() }.into()
+    let (dest, taken) = (Some(dest), Some(updated));
+    Conflict { dest, taken, comments: None, taking: Taking::Overlap, ..conflict.clone() }.into()
 }
 
 /// A value that is there in all versions.

@@ -37,9 +37,7 @@ impl<'a> Look<'a> {
         let written: Vec<_> = branch.like.resolve().written().collect();
         for (at, entry) in branch.entries.iter().enumerate() {
             let Some(value) = &entry.value else { continue };
-            let (Some(id), cursor) = (branch.id_of(at), below(cursor, entry.key.map(|key| key.name()))) else {
-                continue;
-            };
+            let (Some(id), cursor) = (branch.id_of(at), cursor.below(entry)) else { continue };
             self.path.push(id.step(&branch.by), entry.place);
             if branch.by != By::Index {
                 // What a `<<` entry brought in has no place of its own.
@@ -71,7 +69,7 @@ impl<'a> Look<'a> {
             self.check(view, cursor, None);
             for (name, value) in view.fields() {
                 self.path.push(ChildId::Field(name).step(&By::Field), None);
-                self.arrived(Some(value), cursor.field(name));
+                self.arrived(Some(value), cursor.child(name, [value]));
                 self.path.pop();
             }
             return;
@@ -96,11 +94,6 @@ impl<'a> Look<'a> {
             self.found.push(Warning { path, notice, dest, proposed: None });
         }
     }
-}
-
-/// Down to a field; lists are passed through.
-fn below<'a>(cursor: Cursor<'a>, field: Option<&str>) -> Cursor<'a> {
-    field.map_or(cursor, |name| cursor.field(name))
 }
 
 /// The members of a union that stand side by side, where there are several.

@@ -6,6 +6,7 @@
 pub mod builtin;
 mod crd;
 mod openapi;
+mod shape;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,6 +14,7 @@ use std::fmt;
 
 use crate::child::{By, MergeKey, Value, element_key, key_text};
 use crate::path::ElementKey;
+use crate::tree::{Entry, Tree};
 use crate::yaml::NodeRef;
 pub use openapi::NoTypes;
 use openapi::{Models, Schema};
@@ -193,6 +195,7 @@ impl<'t> Types<'t> {
             definition: of_type(&self.definitions, api_version, kind).copied(),
             here: None,
             below,
+            sureness: Sureness::Said,
             metadata: object_meta(),
             inference: self.inference,
             dialect: self.dialect,
@@ -211,6 +214,15 @@ fn object_meta() -> Option<builtin::FieldRef> {
     builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata"))
 }
 
+/// How sure it is that a place is of the built-in type that it is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sureness {
+    /// The resource says so by its apiVersion and kind.
+    Said,
+    /// It looks like it.
+    Recognised,
+}
+
 /// A place in a type. Lists are passed through: what is known below a list is known of its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'t> {
@@ -219,6 +231,8 @@ pub struct Cursor<'t> {
     definition: Option<Schema<'t>>,
     here: Option<builtin::FieldRef>,
     below: Option<builtin::TypeRef>,
+    /// How sure it is that these are the type's.
+    sureness: Sureness,
     /// At the root of a resource: what is known of `metadata` whatever the type.
     metadata: Option<builtin::FieldRef>,
     inference: Inference,
@@ -235,6 +249,7 @@ impl<'t> Cursor<'t> {
             definition: None,
             here: None,
             below: None,
+            sureness: Sureness::Said,
             metadata: None,
             inference,
             dialect: Dialect::default(),
@@ -248,7 +263,27 @@ impl<'t> Cursor<'t> {
         Self::unknown(self.inference)
     }
 
-    /// Down to a field.
+    /// Down to a field whose values, as the sides have it, are at hand: where nothing is known of its type, these may show what it is.
+    #[must_use]
+    pub fn child<'v, V: Value<'v>>(self, name: &str, values: impl IntoIterator<Item = V>) -> Self {
+        let child = self.field(name);
+        if self.below.is_some() || child.here.is_some() {
+            return child;
+        }
+        match shape::recognise(name, values) {
+            Some(here) => Self { here: Some(here), below: here.ty(), sureness: Sureness::Recognised, ..child },
+            None => child,
+        }
+    }
+
+    /// Down to a child of a tree. What is known of a list is known of its elements.
+    #[must_use]
+    pub fn below(self, entry: &Entry<'_>) -> Self {
+        let values = entry.value.as_ref().map(Tree::views).into_iter().flatten();
+        entry.key.map_or(self, |key| self.child(key.name(), values))
+    }
+
+    /// Down to a field, by its name alone.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
         let known = self.below.and_then(|ty| ty.field(name));
@@ -277,10 +312,18 @@ impl<'t> Cursor<'t> {
     pub fn lacks_list(self, name: &str) -> bool {
         let field = self.field(name);
         self.below.is_some()
+            && self.sureness == Sureness::Said
             && field.here.is_none()
             && field.rules.is_none()
             && field.openapi.is_none()
             && field.definition.is_none()
+    }
+
+    /// The fields that the map that lies here must have, or each element of the list, whoever says so.
+    pub fn required(self) -> impl Iterator<Item = &'t str> {
+        let schemas = [self.openapi, self.definition].into_iter().flatten();
+        let builtin = self.below.into_iter().flat_map(|ty| ty.required().map(|name| -> &'t str { name }));
+        schemas.flat_map(Schema::required).chain(builtin)
     }
 
     /// Which fields of the map that lies here, or of a list's each element, may be set at once.
@@ -306,11 +349,21 @@ impl<'t> Cursor<'t> {
         by_schema.or_else(|| self.here?.default_of(key).map(Cow::Borrowed))
     }
 
-    fn said(self) -> Option<ListKind<&'t str>> {
+    /// Whether nothing but the look of it says how the list merges that lies here.
+    fn is_guessed(self) -> bool {
+        self.sureness == Sureness::Recognised && self.declared().is_none()
+    }
+
+    /// What the user, or a schema that was given, says of the list that lies here.
+    fn declared(self) -> Option<ListKind<&'t str>> {
         let by_rule = self.rules.and_then(|r| r.list.as_ref()).map(|list| list.with_keys(String::as_str));
         let by_schema = || self.openapi.and_then(|s| s.list(self.dialect_of_openapi));
         let by_definition = || self.definition.and_then(|s| s.list(Dialect::Server));
-        if let Some(list) = by_rule.or_else(by_schema).or_else(by_definition) {
+        by_rule.or_else(by_schema).or_else(by_definition)
+    }
+
+    fn said(self) -> Option<ListKind<&'t str>> {
+        if let Some(list) = self.declared() {
             return Some(list);
         }
         let list = self.here?.list()?;
@@ -355,16 +408,32 @@ pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(
     cursor: Cursor<'t>,
     sides: &[Vec<V>],
 ) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
-    let known = cursor.known();
-    match &known {
-        Some(ListKind::Map(keys)) => {
+    let inferred = || if cursor.inference == Inference::On { infer(sides) } else { ListKind::Atomic };
+    let Some(known) = cursor.known() else { return Ok(inferred()) };
+    match told_apart(&known, sides) {
+        Ok(()) => Ok(known),
+        // The type was guessed, and here it shows that it is another one.
+        Err(_) if cursor.is_guessed() => Ok(inferred()),
+        Err(unkeyed) => Err(unkeyed),
+    }
+}
+
+/// Whether nothing is known of the list at `cursor`, given the elements of all sides of it that are there.
+pub fn is_unknown<'t: 'a, 'a, V: Value<'a>>(cursor: Cursor<'t>, sides: &[Vec<V>]) -> bool {
+    cursor.known().is_none_or(|known| cursor.is_guessed() && told_apart(&known, sides).is_err())
+}
+
+/// Checks that the elements of all sides have what tells them apart in a list of a kind.
+fn told_apart<'a, V: Value<'a>>(kind: &ListKind<MergeKey<'a>>, sides: &[Vec<V>]) -> Result<(), Unkeyed> {
+    match kind {
+        ListKind::Map(keys) => {
             for side in sides {
                 if let Some(i) = side.iter().position(|e| element_key(*e, keys).is_none()) {
                     return Err(Unkeyed::Element(format!("element [{i}] has no merge key `{}`", keys[0].name)));
                 }
             }
         }
-        Some(ListKind::Set) => {
+        ListKind::Set => {
             if sides.iter().flatten().next().is_some() && sides.iter().flatten().all(|e| e.is_container()) {
                 return Err(Unkeyed::SetOfContainers);
             }
@@ -374,26 +443,25 @@ pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(
                 }
             }
         }
-        _ => {}
+        ListKind::Atomic => {}
     }
-    Ok(match known {
-        Some(known) => known,
-        None if cursor.inference == Inference::On => infer(sides),
-        None => ListKind::Atomic,
-    })
+    Ok(())
 }
 
 fn infer<'a, V: Value<'a>>(sides: &[Vec<V>]) -> ListKind<MergeKey<'static>> {
     if sides.iter().all(Vec::is_empty) {
         return ListKind::Atomic;
     }
-    let fits = |key: &&&'static str| {
-        sides.iter().all(|side| {
-            let mut seen = HashSet::new();
-            side.iter().all(|e| element_key(*e, &[(**key).into()]).is_some_and(|k| seen.insert(k)))
-        })
-    };
-    ASSOCIATIVE_KEYS.iter().find(fits).map_or(ListKind::Atomic, |key| ListKind::Map(vec![(*key).into()]))
+    let found = ASSOCIATIVE_KEYS.iter().find(|key| is_key(key, sides));
+    found.map_or(ListKind::Atomic, |key| ListKind::Map(vec![(*key).into()]))
+}
+
+/// Whether every element of every side has a field as a scalar, with values unique within each side.
+pub fn is_key<'a, V: Value<'a>>(field: &'a str, sides: &[Vec<V>]) -> bool {
+    sides.iter().all(|side| {
+        let mut seen = HashSet::new();
+        side.iter().all(|e| element_key(*e, &[field.into()]).is_some_and(|k| seen.insert(k)))
+    })
 }
 
 /// Which elements of dest an element of a patch fits that leaves some of its merge keys out.

@@ -11,7 +11,7 @@ use crate::child::{By, ChildId, Value};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
 use crate::resource::Resource;
 use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
-use crate::yaml::{NodeRef, Place, same};
+use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 
 /// The annotations that hold an item's path, and those that hold its number in the file.
 const PATHS: [&str; 2] = [PATH, LEGACY_PATH];
@@ -172,7 +172,7 @@ const IDS: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
 /// Takes the annotations off by which kpt finds an item as it was, where it would put comments and the order of fields back at wrong places.
 /// It does so by place: in a list whose places are filled anew they would stand at the wrong elements, and where a value became one of
-/// another kind it gives up. Source: measured on kpt.
+/// another kind it gives up. A comment that is to go would come back. Source: measured on kpt.
 pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a> {
     let annotations = dest.at(&["metadata", "annotations"]);
     let has_ids = annotations.is_some_and(|a| a.fields().any(|(key, _)| IDS.contains(&key.string())));
@@ -180,11 +180,14 @@ pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a>
 }
 
 /// Whether a host that knows the old state, and puts comments back by place, would be misled below a node: another element stands in a
-/// place of a list with comments in it, or a map, a list or a scalar in the place of another kind.
+/// place of a list with comments in it, or a map, a list or a scalar in the place of another kind; or a comment is gone.
 fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
     let Tree::Branch(branch) = tree else { return false };
     let old: Vec<NodeRef<'a>> = dest.written().map(|child| child.1).collect();
     let has_comments = LazyCell::new(|| has_comments(dest));
+    if branch.entries.iter().any(|entry| loses_comment(entry, dest)) {
+        return true;
+    }
     let stays = branch.entries.iter().filter_map(|entry| Some((entry.place, entry.value.as_ref()?)));
     let misleads = |(place, (index, tree)): (usize, (Option<usize>, &Tree<'a>))| {
         let was = index.and_then(|index| old.get(index).copied());
@@ -200,6 +203,18 @@ fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
         }
     };
     stays.enumerate().any(misleads)
+}
+
+/// Whether a child that stays is to have no comment where it has one in dest.
+fn loses_comment(entry: &Entry<'_>, dest: NodeRef<'_>) -> bool {
+    let goes = [entry.comments.above, entry.comments.behind].map(|asked| asked.is_some_and(str::is_empty));
+    let (Some(place), Some(_), true) = (entry.place, &entry.value, goes.contains(&true)) else { return false };
+    let Some((written, (_, value))) = Place::of_children(dest).get(place).copied().zip(dest.written().nth(place))
+    else {
+        return false;
+    };
+    let has = [comments_above(&written, dest.document()), comment_text(&written, value).unwrap_or_default()];
+    goes.iter().zip(has).any(|(goes, has)| *goes && !has.is_empty())
 }
 
 /// Whether there are comments at the children of a node.

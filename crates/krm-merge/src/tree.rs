@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::child::{By, ChildId, Index, Value};
 use crate::path::{ElementKey, FieldPath};
+use crate::sides::Sides;
 use crate::yaml::{Kind, NodeRef, Scalar, same};
 
 /// What a merge makes of a node.
@@ -133,8 +134,13 @@ pub struct Conflict<'a> {
     pub taken: Option<Tree<'a>>,
     /// Updated's key, where the place is a field.
     pub key: Option<Key<'a>>,
+    /// The comments at the place as each side has them, where they go with the value; dest's are those that are there. `None` where what
+    /// becomes of them is no matter of who wins.
+    pub comments: Option<Sides<Comments<'a>>>,
     /// What it means that updated wins.
     pub taking: Taking<'a>,
+    /// The field without which updated wins whole: the part that only one side touched lacks it, and its type requires it.
+    pub required: Option<&'a str>,
 }
 
 /// What it means that updated wins a conflict.
@@ -142,6 +148,8 @@ pub struct Conflict<'a> {
 pub enum Taking<'a> {
     /// Updated's value is taken.
     Value,
+    /// What upstream changed in it is added, for dest deleted the whole.
+    Delta,
     /// It is deleted, as updated has it.
     Deletion,
     /// What upstream had in it is deleted; what dest has of its own stays.
@@ -219,6 +227,23 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// What may stand there: of a conflict, what any side has.
+    pub fn views(&self) -> impl Iterator<Item = View<'_, 'a>> {
+        let views = match self {
+            Self::Conflict(conflict) => {
+                let (original, updated) = (conflict.original.map(View::Node), conflict.updated.map(View::Node));
+                [
+                    original,
+                    updated,
+                    conflict.dest.as_ref().and_then(Tree::view),
+                    conflict.taken.as_ref().and_then(Tree::view),
+                ]
+            }
+            tree => [tree.view(), None, None, None],
+        };
+        views.into_iter().flatten()
+    }
+
     /// The node that it is or was made from.
     pub fn like(&self) -> Option<NodeRef<'a>> {
         match self {
@@ -279,6 +304,44 @@ impl<'a> Entry<'a> {
     /// A child that `like` lacks.
     pub fn new(key: Option<Key<'a>>, value: Tree<'a>) -> Self {
         Self { place: None, key, value: Some(value), comments: Comments::default(), layout: Layout::Host }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Takes a value with its conflicts decided, with the comments of the side that wins, and says whether updated lost any.
+    fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> bool {
+        let Tree::Conflict(conflict) = value else {
+            let (value, has_lost) = settled(value, pick);
+            self.value = value;
+            if has_lost {
+                self.comments = Comments::default();
+            }
+            return has_lost;
+        };
+        let picked = pick(&conflict);
+        match (picked, conflict.comments) {
+            (Pick::Updated, Some(comments)) => self.comments = comments.updated,
+            (Pick::Updated, None) => {}
+            (Pick::Original, Some(comments)) => self.comments = comments.original,
+            (Pick::Original, None) | (Pick::Dest, _) => self.comments = Comments::default(),
+        }
+        if picked == Pick::Updated {
+            self.key = conflict.key.or(self.key);
+        }
+        self.value = conflict.won_by(picked);
+        picked != Pick::Updated
+    }
+}
+
+impl<'a> Conflict<'a> {
+    /// What is left where this side wins.
+    fn won_by(self, side: Pick) -> Option<Tree<'a>> {
+        match side {
+            // A null leaves the text, for it said that the field is to go.
+            Pick::Dest => self.dest.filter(|dest| !dest.view().is_some_and(View::is_null)),
+            Pick::Updated => self.taken,
+            Pick::Original => self.original.map(Tree::Node),
+        }
     }
 }
 
@@ -443,7 +506,9 @@ impl<'a> Branch<'a> {
             dest: Some(self.clone().into_tree()),
             taken: Some(self.clone().ordered(&contested.taken).into_tree()),
             key: None,
+            comments: None,
             taking: Taking::Order(contested.moved),
+            required: None,
         };
         match pick(&conflict) {
             Pick::Dest => conflict.dest,
@@ -656,25 +721,15 @@ pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -
 /// What is left, and whether updated lost any conflict.
 fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> (Option<Tree<'a>>, bool) {
     match tree {
-        Tree::Conflict(conflict) => match pick(&conflict) {
-            // A null leaves the text, for it said that the field is to go.
-            Pick::Dest => (conflict.dest.filter(|dest| !dest.view().is_some_and(View::is_null)), true),
-            Pick::Updated => (conflict.taken, false),
-            Pick::Original => (conflict.original.map(Tree::Node), true),
-        },
+        Tree::Conflict(conflict) => {
+            let picked = pick(&conflict);
+            (conflict.won_by(picked), picked != Pick::Updated)
+        }
         Tree::Branch(mut branch) => {
             let mut has_lost = false;
             for entry in &mut branch.entries {
                 let Some(value) = entry.value.take() else { continue };
-                let key = if let Tree::Conflict(conflict) = &value { conflict.key } else { None };
-                let (value, lost) = settled(value, pick);
-                if lost {
-                    entry.comments = Comments::default();
-                } else {
-                    entry.key = key.or(entry.key);
-                }
-                has_lost |= lost;
-                entry.value = value;
+                has_lost |= entry.settle(value, pick);
             }
             branch.entries.retain(|entry| entry.place.is_some() || entry.value.is_some());
             branch.index = None;

@@ -1,7 +1,7 @@
 //! [`Warning`]: what a user should hear of a merge, and that is no conflict.
 
 use crate::path::FieldPath;
-use crate::schema::Unkeyed;
+use crate::schema::{ListKind, Unkeyed};
 use crate::sides::Side;
 use crate::yaml::NodeRef;
 
@@ -40,6 +40,33 @@ pub enum Notice {
     },
     /// A union has members that exclude each other, these.
     Union(String),
+    /// Both sides changed a comment, and not in the same way. Where there is none, it is empty.
+    Contradiction {
+        /// What both came from.
+        original: String,
+        /// Updated's.
+        updated: String,
+        /// Dest's.
+        dest: String,
+        /// Which one stays.
+        stays: CommentOf,
+    },
+    /// A list of which nothing is known was replaced whole, and dest lost elements.
+    Shortened {
+        /// How many.
+        lost: usize,
+        /// How it could merge, where its elements have what it takes.
+        by: Option<ListKind<String>>,
+    },
+}
+
+/// Whose comment stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommentOf {
+    /// Dest's.
+    Dest,
+    /// That of the side that wins the conflict in its place.
+    Winner,
 }
 
 /// In which parts a value was merged that both sides changed.

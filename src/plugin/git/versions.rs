@@ -84,17 +84,20 @@ impl<'a> Spot<'a> {
                 *child = Some(Here::of_child(index, key, value, place));
             }
         }
+        for (id, at) in numbers {
+            let child = &mut children[at];
+            if let ChildId::Field(name) = id {
+                let values = child.here.iter().filter_map(|(_, here)| Some(here.as_ref()?.value));
+                child.cursor = self.cursor.child(name, values);
+            }
+        }
         Some((by, children))
     }
 
     fn child(&self, id: &ChildId<'a>, by: &By<'a>) -> Self {
         let mut path = self.path.clone();
         path.push(id.step(by), None);
-        let cursor = match id {
-            ChildId::Field(name) => self.cursor.field(name),
-            _ => self.cursor,
-        };
-        Self { here: Sides::default(), path, cursor }
+        Self { here: Sides::default(), path, cursor: self.cursor }
     }
 
     /// The child of one version that it has as it is there; in dest's place, with its comments.

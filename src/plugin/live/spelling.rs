@@ -182,8 +182,8 @@ fn node<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, like: Like, cursor: Cursor<'a
         let mut out = Map::new();
         for (key, child) in mine.entries() {
             let name = key.string();
-            let (cursor, known) = (cursor.field(name), known.field(name));
             let partner = other.get(name).filter(|o| !o.is_null());
+            let (cursor, known) = (cursor.child(name, [child].into_iter().chain(partner)), known.field(name));
             let written = value(child)?;
             let goes = match partner {
                 None => known.says_nothing(name, &written),
@@ -245,7 +245,7 @@ fn node_without_nulls<'a>(live: NodeRef<'a>, said: NodeRef<'a>, cursor: Cursor<'
             let name = key.string();
             let kept = match said.get(name).filter(|said| !said.is_null()) {
                 Some(_) if child.is_null() => continue,
-                Some(said) => node_without_nulls(child, said, cursor.field(name))?,
+                Some(said) => node_without_nulls(child, said, cursor.child(name, [child, said]))?,
                 None => value(child)?,
             };
             out.insert(name.to_owned(), kept);

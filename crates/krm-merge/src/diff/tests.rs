@@ -173,13 +173,14 @@ fn the_table_keeps_the_laws() {
 
 #[test]
 fn what_a_null_clears_inside() {
-    use Settled::{Cleared, CutDown, Deleted, Dest, Updated};
+    use Settled::{Cleared, CutDown, Deleted, Delta, Dest, Updated};
     let updated = |place| vec![(place, Updated, Cleared)];
+    let delta = |place| vec![(place, Delta, Cleared)];
     for (original, new, dest, taken, kept, conflicts) in [
         // Of a map or list that a null of dest clears, what changed upstream is added.
-        ("f: {k: v}", "f: {k: v, n: w}", "f: ~", "f: {n: w}", "", updated("f")),
-        ("f: {k: v}", "f: {k: v, n: {m: w}}", "f:", "f: {n: {m: w}}", "", updated("f")),
-        ("f: [{name: a}]", "f: [{name: a}, {name: b, c: 1}]", "f: ~", "f: [{name: b, c: 1}]", "", updated("f")),
+        ("f: {k: v}", "f: {k: v, n: w}", "f: ~", "f: {n: w}", "", delta("f")),
+        ("f: {k: v}", "f: {k: v, n: {m: w}}", "f:", "f: {n: {m: w}}", "", delta("f")),
+        ("f: [{name: a}]", "f: [{name: a}, {name: b, c: 1}]", "f: ~", "f: [{name: b, c: 1}]", "", delta("f")),
         ("f: [{name: a}]", "f: [{name: a, b: 1}]", "f: ~", "f: [{name: a, b: 1}]", "", updated("f")),
         ("f: [1]", "f: [1, 2]", "f: ~", "f: [1, 2]", "", updated("f")),
         ("f: {k: v}", "f: [1]", "f: ~", "f: [1]", "", updated("f")),

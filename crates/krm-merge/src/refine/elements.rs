@@ -15,10 +15,12 @@ use crate::child::By;
 use crate::diff::{Paired, diff_paired};
 use crate::merge::merge_at;
 use crate::path::Step;
+use crate::schema::Cursor;
 use crate::sides::Sides;
+use crate::stump::without_stumps;
 use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, settle};
 use crate::warning::Combined;
-use crate::yaml::{NodeRef, Place, comment_text, same};
+use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 
 /// One version of a list.
 struct Version<'a> {
@@ -41,7 +43,7 @@ enum Piece<'a> {
 
 impl<'a> Refiner<'a, '_> {
     /// A list in conflict with the changes of both sides in it; `None` where that would be the same conflict.
-    pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>) -> Option<Tree<'a>> {
+    pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
         let versions = numbered(sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
         let [in_updated, in_dest] = [updated, dest].map(|side| {
@@ -50,7 +52,7 @@ impl<'a> Refiner<'a, '_> {
             found
         });
         let parts = parts(&in_updated, &in_dest, updated.elements.len(), dest.elements.len());
-        let mut merged = self.paired(conflict, &versions, &parts)?;
+        let mut merged = self.paired(conflict, &versions, &parts, cursor)?;
         let mut sources = Sources::default();
         let mut pieces = Vec::new();
         let mut is_finer = false;
@@ -70,7 +72,7 @@ impl<'a> Refiner<'a, '_> {
                 }
                 Part::Hunk(hunk) => {
                     sources.add(versions.hunk(hunk));
-                    let piece = self.hunk(conflict, &versions, hunk);
+                    let piece = self.hunk(conflict, &versions, hunk, cursor);
                     is_finer |= versions.hunk(hunk) == Changed::Apart && matches!(piece, Piece::Settled(_));
                     piece
                 }
@@ -93,6 +95,7 @@ impl<'a> Refiner<'a, '_> {
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
         parts: &[Part],
+        cursor: Cursor<'a>,
     ) -> Option<Vec<Option<Entry<'a>>>> {
         let changed = parts.iter().filter_map(|part| match part {
             Part::Anchor(at) if matches!(versions.changed(*at), Changed::Updated | Changed::Apart) => Some(*at),
@@ -100,14 +103,13 @@ impl<'a> Refiner<'a, '_> {
         });
         let paired: Vec<Paired<'a>> = changed.map(|at| versions.paired(at)).collect();
         let lists = [versions.original.list, versions.updated.list, versions.dest.list];
-        let found =
-            diff_paired(lists, &paired, &conflict.path, self.cursor(&conflict.path), self.policy.renames).ok()?;
+        let found = diff_paired(lists, &paired, &conflict.path, cursor, self.policy.renames).ok()?;
         let dest = Tree::Node(versions.dest.list);
         let tree = match &found.change {
             Some(change) => {
                 let merged = merge_at(conflict.path.clone(), Some(dest), change, self.policy.new_elements).ok()?;
                 self.warnings.extend(found.warnings.into_iter().chain(merged.warnings));
-                self.visit(merged.tree?)
+                self.visit(without_stumps(merged.tree?, cursor), cursor)
             }
             None => dest,
         };
@@ -115,20 +117,26 @@ impl<'a> Refiner<'a, '_> {
         Some(branch.entries.into_iter().map(Some).collect())
     }
 
-    fn hunk(&mut self, conflict: &Conflict<'a>, versions: &Versions<'a>, hunk: &Hunk) -> Piece<'a> {
+    fn hunk(&mut self, conflict: &Conflict<'a>, versions: &Versions<'a>, hunk: &Hunk, cursor: Cursor<'a>) -> Piece<'a> {
         match versions.hunk(hunk) {
             Changed::Updated => Piece::Settled(versions.replaced(hunk)),
             Changed::Nowhere | Changed::Dest | Changed::Alike => Piece::Settled(versions.kept(hunk)),
             Changed::Apart if versions.is_one_by_one(hunk) => {
                 let count = hunk.dest.len().max(hunk.updated.len());
-                Piece::Settled((0..count).map(|n| self.element(conflict, versions, hunk, n)).collect())
+                Piece::Settled((0..count).map(|n| self.element(conflict, versions, (hunk, n), cursor)).collect())
             }
             Changed::Apart => Piece::Open([versions.kept(hunk), versions.replaced(hunk)]),
         }
     }
 
-    /// The conflict of one element, of which each side has its own.
-    fn element(&mut self, whole: &Conflict<'a>, versions: &Versions<'a>, hunk: &Hunk, n: usize) -> Entry<'a> {
+    /// The conflict of one element of a hunk, by its number there, of which each side has its own.
+    fn element(
+        &mut self,
+        whole: &Conflict<'a>,
+        versions: &Versions<'a>,
+        (hunk, n): (&Hunk, usize),
+        cursor: Cursor<'a>,
+    ) -> Entry<'a> {
         let at = |range: &Range<usize>, version: &Version<'a>| range.clone().nth(n).map(|i| version.elements[i]);
         let original = at(&hunk.original, &versions.original);
         let updated = at(&hunk.updated, &versions.updated);
@@ -142,6 +150,13 @@ impl<'a> Refiner<'a, '_> {
         }
         let mut path = whole.path.clone();
         path.push(Step::Index(index), place);
+        let comments = |element: Option<NodeRef<'a>>, version: &Version<'a>| {
+            let place = element.map(|element| (Place::of_element(version.list, element), element));
+            Comments {
+                above: Some(place.map(|(place, value)| comments_above(&place, value.document())).unwrap_or_default()),
+                behind: Some(place.and_then(|(place, value)| comment_text(&place, value)).unwrap_or_default()),
+            }
+        };
         let conflict = Conflict {
             path,
             original,
@@ -149,12 +164,16 @@ impl<'a> Refiner<'a, '_> {
             dest: dest.map(Tree::Node),
             taken: updated.map(Tree::Node),
             key: None,
+            comments: place.map(|_| Sides {
+                original: comments(original, &versions.original),
+                updated: comments(updated, &versions.updated),
+                dest: Comments::default(),
+            }),
+            required: None,
             taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },
         };
-        let behind =
-            updated.and_then(|element| comment_text(&Place::of_element(versions.updated.list, element), element));
-        let comments = Comments { above: None, behind: behind.filter(|_| place.is_some()) };
-        Entry { place, key: None, value: Some(self.visit(conflict.into())), comments, layout: Layout::Host }
+        let value = Some(self.visit(conflict.into(), cursor));
+        Entry { place, key: None, value, comments: Comments::default(), layout: Layout::Host }
     }
 }
 

@@ -1,10 +1,10 @@
-//! The built-in types of Kubernetes: which of their lists merge, and by which keys.
+//! The built-in types of Kubernetes: which of their lists merge, by which keys, and which fields an object must have.
 //!
 //! The table is made ahead of time (`cargo xtask schema`) and compiled as static arrays, found by binary search, so that a run which
 //! needs three types pays for three look-ups, not for reading seven hundred types. `builtin.txt` is the same table for people; a test
 //! holds the two together. What a type is known to have and what it isn't known to have are told apart: every list of a known type is
 //! in the table, also one that is replaced whole, so that no one guesses where Kubernetes has spoken. A field that isn't in it is a
-//! scalar, an object without lists, or newer than the table.
+//! scalar, an object of which nothing of this is to be said, or newer than the table.
 
 #[rustfmt::skip]
 mod packed;
@@ -12,7 +12,7 @@ mod packed;
 mod tests;
 
 pub use packed::VERSIONS;
-use packed::{FIELDS, KINDS, NAME_STARTS, NAMES, RULES, TYPE_STARTS};
+use packed::{FIELDS, KINDS, NAME_STARTS, NAMES, REQUIRED, REQUIRED_STARTS, RULES, TYPE_STARTS};
 
 /// What a patch does with the value that it meets: `x-kubernetes-patch-strategy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +153,13 @@ impl TypeRef {
             _ => Shape::MapOfLists,
         };
         Some(FieldRef { target: value & NOTHING, shape, rule: RULES.get(usize::from(*rule))? })
+    }
+
+    /// The fields that an object of this type must have.
+    pub fn required(self) -> impl Iterator<Item = &'static str> {
+        let of_object = Some(self.target).filter(|_| self.map_to.is_none());
+        let range = of_object.and_then(|target| between(&REQUIRED_STARTS, target));
+        range.and_then(|range| REQUIRED.get(range)).unwrap_or_default().iter().map(|index| name(*index))
     }
 
     fn rows(self) -> &'static [(u16, u16, u16)] {

@@ -82,15 +82,27 @@ impl<'t> Schema<'t> {
 
     /// The schema of a field. Lists are passed through: what is known of a list's field is known of its elements'.
     pub(super) fn field(self, name: &str) -> Option<Self> {
+        let here = self.innermost();
+        let parts = here.parts();
+        let own = parts.iter().find_map(|part| part.get("properties")?.get(name));
+        let any = || parts.iter().find_map(|part| part.get("additionalProperties").filter(|s| s.is_map()));
+        Some(Self { node: own.or_else(any)?, ..here })
+    }
+
+    /// The fields that the map must have that the schema is of, or each element of the list.
+    pub(super) fn required(self) -> Vec<&'t str> {
+        let required = self.innermost().parts().into_iter().filter_map(|part| part.get("required"));
+        required.flat_map(NodeRef::elements).filter_map(NodeRef::as_str).collect()
+    }
+
+    /// The schema of the elements, where it is of a list.
+    fn innermost(self) -> Self {
         let mut here = self;
         for _ in 0..DEEP {
             let Some(items) = here.said("items") else { break };
             here = Self { node: items, ..here };
         }
-        let parts = here.parts();
-        let own = parts.iter().find_map(|part| part.get("properties")?.get(name));
-        let any = || parts.iter().find_map(|part| part.get("additionalProperties").filter(|s| s.is_map()));
-        Some(Self { node: own.or_else(any)?, ..here })
+        here
     }
 
     /// How the list merges that the schema is of; `None` where it isn't of one. A list of which nothing more is said is replaced.
@@ -206,7 +218,7 @@ definitions:
         x-kubernetes-list-map-keys: [port, protocol]
       tags: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}
       mapped: {type: array, items: {type: object}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id]}
-      plain: {type: array, items: {type: object}}
+      plain: {type: array, items: {type: object, required: [id, at]}}
       atomic: {type: object, x-kubernetes-map-type: atomic, properties: {l: {type: array}}}
       whole: {$ref: "#/definitions/example.Node", x-kubernetes-patch-strategy: replace}
       composed: {allOf: [{$ref: "#/definitions/example.Node"}], description: as v3 has it}
@@ -257,6 +269,24 @@ definitions:
         ] {
             assert_eq!(kind(path), want, "{path}");
         }
+    }
+
+    #[test]
+    fn a_document_says_which_fields_are_required() {
+        let text = DOCUMENT.replace(
+            "  example.Circle",
+            "  example.Other: {required: [a], allOf: [{required: [b]}]}\n  example.Circle",
+        );
+        let text = text.replace(
+            "endless: {$ref: \"#/definitions/example.Endless\"}",
+            "other: {$ref: \"#/definitions/example.Other\"}",
+        );
+        let doc = Document::parse(text).expect("valid");
+        let types = Types::new([], Inference::Off, Dialect::Patch);
+        let types = types.with_openapi(doc.roots().next().expect("a root")).expect("models");
+        let root = types.root("example.com/v1", "Node");
+        let required = |name: &str| root.field("children").field(name).required().collect::<Vec<_>>().join(" ");
+        assert_eq!([required("plain"), required("other"), required("circle")], ["id at", "a b", ""]);
     }
 
     #[test]

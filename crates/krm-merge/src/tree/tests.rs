@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::change::{Change, Wants};
+use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::merge;
 use crate::patch::{Reader, lower};
-use crate::policy::NewElements;
+use crate::policy::{NewElements, Renames};
 use crate::schema::{Dialect, Inference, Types};
 use crate::splice;
 use crate::yaml::Document;
@@ -57,7 +58,9 @@ fn conflict<'a>(dest: NodeRef<'a>, [original, updated]: [NodeRef<'a>; 2]) -> Tre
             dest: Some(Tree::Node(own)),
             taken: updated.get("a").map(Tree::Node),
             key: None,
+            comments: None,
             taking: Taking::Value,
+            required: None,
         }))
     })
 }
@@ -80,6 +83,24 @@ fn one_tree_is_settled_for_each_side() {
     assert_eq!(settled(Pick::Dest), ("a: 1 # own\n".into(), true));
     assert_eq!(settled(Pick::Updated), ("a: 2 # own\n".into(), false));
     assert_eq!(settled(Pick::Original), ("a: 0 # own\n".into(), false));
+}
+
+#[test]
+fn the_comments_of_a_conflict_are_those_of_the_side_that_wins() {
+    let [dest, original, updated] = ["# ours\na: 1 # own\n", "a: 0 # was\n", "# theirs\na: 2\n"].map(parsed);
+    let types = Types::new([], Inference::On, Dialect::Server);
+    let found = diff(Some(root(&original)), root(&updated), Some(root(&dest)), types.root("", ""), Renames::Ignore)
+        .expect("a change");
+    let change = found.change.expect("a change");
+    let merged = merge(Some(Tree::Node(root(&dest))), &change, NewElements::Append).expect("a tree");
+    let tree = merged.tree.expect("a resource");
+    for (pick, want) in
+        [(Pick::Dest, "# ours\na: 1 # own\n"), (Pick::Updated, "# theirs\na: 2\n"), (Pick::Original, "a: 0 # was\n")]
+    {
+        let tree = settle(tree.clone(), &mut |_| pick).expect("a resource");
+        let edits = splice::edits(root(&dest), &tree, &Budget::default()).expect("within the limit");
+        assert_eq!(edits.apply(dest.source(), 0..dest.source().len()), want, "{pick:?}");
+    }
 }
 
 #[test]

@@ -99,6 +99,42 @@ fn unions_are_known_with_and_without_a_list() {
 }
 
 #[test]
+fn objects_must_have_fields() {
+    let required = |api_version, kind, path: &str| {
+        let ty = match path {
+            "" => root(api_version, kind),
+            path => field(api_version, kind, path).and_then(FieldRef::ty),
+        };
+        ty.into_iter().flat_map(TypeRef::required).collect::<Vec<_>>().join(" ")
+    };
+    let pod = "spec.template.spec";
+    for (api_version, kind, path, want) in [
+        ("apps/v1", "Deployment", "spec", "selector template"),
+        // The API server requires an image, although its documents do not.
+        ("apps/v1", "Deployment", &*format!("{pod}.containers"), "image name"),
+        ("apps/v1", "Deployment", &format!("{pod}.containers.volumeMounts"), "mountPath name"),
+        ("apps/v1", "Deployment", &format!("{pod}.containers.env"), "name"),
+        ("apps/v1", "Deployment", &format!("{pod}.containers.env.valueFrom.configMapKeyRef"), "key name"),
+        ("apps/v1", "Deployment", &format!("{pod}.containers.ports"), "containerPort"),
+        ("apps/v1", "Deployment", &format!("{pod}.containers.livenessProbe"), ""),
+        ("apps/v1", "Deployment", &format!("{pod}.containers.livenessProbe.httpGet"), "port"),
+        ("apps/v1", "Deployment", &format!("{pod}.volumes"), "name"),
+        ("apps/v1", "Deployment", &format!("{pod}.volumes.hostPath"), "path"),
+        ("batch/v1", "CronJob", "spec", "jobTemplate schedule"),
+        ("v1", "Service", "spec.ports", "port"),
+        ("networking.k8s.io/v1", "Ingress", "spec.rules.http.paths", "backend pathType"),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", "", "roleRef"),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef", "kind name"),
+        ("rbac.authorization.k8s.io/v1", "Role", "rules", "verbs"),
+        ("extensions/v1beta1", "Deployment", &format!("{pod}.containers"), "image name"),
+        // A map from any name is no object.
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "spec.versions.schema.openAPIV3Schema.properties", ""),
+    ] {
+        assert_eq!(required(api_version, kind, path), want, "{kind} {path}");
+    }
+}
+
+#[test]
 fn maps_have_any_field() {
     let api = "apiextensions.k8s.io/v1";
     let schema = "spec.versions.schema.openAPIV3Schema";
@@ -133,16 +169,22 @@ type Line<'t> = (&'t str, BTreeMap<&'t str, &'t str>);
 
 type Kinds<'t> = BTreeMap<(&'t str, &'t str), &'t str>;
 type Types<'t> = BTreeMap<&'t str, BTreeMap<&'t str, Line<'t>>>;
+type Required<'t> = BTreeMap<&'t str, Vec<&'t str>>;
 
 /// The text, as it stands.
-fn text() -> (Kinds<'static>, Types<'static>) {
-    let (mut kinds, mut types) = (Kinds::new(), Types::new());
+fn text() -> (Kinds<'static>, Types<'static>, Required<'static>) {
+    let (mut kinds, mut types, mut required) = (Kinds::new(), Types::new(), Required::new());
     let mut current = "";
     for line in TEXT.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             ["kind", api_version, kind, ty] => _ = kinds.insert((api_version, kind), ty),
-            ["type", ty] => current = ty,
+            ["type", ty, ref rest @ ..] => {
+                current = ty;
+                types.entry(ty).or_default();
+                let fields = rest.iter().flat_map(|word| word.strip_prefix("required=").expect("fields").split(','));
+                required.insert(ty, fields.collect());
+            }
             [field, value, ref rest @ ..] if line.starts_with("  ") => {
                 let rest = rest.iter().map(|word| word.split_once('=').expect("an extension")).collect();
                 types.entry(current).or_default().insert(field, (value, rest));
@@ -156,12 +198,12 @@ fn text() -> (Kinds<'static>, Types<'static>) {
             ),
         }
     }
-    (kinds, types)
+    (kinds, types, required)
 }
 
 #[test]
 fn the_packed_table_is_the_text() {
-    let (kinds, types) = text();
+    let (kinds, types, required) = text();
     assert_eq!((KINDS.len(), TYPE_STARTS.len() - 1), (kinds.len(), types.len()));
     assert_eq!(FIELDS.len(), types.values().map(BTreeMap::len).sum::<usize>());
     assert!(TEXT.contains(&format!("\nversions {VERSIONS}\n")));
@@ -174,6 +216,7 @@ fn the_packed_table_is_the_text() {
         assert_eq!(root(api_version, kind), Some(ty(name)));
     }
     for (name, fields) in types {
+        assert_eq!(ty(name).required().collect::<Vec<_>>(), required[name], "{name}");
         assert_eq!(
             ty(name).rows().iter().map(|row| super::name(row.0)).collect::<Vec<_>>(),
             fields.keys().copied().collect::<Vec<_>>()
@@ -218,7 +261,7 @@ fn another_table_says_the_same() {
     };
     let other: Value = serde_json::from_slice(&json).expect("JSON");
     let short = |name: &str| name.rmatch_indices('.').nth(2).map_or(name, |(at, _)| &name[at + 1..]).to_owned();
-    let (kinds, types) = text();
+    let (kinds, types, _) = text();
     let mut differences = Vec::new();
 
     let sources = other["sources"].as_array().expect("sources").iter();
