@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::decision::{Decision, Decisions};
 use crate::name::Name;
 use crate::target::{Field, Target};
 use deserialize::from_node;
@@ -21,6 +22,7 @@ pub(crate) use deserialize::one_of;
 use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind as Written, Limit};
 use krm_merge::patch::Reader;
+use krm_merge::path::PathPattern;
 use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, NoTypes, Types};
@@ -113,6 +115,9 @@ struct Spec {
     updated: Option<Vec<WrittenInput>>,
     /// ThreeWay: who wins where dest and updated both changed something. Default `TakeUpdated`.
     on_conflict: Option<OnConflict>,
+    /// ThreeWay: who wins at some places of some resources, in this order: the first rule that fits decides. `onConflict` is for what none fits.
+    #[schemars(length(min = 1))]
+    rules: Option<Vec<WrittenDecision>>,
     /// ThreeWay: how fine the parts are of which each may be changed by one side only. Default `Line`.
     conflict_level: Option<ConflictLevel>,
     /// ThreeWay: whether a resource that has another name or namespace on a side is found again. Default `Follow`.
@@ -227,6 +232,44 @@ pub struct WrittenTarget {
     pub annotation_selector: Option<String>,
 }
 
+/// Who wins the conflicts at some places of some resources.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(rename = "Rule")]
+struct WrittenDecision {
+    /// The resources, as they are in dest; a resource that dest deleted is as updated has it. Default: all.
+    target: Option<WrittenTarget>,
+    /// The field, with all that is below it, as messages and results write it: `spec.replicas`, `spec.template.spec.containers[name=app].image`,
+    /// `metadata.annotations["example.com/a"]`. `*` stands for one field, `[*]` for all elements. Default: everything, the resource as a whole
+    /// among it.
+    #[schemars(length(min = 1))]
+    path: Option<String>,
+    /// Who wins.
+    #[schemars(with = "Take")]
+    take: Option<Take>,
+}
+
+/// Who wins a conflict, as a rule says it.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+enum Take {
+    /// Dest.
+    Dest,
+    /// Updated.
+    Updated,
+    /// Nobody: nothing is merged, and someone decides first.
+    Fail,
+}
+
+impl Take {
+    fn policy(self) -> OnConflict {
+        match self {
+            Self::Dest => OnConflict::KeepDest,
+            Self::Updated => OnConflict::TakeUpdated,
+            Self::Fail => OnConflict::Fail,
+        }
+    }
+}
+
 /// How one list of one type merges: exactly one of `keys`, `set` and `atomic`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -283,8 +326,10 @@ pub enum Task<'a> {
         original: Option<Vec<Input<'a>>>,
         /// The new state of original.
         updated: Option<Vec<Input<'a>>>,
-        /// Who wins.
+        /// Who wins where no rule fits.
         on_conflict: OnConflict,
+        /// Who wins at some places of some resources.
+        rules: Vec<Decision>,
         /// How fine the parts are that can be in conflict.
         conflict_level: ConflictLevel,
         /// Whether a resource is found again under another name.
@@ -368,6 +413,7 @@ impl<'a> Task<'a> {
                 original: None,
                 updated: None,
                 on_conflict: OnConflict::default(),
+                rules: Vec::new(),
                 conflict_level: ConflictLevel::default(),
                 renames: Renames::default(),
             },
@@ -397,7 +443,16 @@ impl<'a> Task<'a> {
         roles.into_iter().filter_map(|(role, inputs)| Some((role, inputs?)))
     }
 
-    /// Who wins a conflict.
+    /// Who wins which conflict.
+    pub fn decisions(&self) -> Decisions<'_> {
+        match self {
+            Self::Upgrade { rules, on_conflict, .. } => Decisions::new(rules, *on_conflict),
+            // They have none.
+            Self::Overlay { .. } | Self::Patch { .. } => Decisions::new(&[], OnConflict::default()),
+        }
+    }
+
+    /// Who wins a conflict that no rule fits.
     pub fn on_conflict(&self) -> OnConflict {
         match self {
             Self::Upgrade { on_conflict, .. } => *on_conflict,
@@ -533,6 +588,7 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
             original,
             updated,
             on_conflict: spec.on_conflict.unwrap_or_default(),
+            rules: decisions(spec.rules, spec_node)?,
             conflict_level: spec.conflict_level.unwrap_or_default(),
             renames: spec.renames.unwrap_or_default(),
         },
@@ -556,8 +612,45 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
 }
 
 /// The fields that only ThreeWay has, each with why.
-const OF_THREE_WAY: [(&str, &str); 3] =
-    [("onConflict", "has conflicts"), ("conflictLevel", "has conflicts"), ("renames", "follows renames")];
+const OF_THREE_WAY: [(&str, &str); 4] = [
+    ("onConflict", "has conflicts"),
+    ("rules", "has conflicts"),
+    ("conflictLevel", "has conflicts"),
+    ("renames", "follows renames"),
+];
+
+/// The rules that say who wins where.
+fn decisions(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'_>) -> Result<Vec<Decision>, Error> {
+    let Some((written, rules)) = written.zip(spec.get("rules")) else { return Ok(Vec::new()) };
+    if written.is_empty() {
+        return Err(rules.error("`spec.rules` must hold at least one rule, or be left out"));
+    }
+    let decision = |(i, (written, node)): (usize, (WrittenDecision, NodeRef<'_>))| {
+        let name = Name::Field(format!("spec.rules[{i}]"));
+        let take = written.take.ok_or_else(|| {
+            node.error(format!("{} must be given: {}", name.of("take"), one_of(&["Dest", "Updated", "Fail"])))
+        })?;
+        let path = written.path.map(|path| {
+            let at = node.get("path").unwrap_or(node);
+            let wrong = |why| {
+                at.error(format!("{} must be a path, as `spec.replicas`, not \"{path}\": {why}", name.of("path")))
+            };
+            PathPattern::parse(&path).map_err(wrong)
+        });
+        let target = match (node.get("target"), written.target) {
+            (Some(at), Some(written)) => Some(target_at(at, written, Name::Field(format!("spec.rules[{i}].target")))?),
+            _ => None,
+        };
+        Ok(Decision { path: path.transpose()?, target, take: take.policy(), name })
+    };
+    written.into_iter().zip(rules.elements()).enumerate().map(decision).collect()
+}
+
+/// A target as it is written at a place.
+fn target_at(at: NodeRef<'_>, written: WrittenTarget, name: Name) -> Result<Target, Error> {
+    let in_target = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
+    target(name, written, shown_fields(at)).map_err(in_target)
+}
 
 /// Refuses fields in a mode that does not have them. `three_way` is the name of the one that does.
 fn check_three_way<'a>(
@@ -608,11 +701,7 @@ fn input<'a>(input: WrittenInput, node: NodeRef<'a>, field: String) -> Result<In
         return Err(at.error(format!("`{field}.target` must not be given: only a source has a target")));
     }
     let target = match (node.get("target"), input.target) {
-        (Some(at), Some(written)) => {
-            let in_target = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
-            let name = Name::Field(format!("{field}.target"));
-            Some(Rc::new(target(name, written, shown_fields(at)).map_err(in_target)?))
-        }
+        (Some(at), Some(written)) => Some(Rc::new(target_at(at, written, Name::Field(format!("{field}.target")))?)),
         _ => None,
     };
     let value = node.get(kind).unwrap_or(node);

@@ -36,6 +36,7 @@ pub mod function;
 pub mod roles;
 
 pub mod config;
+pub mod decision;
 pub mod resource_list;
 
 pub mod results;

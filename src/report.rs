@@ -2,13 +2,14 @@
 //!
 //! What is told of it in English stands in `results/words.rs` alone.
 
-use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::Inference;
 use krm_merge::tree::Conflict;
 use krm_merge::warning::Warning;
 
 use crate::config::{NamedRule, Role};
+use crate::decision::Ruling;
+use crate::name::Name;
 use crate::target::Target;
 
 /// Something that happened in a run.
@@ -21,7 +22,7 @@ pub enum Report<'r, 'a> {
         /// What each side has there.
         conflict: &'r Conflict<'a>,
         /// Who wins.
-        policy: OnConflict,
+        ruling: Ruling<'r>,
     },
     /// Something else that the owner of a resource should look at.
     Warning {
@@ -41,7 +42,7 @@ pub enum Report<'r, 'a> {
         /// Original's, as JSON.
         original: String,
         /// Who wins.
-        policy: OnConflict,
+        ruling: Ruling<'r>,
     },
     /// Dest deleted a resource that upstream changed.
     DeletedHere {
@@ -52,7 +53,7 @@ pub enum Report<'r, 'a> {
         /// Original's, as JSON.
         original: String,
         /// Who wins.
-        policy: OnConflict,
+        ruling: Ruling<'r>,
     },
     /// A resource moved to another file of dest, as upstream moved it.
     Moved {
@@ -84,7 +85,7 @@ pub enum Report<'r, 'a> {
         /// Where updated has it.
         to: &'a str,
         /// Who wins.
-        policy: OnConflict,
+        ruling: Ruling<'r>,
     },
     /// A resource that came upstream may be one that left.
     MayHaveMoved {
@@ -131,6 +132,8 @@ pub enum Report<'r, 'a> {
         /// What there is none of.
         lacks: Lacks,
     },
+    /// A rule says who wins where nothing is in conflict.
+    IdleDecision(&'r Name),
     /// An item that a role selects is no resource, so it takes no part in the merge.
     Apart {
         /// The item.

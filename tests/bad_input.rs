@@ -88,6 +88,17 @@ fn errors_of_the_spec() {
     );
     says(&two_way("source: [{resources: [1]}]\n"), &["`spec.source[0].resources` must hold maps only"]);
     says(&two_way("onConflict: Fail\n"), &["`spec.onConflict` must not be given: only mode `ThreeWay` has conflicts"]);
+    says(&two_way("rules: [{take: Dest}]\n"), &["`spec.rules` must not be given: only mode `ThreeWay` has conflicts"]);
+    let rules = |rules: &str| resource_list(&items(THING), &format!("mode: ThreeWay\nrules: {rules}\n"));
+    says(&rules("[]"), &["`spec.rules` must hold at least one rule, or be left out"]);
+    says(&rules("[{path: spec}]"), &["`spec.rules[0].take` must be given: `Dest`, `Updated` or `Fail`"]);
+    says(&rules("[{take: Theirs}]"), &["`spec.rules[0].take` must be `Dest`, `Updated` or `Fail`, not \"Theirs\""]);
+    says(
+        &rules("[{path: 'a[', take: Fail}]"),
+        &["`spec.rules[0].path` must be a path, as `spec.replicas`, not \"a[\": `[` must"],
+    );
+    says(&rules("[{target: {}, take: Fail}]"), &["`spec.rules[0].target` must have at least one field"]);
+    says(&rules("[{target: {kind: '('}, take: Fail}]"), &["`spec.rules[0].target.kind` must be a regular expression"]);
     says(&two_way("conflictLevel: Line\n"), &["`spec.conflictLevel` must not be given: only mode `ThreeWay` has"]);
     says(&two_way("renames: Ignore\n"), &["`spec.renames` must not be given: only mode `ThreeWay` follows renames"]);
     says(&two_way("renames: No\n"), &["`spec.renames`", "\"No\"", "`Follow`", "`Ignore`"]);

@@ -40,6 +40,7 @@ fn the_schema_names_every_field_and_every_value() {
             "openapi",
             "original",
             "renames",
+            "rules",
             "source",
             "updated"
         ]
@@ -144,7 +145,7 @@ fn full() -> Vec<Value> {
                 out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "maxOutput": "64Mi", "mergeKeys": [rule], "openapi": openapi})));
             }
         }
-        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "conflictLevel": "Value", "renames": "Ignore"})));
+        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "rules": [{"target": target, "path": "spec.a", "take": "Dest"}], "conflictLevel": "Value", "renames": "Ignore"})));
     }
     out
 }
@@ -156,7 +157,8 @@ fn is_read(config: &Value) -> Result<(), String> {
 }
 
 /// What the code refuses and no schema of OpenAPI 3.0 can say without `if`, or not of a field that may be null: by a part of the message.
-const BEYOND_THE_SCHEMA: [&str; 10] = [
+const BEYOND_THE_SCHEMA: [&str; 11] = [
+    "must be a path, as `spec.replicas`, not \"",
     "must be a number of bytes, as `64Mi`, `1Gi` or `1048576`, not \"",
     "must not be given: mode `",
     "must not be given: only mode `ThreeWay` has conflicts",

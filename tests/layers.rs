@@ -13,6 +13,7 @@ const FUNCTION: &[&[&str]] = &[
     &["results"],
     &["report"],
     &["config"],
+    &["decision"],
     &["target"],
 ];
 

@@ -52,6 +52,17 @@ fn each_block_of_the_readme_is_true() {
                 let output = passes(&resource_list(&items(item), &format!("mode: Strategic\n{block}")));
                 assert!(output.stdout.contains("spec: {replicas: 3}"), "{}", output.stdout);
             }
+            ("yaml", "rules:") => {
+                let web = |replicas: u8| {
+                    format!(
+                        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{replicas: {replicas}}}\n"
+                    )
+                };
+                let sides = format!("{}{}", side("original", &web(1)), side("updated", &web(2)));
+                let output = passes(&resource_list(&items(&web(5)), &format!("mode: ThreeWay\n{sides}{block}")));
+                assert!(output.stdout.contains("{replicas: 5}"), "{}", output.stdout);
+                assert!(output.stdout.contains("dest''s was kept, as `spec.rules[0]` says"), "{}", output.stdout);
+            }
             ("yaml", "pipeline:") => assert!(read("examples/merge-three-way/Kptfile").ends_with(block), "{block}"),
             ("yaml", "resources:") => {
                 let kustomization = read("examples/merge-kustomize-legacy-plugin/kustomization.yaml");

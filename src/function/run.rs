@@ -10,7 +10,6 @@ use krm_merge::documents::Item;
 use krm_merge::file_path::{self, Fault};
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge;
-use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::review::review;
 use krm_merge::rules::{Rules, Unmergeable};
@@ -21,6 +20,7 @@ use krm_merge::warning::Warning;
 use krm_merge::yaml::NodeRef;
 
 use crate::config::{Config, Role};
+use crate::decision::Decisions;
 use crate::report::Report;
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
@@ -157,7 +157,7 @@ impl Numbering {
 /// One run over the items of a package.
 pub(super) struct Run<'a> {
     pub rules: Rules<'a>,
-    pub on_conflict: OnConflict,
+    pub decisions: Decisions<'a>,
     /// What is left for new text and results.
     budget: &'a Budget,
     pub results: Results<'a>,
@@ -170,7 +170,7 @@ impl<'a> Run<'a> {
     pub(super) fn new(config: &'a Config<'a>, roles: &'a Roles<'a>, budget: &'a Budget) -> Self {
         Self {
             rules: config.rules(budget),
-            on_conflict: config.task.on_conflict(),
+            decisions: config.task.decisions(),
             budget,
             results: Results::new(budget),
             merged: Merged {
@@ -325,14 +325,14 @@ impl<'a> Run<'a> {
         for warning in &merged.warnings {
             self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
         }
-        let policy = self.on_conflict;
         let mut all_told = Ok(());
         let tree = merged.tree.and_then(|tree| {
             settle(tree, &mut |conflict| {
+                let ruling = self.decisions.of(dest.node, &conflict.path);
                 if all_told.is_ok() {
-                    all_told = self.results.report(&Report::Conflict { dest, conflict, policy });
+                    all_told = self.results.report(&Report::Conflict { dest, conflict, ruling });
                 }
-                policy.pick()
+                ruling.policy.pick()
             })
         });
         all_told?;

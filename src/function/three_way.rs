@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use krm_merge::limit::Budget;
 use krm_merge::package::{Becomes, Member, Move, members};
+use krm_merge::path::FieldPath;
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::Resource;
 use krm_merge::sides::Sides;
@@ -39,8 +40,11 @@ pub(super) fn three_way<'a>(
         settle(member, &mut run, &mut counts, &mut upstream)?;
     }
     upstream.tell(&mut run)?;
+    for rule in run.decisions.idle() {
+        run.results.report(&Report::IdleDecision(rule))?;
+    }
     let conflicts = run.results.count(Outcome::is_conflict);
-    if conflicts > 0 && run.on_conflict == OnConflict::Fail {
+    if run.results.count(|result| result.severity == Severity::Error) > 0 {
         counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
     }
     run.results.report(&Report::Counts(Counts { conflicts, ..counts }))?;
@@ -54,7 +58,6 @@ fn settle<'r, 'a>(
     counts: &mut Counts,
     upstream: &mut Upstream<'r, 'a>,
 ) -> Result<(), Box<Outcome>> {
-    let policy = run.on_conflict;
     let becomes = member.merged(&run.rules).map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
     match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
         (Becomes::Kept, _, _, Some(dest)) => keep(dest, member.moves_to(), run, counts)?,
@@ -67,11 +70,12 @@ fn settle<'r, 'a>(
         }
         // It goes. What dest changed in it is a conflict, and stays under KeepDest.
         (Becomes::Deleted(places), Some(original), _, Some(dest)) => {
-            if !places.is_empty() {
+            let ruling = (!places.is_empty()).then(|| run.decisions.of(dest.node, &FieldPath::default()));
+            if let Some(ruling) = ruling {
                 let original = run.own_json(original)?;
-                run.results.report(&Report::DeletedUpstream { dest, places: &places, original, policy })?;
+                run.results.report(&Report::DeletedUpstream { dest, places: &places, original, ruling })?;
             }
-            if !places.is_empty() && policy != OnConflict::TakeUpdated {
+            if ruling.is_some_and(|ruling| ruling.policy != OnConflict::TakeUpdated) {
                 upstream.left.push((original, LeftUpstream::Kept));
                 keep(dest, member.moves_to(), run, counts)?;
             } else {
@@ -83,11 +87,15 @@ fn settle<'r, 'a>(
         // It stays deleted. What upstream changed in it is a conflict.
         (Becomes::StaysDeleted(places), Some(original), Some(updated), _) if !places.is_empty() => {
             let original = run.own_json(original)?;
-            run.results.report(&Report::DeletedHere { updated, places: &places, original, policy })?;
+            let ruling = run.decisions.of(updated.node, &FieldPath::default());
+            run.results.report(&Report::DeletedHere { updated, places: &places, original, ruling })?;
         }
         (Becomes::Merged(merged), _, Some(updated), Some(dest)) => {
             match member.moves {
-                Move::Apart([from, to]) => run.results.report(&Report::MovedApart { dest, from, to, policy })?,
+                Move::Apart([from, to]) => {
+                    let ruling = run.decisions.of(dest.node, &FieldPath::default());
+                    run.results.report(&Report::MovedApart { dest, from, to, ruling })?;
+                }
                 Move::Barred(to) => run.results.report(&Report::NotMoved { dest, to })?,
                 Move::Stays | Move::To(_) => {}
             }

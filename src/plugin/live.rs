@@ -134,7 +134,9 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let conflict_level = ConflictLevel::Value;
     // An object of a cluster keeps its name.
     let renames = Renames::Ignore;
-    let upgrade = || config(Task::Upgrade { original: None, updated: None, on_conflict, conflict_level, renames });
+    let upgrade = || {
+        config(Task::Upgrade { original: None, updated: None, on_conflict, rules: Vec::new(), conflict_level, renames })
+    };
     let config_of_upgrade = upgrade()?;
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {

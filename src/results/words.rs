@@ -6,6 +6,7 @@ use krm_merge::path::{FieldPath, Step};
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::resource::Resource;
 use krm_merge::schema::{ASSOCIATIVE_KEYS, Inference, ListKind, ListRule};
+use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{json_of, to_json};
 use krm_merge::tree::{Conflict, Taking, Tree, View};
 use krm_merge::warning::{Combined, CommentOf, Notice, Warning};
@@ -13,23 +14,29 @@ use krm_merge::yaml::{Kind, NodeRef};
 
 use super::{Clash, Field, Outcome, REASON, Severity, value_of};
 use crate::config::{NamedRule, Role};
+use crate::decision::Ruling;
 use crate::report::{Alike, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 impl Outcome {
     /// What is told of something that happened. Values come off the budget.
     pub fn of(report: &Report<'_, '_>, budget: &Budget) -> Self {
+        Self::in_words_of(Sides::of(Side::name), report, budget)
+    }
+
+    /// What is told of something that happened, in conflicts with these names of the sides.
+    pub fn in_words_of(names: Sides<&str>, report: &Report<'_, '_>, budget: &Budget) -> Self {
         let info = |message: String| Self::new(Severity::Info, message);
         let error = |message: String| Self::new(Severity::Error, message);
         match report {
-            Report::Conflict { dest, conflict, policy } => of_conflict(conflict, dest, *policy, budget),
+            Report::Conflict { dest, conflict, ruling } => of_conflict(names, conflict, dest, *ruling, budget),
             Report::Warning { about, warning, side } => of_warning(warning, about, *side, budget),
-            Report::DeletedUpstream { dest, places, original, policy } => {
-                let what = "the resource was deleted in updated and changed in dest";
-                of_resource(dest, what, places, original, *policy, policy.settled(&Taking::Deletion))
+            Report::DeletedUpstream { dest, places, original, ruling } => {
+                let what = &format!("the resource was deleted in {} and changed in {}", names.updated, names.dest);
+                of_resource(dest, what, places, original, *ruling, ruling.policy.settled(&Taking::Deletion))
             }
-            Report::DeletedHere { updated, places, original, policy } => {
-                let what = "the resource was deleted in dest and changed in updated";
-                of_resource(updated, what, places, original, *policy, Settled::StaysDeleted)
+            Report::DeletedHere { updated, places, original, ruling } => {
+                let what = &format!("the resource was deleted in {} and changed in {}", names.dest, names.updated);
+                of_resource(updated, what, places, original, *ruling, Settled::StaysDeleted)
             }
             Report::Moved { dest, to } => {
                 let from = dest.path.unwrap_or_default();
@@ -44,7 +51,7 @@ impl Outcome {
                 Self::new(Severity::Warning, message).about(dest)
             }
             Report::Followed { dest, updated } => info(followed(dest, updated)).about(dest),
-            Report::MovedApart { dest, from, to, policy } => moved_apart(dest, from, to, *policy),
+            Report::MovedApart { dest, from, to, ruling } => moved_apart(dest, from, to, *ruling),
             Report::MayHaveMoved { came, left, fate } => info(may_have_moved(came, left, *fate)).about(came),
             Report::Counts(Counts { merged, added, deleted, unchanged, conflicts }) => info(format!(
                 "{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged, {conflicts} in conflict"
@@ -73,6 +80,9 @@ impl Outcome {
                 };
                 info(format!("{name} is not used, for no resource {lacks}"))
             }
+            Report::IdleDecision(rule) => {
+                info(format!("{rule} is not used, for nothing is in conflict where it says who wins"))
+            }
             Report::Apart { item, missed, stays } => apart(item, missed, *stays),
         }
     }
@@ -80,7 +90,13 @@ impl Outcome {
 
 /// A conflict of a place. Of a Secret the message shows no values, for messages stand in the logs of pipelines; the fields have them, for
 /// they are what a user asks the results for.
-fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConflict, budget: &Budget) -> Outcome {
+fn of_conflict(
+    names: Sides<&str>,
+    conflict: &Conflict<'_>,
+    resource: &Resource<'_>,
+    ruling: Ruling<'_>,
+    budget: &Budget,
+) -> Outcome {
     // Where the budget is used up nobody sees the result.
     let json = |node| to_json(node, budget).unwrap_or_default();
     // What stays of a value whose parts overlap holds changes of updated's, too; dest's own says what dest did.
@@ -107,10 +123,11 @@ fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConfl
     let what = match &conflict.taking {
         Taking::Order(moved) => {
             let moved: Vec<String> = moved.iter().map(FieldPath::shown).collect();
-            format!("the order of `{path}` was changed in dest and otherwise in updated ({})", listed(&moved))
+            let Sides { updated, dest, .. } = names;
+            format!("the order of `{path}` was changed in {dest} and otherwise in {updated} ({})", listed(&moved))
         }
         Taking::Value | Taking::Delta | Taking::Deletion | Taking::CutDown | Taking::Overlap => {
-            let (in_dest, in_updated) = (did(&dest, "dest"), did(&updated, "updated"));
+            let (in_dest, in_updated) = (did(&dest, names.dest), did(&updated, names.updated));
             format!("`{path}` was {in_dest} and {in_updated}{}", show("from", &original))
         }
     };
@@ -120,10 +137,10 @@ fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConfl
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let field = (!conflict.path.is_empty()).then_some(field);
-    let settled = policy.settles(conflict);
+    let settled = ruling.policy.settles(conflict);
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
-    let outcome = Outcome::conflict(severity_of(policy), clash).about(resource).with_original(original);
+    let outcome = of_clash(ruling, clash).about(resource).with_original(original);
     Outcome { field, ..outcome }
 }
 
@@ -150,20 +167,20 @@ fn of_resource(
     what: &str,
     places: &[String],
     original: &str,
-    policy: OnConflict,
+    ruling: Ruling<'_>,
     settled: Settled,
 ) -> Outcome {
     let place = listed(places);
     let clash = Clash { what: format!("{what} ({place})"), place, settled, more: String::new() };
-    Outcome::conflict(severity_of(policy), clash).about(resource).with_original(Some(original.to_owned()))
+    of_clash(ruling, clash).about(resource).with_original(Some(original.to_owned()))
 }
 
-fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, policy: OnConflict) -> Outcome {
+fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) -> Outcome {
     let here = dest.path.unwrap_or_default();
     let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
-    let settled = if policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
+    let settled = if ruling.policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
-    Outcome::conflict(severity_of(policy), clash).about(dest)
+    of_clash(ruling, clash).about(dest)
 }
 
 /// One resource under two identities. What differs in them is merged as any field is.
@@ -347,10 +364,19 @@ fn hint(alike: Option<Alike<'_>>) -> String {
     }
 }
 
-fn severity_of(policy: OnConflict) -> Severity {
-    match policy {
-        OnConflict::TakeUpdated | OnConflict::KeepDest => Severity::Warning,
-        OnConflict::Fail => Severity::Error,
+/// A conflict, and who won it. One that a rule of the user decided is no news.
+fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
+    if let Some(rule) = ruling.rule {
+        clash.more.push_str(&format!(", as {rule} says"));
+    }
+    match (ruling.policy, ruling.rule) {
+        (OnConflict::Fail, _) => Outcome::conflict(Severity::Error, clash),
+        (OnConflict::TakeUpdated | OnConflict::KeepDest, None) => Outcome::conflict(Severity::Warning, clash),
+        (OnConflict::TakeUpdated | OnConflict::KeepDest, Some(_)) => {
+            let mut outcome = Outcome::conflict(Severity::Info, clash);
+            outcome.tags.insert(REASON.to_owned(), "decided".to_owned());
+            outcome
+        }
     }
 }
 

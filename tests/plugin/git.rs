@@ -115,7 +115,9 @@ fn a_conflict_is_marked_around_the_lines_of_its_field() {
     repository.branch("web.yaml", &ours, &theirs);
     let ran = repository.fails(&["merge", "topic"]);
     assert!(
-        ran.stderr.contains("error: Deployment web: `spec.template.spec.containers[name=app].image` was changed"),
+        ran.stderr.contains(
+            "error: Deployment web: `spec.template.spec.containers[name=app].image` was changed in ours (HEAD) to \"web:ours\" and changed in theirs (topic) to \"web:theirs\" from \"web:1\": someone must decide"
+        ),
         "{ran:?}"
     );
     assert!(ran.stderr.contains("someone must decide"), "{ran:?}");

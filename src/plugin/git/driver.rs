@@ -59,7 +59,20 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     let budget = Budget::new(Limit::default().with_input(input));
     let rules = Rules { types: &types, reader: Reader::Kyaml, policy: Policy::default(), budget: &budget };
     let Some(merge) = Merge::of(documents, &resources, rules) else { return by_line(args) };
-    let Some(told) = merge.told() else { return by_line(args) };
+    let labels = Sides {
+        original: label("original", "%S", &args.original_label),
+        updated: label("theirs", "%Y", &args.theirs_label),
+        dest: label("ours", "%X", &args.ours_label),
+    };
+    let names = Sides {
+        original: named("original", &labels.original),
+        updated: named("theirs", &labels.updated),
+        dest: named("ours", &labels.dest),
+    };
+    let Some(told) = merge.told(Sides { original: &*names.original, updated: &names.updated, dest: &names.dest })
+    else {
+        return by_line(args);
+    };
     let write = |text: &str| fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours));
     let by_git = git_merge_file(args, &["-p"])?;
     let is_clean = by_git.status.success();
@@ -68,9 +81,9 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     let marks = Marks {
         size: usize::from(args.marker_size),
         style: if is_open { style() } else { Style::Merge },
-        ours: &label("ours", "%X", &args.ours_label),
-        original: &label("original", "%S", &args.original_label),
-        theirs: &label("theirs", "%Y", &args.theirs_label),
+        ours: &labels.dest,
+        original: &labels.original,
+        theirs: &labels.updated,
     };
     let text = marks.text(&told.parts);
     if let Some(lines) = lines.filter(|lines| is_open || *lines != text)
@@ -128,6 +141,11 @@ fn definitions<'a>(resources: &Sides<Vec<Resource<'a>>>) -> Vec<NodeRef<'a>> {
 /// A label of git's on the one line of its marker; one that this git does not know stays as it was written, `%X`.
 fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> Cow<'l, str> {
     if given == unknown { Cow::Borrowed(default) } else { shown::line(given) }
+}
+
+/// What a message calls a side: git's word, with the label where that says more.
+fn named(word: &str, label: &str) -> String {
+    if label == word { word.to_owned() } else { format!("{word} ({label})") }
 }
 
 /// git's own merge, in place.

@@ -98,15 +98,15 @@ impl<'r, 'a> Merge<'r, 'a> {
         all
     }
 
-    /// Its text, and what is to be told of it; `None` where it takes more bytes than it may.
-    pub fn told(&self) -> Option<Told> {
+    /// Its text, and what is to be told of it with these names of the sides; `None` where it takes more bytes than it may.
+    pub fn told(&self, names: Sides<&str>) -> Option<Told> {
         let mut told = Told::default();
         let ours = self.resources.iter().filter(|(member, _)| member.sides.dest.is_some()).count();
         let mut draft = Draft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..Draft::default() };
         let bodies = Sides::of(|side| Margins::of(self.documents[side].source()).body());
         for (member, becomes) in &self.resources {
             let here = Sides::of(|side| member.sides[side].map(|own| Here::of_root(own.node, &bodies[side])));
-            self.tell(member, becomes, &mut told);
+            self.tell(names, member, becomes, &mut told);
             self.draft(member, becomes, here, &mut draft, &mut told)?;
         }
         results::sort(&mut told.conflicts);
@@ -117,23 +117,24 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Tells the conflicts of a resource.
-    fn tell(&self, member: &Member<'r, 'a>, becomes: &Becomes<'a>, told: &mut Told) {
-        let (policy, original) = (OnConflict::Fail, String::new());
-        let mut tell = |report: Report<'_, '_>| told.conflicts.push(Outcome::of(&report, self.rules.budget));
+    fn tell(&self, names: Sides<&str>, member: &Member<'r, 'a>, becomes: &Becomes<'a>, told: &mut Told) {
+        let (ruling, original) = (OnConflict::Fail.into(), String::new());
+        let mut tell =
+            |report: Report<'_, '_>| told.conflicts.push(Outcome::in_words_of(names, &report, self.rules.budget));
         match (becomes, member.sides.updated, member.sides.dest) {
             (Becomes::Merged(merged), _, Some(dest)) => {
                 drop(merged.tree.clone().map(|tree| {
                     settle(tree, &mut |conflict| {
-                        tell(Report::Conflict { dest, conflict, policy });
+                        tell(Report::Conflict { dest, conflict, ruling });
                         Pick::Dest
                     })
                 }));
             }
             (Becomes::Deleted(places), _, Some(dest)) if !places.is_empty() => {
-                tell(Report::DeletedUpstream { dest, places, original, policy });
+                tell(Report::DeletedUpstream { dest, places, original, ruling });
             }
             (Becomes::StaysDeleted(places), Some(updated), _) if !places.is_empty() => {
-                tell(Report::DeletedHere { updated, places, original, policy });
+                tell(Report::DeletedHere { updated, places, original, ruling });
             }
             _ => {}
         }
