@@ -45,6 +45,43 @@ impl<'a> Value<'a> for NodeRef<'a> {
     }
 }
 
+/// The elements of a list, as a rule reads them that asks what tells them apart.
+pub trait Elements<'a> {
+    /// An element.
+    type Element: Value<'a>;
+    /// Each of them.
+    fn each(&self) -> impl Iterator<Item = Self::Element>;
+
+    /// What is known of these merge keys in them, without a look at each.
+    fn keyed(&self, _: &[MergeKey<'_>]) -> Keyed {
+        Keyed::Unknown
+    }
+
+    /// Whether it is known that all are scalars, without a look at each.
+    fn are_scalars(&self) -> bool {
+        false
+    }
+}
+
+impl<'a, V: Value<'a>> Elements<'a> for Vec<V> {
+    type Element = V;
+
+    fn each(&self) -> impl Iterator<Item = V> {
+        self.iter().copied()
+    }
+}
+
+/// What is known of merge keys in the elements of a list, without a look at each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keyed {
+    /// Nothing.
+    Unknown,
+    /// Each element has them.
+    Each,
+    /// Each element has them, and no two have the same.
+    Unique,
+}
+
 /// A field by which the elements of a list are told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeKey<'t> {
@@ -197,39 +234,51 @@ pub fn ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
 pub struct Index<'a> {
     ids: Vec<Option<ChildId<'a>>>,
     hashed: Option<HashMap<ChildId<'a>, Vec<usize>>>,
+    /// How many look-ups there are, those to come included.
+    asked: usize,
+    /// Whether children are hashed that nothing tells apart.
+    has_repeated: bool,
 }
 
-/// How many comparisons a look-up may cost before it is hashed.
+/// How many comparisons look-ups may cost before they are hashed.
 const COMPARISONS: usize = 256;
 
 impl<'a> Index<'a> {
-    /// Of children of which so many will be looked up.
-    pub fn of(ids: Vec<Option<ChildId<'a>>>, asked: usize) -> Self {
-        let mut index = Self { ids, hashed: None };
-        index.expect(asked);
-        index
+    /// Of children with these identities.
+    pub fn of(ids: Vec<Option<ChildId<'a>>>) -> Self {
+        Self { ids, ..Self::default() }
     }
 
-    /// Prepares for so many look-ups.
+    /// Prepares for so many look-ups more.
     pub fn expect(&mut self, asked: usize) {
-        if self.hashed.is_some() || self.ids.len() * asked <= COMPARISONS {
+        self.asked = self.asked.saturating_add(asked);
+        if self.hashed.is_some() || self.ids.len().saturating_mul(self.asked) <= COMPARISONS {
             return;
         }
-        let mut hashed: HashMap<ChildId<'a>, Vec<usize>> = HashMap::with_capacity(self.ids.len());
-        for (i, id) in self.ids.iter().enumerate() {
-            if let Some(id) = id {
-                hashed.entry(id.clone()).or_default().push(i);
-            }
+        self.hashed = Some(HashMap::with_capacity(self.ids.len()));
+        for (place, id) in std::mem::take(&mut self.ids).into_iter().enumerate() {
+            self.hash(place, id.as_ref());
+            self.ids.push(id);
         }
-        self.hashed = Some(hashed);
+    }
+
+    fn hash(&mut self, place: usize, id: Option<&ChildId<'a>>) {
+        if let (Some(hashed), Some(id)) = (&mut self.hashed, id) {
+            let places = hashed.entry(id.clone()).or_default();
+            self.has_repeated |= !places.is_empty();
+            places.push(place);
+        }
     }
 
     /// Adds the identity of a child that comes last.
     pub fn push(&mut self, id: Option<ChildId<'a>>) {
-        if let (Some(hashed), Some(id)) = (&mut self.hashed, &id) {
-            hashed.entry(id.clone()).or_default().push(self.ids.len());
-        }
+        self.hash(self.ids.len(), id.as_ref());
         self.ids.push(id);
+    }
+
+    /// Whether it is known that no two children have one identity.
+    pub fn is_unique(&self) -> bool {
+        self.hashed.is_some() && !self.has_repeated
     }
 
     /// The identity of the child at a place.

@@ -8,12 +8,12 @@ mod directive;
 use std::collections::{HashMap, HashSet};
 
 use crate::change::{Change, Child, Inside, Notes, Order, Others, Wants};
-use crate::child::{By, ChildId, MergeKey, Value, element_key, key_text};
+use crate::child::{By, ChildId, Elements, MergeKey, Value, element_key, key_text};
 use crate::merge::merge;
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::NewElements;
 use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, list_kind};
-use crate::tree::{Branch, Tree, View};
+use crate::tree::{Branch, List, Tree, View};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 use directive::{DELETE_FROM, Directive, ORDER, OnList, PATCH, RETAIN_KEYS, directive, must_be_list};
@@ -264,7 +264,7 @@ impl<'a> Lowering<'a> {
         }
         let there = there.filter(|there| there.is_list());
         let of_patch = patch.elements().filter(|e| !self.reader.speaks_of_list(*e)).map(View::Node).collect();
-        let sides: Vec<Vec<View<'_, 'a>>> = std::iter::once(of_patch).chain(there.map(View::elements)).collect();
+        let sides: Vec<List<'_, 'a>> = std::iter::once(List::Views(of_patch)).chain(there.map(View::list)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
             Err(unkeyed @ Unkeyed::Element(_)) if self.reader == Reader::Kubectl => {
@@ -284,8 +284,8 @@ impl<'a> Lowering<'a> {
         };
         let mut inside = match kind {
             ListKind::Atomic => {
-                let by = if sides.iter().flatten().any(|e| e.is_container()) { By::Index } else { By::Value };
-                let ids = sides[0].iter().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
+                let by = if any_container(&sides) { By::Index } else { By::Value };
+                let ids = sides[0].each().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
                 self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
                 return self.atomic(patch, cursor, None);
             }
@@ -296,7 +296,7 @@ impl<'a> Lowering<'a> {
         if on_list.order.is_none() {
             return Ok(Wants::Inside(inside));
         }
-        let in_dest = sides[1..].iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
+        let in_dest = sides[1..].iter().flat_map(List::each).filter_map(|e| inside.by.id_of(e)).collect();
         let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
         let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
         inside.order = Order::asked(self.ordered(on_list.order, &inside.by, in_patch, in_dest)?);
@@ -310,18 +310,18 @@ impl<'a> Lowering<'a> {
         on_list: OnList<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Wants<'a>, Error> {
-        let sides: Vec<Vec<View<'_, 'a>>> = there.map(View::elements).into_iter().collect();
+        let sides: Vec<List<'_, 'a>> = there.map(View::list).into_iter().collect();
         let Some(at) = on_list.order.or(on_list.deleted).filter(|_| !sides.is_empty()) else { return Ok(Wants::Same) };
         let kind = list_kind(cursor, &sides).map_err(|u| self.unkeyed(at, &u, "dest"))?;
         let by = match kind {
             ListKind::Map(keys) => By::Keys(keys),
             ListKind::Set => By::Value,
-            ListKind::Atomic if sides.iter().flatten().any(|e| e.is_container()) => By::Index,
+            ListKind::Atomic if any_container(&sides) => By::Index,
             ListKind::Atomic => By::Value,
         };
         let mut inside = Inside::of(at, by, Vec::new());
         self.delete_from(on_list.deleted, &mut inside)?;
-        let in_dest = sides.iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
+        let in_dest = sides.iter().flat_map(List::each).filter_map(|e| inside.by.id_of(e)).collect();
         inside.order = Order::asked(self.ordered(on_list.order, &inside.by, Vec::new(), in_dest)?);
         Ok(Wants::Inside(inside))
     }
@@ -536,6 +536,11 @@ impl<'a> Lowering<'a> {
     fn must_be_list(&self) -> String {
         format!("`{}` must be a list, for a directive speaks of it as one", self.path)
     }
+}
+
+/// Whether any element is a map or a list.
+fn any_container(sides: &[List<'_, '_>]) -> bool {
+    sides.iter().flat_map(List::each).any(|e| e.is_container())
 }
 
 /// An identity by its first merge key alone.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::child::{By, MergeKey, Value, element_key, key_text};
+use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
 use crate::path::ElementKey;
 use crate::yaml::NodeRef;
 pub use openapi::NoTypes;
@@ -351,25 +351,26 @@ impl fmt::Display for Unkeyed {
 ///
 /// # Errors
 /// [`Unkeyed`] where the elements do not have what the schema tells them apart by: the list is then atomic, and the user should hear of it.
-pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(
+pub fn list_kind<'t: 'a, 'a, L: Elements<'a>>(
     cursor: Cursor<'t>,
-    sides: &[Vec<V>],
+    sides: &[L],
 ) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
     let known = cursor.known();
     match &known {
         Some(ListKind::Map(keys)) => {
-            for side in sides {
-                if let Some(i) = side.iter().position(|e| element_key(*e, keys).is_none()) {
+            for side in sides.iter().filter(|side| side.keyed(keys) < Keyed::Each) {
+                if let Some(i) = side.each().position(|e| element_key(e, keys).is_none()) {
                     return Err(Unkeyed::Element(format!("element [{i}] has no merge key `{}`", keys[0].name)));
                 }
             }
         }
         Some(ListKind::Set) => {
-            if sides.iter().flatten().next().is_some() && sides.iter().flatten().all(|e| e.is_container()) {
+            let mut all = sides.iter().flat_map(L::each).peekable();
+            if all.peek().is_some() && all.all(|e| e.is_container()) {
                 return Err(Unkeyed::SetOfContainers);
             }
-            for side in sides {
-                if let Some(i) = side.iter().position(|e| e.is_container()) {
+            for side in sides.iter().filter(|side| !side.are_scalars()) {
+                if let Some(i) = side.each().position(|e| e.is_container()) {
                     return Err(Unkeyed::Element(format!("element [{i}] is no scalar, as a set must have")));
                 }
             }
@@ -383,14 +384,16 @@ pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(
     })
 }
 
-fn infer<'a, V: Value<'a>>(sides: &[Vec<V>]) -> ListKind<MergeKey<'static>> {
-    if sides.iter().all(Vec::is_empty) {
+fn infer<'a, L: Elements<'a>>(sides: &[L]) -> ListKind<MergeKey<'static>> {
+    if sides.iter().all(|side| side.each().next().is_none()) {
         return ListKind::Atomic;
     }
     let fits = |key: &&&'static str| {
+        let keys = [MergeKey::from(**key)];
         sides.iter().all(|side| {
             let mut seen = HashSet::new();
-            side.iter().all(|e| element_key(*e, &[(**key).into()]).is_some_and(|k| seen.insert(k)))
+            side.keyed(&keys) == Keyed::Unique
+                || side.each().all(|e| element_key(e, &keys).is_some_and(|k| seen.insert(k)))
         })
     };
     ASSOCIATIVE_KEYS.iter().find(fits).map_or(ListKind::Atomic, |key| ListKind::Map(vec![(*key).into()]))
@@ -584,6 +587,7 @@ mod tests {
             Ok(ListKind::Map(vec!["name".into()]))
         );
         let doc = Document::parse("[{name: a}]").expect("valid");
-        assert!(list_kind(a.field("b"), &[doc.roots().next().expect("root").elements().collect()]).is_err());
+        let list: Vec<NodeRef<'_>> = doc.roots().next().expect("root").elements().collect();
+        assert!(list_kind(a.field("b"), &[list]).is_err());
     }
 }
