@@ -8,7 +8,7 @@ mod directive;
 use std::collections::{HashMap, HashSet};
 
 use crate::change::{Change, Child, Inside, Notes, Order, Others, Wants};
-use crate::child::{By, ChildId, Elements, MergeKey, Value, element_key, key_text};
+use crate::child::{By, ChildId, Elements, Index, MergeKey, Value, element_key, key_text};
 use crate::merge::merge;
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::NewElements;
@@ -57,7 +57,8 @@ struct Lowering<'a> {
 
 /// What looks up a field of dest, hashed where a patch asks for many.
 fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(&str) -> Option<View<'t, 'a>> {
-    let hashed = patch.entries().nth(16).and(dest).map(|map| {
+    let is_hashed = matches!(dest, Some(View::Branch(branch)) if branch.is_indexed(&By::Field));
+    let hashed = patch.entries().nth(16).and(dest).filter(|_| !is_hashed).map(|map| {
         let mut fields = HashMap::new();
         for (name, value) in map.fields() {
             fields.entry(name).or_insert(value);
@@ -73,9 +74,9 @@ fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(
 /// The elements of dest's list by their merge keys; of several with one key, the first is meant.
 enum InDest<'t, 'a> {
     /// What a merge before this one looked up already.
-    Indexed(&'t Branch<'a>),
+    Merged(&'t Branch<'a>),
     /// Read off the list.
-    Hashed(HashMap<ElementKey<'a>, View<'t, 'a>>),
+    Read { elements: Vec<View<'t, 'a>>, index: Index<'a> },
 }
 
 /// The elements of a patch that came before one of the same merge key.
@@ -87,34 +88,32 @@ enum Earlier<'a> {
 }
 
 impl<'t, 'a> InDest<'t, 'a> {
-    fn of(list: Option<View<'t, 'a>>, by: &By<'a>) -> Self {
+    /// For so many look-ups.
+    fn of(list: Option<View<'t, 'a>>, by: &By<'a>, asked: usize) -> Self {
         if let Some(View::Branch(branch)) = list
             && branch.is_indexed(by)
         {
-            return Self::Indexed(branch);
+            return Self::Merged(branch);
         }
-        let mut hashed = HashMap::new();
-        for element in list.map(View::elements).unwrap_or_default() {
-            if let Some(key) = element_key(element, by.keys()) {
-                hashed.entry(key).or_insert(element);
-            }
-        }
-        Self::Hashed(hashed)
+        let elements = list.map(View::elements).unwrap_or_default();
+        let mut index = Index::of(elements.iter().map(|element| by.id_of(*element)).collect());
+        index.expect(asked);
+        Self::Read { elements, index }
     }
 
     fn get(&self, key: &ElementKey<'a>) -> Option<View<'t, 'a>> {
+        let id = ChildId::Key(key.clone());
         match self {
-            Self::Indexed(branch) => branch.first(&ChildId::Key(key.clone())),
-            Self::Hashed(hashed) => hashed.get(key).copied(),
+            Self::Merged(branch) => branch.first(&id),
+            Self::Read { elements, index } => index.find(&id).next().and_then(|at| elements.get(at).copied()),
         }
     }
 
     /// The keys of the elements that agree with a key in the first merge key.
     fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
-        let first = |other: &&ElementKey<'a>| other.0.first() == key.0.first();
         match self {
-            Self::Indexed(branch) => branch.keys().filter(first).cloned().collect(),
-            Self::Hashed(hashed) => hashed.keys().filter(first).cloned().collect(),
+            Self::Merged(branch) => branch.alike(key),
+            Self::Read { index, .. } => index.keys_alike(key, |_| true),
         }
     }
 }
@@ -338,7 +337,7 @@ impl<'a> Lowering<'a> {
         let in_full = in_patch.iter().filter(|(_, e)| keys.len() > 1 && is_named_in_full(*e, &keys));
         let named: HashSet<&ElementKey<'a>> = in_full.map(|(key, _)| key).collect();
         let by = By::Keys(keys.clone());
-        let in_dest = InDest::of(there, &by);
+        let in_dest = InDest::of(there, &by, in_patch.len());
         let mut seen: HashMap<ElementKey<'a>, Earlier<'a>> = HashMap::new();
         let mut children: Vec<Child<'a>> = Vec::new();
         for (key, element) in &in_patch {

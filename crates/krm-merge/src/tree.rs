@@ -381,10 +381,17 @@ impl<'a> Branch<'a> {
         self.by == *by && self.index.is_some()
     }
 
-    /// The first child of this identity that is not gone.
+    /// The first child of this identity that is not gone, where children are looked up already.
     pub fn first(&self, id: &ChildId<'a>) -> Option<View<'_, 'a>> {
         let found = self.index.as_ref()?.find(id).find_map(|at| self.entries.get(at)?.value.as_ref());
         found.and_then(Tree::view)
+    }
+
+    /// The merge keys, each once, of the elements that are not gone and have the first of several in common with this one; none where elements
+    /// are not looked up yet.
+    pub fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
+        let Some(index) = &self.index else { return Vec::new() };
+        index.keys_alike(key, |at| self.entries.get(at).is_some_and(|entry| entry.value.is_some()))
     }
 
     /// A field of its own that is not gone.
@@ -402,16 +409,6 @@ impl<'a> Branch<'a> {
         };
         let found = self.entries.iter().filter(|entry| entry.key.as_ref().is_some_and(is_meant));
         found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
-    }
-
-    /// The merge keys of the elements that are there.
-    pub fn keys(&self) -> impl Iterator<Item = &ElementKey<'a>> {
-        let index = self.index.iter();
-        let ids = index.flat_map(|index| self.entries.iter().enumerate().map(|(at, entry)| (index.id(at), entry)));
-        ids.filter_map(|(id, entry)| match id {
-            Some(ChildId::Key(key)) if entry.value.is_some() => Some(key),
-            _ => None,
-        })
     }
 
     /// The identity of the entry at a place, worked out anew.
@@ -441,6 +438,19 @@ impl<'a> Branch<'a> {
             index.push(id);
         }
         self.entries.push(entry);
+    }
+
+    /// Puts the entries into another order, given by their places so far.
+    pub fn put(&mut self, order: &[usize]) {
+        if order.is_sorted() {
+            return;
+        }
+        let mut entries: Vec<Option<Entry<'a>>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
+        // With room for what comes next.
+        self.entries.reserve(entries.capacity());
+        self.entries.extend(order.iter().filter_map(|at| entries.get_mut(*at)?.take()));
+        let is_each_once = self.entries.len() == entries.len() && order.len() == entries.len();
+        self.index = self.index.take().filter(|_| is_each_once).map(|index| index.reordered(order));
     }
 
     /// Puts the entries into another order, or others among them.
