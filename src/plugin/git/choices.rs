@@ -257,6 +257,40 @@ mod tests {
     }
 
     #[test]
+    fn a_line_ends_at_each_kind_of_break() {
+        for line_break in ["\n", "\r\n", "\r"] {
+            let text = TEXT.replace('\n', line_break);
+            let at = 5 + line_break.len() - 1;
+            let edit = |range: Range<usize>, text: &str| vec![Edit { range, text: text.to_owned() }];
+            let (ours, theirs) = (edit(at + 3..at + 4, "2"), edit(at + 3..at + 4, "3"));
+            let edits = Sides { original: Vec::new(), updated: theirs, dest: ours };
+            let all = parts(&text, 0..text.len(), &edits, &[]);
+            let [Part::Same(above), Part::Choice(choice), Part::Same(below)] = &all[..] else { panic!("{all:?}") };
+            assert_eq!([above, below], [&format!("a: 1{line_break}"), &format!("c: 1{line_break}")]);
+            assert_eq!(choice.texts.dest, format!("b: 2{line_break}"));
+            assert_eq!(choice.texts.updated, format!("b: 3{line_break}"));
+        }
+    }
+
+    /// With the work of each for all others this would take hours.
+    #[test]
+    fn the_work_grows_with_the_choices() {
+        const COUNT: usize = 20_000;
+        for line_break in ["\n", " "] {
+            let text = ["ab", line_break].concat().repeat(COUNT);
+            let edits = |to: &str| -> Vec<Edit> {
+                (0..COUNT).map(|i| Edit { range: 3 * i..3 * i + 1, text: to.to_owned() }).collect()
+            };
+            let edits = Sides { original: Vec::new(), updated: edits("u"), dest: edits("d") };
+            let lines = |i: usize| if line_break == "\n" { 3 * i..3 * i + 3 } else { 0..text.len() };
+            let places: Vec<Lines> = (0..COUNT).map(|i| Lines { range: lines(i), grain: Grain::Whole }).collect();
+            let all = parts(&text, 0..text.len(), &edits, &places);
+            let choices = all.iter().filter(|part| matches!(part, Part::Choice(_))).count();
+            assert_eq!(choices, if line_break == "\n" { COUNT } else { 1 });
+        }
+    }
+
+    #[test]
     fn a_place_is_chosen_whole() {
         let want = ["a: 1\n", "b: 1\nc: 1\n|b: 2\nc: 2\n"];
         assert_eq!(parts_of(&[], &[(8..9, "2"), (13..14, "2")], std::slice::from_ref(&(5..15))), want);

@@ -179,6 +179,19 @@ mod tests {
     }
 
     #[test]
+    fn a_comment_comes_on_a_line_of_its_own() {
+        for (source, line_break, want) in [
+            ("a: 1\n", "\n", "# x\n"),
+            ("a: 1\r\n", "\r\n", "# x\r\n"),
+            ("a: 1\r", "\r", "# x\r"),
+            ("a: 1", "\n", "\n# x\n"),
+        ] {
+            let free = Free { text: "# x", is_apart: false, at: source.len(), column: 0, is_disputed: false };
+            assert_eq!(free.edit(source, line_break).text, want, "{source:?}");
+        }
+    }
+
+    #[test]
     fn comments_are_new_as_often_as_they_were_not_there() {
         assert_eq!(fresh(vec!["a", "b", "a"], vec!["a", "c"]), ["b", "a"]);
     }
