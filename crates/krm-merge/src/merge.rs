@@ -324,15 +324,14 @@ impl<'a> Walk<'a> {
         found: &[usize],
     ) -> Result<(), Error> {
         let removes = matches!(child.change.wants, Wants::Nothing);
-        for (n, &at) in found.iter().enumerate() {
+        let is_repeated = found.len() > 1 && !removes && inside.others != Others::Once;
+        for &at in if removes { found } else { &found[..found.len().min(1)] } {
             let entry = &branch.entries[at];
             self.path.push(child.id.step(&inside.by), entry.place);
-            if n == 0 && found.len() > 1 && !removes && inside.others != Others::Once {
-                let dest = entry.value.as_ref().and_then(Tree::like);
-                self.child(branch, at, child)?;
+            let dest = entry.value.as_ref().and_then(Tree::like);
+            self.child(branch, at, child)?;
+            if is_repeated {
                 self.warn(Notice::Repeated, dest, None);
-            } else if n == 0 || removes {
-                self.child(branch, at, child)?;
             }
             self.path.pop();
         }
