@@ -86,9 +86,14 @@ impl<'a> ResourceList<'a> {
         }
         let text = self.root.document().source();
         // Results are the program's own text, which any YAML library writes; from there on they are spliced in like a user's.
-        let written = results::to_yaml(results, &Budget::new(limit))?;
-        let results_doc = Document::parse(written).map_err(in_stdin)?;
-        let tree = self.tree(gone, added, results_doc.roots().next().filter(|_| !results.is_empty()));
+        let of_results = match results {
+            [] => None,
+            results => {
+                let written = results::to_yaml(results, &Budget::new(limit))?;
+                Some(Document::parse(written).map_err(in_stdin)?)
+            }
+        };
+        let tree = self.tree(gone, added, of_results.as_ref().and_then(|document| document.roots().next()));
         let own = splice::edits(self.root, &tree, &Budget::new(limit))?;
         // What comes at the end of an item stands before what comes after it.
         let all = TextEdits::default().union(edits.into_iter().chain([own]));

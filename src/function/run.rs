@@ -9,7 +9,7 @@ use krm_merge::child::find;
 use krm_merge::documents::Item;
 use krm_merge::file_path::{self, Fault};
 use krm_merge::limit::{Budget, Exceeded};
-use krm_merge::merge;
+use krm_merge::merge::{self, Merging};
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::review::review;
 use krm_merge::rules::{Rules, Unmergeable};
@@ -255,18 +255,17 @@ impl<'a> Run<'a> {
 
     /// Merges sources into a dest item, one after the other.
     pub(super) fn merge_item(&mut self, item: &Resource<'a>, sources: &[&Resource<'a>]) -> Result<(), Box<Outcome>> {
-        let mut tree = Some(Tree::Node(item.node));
+        let mut merging = Merging::of(Some(Tree::Node(item.node)));
         for source in sources {
-            let Some(dest) = tree.take() else {
-                // What a target selects is what is there when its turn comes.
-                if source.target.is_some() {
-                    continue;
-                }
+            if merging.tree().is_some() {
+                self.merge_source(item, &mut merging, source)?;
+            } else if source.target.is_none() {
                 self.results.report(&Report::DeletedBefore(item))?;
                 break;
-            };
-            tree = self.merge_source(item, dest, source)?;
+            }
+            // What a target selects is what is there when its turn comes.
         }
+        let tree = merging.finish();
         self.review(item, tree.as_ref(), sources, Role::Source)?;
         let fate = finish(item, tree, None);
         self.carry_out(item, fate)
@@ -274,14 +273,15 @@ impl<'a> Run<'a> {
 
     /// Merges sources of one identity that dest lacks into one resource.
     pub(super) fn merge_new(&mut self, sources: &[&Resource<'a>]) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-        let mut tree: Option<Tree<'a>> = None;
+        let mut merging = Merging::of(None);
         for source in sources {
-            tree = match tree {
-                Some(dest) => self.merge_source(source, dest, source)?,
-                None => self.rules.added(source).map_err(unmergeable)?,
-            };
+            if merging.tree().is_some() {
+                self.merge_source(source, &mut merging, source)?;
+            } else {
+                merging = Merging::of(self.rules.added(source).map_err(unmergeable)?);
+            }
         }
-        Ok(tree)
+        Ok(merging.finish())
     }
 
     pub(super) fn carry_out(&mut self, item: &Resource<'a>, fate: Fate<'a>) -> Result<(), Box<Outcome>> {
@@ -304,14 +304,13 @@ impl<'a> Run<'a> {
     fn merge_source(
         &mut self,
         about: &Resource<'a>,
-        dest: Tree<'a>,
+        resource: &mut Merging<'a>,
         source: &Resource<'a>,
-    ) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-        let merged = self.rules.patched(about, dest, source).map_err(unmergeable)?;
-        for warning in &merged.warnings {
+    ) -> Result<(), Box<Outcome>> {
+        for warning in &self.rules.patched(about, resource, source).map_err(unmergeable)? {
             self.results.report(&Report::Warning { about, warning, side: Role::Source })?;
         }
-        Ok(merged.tree)
+        Ok(())
     }
 
     /// What becomes of a dest item that a three-way merge made this of.

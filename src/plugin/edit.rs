@@ -11,7 +11,7 @@ use krm_merge::limit::Budget;
 use krm_merge::resource::Origin;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
-use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, same};
+use krm_merge::yaml::{Document, NodeRef, Place, Style, ends_line, extent, next_line, same};
 
 use crate::side::{Held, is_open_list, list_of};
 
@@ -168,10 +168,6 @@ pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     ranges
 }
 
-fn next_line(text: &str, at: usize) -> usize {
-    text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
-}
-
 /// Puts new resources behind a text.
 pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
     let is_empty = text.trim().is_empty();
@@ -186,13 +182,13 @@ pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
 
 /// Ends the last line of a text. A block scalar that stands there has no line break at its end, and none comes into its value.
 pub fn end(text: &mut String, line_break: &str) {
-    if text.ends_with(['\n', '\r']) {
+    if ends_line(text) {
         return;
     }
     if let Some(edit) = Document::parse(text.as_str()).ok().and_then(|document| splice::closed_end(&document)) {
         text.replace_range(edit.range, &edit.text);
     }
-    if !text.ends_with(['\n', '\r']) {
+    if !ends_line(text) {
         text.push_str(line_break);
     }
 }
@@ -256,6 +252,7 @@ mod tests {
             ("a: 1\n...\n---\nb: 2\n", &[0], Some("b: 2\n")),
             ("---\na: 1\n---\nb: 2\n---\nc: 3\n", &[1], Some("---\na: 1\n---\nc: 3\n")),
             ("\u{feff}a: 1\r\n---\r\nb: 2\r\n", &[0], Some("\u{feff}b: 2\r\n")),
+            ("a: 1\r...\r---\rb: 2\r", &[0], Some("b: 2\r")),
             ("a: 1\n---\n{b: 2}", &[1], Some("a: 1\n")),
             ("{a: 1}\n---\nb: 2", &[0], Some("b: 2")),
             ("a: 1\n---\nb: 2\n---\nc: 3\n", &[0, 1], Some("c: 3\n")),

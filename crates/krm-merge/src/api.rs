@@ -2,13 +2,14 @@
 //!
 //! A host that needs more, as results or annotations, takes [`crate::package`] and [`crate::rules`] in their place.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::LazyLock;
 
 use crate::alias;
 use crate::documents::{Item, rewrite};
 use crate::limit::{Budget, Exceeded, Limit};
+use crate::merge::Merging;
 use crate::package::{Ambiguous, Becomes, Member, members};
 use crate::patch::Reader;
 use crate::path::FieldPath;
@@ -209,6 +210,7 @@ fn merge_sources<'a>(
     let stays =
         |(number, item): (usize, &Resource<'a>)| MergedResource::of(item, Some(number), Some(Tree::Node(item.node)));
     let mut resources: Vec<MergedResource<'a>> = items.iter().enumerate().map(stays).collect();
+    let mut merging: BTreeMap<usize, Merging<'a>> = BTreeMap::new();
     let mut added: HashMap<Identity<'a>, usize> = HashMap::new();
     for source in source.resources() {
         let Some(identity) = source.identity else { continue };
@@ -216,9 +218,9 @@ fn merge_sources<'a>(
         let new = || added.get(&identity).copied();
         match index.partner(identity, source.relative_path).map_err(Error::Partner)?.or_else(new) {
             Some(number) => {
-                if let Some(tree) = resources[number].tree.take() {
-                    let about = items.get(number).unwrap_or(&source);
-                    resources[number].tree = rules.patched(about, tree, &source)?.tree;
+                let merging = merging.entry(number).or_insert_with(|| Merging::of(resources[number].tree.take()));
+                if merging.tree().is_some() {
+                    rules.patched(items.get(number).unwrap_or(&source), merging, &source)?;
                 }
             }
             None => {
@@ -226,6 +228,9 @@ fn merge_sources<'a>(
                 resources.push(MergedResource::of(&source, None, alone(&source, rules)?));
             }
         }
+    }
+    for (number, merging) in merging {
+        resources[number].tree = merging.finish();
     }
     Ok(Merged::new(dest, resources))
 }

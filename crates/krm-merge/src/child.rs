@@ -45,6 +45,43 @@ impl<'a> Value<'a> for NodeRef<'a> {
     }
 }
 
+/// The elements of a list, as a rule reads them that asks what tells them apart.
+pub trait Elements<'a> {
+    /// An element.
+    type Element: Value<'a>;
+    /// Each of them.
+    fn each(&self) -> impl Iterator<Item = Self::Element>;
+
+    /// What is known of these merge keys in them, without a look at each.
+    fn keyed(&self, _: &[MergeKey<'_>]) -> Keyed {
+        Keyed::Unknown
+    }
+
+    /// Whether it is known that all are scalars, without a look at each.
+    fn are_scalars(&self) -> bool {
+        false
+    }
+}
+
+impl<'a, V: Value<'a>> Elements<'a> for Vec<V> {
+    type Element = V;
+
+    fn each(&self) -> impl Iterator<Item = V> {
+        self.iter().copied()
+    }
+}
+
+/// What is known of merge keys in the elements of a list, without a look at each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keyed {
+    /// Nothing.
+    Unknown,
+    /// Each element has them.
+    Each,
+    /// Each element has them, and no two have the same.
+    Unique,
+}
+
 /// A field by which the elements of a list are told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeKey<'t> {
@@ -196,30 +233,52 @@ pub fn ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
 #[derive(Clone, Debug, Default)]
 pub struct Index<'a> {
     ids: Vec<Option<ChildId<'a>>>,
-    hashed: Option<HashMap<ChildId<'a>, Vec<usize>>>,
+    hashed: Option<Hashed<'a>>,
+    /// How many look-ups there are, those to come included.
+    asked: usize,
 }
 
-/// How many comparisons a look-up may cost before it is hashed.
+/// The places of children, in their order.
+#[derive(Clone, Debug, Default)]
+struct Hashed<'a> {
+    places: HashMap<ChildId<'a>, Vec<usize>>,
+    /// By the first of several merge keys.
+    alike: HashMap<Option<Cow<'a, str>>, Vec<usize>>,
+    /// Whether two children have one identity.
+    has_repeated: bool,
+}
+
+/// How many comparisons look-ups may cost before they are hashed.
 const COMPARISONS: usize = 256;
 
+impl<'a> Hashed<'a> {
+    fn add(&mut self, place: usize, id: &ChildId<'a>) {
+        if let ChildId::Key(ElementKey(values)) = id
+            && let [first, _, ..] = &values[..]
+        {
+            self.alike.entry(first.clone()).or_default().push(place);
+        }
+        let places = self.places.entry(id.clone()).or_default();
+        self.has_repeated |= !places.is_empty();
+        places.push(place);
+    }
+}
+
 impl<'a> Index<'a> {
-    /// Of children of which so many will be looked up.
-    pub fn of(ids: Vec<Option<ChildId<'a>>>, asked: usize) -> Self {
-        let mut index = Self { ids, hashed: None };
-        index.expect(asked);
-        index
+    /// Of children with these identities.
+    pub fn of(ids: Vec<Option<ChildId<'a>>>) -> Self {
+        Self { ids, ..Self::default() }
     }
 
-    /// Prepares for so many look-ups.
+    /// Prepares for so many look-ups more.
     pub fn expect(&mut self, asked: usize) {
-        if self.hashed.is_some() || self.ids.len() * asked <= COMPARISONS {
+        self.asked = self.asked.saturating_add(asked);
+        if self.hashed.is_some() || self.ids.len().saturating_mul(self.asked) <= COMPARISONS {
             return;
         }
-        let mut hashed: HashMap<ChildId<'a>, Vec<usize>> = HashMap::with_capacity(self.ids.len());
-        for (i, id) in self.ids.iter().enumerate() {
-            if let Some(id) = id {
-                hashed.entry(id.clone()).or_default().push(i);
-            }
+        let mut hashed = Hashed { places: HashMap::with_capacity(self.ids.len()), ..Hashed::default() };
+        for (place, id) in self.ids.iter().enumerate() {
+            id.iter().for_each(|id| hashed.add(place, id));
         }
         self.hashed = Some(hashed);
     }
@@ -227,9 +286,30 @@ impl<'a> Index<'a> {
     /// Adds the identity of a child that comes last.
     pub fn push(&mut self, id: Option<ChildId<'a>>) {
         if let (Some(hashed), Some(id)) = (&mut self.hashed, &id) {
-            hashed.entry(id.clone()).or_default().push(self.ids.len());
+            hashed.add(self.ids.len(), id);
         }
         self.ids.push(id);
+    }
+
+    /// With the children in another order, given by their places so far.
+    #[must_use]
+    pub fn reordered(mut self, order: &[usize]) -> Self {
+        let mut places = vec![0; self.ids.len()];
+        order.iter().enumerate().for_each(|(new, old)| places[*old] = new);
+        let moved = |of_one: &mut Vec<usize>| {
+            of_one.iter_mut().for_each(|place| *place = places[*place]);
+            of_one.sort_unstable();
+        };
+        if let Some(hashed) = &mut self.hashed {
+            hashed.places.values_mut().chain(hashed.alike.values_mut()).for_each(moved);
+        }
+        self.ids = order.iter().map(|old| self.ids[*old].take()).collect();
+        self
+    }
+
+    /// Whether it is known that no two children have one identity.
+    pub fn is_unique(&self) -> bool {
+        self.hashed.as_ref().is_some_and(|hashed| !hashed.has_repeated)
     }
 
     /// The identity of the child at a place.
@@ -239,9 +319,36 @@ impl<'a> Index<'a> {
 
     /// The places of the children of this identity.
     pub fn find<'i>(&'i self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
-        let hashed = self.hashed.as_ref().map(|hashed| hashed.get(id).map_or(&[][..], Vec::as_slice));
+        let hashed = self.hashed.as_ref().map(|hashed| hashed.places.get(id).map_or(&[][..], Vec::as_slice));
+        self.among(hashed, move |other| other == id)
+    }
+
+    /// The merge keys, each once, of the elements in these places that have the first of several in common with this one.
+    pub fn keys_alike(&self, key: &ElementKey<'a>, is_there: impl Fn(usize) -> bool) -> Vec<ElementKey<'a>> {
+        let first = key.0.first();
+        let hashed = self.hashed.as_ref().map(|hashed| {
+            let places = first.and_then(|first| hashed.alike.get(first));
+            places.map_or(&[][..], Vec::as_slice)
+        });
+        let is_meant = move |other: &ChildId<'a>| matches!(other, ChildId::Key(other) if other.0.first() == first);
+        let mut keys: Vec<ElementKey<'a>> = Vec::new();
+        for place in self.among(hashed, is_meant).filter(|place| is_there(*place)) {
+            match self.id(place) {
+                Some(ChildId::Key(other)) if !keys.contains(other) => keys.push(other.clone()),
+                _ => {}
+            }
+        }
+        keys
+    }
+
+    /// These places where they are hashed; else those of the children that are meant.
+    fn among<'i>(
+        &'i self,
+        hashed: Option<&'i [usize]>,
+        is_meant: impl Fn(&ChildId<'a>) -> bool + 'i,
+    ) -> impl Iterator<Item = usize> + 'i {
         let listed = if hashed.is_some() { &[][..] } else { &self.ids[..] };
-        let listed = listed.iter().enumerate().filter(move |(_, i)| i.as_ref() == Some(id)).map(|(i, _)| i);
-        hashed.unwrap_or_default().iter().copied().chain(listed)
+        let listed = listed.iter().enumerate().filter(move |(_, id)| id.as_ref().is_some_and(&is_meant));
+        hashed.unwrap_or_default().iter().copied().chain(listed.map(|(place, _)| place))
     }
 }

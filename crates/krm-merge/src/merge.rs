@@ -4,18 +4,20 @@
 //! once, and whoever wins a conflict is decided later.
 
 mod merged;
+mod merging;
 mod order;
 
 use std::collections::HashMap;
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Others, Wants};
-use crate::child::{By, ChildId, MergeKey};
+use crate::child::{By, ChildId, Keyed, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
 use crate::sides::Sides;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same_comment};
+pub use merging::Merging;
 use order::{arrange, elements_as_ordered, list_over_list};
 
 /// The outcome of a walk.
@@ -54,9 +56,9 @@ pub fn merge_at<'a>(
     change: &Change<'a>,
     new: NewElements,
 ) -> Result<Merged<'a>, Error> {
-    let mut walk = Walk { new, new_fields: NewFields::BesideSiblings, path, warnings: Vec::new() };
-    let tree = walk.node(dest, change, &[])?;
-    Ok(Merged { tree, warnings: walk.warnings })
+    let mut merging = Merging::of(dest);
+    let warnings = merging.apply(path, change, new)?;
+    Ok(Merged { tree: merging.finish(), warnings })
 }
 
 /// Where a new field goes.
@@ -76,6 +78,10 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    fn new(path: FieldPath<'a>, new: NewElements) -> Self {
+        Self { new, new_fields: NewFields::BesideSiblings, path, warnings: Vec::new() }
+    }
+
     /// `identity` are the merge keys by which the node is an element of its list.
     fn node(
         &mut self,
@@ -245,7 +251,7 @@ impl<'a> Walk<'a> {
             let known = branch.entries.len();
             elements_as_ordered(&mut branch, known, &inside.by, order);
         }
-        Ok(branch.into_tree())
+        Ok(branch.into())
     }
 
     /// Puts a child into a map or list that dest lacks, and says whether it did. A child that the other side lacks, too, is not put. An element
@@ -316,8 +322,8 @@ impl<'a> Walk<'a> {
         self.others(&mut branch, inside.others, &asked);
         merges.settle(&mut branch, inside);
         new.retain(|(_, entry)| entry.value.is_some());
-        let is_empty = new.is_empty() && branch.entries.iter().all(|entry| entry.value.is_none());
-        if inside.emptied == Emptied::Goes && is_empty {
+        let is_empty = || new.is_empty() && branch.entries.iter().all(|entry| entry.value.is_none());
+        if inside.emptied == Emptied::Goes && is_empty() {
             return Ok(None);
         }
         let known = branch.entries.len();
@@ -325,7 +331,7 @@ impl<'a> Walk<'a> {
         if inside.by != By::Field || self.new_fields == NewFields::BesideSiblings {
             arrange(&mut branch, known, inside, self.new, &self.path);
         }
-        Ok(Some(branch.into_tree()))
+        Ok(Some(branch.into()))
     }
 
     /// Makes a change in all children of dest that it is for: in the first of one identity, unless it removes them.
@@ -337,15 +343,14 @@ impl<'a> Walk<'a> {
         found: &[usize],
     ) -> Result<(), Error> {
         let removes = matches!(child.change.wants, Wants::Nothing);
-        for (n, &at) in found.iter().enumerate() {
+        let is_repeated = found.len() > 1 && !removes && inside.others != Others::Once;
+        for &at in if removes { found } else { &found[..found.len().min(1)] } {
             let entry = &branch.entries[at];
             self.path.push(child.id.step(&inside.by), entry.place);
-            if n == 0 && found.len() > 1 && !removes && inside.others != Others::Once {
-                let dest = entry.value.as_ref().and_then(Tree::like);
-                self.child(branch, at, child)?;
+            let dest = entry.value.as_ref().and_then(Tree::like);
+            self.child(branch, at, child)?;
+            if is_repeated {
                 self.warn(Notice::Repeated, dest, None);
-            } else if n == 0 || removes {
-                self.child(branch, at, child)?;
             }
             self.path.pop();
         }
@@ -430,6 +435,9 @@ impl<'a> Walk<'a> {
 
     /// Lets children go that are not asked for.
     fn others(&self, branch: &mut Branch<'a>, others: Others, asked: &[bool]) {
+        if others == Others::Stay || others == Others::Once && branch.keyed() == Keyed::Unique {
+            return;
+        }
         for (at, is_asked) in asked.iter().enumerate() {
             let goes = match others {
                 Others::Stay => false,

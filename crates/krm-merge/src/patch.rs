@@ -9,12 +9,12 @@ mod replaced;
 use std::collections::{HashMap, HashSet};
 
 use crate::change::{Change, Child, Inside, Notes, Order, Others, Wants};
-use crate::child::{By, ChildId, MergeKey, Value, element_key, key_text};
+use crate::child::{By, ChildId, Elements, Index, MergeKey, Value, element_key, key_text};
 use crate::merge::merge;
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::NewElements;
 use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_kind};
-use crate::tree::{Branch, Tree, View};
+use crate::tree::{Branch, List, Tree, View};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 use directive::{DELETE_FROM, Directive, ORDER, OnList, PATCH, RETAIN_KEYS, directive, must_be_list};
@@ -58,7 +58,8 @@ struct Lowering<'a> {
 
 /// What looks up a field of dest, hashed where a patch asks for many.
 fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(&str) -> Option<View<'t, 'a>> {
-    let hashed = patch.entries().nth(16).and(dest).map(|map| {
+    let is_hashed = matches!(dest, Some(View::Branch(branch)) if branch.is_indexed(&By::Field));
+    let hashed = patch.entries().nth(16).and(dest).filter(|_| !is_hashed).map(|map| {
         let mut fields = HashMap::new();
         for (name, value) in map.fields() {
             fields.entry(name).or_insert(value);
@@ -74,9 +75,9 @@ fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(
 /// The elements of dest's list by their merge keys; of several with one key, the first is meant.
 enum InDest<'t, 'a> {
     /// What a merge before this one looked up already.
-    Indexed(&'t Branch<'a>),
+    Merged(&'t Branch<'a>),
     /// Read off the list.
-    Hashed(HashMap<ElementKey<'a>, View<'t, 'a>>),
+    Read { elements: Vec<View<'t, 'a>>, index: Index<'a> },
 }
 
 /// The elements of a patch that came before one of the same merge key.
@@ -88,34 +89,32 @@ enum Earlier<'a> {
 }
 
 impl<'t, 'a> InDest<'t, 'a> {
-    fn of(list: Option<View<'t, 'a>>, by: &By<'a>) -> Self {
+    /// For so many look-ups.
+    fn of(list: Option<View<'t, 'a>>, by: &By<'a>, asked: usize) -> Self {
         if let Some(View::Branch(branch)) = list
             && branch.is_indexed(by)
         {
-            return Self::Indexed(branch);
+            return Self::Merged(branch);
         }
-        let mut hashed = HashMap::new();
-        for element in list.map(View::elements).unwrap_or_default() {
-            if let Some(key) = element_key(element, by.keys()) {
-                hashed.entry(key).or_insert(element);
-            }
-        }
-        Self::Hashed(hashed)
+        let elements = list.map(View::elements).unwrap_or_default();
+        let mut index = Index::of(elements.iter().map(|element| by.id_of(*element)).collect());
+        index.expect(asked);
+        Self::Read { elements, index }
     }
 
     fn get(&self, key: &ElementKey<'a>) -> Option<View<'t, 'a>> {
+        let id = ChildId::Key(key.clone());
         match self {
-            Self::Indexed(branch) => branch.first(&ChildId::Key(key.clone())),
-            Self::Hashed(hashed) => hashed.get(key).copied(),
+            Self::Merged(branch) => branch.first(&id),
+            Self::Read { elements, index } => index.find(&id).next().and_then(|at| elements.get(at).copied()),
         }
     }
 
     /// The keys of the elements that agree with a key in the first merge key.
     fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
-        let first = |other: &&ElementKey<'a>| other.0.first() == key.0.first();
         match self {
-            Self::Indexed(branch) => branch.keys().filter(first).cloned().collect(),
-            Self::Hashed(hashed) => hashed.keys().filter(first).cloned().collect(),
+            Self::Merged(branch) => branch.alike(key),
+            Self::Read { index, .. } => index.keys_alike(key, |_| true),
         }
     }
 }
@@ -266,7 +265,7 @@ impl<'a> Lowering<'a> {
         }
         let there = there.filter(|there| there.is_list());
         let of_patch = patch.elements().filter(|e| !self.reader.speaks_of_list(*e)).map(View::Node).collect();
-        let sides: Vec<Vec<View<'_, 'a>>> = std::iter::once(of_patch).chain(there.map(View::elements)).collect();
+        let sides: Vec<List<'_, 'a>> = std::iter::once(List::Views(of_patch)).chain(there.map(View::list)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
             Err(unkeyed @ Unkeyed::Element(_)) if self.reader == Reader::Kubectl => {
@@ -286,8 +285,8 @@ impl<'a> Lowering<'a> {
         };
         let mut inside = match kind {
             ListKind::Atomic => {
-                let by = if sides.iter().flatten().any(|e| e.is_container()) { By::Index } else { By::Value };
-                let ids = sides[0].iter().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
+                let by = if any_container(&sides) { By::Index } else { By::Value };
+                let ids = sides[0].each().filter_map(|e| e.scalar().map(ChildId::Value)).map(|id| (id, patch));
                 self.ordered(on_list.order, &by, ids.collect(), Vec::new())?;
                 self.shortened(patch, &sides, cursor);
                 return self.atomic(patch, cursor, None);
@@ -299,7 +298,7 @@ impl<'a> Lowering<'a> {
         if on_list.order.is_none() {
             return Ok(Wants::Inside(inside));
         }
-        let in_dest = sides[1..].iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
+        let in_dest = sides[1..].iter().flat_map(List::each).filter_map(|e| inside.by.id_of(e)).collect();
         let in_patch = inside.children.iter().filter(|c| !matches!(c.change.wants, Wants::Nothing));
         let in_patch = in_patch.filter_map(|c| Some((c.id.clone(), c.node?.1))).collect();
         inside.order = Order::asked(self.ordered(on_list.order, &inside.by, in_patch, in_dest)?);
@@ -307,12 +306,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// Notes what dest loses by a list that replaces it, for nobody knows how it merges.
-    fn shortened(&mut self, patch: NodeRef<'a>, sides: &[Vec<View<'_, 'a>>], cursor: Cursor<'a>) {
+    fn shortened(&mut self, patch: NodeRef<'a>, sides: &[List<'_, 'a>], cursor: Cursor<'a>) {
         let [of_patch, of_dest] = sides else { return };
         if !is_unknown(cursor, sides) {
             return;
         }
-        if let Some(notice) = replaced::shortened(of_patch, of_dest) {
+        let [of_patch, of_dest] = [of_patch, of_dest].map(|side| side.each().collect::<Vec<_>>());
+        if let Some(notice) = replaced::shortened(&of_patch, &of_dest) {
             self.warnings.push(Warning { path: self.path.clone(), notice, dest: None, proposed: Some(patch) });
         }
     }
@@ -324,18 +324,18 @@ impl<'a> Lowering<'a> {
         on_list: OnList<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Wants<'a>, Error> {
-        let sides: Vec<Vec<View<'_, 'a>>> = there.map(View::elements).into_iter().collect();
+        let sides: Vec<List<'_, 'a>> = there.map(View::list).into_iter().collect();
         let Some(at) = on_list.order.or(on_list.deleted).filter(|_| !sides.is_empty()) else { return Ok(Wants::Same) };
         let kind = list_kind(cursor, &sides).map_err(|u| self.unkeyed(at, &u, "dest"))?;
         let by = match kind {
             ListKind::Map(keys) => By::Keys(keys),
             ListKind::Set => By::Value,
-            ListKind::Atomic if sides.iter().flatten().any(|e| e.is_container()) => By::Index,
+            ListKind::Atomic if any_container(&sides) => By::Index,
             ListKind::Atomic => By::Value,
         };
         let mut inside = Inside::of(at, by, Vec::new());
         self.delete_from(on_list.deleted, &mut inside)?;
-        let in_dest = sides.iter().flatten().filter_map(|e| inside.by.id_of(*e)).collect();
+        let in_dest = sides.iter().flat_map(List::each).filter_map(|e| inside.by.id_of(e)).collect();
         inside.order = Order::asked(self.ordered(on_list.order, &inside.by, Vec::new(), in_dest)?);
         Ok(Wants::Inside(inside))
     }
@@ -352,7 +352,7 @@ impl<'a> Lowering<'a> {
         let in_full = in_patch.iter().filter(|(_, e)| keys.len() > 1 && is_named_in_full(*e, &keys));
         let named: HashSet<&ElementKey<'a>> = in_full.map(|(key, _)| key).collect();
         let by = By::Keys(keys.clone());
-        let in_dest = InDest::of(there, &by);
+        let in_dest = InDest::of(there, &by, in_patch.len());
         let mut seen: HashMap<ElementKey<'a>, Earlier<'a>> = HashMap::new();
         let mut children: Vec<Child<'a>> = Vec::new();
         for (key, element) in &in_patch {
@@ -550,6 +550,11 @@ impl<'a> Lowering<'a> {
     fn must_be_list(&self) -> String {
         format!("`{}` must be a list, for a directive speaks of it as one", self.path)
     }
+}
+
+/// Whether any element is a map or a list.
+fn any_container(sides: &[List<'_, '_>]) -> bool {
+    sides.iter().flat_map(List::each).any(|e| e.is_container())
 }
 
 /// An identity by its first merge key alone.

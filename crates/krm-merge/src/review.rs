@@ -4,6 +4,9 @@
 //! common field; only the API server refuses what comes of it. So a settled tree is looked through, as far as a merge touched it. Source: the
 //! patch strategy `retainKeys`, semantics.md section 2.
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
+
 use crate::child::{By, ChildId, Value};
 use crate::path::FieldPath;
 use crate::schema::{Cursor, Members, list_kind};
@@ -35,13 +38,14 @@ impl<'a> Look<'a> {
             self.check(view, cursor, Some(branch.like));
         }
         let written: Vec<_> = branch.like.resolve().written().collect();
+        let fields = LazyCell::new(|| fields_of(branch.like));
         for (at, entry) in branch.entries.iter().enumerate() {
             let Some(value) = &entry.value else { continue };
             let (Some(id), cursor) = (branch.id_of(at), cursor.below(entry)) else { continue };
             self.path.push(id.step(&branch.by), entry.place);
             if branch.by != By::Index {
                 // What a `<<` entry brought in has no place of its own.
-                let brought_in = || branch.like.get(entry.key?.name());
+                let brought_in = || fields.get(entry.key?.name()).copied();
                 self.clash(entry.place.map_or_else(brought_in, |place| Some(written.get(place)?.1)), value);
             }
             match value {
@@ -94,6 +98,15 @@ impl<'a> Look<'a> {
             self.found.push(Warning { path, notice, dest, proposed: None });
         }
     }
+}
+
+/// The fields of a map by their names.
+fn fields_of<'a>(map: NodeRef<'a>) -> HashMap<&'a str, NodeRef<'a>> {
+    let mut fields = HashMap::new();
+    for (key, value) in map.fields().filter(|(key, _)| !key.is_container()) {
+        fields.entry(key.string()).or_insert(value);
+    }
+    fields
 }
 
 /// The members of a union that stand side by side, where there are several.

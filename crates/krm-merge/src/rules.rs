@@ -5,14 +5,16 @@
 use crate::change::{Change, Wants};
 use crate::diff::diff;
 use crate::limit::Budget;
-use crate::merge::{Merged, merge};
-use crate::patch::{Reader, lower};
+use crate::merge::{Merged, Merging, merge};
+use crate::patch::{Lowered, Reader, lower};
+use crate::path::FieldPath;
 use crate::policy::{Policy, Renames};
 use crate::refine::refine;
 use crate::resource::{IDENTITY, Identity, Resource};
 use crate::schema::{Cursor, Types};
 use crate::transport;
 use crate::tree::{Tree, View};
+use crate::warning::Warning;
 use crate::yaml::Error;
 
 /// What decides how a resource merges.
@@ -44,28 +46,29 @@ impl<'a> Rules<'a> {
         self.types.root(identity.api_version, identity.kind)
     }
 
-    /// Dest with a source merged into it; `about` says which resource dest is.
+    /// Merges a source into a resource, which `about` names, and says what the user should hear of.
     ///
     /// # Errors
     /// The source asks for what cannot be, or takes away what says who the resource is.
     pub fn patched(
         &self,
         about: &Resource<'a>,
-        dest: Tree<'a>,
+        resource: &mut Merging<'a>,
         source: &Resource<'a>,
-    ) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
-        let lowered = lower(source.node, dest.view(), self.cursor(about), self.reader);
-        let lowered = lowered.map_err(|e| unmergeable(source, e))?;
-        let mut change = lowered.change;
-        check_kept(&change, &dest, source)?;
+    ) -> Result<Vec<Warning<'a>>, Box<Unmergeable<'a>>> {
+        let dest = resource.tree().and_then(Tree::view);
+        let lowered = lower(source.node, dest, self.cursor(about), self.reader);
+        let Lowered { mut change, mut warnings } = lowered.map_err(|e| unmergeable(source, e))?;
+        check_kept(&change, dest, source)?;
         if source.target.is_some() {
             change.keep_fields(&IDENTITY);
         }
         if !matches!(change.wants, Wants::Nothing) {
-            transport::leave_out(&mut change, dest.view());
+            transport::leave_out(&mut change, dest);
         }
-        let merged = merge(Some(dest), &change, self.policy.new_elements).map_err(|e| unmergeable(about, e))?;
-        Ok(merged.behind(lowered.warnings))
+        let applied = resource.apply(FieldPath::default(), &change, self.policy.new_elements);
+        warnings.extend(applied.map_err(|e| unmergeable(about, e))?);
+        Ok(warnings)
     }
 
     /// Dest with what changed from original to updated; without an original both added it.
@@ -83,7 +86,7 @@ impl<'a> Rules<'a> {
         let found = found.map_err(|e| unmergeable(updated, e))?;
         let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node));
         let tree = Tree::Node(dest.node);
-        check_kept(&change, &tree, updated)?;
+        check_kept(&change, tree.view(), updated)?;
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(View::Node(dest.node)));
         }
@@ -143,8 +146,13 @@ fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>
 }
 
 /// Checks that a source leaves a resource what says what it is and where it lies.
-fn check_kept<'a>(change: &Change<'a>, dest: &Tree<'a>, source: &Resource<'a>) -> Result<(), Box<Unmergeable<'a>>> {
-    let Some(field) = dest.like().and_then(|dest| transport::broken(change, dest)) else { return Ok(()) };
+fn check_kept<'a>(
+    change: &Change<'a>,
+    dest: Option<View<'_, 'a>>,
+    source: &Resource<'a>,
+) -> Result<(), Box<Unmergeable<'a>>> {
+    let field = dest.and_then(View::like).and_then(|dest| transport::broken(change, dest));
+    let Some(field) = field else { return Ok(()) };
     let message = format!("`{field}` must stay a map, for it says what the resource is and where it lies");
     Err(unmergeable(source, source.node.error(message)))
 }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::child::{By, MergeKey, Value, element_key, key_text};
+use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
 use crate::path::ElementKey;
 use crate::tree::{Entry, Tree};
 use crate::yaml::NodeRef;
@@ -404,9 +404,9 @@ impl fmt::Display for Unkeyed {
 ///
 /// # Errors
 /// [`Unkeyed`] where the elements do not have what the schema tells them apart by: the list is then atomic, and the user should hear of it.
-pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(
+pub fn list_kind<'t: 'a, 'a, L: Elements<'a>>(
     cursor: Cursor<'t>,
-    sides: &[Vec<V>],
+    sides: &[L],
 ) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
     let inferred = || if cursor.inference == Inference::On { infer(sides) } else { ListKind::Atomic };
     let Some(known) = cursor.known() else { return Ok(inferred()) };
@@ -419,26 +419,27 @@ pub fn list_kind<'t: 'a, 'a, V: Value<'a>>(
 }
 
 /// Whether nothing is known of the list at `cursor`, given the elements of all sides of it that are there.
-pub fn is_unknown<'t: 'a, 'a, V: Value<'a>>(cursor: Cursor<'t>, sides: &[Vec<V>]) -> bool {
+pub fn is_unknown<'t: 'a, 'a, L: Elements<'a>>(cursor: Cursor<'t>, sides: &[L]) -> bool {
     cursor.known().is_none_or(|known| cursor.is_guessed() && told_apart(&known, sides).is_err())
 }
 
 /// Checks that the elements of all sides have what tells them apart in a list of a kind.
-fn told_apart<'a, V: Value<'a>>(kind: &ListKind<MergeKey<'a>>, sides: &[Vec<V>]) -> Result<(), Unkeyed> {
+fn told_apart<'a, L: Elements<'a>>(kind: &ListKind<MergeKey<'a>>, sides: &[L]) -> Result<(), Unkeyed> {
     match kind {
         ListKind::Map(keys) => {
-            for side in sides {
-                if let Some(i) = side.iter().position(|e| element_key(*e, keys).is_none()) {
+            for side in sides.iter().filter(|side| side.keyed(keys) < Keyed::Each) {
+                if let Some(i) = side.each().position(|e| element_key(e, keys).is_none()) {
                     return Err(Unkeyed::Element(format!("element [{i}] has no merge key `{}`", keys[0].name)));
                 }
             }
         }
         ListKind::Set => {
-            if sides.iter().flatten().next().is_some() && sides.iter().flatten().all(|e| e.is_container()) {
+            let mut all = sides.iter().flat_map(L::each).peekable();
+            if all.peek().is_some() && all.all(|e| e.is_container()) {
                 return Err(Unkeyed::SetOfContainers);
             }
-            for side in sides {
-                if let Some(i) = side.iter().position(|e| e.is_container()) {
+            for side in sides.iter().filter(|side| !side.are_scalars()) {
+                if let Some(i) = side.each().position(|e| e.is_container()) {
                     return Err(Unkeyed::Element(format!("element [{i}] is no scalar, as a set must have")));
                 }
             }
@@ -448,8 +449,8 @@ fn told_apart<'a, V: Value<'a>>(kind: &ListKind<MergeKey<'a>>, sides: &[Vec<V>])
     Ok(())
 }
 
-fn infer<'a, V: Value<'a>>(sides: &[Vec<V>]) -> ListKind<MergeKey<'static>> {
-    if sides.iter().all(Vec::is_empty) {
+fn infer<'a, L: Elements<'a>>(sides: &[L]) -> ListKind<MergeKey<'static>> {
+    if sides.iter().all(|side| side.each().next().is_none()) {
         return ListKind::Atomic;
     }
     let found = ASSOCIATIVE_KEYS.iter().find(|key| is_key(key, sides));
@@ -457,10 +458,11 @@ fn infer<'a, V: Value<'a>>(sides: &[Vec<V>]) -> ListKind<MergeKey<'static>> {
 }
 
 /// Whether every element of every side has a field as a scalar, with values unique within each side.
-pub fn is_key<'a, V: Value<'a>>(field: &'a str, sides: &[Vec<V>]) -> bool {
+pub fn is_key<'a, L: Elements<'a>>(field: &'a str, sides: &[L]) -> bool {
+    let keys = [MergeKey::from(field)];
     sides.iter().all(|side| {
         let mut seen = HashSet::new();
-        side.iter().all(|e| element_key(*e, &[field.into()]).is_some_and(|k| seen.insert(k)))
+        side.keyed(&keys) == Keyed::Unique || side.each().all(|e| element_key(e, &keys).is_some_and(|k| seen.insert(k)))
     })
 }
 
@@ -652,6 +654,7 @@ mod tests {
             Ok(ListKind::Map(vec!["name".into()]))
         );
         let doc = Document::parse("[{name: a}]").expect("valid");
-        assert!(list_kind(a.field("b"), &[doc.roots().next().expect("root").elements().collect()]).is_err());
+        let list: Vec<NodeRef<'_>> = doc.roots().next().expect("root").elements().collect();
+        assert!(list_kind(a.field("b"), &[list]).is_err());
     }
 }

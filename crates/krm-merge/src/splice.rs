@@ -120,6 +120,9 @@ fn is_blank(text: &str, line: usize) -> bool {
 
 /// The block scalar with which lines end that are a document of their own.
 fn last_block(lines: &str) -> Option<BlockScalar> {
+    if !lines.contains(['|', '>']) {
+        return None;
+    }
     let doc = Document::parse(lines).ok()?;
     Some(BlockScalar::last_of(doc.roots().last()?)?.0)
 }

@@ -50,9 +50,9 @@ pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<View<'_, 'a>>) {
     let Wants::Inside(root) = &mut change.wants else { return };
     let Some(metadata) = find(root, "metadata") else { return };
     let Wants::Inside(metadata) = &mut metadata.wants else { return };
-    let of_dest = dest.and_then(|dest| dest.field("metadata")?.field("annotations"));
-    let of_host = of_dest.filter(|annotations| annotations.fields().iter().any(|(key, _)| is_transport(key)));
-    if metadata.others == Others::Go && of_host.is_some() && find(metadata, "annotations").is_none() {
+    let of_dest = || dest.and_then(|dest| dest.field("metadata")?.field("annotations"));
+    let of_host = || of_dest().filter(|annotations| annotations.fields().iter().any(|(key, _)| is_transport(key)));
+    if metadata.others == Others::Go && find(metadata, "annotations").is_none() && of_host().is_some() {
         metadata.children.push(Child { id: ChildId::Field("annotations"), node: None, change: nothing() });
     }
     let only_host = |node: NodeRef<'_>| node.is_map() && node.fields().all(|(k, _)| is_transport(k.string()));
@@ -62,7 +62,12 @@ pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<View<'_, 'a>>) {
         metadata.children.retain(|c| c.id != ChildId::Field("annotations"));
         return;
     }
-    if let Some(of_dest) = of_host {
+    let clears = match &annotations.wants {
+        Wants::Nothing => true,
+        Wants::Inside(inside) => inside.others == Others::Go,
+        _ => false,
+    };
+    if clears && let Some(of_dest) = of_host() {
         clear_only_others(annotations, of_dest);
     }
     let Wants::Inside(inside) = &mut annotations.wants else { return };

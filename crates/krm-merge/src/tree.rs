@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use crate::child::{By, ChildId, Index, Value};
+use crate::child::{By, ChildId, Elements, Index, Keyed, MergeKey, Value};
 use crate::path::{ElementKey, FieldPath};
 use crate::sides::Sides;
 use crate::yaml::{Kind, NodeRef, Scalar, same};
@@ -57,6 +57,8 @@ pub struct Branch<'a> {
     pub contested: Option<Box<Contested<'a>>>,
     /// The identities of the entries, where they have been looked up; `None` once entries were inserted.
     index: Option<Index<'a>>,
+    /// How many of the entries that are there have no identity, if there is an index. It may be too high, for entries go.
+    nameless: usize,
 }
 
 /// An order of elements that dest and the other side both changed, and not in the same way.
@@ -182,9 +184,24 @@ pub enum View<'t, 'a> {
     Branch(&'t Branch<'a>),
 }
 
+/// The elements of a list as a rule reads them: each on its own, or those of a tree.
+#[derive(Clone, Debug)]
+pub enum List<'t, 'a> {
+    /// These.
+    Views(Vec<View<'t, 'a>>),
+    /// Those of this list, of which more may be known.
+    Branch(&'t Branch<'a>),
+}
+
 impl<'a> From<Conflict<'a>> for Tree<'a> {
     fn from(conflict: Conflict<'a>) -> Self {
         Self::Conflict(Box::new(conflict))
+    }
+}
+
+impl<'a> From<Branch<'a>> for Tree<'a> {
+    fn from(branch: Branch<'a>) -> Self {
+        Self::Branch(Box::new(branch))
     }
 }
 
@@ -271,6 +288,28 @@ impl<'a> Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
+    /// With the node itself in the place of each map and list in which all children are as they are written.
+    #[must_use]
+    pub fn folded(mut self) -> Self {
+        self.fold();
+        self
+    }
+
+    fn fold(&mut self) {
+        match self {
+            Self::Node(_) | Self::Made(_) => {}
+            Self::Conflict(conflict) => {
+                [&mut conflict.dest, &mut conflict.taken].into_iter().flatten().for_each(Self::fold)
+            }
+            Self::Branch(branch) => {
+                branch.entries.iter_mut().filter_map(|entry| entry.value.as_mut()).for_each(Self::fold);
+                if branch.is_untouched() {
+                    *self = Self::Node(branch.like);
+                }
+            }
+        }
+    }
+
     /// With the children of a map or list changed; anything else has none.
     pub fn edited(self, by: &By<'a>, edit: impl FnOnce(&mut Branch<'a>)) -> Self {
         let mut branch = match self {
@@ -350,12 +389,12 @@ impl<'a> Branch<'a> {
     pub fn of(like: NodeRef<'a>, by: By<'a>) -> Self {
         let children = like.resolve().written().enumerate();
         let entries = children.map(|(i, (key, value))| Entry::kept(i, key, value)).collect();
-        Self { like, by, entries, contested: None, index: None }
+        Self { like, by, entries, contested: None, index: None, nameless: 0 }
     }
 
     /// A map or list with these children.
     pub fn with(like: NodeRef<'a>, by: By<'a>, entries: Vec<Entry<'a>>) -> Self {
-        Self { like, by, entries, contested: None, index: None }
+        Self { like, by, entries, contested: None, index: None, nameless: 0 }
     }
 
     /// Prepares for look-ups of children that are told apart in this way.
@@ -364,29 +403,35 @@ impl<'a> Branch<'a> {
             self.by = by.clone();
             self.index = None;
         }
-        self.index(asked);
+        self.indexed().expect(asked);
     }
 
-    fn index(&mut self, asked: usize) -> &Index<'a> {
-        let index = match self.index.take() {
-            Some(mut index) => {
-                index.expect(asked);
-                index
-            }
-            None => Index::of(self.entries.iter().enumerate().map(|(i, e)| id_of(&self.by, i, e)).collect(), asked),
-        };
+    fn indexed(&mut self) -> &mut Index<'a> {
+        let index = self.index.take().unwrap_or_else(|| {
+            let ids: Vec<_> = self.entries.iter().enumerate().map(|(i, e)| id_of(&self.by, i, e)).collect();
+            self.nameless = self.entries.iter().zip(&ids).filter(|(e, id)| e.value.is_some() && id.is_none()).count();
+            Index::of(ids)
+        });
         self.index.insert(index)
+    }
+
+    /// The identities of the entries, for a look-up.
+    fn index(&mut self) -> &Index<'a> {
+        if self.index.is_none() {
+            self.indexed().expect(1);
+        }
+        self.indexed()
     }
 
     /// The places among the entries of the children of this identity that are not gone.
     pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> Vec<usize> {
-        let found: Vec<usize> = self.index(1).find(id).collect();
+        let found: Vec<usize> = self.index().find(id).collect();
         found.into_iter().filter(|i| self.entries[*i].value.is_some()).collect()
     }
 
     /// The place among the entries of the first child of this identity, gone or not.
     pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
-        self.index(1).find(id).next()
+        self.index().find(id).next()
     }
 
     /// Whether a child of this identity was there and is gone.
@@ -399,20 +444,34 @@ impl<'a> Branch<'a> {
         self.by == *by && self.index.is_some()
     }
 
-    /// The first child of this identity that is not gone.
+    /// The first child of this identity that is not gone, where children are looked up already.
     pub fn first(&self, id: &ChildId<'a>) -> Option<View<'_, 'a>> {
         let found = self.index.as_ref()?.find(id).find_map(|at| self.entries.get(at)?.value.as_ref());
         found.and_then(Tree::view)
     }
 
-    /// The merge keys of the elements that are there.
-    pub fn keys(&self) -> impl Iterator<Item = &ElementKey<'a>> {
-        let index = self.index.iter();
-        let ids = index.flat_map(|index| self.entries.iter().enumerate().map(|(at, entry)| (index.id(at), entry)));
-        ids.filter_map(|(id, entry)| match id {
-            Some(ChildId::Key(key)) if entry.value.is_some() => Some(key),
-            _ => None,
-        })
+    /// The merge keys, each once, of the elements that are not gone and have the first of several in common with this one; none where elements
+    /// are not looked up yet.
+    pub fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
+        let Some(index) = &self.index else { return Vec::new() };
+        index.keys_alike(key, |at| self.entries.get(at).is_some_and(|entry| entry.value.is_some()))
+    }
+
+    /// A field of its own that is not gone.
+    fn field(&self, name: &str) -> Option<View<'_, 'a>> {
+        if self.by == By::Field
+            && let Some(index) = &self.index
+        {
+            let id = ChildId::Field(name);
+            let value = index.find(&id).find_map(|at| self.entries.get(at)?.value.as_ref());
+            return value.and_then(Tree::view);
+        }
+        let is_meant = |key: &Key<'a>| match key {
+            Key::Node(key) => ChildId::of_field(*key) == Some(ChildId::Field(name)),
+            Key::Made(made) => *made == name,
+        };
+        let found = self.entries.iter().filter(|entry| entry.key.as_ref().is_some_and(is_meant));
+        found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
     }
 
     /// The identity of the entry at a place, worked out anew.
@@ -422,15 +481,39 @@ impl<'a> Branch<'a> {
 
     /// The identity of the entry at a place.
     pub fn id(&mut self, place: usize) -> Option<ChildId<'a>> {
-        self.index(1).id(place).cloned()
+        self.index().id(place).cloned()
+    }
+
+    /// What is known of what tells its children apart.
+    pub fn keyed(&self) -> Keyed {
+        match &self.index {
+            Some(index) if self.nameless == 0 && index.is_unique() => Keyed::Unique,
+            Some(_) if self.nameless == 0 => Keyed::Each,
+            _ => Keyed::Unknown,
+        }
     }
 
     /// Adds a child behind all others.
     pub fn push(&mut self, entry: Entry<'a>) {
         if let Some(index) = &mut self.index {
-            index.push(id_of(&self.by, self.entries.len(), &entry));
+            let id = id_of(&self.by, self.entries.len(), &entry);
+            self.nameless += usize::from(id.is_none());
+            index.push(id);
         }
         self.entries.push(entry);
+    }
+
+    /// Puts the entries into another order, given by their places so far.
+    pub fn put(&mut self, order: &[usize]) {
+        if order.is_sorted() {
+            return;
+        }
+        let mut entries: Vec<Option<Entry<'a>>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
+        // With room for what comes next.
+        self.entries.reserve(entries.capacity());
+        self.entries.extend(order.iter().filter_map(|at| entries.get_mut(*at)?.take()));
+        let is_each_once = self.entries.len() == entries.len() && order.len() == entries.len();
+        self.index = self.index.take().filter(|_| is_each_once).map(|index| index.reordered(order));
     }
 
     /// Puts the entries into another order, or others among them.
@@ -446,7 +529,7 @@ impl<'a> Branch<'a> {
 
     /// The node itself where all children are as they are written.
     pub fn into_tree(self) -> Tree<'a> {
-        if self.is_untouched() { Tree::Node(self.like) } else { Tree::Branch(Box::new(self)) }
+        if self.is_untouched() { Tree::Node(self.like) } else { self.into() }
     }
 
     /// Brings `<<` entries back that were written out, where in the end everything is as they bring it in.
@@ -557,7 +640,7 @@ impl<'t, 'a> View<'t, 'a> {
         match self {
             Self::Node(node) => Tree::Node(node),
             Self::Made(made) => Tree::Made(made.clone()),
-            Self::Branch(branch) => Tree::Branch(Box::new(branch.clone())),
+            Self::Branch(branch) => branch.clone().into(),
         }
     }
 
@@ -583,6 +666,14 @@ impl<'t, 'a> View<'t, 'a> {
     /// Its decoded text, if it is a scalar that is not null.
     pub fn text(self) -> Option<Cow<'a, str>> {
         (!self.is_container() && !self.is_null()).then(|| self.string())
+    }
+
+    /// The elements of a list, as a rule reads them.
+    pub fn list(self) -> List<'t, 'a> {
+        match self {
+            Self::Branch(branch) if self.is_list() => List::Branch(branch),
+            view => List::Views(view.elements()),
+        }
     }
 
     /// The elements of a list; none of anything else.
@@ -671,20 +762,39 @@ pub fn fields_in<'a>(merged: NodeRef<'a>) -> impl Iterator<Item = (NodeRef<'a>, 
     one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields)
 }
 
+impl<'t, 'a> Elements<'a> for List<'t, 'a> {
+    type Element = View<'t, 'a>;
+
+    fn each(&self) -> impl Iterator<Item = View<'t, 'a>> {
+        let (views, branch) = match self {
+            Self::Views(views) => (&views[..], None),
+            Self::Branch(branch) => (&[][..], Some(*branch)),
+        };
+        let of_branch = branch.into_iter().flat_map(|branch| branch.children().filter_map(|(_, value)| value.view()));
+        views.iter().copied().chain(of_branch)
+    }
+
+    fn keyed(&self, keys: &[MergeKey<'_>]) -> Keyed {
+        match self {
+            Self::Branch(branch) if branch.by.keys() == keys => branch.keyed(),
+            _ => Keyed::Unknown,
+        }
+    }
+
+    fn are_scalars(&self) -> bool {
+        matches!(self, Self::Branch(branch) if branch.by == By::Value && branch.keyed() >= Keyed::Each)
+    }
+}
+
 impl<'t, 'a> Value<'a> for View<'t, 'a> {
     fn field(self, name: &str) -> Option<Self> {
         match self {
             Self::Node(node) => node.get(name).map(View::Node),
             Self::Made(_) => None,
-            Self::Branch(branch) => {
-                let own = branch.children().find(|(key, _)| {
-                    key.is_some_and(|k| {
-                        k.name() == name && k.node().is_none_or(|k| !k.is_container() && !k.is_merge_key())
-                    })
-                });
-                let merged = || branch.merge_entries().flat_map(fields_in).find(|f| f.0.string() == name);
-                own.and_then(|(_, value)| value.view()).or_else(|| Some(View::Node(merged()?.1)))
-            }
+            Self::Branch(branch) => branch.field(name).or_else(|| {
+                let merged = branch.merge_entries().flat_map(fields_in).find(|f| f.0.string() == name);
+                merged.map(|(_, value)| View::Node(value))
+            }),
         }
     }
 

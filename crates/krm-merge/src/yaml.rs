@@ -8,6 +8,7 @@
 mod block_scalar;
 
 mod error;
+mod line;
 mod node;
 mod parse;
 mod place;
@@ -15,13 +16,15 @@ mod quote;
 mod scalar;
 
 pub use error::{Error, Position};
+pub use line::{LineStarts, ends_line, line_end, line_start, lines, next_line, starts_line, whole_lines};
 pub use node::{Document, Kind, NodeRef, Style, same};
-pub use place::{Place, comment_of, comment_text, comments_above, extent, next_line, same_comment};
+#[doc(hidden)]
+pub use parse::parsed;
+pub use place::{Place, comment_of, comment_text, comments_above, extent, same_comment};
 pub use quote::{plain_or_quoted, quoted_json};
 pub use scalar::{Number, Scalar};
 
 pub(crate) use block_scalar::{BlockScalar, Chomping};
 
-pub(crate) use error::{line_end, line_start};
 pub(crate) use place::{below, comment_place, own_line_comment};
 pub(crate) use quote::{Context, needs_escapes, scalar as quoted};

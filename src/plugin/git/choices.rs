@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::sides::Sides;
-use krm_merge::yaml::next_line;
+use krm_merge::yaml::{LineStarts, ends_line};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// A part of a text.
@@ -56,33 +56,90 @@ pub struct Lines {
 
 /// A range of our text as edits change it, which are sorted by their places; where they differ, someone has to choose.
 pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: &[Lines]) -> Vec<Part> {
+    let starts = LineStarts::of(text);
+    let ruled = Sides::of(|side| Ruled::of(&starts, &edits[side]));
+    let places = Places::of(places);
+    let regions = regions(text, &ruled, &places);
+    // Our edits that belong to no region, in their order.
+    let is_free = |lines: &Range<usize>| !near(&regions, lines).any(|at| overlaps(lines, &regions[at]));
+    let of_ours = ruled.dest.edits.iter().zip(&ruled.dest.lines);
+    let free: Vec<&Edit> = of_ours.filter(|(_, lines)| is_free(lines)).map(|(edit, _)| edit).collect();
+    let between = |range: Range<usize>| {
+        let first = free.partition_point(|edit| edit.range.start < range.start);
+        let own = free[first..].iter().take_while(|edit| edit.range.end <= range.end);
+        applied(text, range.clone(), own.map(|edit| (*edit).clone()).collect())
+    };
     let mut parts = Vec::new();
-    let regions = regions(text, edits, places);
     let mut at = range.start;
     for region in &regions {
-        parts.push(Part::Same(between(text, at..region.start, &edits.dest, &regions)));
-        let is_in_text = |place: &&Lines| place.range.start <= region.start && region.end <= place.range.end;
-        let grain = places.iter().find(is_in_text).map_or(Grain::Whole, |place| place.grain);
-        let within = |edits: &Vec<Edit>| {
-            let own = edits.iter().filter(|edit| touches(text, edit, region)).cloned().collect();
-            applied(text, region.clone(), own)
-        };
-        let texts = Sides::of(|side| within(&edits[side]));
+        parts.push(Part::Same(between(at..region.start)));
+        let grain = places.around(region).map_or(Grain::Whole, |place| place.grain);
+        let texts = Sides::of(|side| applied(text, region.clone(), ruled[side].within(region)));
         parts.push(Part::of(Choice { texts, grain }));
         at = region.end;
     }
-    parts.push(Part::Same(between(text, at..range.end, &edits.dest, &regions)));
+    parts.push(Part::Same(between(at..range.end)));
     parts
 }
 
-/// The text between two regions.
-fn between(text: &str, range: Range<usize>, edits: &[Edit], regions: &[Range<usize>]) -> String {
-    let is_free = |edit: &&Edit| {
-        range.start <= edit.range.start
-            && edit.range.end <= range.end
-            && regions.iter().all(|region| !touches(text, edit, region))
-    };
-    applied(text, range.clone(), edits.iter().filter(is_free).cloned().collect())
+/// Edits of our text, sorted by their places, each with the lines that it changes.
+struct Ruled<'e> {
+    edits: &'e [Edit],
+    lines: Vec<Range<usize>>,
+}
+
+impl<'e> Ruled<'e> {
+    fn of(starts: &LineStarts, edits: &'e [Edit]) -> Self {
+        Self { edits, lines: edits.iter().map(|edit| lines_of(starts, edit)).collect() }
+    }
+
+    /// The edits that belong to a region.
+    fn within(&self, region: &Range<usize>) -> Vec<Edit> {
+        near(&self.lines, region)
+            .filter(|at| overlaps(&self.lines[*at], region))
+            .map(|at| self.edits[at].clone())
+            .collect()
+    }
+}
+
+/// The places among sorted ranges of those that a range may have something in common with.
+fn near(sorted: &[Range<usize>], range: &Range<usize>) -> Range<usize> {
+    let first = sorted.partition_point(|other| other.end < range.start);
+    first..first + sorted[first..].partition_point(|other| other.start <= range.end)
+}
+
+/// The places in conflict, each once, sorted by where they begin.
+struct Places<'p> {
+    /// With the number that each has among all.
+    sorted: Vec<(usize, &'p Lines)>,
+    /// How far each and those before it reach.
+    reach: Vec<usize>,
+}
+
+impl<'p> Places<'p> {
+    fn of(places: &'p [Lines]) -> Self {
+        let mut sorted: Vec<(usize, &Lines)> = places.iter().enumerate().collect();
+        sorted.sort_by_key(|(_, place)| (place.range.start, place.range.end));
+        sorted.dedup_by(|b, a| a.1.range == b.1.range);
+        let reach = sorted.iter().scan(0, |reach, (_, place)| {
+            *reach = place.range.end.max(*reach);
+            Some(*reach)
+        });
+        Self { reach: reach.collect(), sorted }
+    }
+
+    /// The first of those that are meant, all of which touch a range.
+    fn first(&self, range: &Range<usize>, is_meant: impl Fn(&Lines) -> bool) -> Option<&'p Lines> {
+        let end = self.sorted.partition_point(|(_, place)| place.range.start <= range.end);
+        let touching = (0..end).rev().take_while(|at| self.reach[*at] >= range.start);
+        let meant = touching.map(|at| self.sorted[at]).filter(|(_, place)| is_meant(place));
+        meant.min_by_key(|(number, _)| *number).map(|(_, place)| place)
+    }
+
+    /// The place in which a region lies.
+    fn around(&self, region: &Range<usize>) -> Option<&'p Lines> {
+        self.first(region, |place| place.range.start <= region.start && region.end <= place.range.end)
+    }
 }
 
 /// A range of the text with edits carried out, which are disjoint.
@@ -91,20 +148,21 @@ fn applied(text: &str, range: Range<usize>, edits: Vec<Edit>) -> String {
 }
 
 /// The lines of our text in which edits differ, sorted and disjoint. An empty one lies between two lines.
-fn regions(text: &str, edits: &Sides<Vec<Edit>>, places: &[Lines]) -> Vec<Range<usize>> {
-    let around = |edit: &Edit| {
-        let lines = lines_of(text, edit);
-        let within = |place: &&Lines| overlaps(&lines, &place.range) && lines.end <= place.range.end;
-        places.iter().find(within).map_or(lines.clone(), |place| place.range.clone())
+fn regions(text: &str, edits: &Sides<Ruled<'_>>, places: &Places<'_>) -> Vec<Range<usize>> {
+    let around = |lines: &Range<usize>| {
+        let place = places.first(lines, |place| overlaps(lines, &place.range) && lines.end <= place.range.end);
+        place.map_or(lines.clone(), |place| place.range.clone())
     };
     let mut all: Vec<Range<usize>> = differing(&edits.dest, &edits.updated).into_iter().map(around).collect();
     loop {
         all = joined(text, all);
         let mut grown = all.clone();
-        for edit in [&edits.original, &edits.updated, &edits.dest].into_iter().flatten() {
-            let lines = lines_of(text, edit);
-            for region in grown.iter_mut().filter(|region| overlaps(&lines, region)) {
-                *region = region.start.min(lines.start)..region.end.max(lines.end);
+        for lines in [&edits.original, &edits.updated, &edits.dest].into_iter().flat_map(|side| &side.lines) {
+            for at in near(&grown, lines) {
+                let region = &mut grown[at];
+                if overlaps(lines, region) {
+                    *region = region.start.min(lines.start)..region.end.max(lines.end);
+                }
             }
         }
         if grown == all {
@@ -114,14 +172,16 @@ fn regions(text: &str, edits: &Sides<Vec<Edit>>, places: &[Lines]) -> Vec<Range<
     }
 }
 
-/// The edits that only one of two lists has.
-fn differing<'e>(ours: &'e [Edit], theirs: &'e [Edit]) -> Vec<&'e Edit> {
-    let key = |edits: &'e [Edit]| edits.iter().map(|e| (e.range.start, e.range.end, &*e.text)).collect::<Vec<_>>();
+/// The lines of the edits that only one of two lists has.
+fn differing<'e>(ours: &'e Ruled<'_>, theirs: &'e Ruled<'_>) -> Vec<&'e Range<usize>> {
+    let key = |side: &'e Ruled<'_>| -> Vec<(usize, usize, &'e str)> {
+        side.edits.iter().map(|e| (e.range.start, e.range.end, &*e.text)).collect()
+    };
     let mut out = Vec::new();
     for op in capture_diff_slices(Algorithm::Myers, &key(ours), &key(theirs)) {
         if !matches!(op, DiffOp::Equal { .. }) {
-            out.extend(&ours[op.old_range()]);
-            out.extend(&theirs[op.new_range()]);
+            out.extend(&ours.lines[op.old_range()]);
+            out.extend(&theirs.lines[op.new_range()]);
         }
     }
     out
@@ -144,25 +204,19 @@ fn joined(text: &str, mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 /// The lines that an edit changes: empty where it only adds whole lines.
-fn lines_of(text: &str, edit: &Edit) -> Range<usize> {
+fn lines_of(starts: &LineStarts, edit: &Edit) -> Range<usize> {
     let Range { start, end } = edit.range;
-    let is_start = |at: usize| at == 0 || text[..at].ends_with('\n');
-    if is_start(start) && is_start(end) && (edit.text.is_empty() || edit.text.ends_with('\n')) {
+    let is_start = |at: usize| starts.starts_line(at);
+    if is_start(start) && is_start(end) && (edit.text.is_empty() || ends_line(&edit.text)) {
         return edit.range.clone();
     }
-    let first = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    first..if is_start(end) && end > start { end } else { next_line(text, end) }
+    starts.line_start(start)..if is_start(end) && end > start { end } else { starts.next_line(end) }
 }
 
 /// Whether two ranges are one, or have more in common than an edge. What is inserted where a range begins belongs to it.
 fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
     let begins = |empty: &Range<usize>, other: &Range<usize>| empty.is_empty() && other.contains(&empty.start);
     one == other || (one.start < other.end && other.start < one.end) || begins(one, other) || begins(other, one)
-}
-
-/// Whether an edit belongs to a region.
-fn touches(text: &str, edit: &Edit, region: &Range<usize>) -> bool {
-    overlaps(&lines_of(text, edit), region)
 }
 
 #[cfg(test)]
@@ -200,6 +254,40 @@ mod tests {
         // Each for itself: what goes, and what comes behind it.
         let want = ["a: 1\n", "b: 1\n|", "|n: 1\n", "c: 1\n"];
         assert_eq!(parts_of(&[], &[(5..10, ""), (10..10, "n: 1\n")], &[]), want);
+    }
+
+    #[test]
+    fn a_line_ends_at_each_kind_of_break() {
+        for line_break in ["\n", "\r\n", "\r"] {
+            let text = TEXT.replace('\n', line_break);
+            let at = 5 + line_break.len() - 1;
+            let edit = |range: Range<usize>, text: &str| vec![Edit { range, text: text.to_owned() }];
+            let (ours, theirs) = (edit(at + 3..at + 4, "2"), edit(at + 3..at + 4, "3"));
+            let edits = Sides { original: Vec::new(), updated: theirs, dest: ours };
+            let all = parts(&text, 0..text.len(), &edits, &[]);
+            let [Part::Same(above), Part::Choice(choice), Part::Same(below)] = &all[..] else { panic!("{all:?}") };
+            assert_eq!([above, below], [&format!("a: 1{line_break}"), &format!("c: 1{line_break}")]);
+            assert_eq!(choice.texts.dest, format!("b: 2{line_break}"));
+            assert_eq!(choice.texts.updated, format!("b: 3{line_break}"));
+        }
+    }
+
+    /// With the work of each for all others this would take hours.
+    #[test]
+    fn the_work_grows_with_the_choices() {
+        const COUNT: usize = 20_000;
+        for line_break in ["\n", " "] {
+            let text = ["ab", line_break].concat().repeat(COUNT);
+            let edits = |to: &str| -> Vec<Edit> {
+                (0..COUNT).map(|i| Edit { range: 3 * i..3 * i + 1, text: to.to_owned() }).collect()
+            };
+            let edits = Sides { original: Vec::new(), updated: edits("u"), dest: edits("d") };
+            let lines = |i: usize| if line_break == "\n" { 3 * i..3 * i + 3 } else { 0..text.len() };
+            let places: Vec<Lines> = (0..COUNT).map(|i| Lines { range: lines(i), grain: Grain::Whole }).collect();
+            let all = parts(&text, 0..text.len(), &edits, &places);
+            let choices = all.iter().filter(|part| matches!(part, Part::Choice(_))).count();
+            assert_eq!(choices, if line_break == "\n" { COUNT } else { 1 });
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use krm_merge::edits::Edit;
 use krm_merge::sides::{Side, Sides};
-use krm_merge::yaml::Document;
+use krm_merge::yaml::{Document, ends_line, line_end, line_start, lines, next_line};
 
 use super::versions::{Here, Spot};
 
@@ -94,9 +94,10 @@ impl<'a> Free<'a> {
         let top = line_start(document.source(), place.top(document));
         let inline = document.source()[line_start(document.source(), place.lead)..].bytes().take_while(|b| *b == b' ');
         let column = if place.is_inline(document) { inline.count() } else { place.column(document) };
-        let rest = &source[source[at..].find('\n').map_or(source.len(), |end| at + end + 1)..];
+        let below = next_line(source, at);
         let is_alone = source[line_start(source, at)..at].trim().is_empty();
-        let is_apart = is_alone && next.is_some() && rest.lines().next().is_some_and(|line| line.trim().is_empty());
+        let is_blank = below < source.len() && source[below..line_end(source, below)].trim().is_empty();
+        let is_apart = is_alone && next.is_some() && is_blank;
         let said = |side: Side| spot.here[side].map(said_above).unwrap_or_default();
         let is_disputed = next.is_some() && said(Side::Original) != said(Side::Dest);
         let at = if next.is_some() { top } else { place.bottom(document) };
@@ -105,7 +106,7 @@ impl<'a> Free<'a> {
 
     /// The line that it makes in our text.
     pub fn edit(&self, source: &str, line_break: &str) -> Edit {
-        let open = if self.at > 0 && !source[..self.at].ends_with('\n') { line_break } else { "" };
+        let open = if self.at > 0 && !ends_line(&source[..self.at]) { line_break } else { "" };
         let blank = if self.is_apart { line_break } else { "" };
         let text = format!("{open}{}{}{line_break}{blank}", " ".repeat(self.column), self.text);
         Edit { range: self.at..self.at, text }
@@ -127,7 +128,8 @@ fn free<'a>(container: Here<'a>, side: Side, children: &[Spot<'a>]) -> Vec<(usiz
 fn said_above(here: Here<'_>) -> Vec<&str> {
     let Some(place) = here.place else { return Vec::new() };
     let source = here.value.document().source();
-    let lines = source[..line_start(source, place.lead)].lines().rev().map(str::trim);
+    let above = lines(&source[..line_start(source, place.lead)]);
+    let lines = above.into_iter().rev().map(str::trim);
     lines.take_while(|line| line.is_empty() || line.starts_with('#')).filter(|line| !line.is_empty()).collect()
 }
 
@@ -149,18 +151,13 @@ pub fn fresh<'a>(comments: Vec<&'a str>, known: Vec<&str>) -> Vec<&'a str> {
 /// Whether a text lacks a comment that a side added. Any line that ends as the comment is taken for it.
 pub fn is_any_lost(text: &str, documents: Sides<&Document<'_>>) -> bool {
     let tails = |line| str::match_indices(line, '#').map(move |(at, _): (usize, &str)| line[at..].trim_end());
-    let shown: HashSet<&str> = text.lines().flat_map(tails).collect();
+    let shown: HashSet<&str> = lines(text).into_iter().flat_map(tails).collect();
     let all = documents.map(|document| {
         let source = document.source();
         document.comments_in(0..source.len()).map(|(start, end)| source[start..end].trim_end()).collect::<HashSet<_>>()
     });
     let is_lost = |comment: &&str| !all.original.contains(comment) && !shown.contains(comment);
     all.updated.iter().chain(&all.dest).any(is_lost)
-}
-
-/// Where the line of an offset begins.
-fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |i| i + 1)
 }
 
 #[cfg(test)]
@@ -178,6 +175,19 @@ mod tests {
         ] {
             let Margins { top, bottom } = Margins::of(text);
             assert_eq!((&text[..top], &text[top..bottom], &text[bottom..]), want);
+        }
+    }
+
+    #[test]
+    fn a_comment_comes_on_a_line_of_its_own() {
+        for (source, line_break, want) in [
+            ("a: 1\n", "\n", "# x\n"),
+            ("a: 1\r\n", "\r\n", "# x\r\n"),
+            ("a: 1\r", "\r", "# x\r"),
+            ("a: 1", "\n", "\n# x\n"),
+        ] {
+            let free = Free { text: "# x", is_apart: false, at: source.len(), column: 0, is_disputed: false };
+            assert_eq!(free.edit(source, line_break).text, want, "{source:?}");
         }
     }
 

@@ -167,3 +167,47 @@ fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {
         .output()
         .context("git must be on PATH")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_merge::yaml::parsed;
+
+    /// How many texts are parsed for these versions, each a ConfigMap with this data.
+    fn parses(name: &str, [original, ours, theirs]: [&str; 3]) -> usize {
+        let folder = std::env::temp_dir().join(format!("krm-merge-driver-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let file = |name: &str, data: &str| {
+            let path = folder.join(name);
+            let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n{data}");
+            fs::write(&path, text).expect("written");
+            path
+        };
+        let args = GitDriver {
+            original: file("original", original),
+            ours: file("ours", ours),
+            theirs: file("theirs", theirs),
+            path: None,
+            marker_size: 7,
+            original_label: "original".to_owned(),
+            ours_label: "ours".to_owned(),
+            theirs_label: "theirs".to_owned(),
+        };
+        let before = parsed();
+        drive(&args).expect("git runs");
+        let count = parsed() - before;
+        fs::remove_dir_all(&folder).expect("removed");
+        count
+    }
+
+    #[test]
+    fn each_side_is_parsed_once() {
+        let conflict = ["  a: 0\n  b: 0\n", "  a: 1\n  b: 0\n", "  a: 2\n  b: 3\n"];
+        assert_eq!(parses("conflict", conflict), 3);
+        assert_eq!(parses("same", ["  a: 0\n", "  a: 1\n", "  a: 1\n"]), 3);
+        // git's text is another one, and is parsed as well.
+        let clean =
+            ["  a: 0\n  x: 0\n  y: 0\n", "  n: 1\n  a: 0\n  x: 0\n  y: 0\n", "  a: 0\n  x: 0\n  m: 1\n  y: 0\n"];
+        assert!(parses("clean", clean) <= 4);
+    }
+}

@@ -1,6 +1,7 @@
 //! Conflict markers around what someone has to choose, in one text.
 
 use krm_merge::sides::{Side, Sides};
+use krm_merge::yaml::{ends_line, whole_lines};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::choices::{Choice, Grain, Part};
@@ -47,7 +48,7 @@ impl Marks<'_> {
 
     /// A text of which each run of lines is chosen for itself.
     fn lines(&self, out: &mut String, texts: Sides<&str>) {
-        let lines = texts.map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+        let lines = texts.map(whole_lines);
         let join = |side: Side, from: usize, to: usize| lines[side][from..to].concat();
         let theirs = matches(&lines.dest, &lines.updated);
         // Without the original only both sides' lines have a say.
@@ -79,7 +80,7 @@ impl Marks<'_> {
             out.push_str(texts.dest);
             return;
         }
-        let mut lines = texts.map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+        let mut lines = texts.map(whole_lines);
         let (mut head, mut tail) = (0, 0);
         // What all three have is in none of the markers, what both sides have only where the user wants to see it.
         let others = match self.style {
@@ -105,6 +106,10 @@ impl Marks<'_> {
         }
         out.push_str(&ours[..head].concat());
         let original = (self.style != Style::Merge).then(|| lines.original.concat());
+        // git sees a mark at the start of its own lines only, which a lone `\r` does not end.
+        if out.ends_with('\r') {
+            out.push('\n');
+        }
         out.push_str(&self.marked(&lines.dest.concat(), original.as_deref(), &lines.updated.concat()));
         out.push_str(&ours[ours.len() - tail..].concat());
     }
@@ -116,8 +121,12 @@ impl Marks<'_> {
             format!("{}{label}{end}", c.repeat(self.size))
         };
         let whole = |text: &str| {
-            let open = !text.is_empty() && !text.ends_with('\n');
-            format!("{text}{}", if open { end } else { "" })
+            let end = match text {
+                _ if text.ends_with('\r') => "\n",
+                _ if text.is_empty() || ends_line(text) => "",
+                _ => end,
+            };
+            format!("{text}{end}")
         };
         let original = original.map(|text| mark("|", self.original) + &whole(text)).unwrap_or_default();
         [mark("<", self.ours), whole(ours), original, mark("=", ""), whole(theirs), mark(">", self.theirs)].concat()
@@ -161,6 +170,7 @@ mod tests {
             "-\na\n<<< HEAD\nb: 1\n===\nb: 2\n>>> topic\nc\n<<< HEAD\nd: 1\n===\nd: 2\ne\n>>> topic\n+\n"
         );
         assert_eq!(text("a\r\nb\r\n", "a\r\n"), "-\na\r\n<<< HEAD\r\nb\r\n===\r\n>>> topic\r\n+\n");
+        assert_eq!(text("a\rb\r", "a\rc\r"), "-\na\r\n<<< HEAD\nb\r\n===\nc\r\n>>> topic\n+\n");
         assert_eq!(text("a\n", "a\n"), "-\na\n+\n");
     }
 

@@ -11,7 +11,9 @@ use krm_merge::path::FieldPath;
 use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Comments, Entry, Key, Layout, Tree};
-use krm_merge::yaml::{Kind, NodeRef, Place, Style, comment_of, comment_text, comments_above, extent, next_line};
+use krm_merge::yaml::{
+    Kind, NodeRef, Place, Style, comment_of, comment_text, comments_above, extent, lines, next_line, whole_lines,
+};
 
 /// What stands at one path in each version that has it: a resource, a field or an element.
 #[derive(Clone, Debug)]
@@ -120,8 +122,8 @@ impl<'a> Spot<'a> {
         let lines = other.foot().unwrap_or_default();
         let column = |here: Here<'a>| here.place.map_or(0, |place| place.column(here.value.document()));
         let document = ours.value.document();
-        let text: String = other.value.document().source()[lines]
-            .lines()
+        let text: String = whole_lines(&other.value.document().source()[lines])
+            .into_iter()
             .map(|line| {
                 let deeper = (line.len() - line.trim_start().len()).saturating_sub(column(other)).max(1);
                 let blanks = if line.trim().is_empty() { 0 } else { column(ours) + deeper };
@@ -140,7 +142,7 @@ impl<'a> Spot<'a> {
     pub fn is_text(&self) -> bool {
         let header = |side: Side| {
             let value = self.here[side]?.value;
-            if value.style() == Style::Literal { value.text().lines().next() } else { None }
+            if value.style() == Style::Literal { lines(value.text()).into_iter().next() } else { None }
         };
         header(Side::Dest).is_some_and(|own| Side::ALL.iter().all(|side| header(*side) == Some(own)))
     }

@@ -46,7 +46,7 @@ impl<'a> Walk<'a> {
             self.path.push(child.id.step(&inside.by), None);
             let result = self.node(Some(Tree::Node(*value)), &child.change, &[])?;
             self.path.pop();
-            if result.is_some_and(|tree| tree.is(*value)) {
+            if result.is_some_and(|tree| tree.folded().is(*value)) {
                 merges.as_asked.insert(child.id.clone());
             } else {
                 self.warnings.truncate(known);

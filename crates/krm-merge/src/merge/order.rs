@@ -4,7 +4,7 @@
 //! merged, stretch by stretch: who alone changed it has it. So what upstream puts before something runs before it, and a merge shows as few
 //! changed lines as it makes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::change::{Inside, Order};
 use crate::child::{By, ChildId, ids_of};
@@ -28,7 +28,8 @@ pub(super) fn arrange<'a>(
     let has_new = branch.entries.len() > known;
     let order = match &inside.order {
         Order::OfDest if is_map && has_new => {
-            beside((0..known).collect(), &places_of(branch, inside.like, &inside.by), |_| false, NewElements::Append)
+            let asked = places_of(branch, inside.like, &inside.by);
+            among((0..known).collect(), |at| at < known, &asked, |_| false, NewElements::Append)
         }
         Order::OfDest if !is_map && place == NewElements::Prepend => {
             let mut named = places_of(branch, inside.like, &inside.by);
@@ -52,18 +53,7 @@ pub(super) fn arrange<'a>(
         }
         Order::OfDest | Order::From(_) | Order::Asked(_) => return,
     };
-    put(branch, &order);
-}
-
-/// Puts the entries in an order of their places.
-fn put(branch: &mut Branch<'_>, order: &[usize]) {
-    if order.is_sorted() {
-        return;
-    }
-    branch.reorder(|entries| {
-        let mut entries: Vec<Option<Entry<'_>>> = entries.into_iter().map(Some).collect();
-        order.iter().filter_map(|at| entries.get_mut(*at)?.take()).collect()
-    });
+    branch.put(&order);
 }
 
 /// The places among the entries of the children of a node, in its order; without those that are not there.
@@ -77,12 +67,23 @@ fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, by: &By<'a>) -> Vec
 /// in that gap; else before the nearest behind it; else at an end.
 fn beside(order: Vec<usize>, other: &[usize], own: impl Fn(usize) -> bool, end: NewElements) -> Vec<usize> {
     let known: HashSet<usize> = order.iter().copied().collect();
-    let mut behind: HashMap<usize, Vec<usize>> = HashMap::new();
+    among(order, |at| known.contains(&at), other, own, end)
+}
+
+/// The same where it is known what the order has.
+fn among(
+    order: Vec<usize>,
+    known: impl Fn(usize) -> bool,
+    other: &[usize],
+    own: impl Fn(usize) -> bool,
+    end: NewElements,
+) -> Vec<usize> {
+    let mut behind: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut before = Vec::new();
     let (mut first, mut last) = (None, None);
     for &at in other {
         match last {
-            _ if known.contains(&at) => {
+            _ if known(at) => {
                 first = first.or(Some(at));
                 last = Some(at);
             }

@@ -10,7 +10,7 @@ use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
-    comments_above, line_end, line_start, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted,
+    comments_above, line_start, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted,
     quoted_json,
 };
 
@@ -154,20 +154,6 @@ impl Text {
 
 fn blanks(n: usize) -> String {
     " ".repeat(n)
-}
-
-/// The lines of a text, whatever breaks them.
-fn lines(text: &str) -> Vec<&str> {
-    let mut lines = Vec::new();
-    let mut at = 0;
-    loop {
-        let end = line_end(text, at);
-        lines.push(&text[at..end]);
-        if end == text.len() {
-            return lines;
-        }
-        at = next_line(text, at);
-    }
 }
 
 impl Layout<'_> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::change::{Change, Wants};
 use crate::diff::diff;
 use crate::limit::Budget;
-use crate::merge::merge;
+use crate::merge::{Merging, merge};
 use crate::patch::{Reader, lower};
 use crate::policy::{NewElements, Renames};
 use crate::schema::{Dialect, Inference, Types};
@@ -46,6 +46,36 @@ fn a_second_source_goes_on_from_the_tree_of_the_first() {
     ] {
         assert_eq!(in_turn(dest, sources), want, "{dest} {sources:?}");
     }
+}
+
+#[test]
+fn what_is_looked_up_stays_known_where_nothing_changes() {
+    let types = Types::new([], Inference::On, Dialect::Server);
+    let dest = parsed("l:\n- {name: a, v: 1}\n- {name: b, v: 2}\n");
+    let source = parsed("l: [{name: b, v: 2}]\n");
+    let mut merging = Merging::of(Some(Tree::Node(root(&dest))));
+    for _ in 0..200 {
+        let there = merging.tree().and_then(Tree::view);
+        let change = lower(root(&source), there, types.root("", ""), Reader::Kyaml).expect("a change").change;
+        merging.apply(FieldPath::default(), &change, NewElements::Append).expect("a tree");
+    }
+    let list = merging.tree().and_then(Tree::view).and_then(|root| root.field("l")).map(View::list);
+    assert_eq!(list.expect("a list").keyed(&["name".into()]), Keyed::Unique);
+    assert!(merging.finish().is_some_and(|tree| tree.is(root(&dest))));
+}
+
+/// Elements keep their places among those that are looked up when the order changes.
+#[test]
+fn an_order_keeps_what_is_looked_up() {
+    let doc = parsed(&format!("[{}]", (0..300).map(|i| format!("{{name: n{i}}}, ")).collect::<String>()));
+    let by = By::Keys(vec!["name".into()]);
+    let mut branch = Branch::of(root(&doc), by.clone());
+    branch.prepare(&by, 300);
+    let order: Vec<usize> = (0..300).rev().collect();
+    branch.put(&order);
+    assert!(branch.is_indexed(&by));
+    let id = branch.id_of(7).expect("an identity");
+    assert_eq!((branch.find(&id), branch.id(7).as_ref()), (vec![7], Some(&id)));
 }
 
 /// A conflict of one field, as a tree: dest has 1, updated wants 2, both came from 0.

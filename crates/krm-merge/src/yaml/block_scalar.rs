@@ -6,9 +6,8 @@
 
 use std::ops::Range;
 
-use super::error::{line_end, line_start};
+use super::line::{line_break_before, line_end, line_start, next_line};
 use super::node::{NodeRef, Style};
-use super::place::{line_break_before, next_line};
 
 /// How a block scalar is written.
 #[derive(Clone, Debug)]

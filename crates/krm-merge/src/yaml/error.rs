@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::line::{line_end, line_start};
 use crate::shown::column;
 
 /// A place in a text, counted from 1 as editors do; columns count characters.
@@ -35,18 +36,6 @@ impl fmt::Display for Position {
 fn breaks(text: &str) -> usize {
     let bytes = text.as_bytes();
     bytes.iter().enumerate().filter(|&(i, &b)| b == b'\n' || (b == b'\r' && bytes.get(i + 1) != Some(&b'\n'))).count()
-}
-
-/// The offset at which the line that holds `offset` begins.
-pub(crate) fn line_start(text: &str, offset: usize) -> usize {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    before.iter().rposition(|&b| b == b'\n' || b == b'\r').map_or(0, |i| i + 1)
-}
-
-/// The offset of the line break that ends the line that holds `offset`, or the end of the text.
-pub(crate) fn line_end(text: &str, offset: usize) -> usize {
-    let offset = offset.min(text.len());
-    text.as_bytes()[offset..].iter().position(|&b| b == b'\n' || b == b'\r').map_or(text.len(), |i| offset + i)
 }
 
 /// What is wrong with a text, and where.

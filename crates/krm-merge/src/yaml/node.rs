@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::error::{Error, Position, line_start};
+use super::error::{Error, Position};
+use super::line::line_start;
 use super::scalar::Scalar;
 
 /// The kinds of node.

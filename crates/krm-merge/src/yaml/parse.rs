@@ -5,13 +5,15 @@
 //! the header line of a block scalar comes late; a block scalar that ends with the text has no final line break.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 
 use super::block_scalar::BlockScalar;
-use super::error::{Error, line_end};
+use super::error::Error;
+use super::line::line_end;
 use super::node::{Document, Kind, NONE, Node, Props, Style};
 
 /// The deepest nesting of maps and lists. Real manifests stay below 50; the functions that walk a tree recurse, and fit with this into a
@@ -54,7 +56,17 @@ struct Builder<'s> {
     expanded: usize,
 }
 
+thread_local! {
+    static PARSED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many texts this thread has parsed: tests hold by it that no text of a run is parsed twice.
+pub fn parsed() -> usize {
+    PARSED.get()
+}
+
 pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
+    PARSED.set(PARSED.get() + 1);
     if source.len() >= NONE as usize {
         return Err(Error::at("", 0, "the text must be smaller than 4 GiB"));
     }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::block_scalar::header_end;
-use super::error::{line_end, line_start};
+use super::line::{line_break_before, line_end, line_start, next_line};
 use super::node::{Document, Kind, NodeRef, Style};
 
 /// Where one child of a block or flow container lies.
@@ -216,21 +216,6 @@ pub(crate) fn own_line_comment(doc: &Document<'_>, line: usize) -> Option<usize>
     let text = &doc.source()[line..];
     let at = line + text.bytes().take_while(|b| *b == b' ' || *b == b'\t').count();
     (text.as_bytes().get(at - line) == Some(&b'#') && doc.is_comment(at)).then_some(at)
-}
-
-/// The start of the next line, or the end of the text.
-pub fn next_line(text: &str, at: usize) -> usize {
-    let end = line_end(text, at);
-    match text.as_bytes().get(end..) {
-        Some([b'\r', b'\n', ..]) => end + 2,
-        Some([_, ..]) => end + 1,
-        _ => end,
-    }
-}
-
-/// The offset of the line break that ends right before `line`.
-pub(super) fn line_break_before(text: &str, line: usize) -> usize {
-    if text[..line].ends_with("\r\n") { line - 2 } else { line.saturating_sub(1) }
 }
 
 #[cfg(test)]

@@ -1,0 +1,135 @@
+//! The lines of a text: where they begin and end, whatever breaks them.
+//!
+//! YAML breaks a line at `\n`, at `\r\n` and at a lone `\r` (5.4 of its specification). Who counts otherwise sees other lines than the parser
+//! does, so all ask here.
+
+/// The offset at which the line that holds `offset` begins.
+pub fn line_start(text: &str, offset: usize) -> usize {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    before.iter().rposition(|&b| b == b'\n' || b == b'\r').map_or(0, |i| i + 1)
+}
+
+/// The offset of the line break that ends the line that holds `offset`, or the end of the text.
+pub fn line_end(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    text.as_bytes()[offset..].iter().position(|&b| b == b'\n' || b == b'\r').map_or(text.len(), |i| offset + i)
+}
+
+/// The start of the next line, or the end of the text.
+pub fn next_line(text: &str, at: usize) -> usize {
+    let end = line_end(text, at);
+    match text.as_bytes().get(end..) {
+        Some([b'\r', b'\n', ..]) => end + 2,
+        Some([_, ..]) => end + 1,
+        _ => end,
+    }
+}
+
+/// Whether a line begins at an offset.
+pub fn starts_line(text: &str, offset: usize) -> bool {
+    let at = text.as_bytes();
+    let is_within_break = offset > 0 && at.get(offset - 1) == Some(&b'\r') && at.get(offset) == Some(&b'\n');
+    line_start(text, offset) == offset && !is_within_break
+}
+
+/// Whether a text ends with a line break.
+pub fn ends_line(text: &str) -> bool {
+    text.ends_with(['\n', '\r'])
+}
+
+/// The lines of a text without what breaks them. Behind the last line break there is one more, which may be empty.
+pub fn lines(text: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    loop {
+        let end = line_end(text, at);
+        lines.push(&text[at..end]);
+        if end == text.len() {
+            return lines;
+        }
+        at = next_line(text, at);
+    }
+}
+
+/// The lines of a text, each with what breaks it.
+pub fn whole_lines(text: &str) -> Vec<&str> {
+    let ends = std::iter::successors(Some(0), |at| Some(next_line(text, *at)).filter(|next| next > at));
+    ends.take_while(|at| *at < text.len()).map(|at| &text[at..next_line(text, at)]).collect()
+}
+
+/// Where the lines of a text begin, for whoever asks often: a look-up does not read the line.
+#[derive(Clone, Debug)]
+pub struct LineStarts {
+    starts: Vec<usize>,
+    end: usize,
+}
+
+impl LineStarts {
+    /// Of a text.
+    pub fn of(text: &str) -> Self {
+        let mut starts = vec![0];
+        let mut at = 0;
+        for line in whole_lines(text) {
+            at += line.len();
+            if ends_line(line) {
+                starts.push(at);
+            }
+        }
+        Self { starts, end: text.len() }
+    }
+
+    /// As [`line_start`].
+    pub fn line_start(&self, offset: usize) -> usize {
+        self.starts[..self.behind(offset)].last().copied().unwrap_or_default()
+    }
+
+    /// As [`next_line`].
+    pub fn next_line(&self, offset: usize) -> usize {
+        self.starts.get(self.behind(offset)).copied().unwrap_or(self.end)
+    }
+
+    /// As [`starts_line`].
+    pub fn starts_line(&self, offset: usize) -> bool {
+        self.line_start(offset) == offset
+    }
+
+    /// The number of the line behind the one that holds an offset.
+    fn behind(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+}
+
+/// The offset of the line break that ends right before `line`.
+pub(super) fn line_break_before(text: &str, line: usize) -> usize {
+    if text[..line].ends_with("\r\n") { line - 2 } else { line.saturating_sub(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_at_each_kind_of_break() {
+        for line_break in ["\n", "\r\n", "\r"] {
+            let text = ["a", "", "bc", ""].join(line_break);
+            assert_eq!(lines(&text), ["a", "", "bc", ""], "{text:?}");
+            let starts: Vec<usize> = (0..=text.len()).filter(|at| starts_line(&text, *at)).collect();
+            let n = line_break.len();
+            assert_eq!(starts, [0, 1 + n, 1 + 2 * n, 3 + 3 * n], "{text:?}");
+            assert_eq!(next_line(&text, 0), 1 + n);
+            assert_eq!(line_start(&text, 2 + 2 * n), 1 + 2 * n);
+            assert_eq!(line_end(&text, 1 + 2 * n), 3 + 2 * n);
+            assert!(ends_line(&text) && !ends_line("a"));
+            assert_eq!(whole_lines(&text).concat(), text);
+            let known = LineStarts::of(&text);
+            for at in (0..=text.len()).filter(|at| *at == 0 || text.get(at - 1..=*at) != Some("\r\n")) {
+                assert_eq!(known.line_start(at), line_start(&text, at), "{text:?} {at}");
+                assert_eq!(known.next_line(at), next_line(&text, at), "{text:?} {at}");
+                assert_eq!(known.starts_line(at), starts_line(&text, at), "{text:?} {at}");
+            }
+            assert_eq!(whole_lines(&text).len(), 3, "{text:?}");
+        }
+        assert_eq!(whole_lines("a\rb"), ["a\r", "b"]);
+        assert!(whole_lines("").is_empty());
+    }
+}
