@@ -18,7 +18,7 @@ use crate::results::{self, Outcome, Results, Severity};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::resource::{Origin, Resource, paths_in_sub_packages};
+use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Document, Error};
 
@@ -121,7 +121,7 @@ fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
     };
     let config = Config::read(node).map_err(in_stdin)?;
     let limit = config.limit;
-    let items: Vec<_> = list.items().enumerate().map(|(i, node)| Resource::read(node, Origin::Item(i))).collect();
+    let items = list.resources();
     let paths = paths_in_sub_packages(&items, &Budget::new(limit))?;
     let items = items.into_iter().zip(&paths).map(|(item, path)| match path {
         Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },

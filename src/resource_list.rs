@@ -3,10 +3,14 @@
 //! Keys come in any order, and fields that nobody here knows stay. Writing is splicing: only what changed in the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
+use std::collections::HashSet;
+
 use crate::results::{self, Outcome, Severity};
 use krm_merge::child::By;
 use krm_merge::edits::TextEdits;
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::list;
+use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, Error, NodeRef};
@@ -63,9 +67,41 @@ impl<'a> ResourceList<'a> {
         Ok(Self { root, items, function_config: root.get("functionConfig").filter(|c| !c.is_null()) })
     }
 
-    /// The items, in order.
-    pub fn items(&self) -> impl Iterator<Item = NodeRef<'a>> {
-        self.items.into_iter().flat_map(NodeRef::elements)
+    /// The resources in order: the items, and in the place of a list among them what stands in it. What the host says of such a list, it
+    /// says of all that is in it; as they go where it goes, none of them can move alone.
+    pub fn resources(&self) -> Vec<Resource<'a>> {
+        let mut all: Vec<Resource<'a>> = Vec::new();
+        for (i, element) in self.items.into_iter().flat_map(NodeRef::elements).enumerate() {
+            let origin = |item, node| match item == i && element.is(node) {
+                true => Origin::Item(i),
+                false => Origin::Listed { item, field: self.field_of(i, node) },
+            };
+            if list::items_of(element).is_none() {
+                if !list::is_open(element) {
+                    all.push(Resource::read(element, origin(all.len(), element)));
+                }
+                continue;
+            }
+            let list = Resource::read(element, Origin::Item(i));
+            for listed in list::resources(element) {
+                all.push(within(Resource::listed(listed, origin(all.len(), listed.node)), &list));
+            }
+        }
+        all
+    }
+
+    /// Where a resource stands: `items[3].items[0]`.
+    fn field_of(&self, item: usize, resource: NodeRef<'a>) -> String {
+        let mut field = format!("items[{item}]");
+        let mut at = self.items.and_then(|items| items.elements().nth(item));
+        while let Some(items) = at.filter(|at| !at.is(resource)).and_then(list::items_of) {
+            let mut elements = items.elements().enumerate();
+            let found = elements.find(|(_, e)| list::resources(*e).iter().any(|listed| listed.node.is(resource)));
+            let Some((i, element)) = found else { break };
+            field.push_str(&format!(".items[{i}]"));
+            at = Some(element);
+        }
+        field
     }
 
     /// The text with edits made inside of items, with items gone and added, and with results at the end of its own.
@@ -103,10 +139,9 @@ impl<'a> ResourceList<'a> {
         let results = results.and_then(|r| r.entries().next());
         let mut root = Branch::of(self.root, By::Field);
         if let Some(items) = self.items.filter(|_| gone.contains(&true) || !added.is_empty()) {
-            let mut list = Branch::of(items, By::Index);
-            for (entry, _) in list.entries.iter_mut().zip(gone).filter(|(_, gone)| **gone) {
-                entry.value = None;
-            }
+            let all = items.elements().flat_map(list::resources);
+            let going: HashSet<usize> = all.zip(gone).filter(|(_, gone)| **gone).map(|(r, _)| r.node.start()).collect();
+            let mut list = list::left(items, &|node| going.contains(&node.start()));
             list.entries.extend(added.into_iter().map(|tree| Entry::new(None, tree)));
             set(&mut root, "items", Tree::Branch(Box::new(list)));
         }
@@ -128,6 +163,20 @@ impl<'a> ResourceList<'a> {
     /// The text that it lies in.
     pub fn text(&self) -> &'a str {
         self.root.document().source()
+    }
+}
+
+/// A resource in a list among the items, with what the host says of the list.
+fn within<'a>(resource: Resource<'a>, list: &Resource<'a>) -> Resource<'a> {
+    let path = resource.path.or(list.path);
+    Resource {
+        path,
+        relative_path: path,
+        index: resource.index.or(list.index),
+        package: resource.package.or(list.package),
+        role: resource.role.or(list.role),
+        located: Located::Nowhere,
+        ..resource
     }
 }
 

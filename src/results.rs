@@ -188,7 +188,7 @@ impl Outcome {
                 let told = format!("the resource must have {rest}");
                 Some(At { text: name.clone(), position: resource.node.position(), told })
             }
-            Origin::Item(_) | Origin::Field(_) => None,
+            Origin::Item(_) | Origin::Listed { .. } | Origin::Field(_) => None,
         };
         let message = format!("{} must have {rest}", resource.whereabouts());
         Self { at, ..Self::new(Severity::Error, message) }.about(resource)

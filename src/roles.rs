@@ -6,6 +6,7 @@ use crate::config::{Config, From, Input, Keep, Mode, Role};
 use crate::results::{Outcome, Severity};
 use crate::target::Target;
 use krm_merge::host::ROLE;
+use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
@@ -117,8 +118,15 @@ pub fn assign<'a>(
 
 /// The resources that stand in the functionConfig.
 fn of_nodes<'a>(field: &str, nodes: &[NodeRef<'a>]) -> Vec<Resource<'a>> {
-    let named = |i: usize| Origin::Field(format!("{field}[{i}]"));
-    nodes.iter().enumerate().map(|(i, node)| Resource::read(*node, named(i))).collect()
+    nodes.iter().enumerate().flat_map(|(i, node)| of_node(&format!("{field}[{i}]"), *node)).collect()
+}
+
+/// The resource that stands in a field, or those of the list there.
+fn of_node<'a>(field: &str, node: NodeRef<'a>) -> Vec<Resource<'a>> {
+    let is_list = list::items_of(node).is_some();
+    Resource::of_document(node, |i| {
+        Origin::Field(if is_list { format!("{field}, resource {}", i + 1) } else { field.to_owned() })
+    })
 }
 
 /// The resources of a text.
@@ -130,7 +138,7 @@ fn of_text<'a>(field: &str, doc: &'a Document<'a>) -> Result<Vec<Resource<'a>>, 
             let what = why_no_resource(root);
             return Err(error(format!("`{field}` must hold resources, which are maps{what}")));
         }
-        members.push(Resource::read(root, Origin::Field(field)));
+        members.append(&mut of_node(&field, root));
     }
     if members.is_empty() {
         return Err(error(format!("`{field}` must hold at least one resource")));

@@ -24,7 +24,7 @@ const MERGE: &[&[&str]] = &[
     &["transport"],
     &["resource"],
     &["refine"],
-    &["splice", "alias", "review", "diff", "patch"],
+    &["splice", "alias", "review", "diff", "patch", "list"],
     &["merge"],
     &["warning", "policy", "change"],
     &["schema"],

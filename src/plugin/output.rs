@@ -13,7 +13,7 @@ use krm_merge_function::results::{Outcome, to_yaml};
 
 use crate::edit::end;
 use crate::merge::Merge;
-use crate::side::{Root, Side, holds, list_of};
+use crate::side::{Root, Side, holds};
 
 /// The files that hold resources, as the merge leaves them. A file that was one of dest's resources is one still where nothing else tells.
 fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
@@ -143,12 +143,10 @@ pub fn names(merge: &Merge) -> Result<Vec<String>> {
 fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a str> {
     let mut out = BTreeMap::new();
     for root in document.roots() {
-        let nodes: Vec<(NodeRef<'_>, &str)> = match list_of(root) {
-            Some(list) => list.elements().map(|e| (e, e.text())).collect(),
-            None => vec![(root, &document.source()[extent(root)])],
-        };
-        for (node, text) in nodes {
-            let Some(identity) = Resource::read(node, Origin::Item(0)).identity else { continue };
+        for resource in Resource::of_document(root, Origin::Item) {
+            let node = resource.node;
+            let text = if node.is_root() { &document.source()[extent(node)] } else { node.text() };
+            let Some(identity) = resource.identity else { continue };
             let group = identity.api_version.rsplit_once('/').map(|(group, _)| format!(".{}", shown::name(group)));
             let (kind, group) = (identity.kind.to_lowercase(), group.unwrap_or_default());
             let name = format!("{}{group}/{}", shown::name(&kind), shown::name(identity.name));

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
+use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
@@ -263,8 +264,7 @@ impl Held {
 
     /// Its resources.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
-        let nodes = self.document().into_iter().flat_map(resource_nodes);
-        nodes.map(|node| Resource::read(node, Origin::Field(String::new())))
+        self.document().into_iter().flat_map(of_document)
     }
 
     /// Its bytes.
@@ -277,28 +277,9 @@ impl Held {
     }
 }
 
-/// The list of a document that is a ResourceList or a List of kubectl's.
-pub fn list_of(root: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    let kind = root.get("kind").and_then(NodeRef::as_str)?;
-    let is_list = kind == "ResourceList" || (kind == "List" && root.at(&["metadata", "name"]).is_none());
-    root.get("items").filter(|items| is_list && items.is_list())
-}
-
-/// Whether a document is such a list with nothing where its items would stand.
-pub fn is_open_list(root: NodeRef<'_>) -> bool {
-    let is_list = matches!(root.get("kind").and_then(NodeRef::as_str), Some("List" | "ResourceList"))
-        && root.get("apiVersion").is_some()
-        && root.at(&["metadata", "name"]).is_none();
-    is_list && root.get("items").is_none_or(NodeRef::is_null)
-}
-
 /// The maps of a document that are resources: its roots, or the elements of a list.
-pub fn resource_nodes<'a>(document: &'a Document<'static>) -> Box<dyn Iterator<Item = NodeRef<'a>> + 'a> {
-    let roots = document.roots().filter(|r| r.is_map());
-    Box::new(roots.filter(|root| !is_open_list(*root)).flat_map(|root| match list_of(root) {
-        Some(list) => list.elements().filter(|e| e.is_map()).collect(),
-        None => vec![root],
-    }))
+pub fn resource_nodes<'a>(document: &'a Document<'static>) -> impl Iterator<Item = NodeRef<'a>> {
+    document.roots().flat_map(list::resources).map(|listed| listed.node)
 }
 
 #[cfg(unix)]
@@ -323,9 +304,13 @@ pub fn holds(path: &str, text: &str) -> bool {
 }
 
 fn holds_resources(document: &Document<'static>) -> bool {
-    let has_list = document.roots().any(|root| list_of(root).is_some() || is_open_list(root));
-    has_list
-        || resource_nodes(document).any(|node| Resource::read(node, Origin::Field(String::new())).identity.is_some())
+    let has_list = document.roots().any(|root| list::items_of(root).is_some() || list::is_open(root));
+    has_list || of_document(document).any(|resource| resource.identity.is_some())
+}
+
+/// The resources of a document, of which nobody knows yet where they come from.
+fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Resource<'a>> {
+    document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Field(String::new())))
 }
 
 /// Parses a file.

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use krm_merge::child::By;
+use krm_merge::list;
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::{Cursor, Dialect, Inference, Types, list_kind};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent};
-
-use crate::side::list_of;
 
 /// A place in a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +36,7 @@ pub fn spots(document: &Document<'_>, ranges: &[Range<usize>]) -> Vec<Spot> {
         if !meets(&whole, ranges) {
             continue;
         }
-        match list_of(root) {
+        match list::items_of(root) {
             None => of_resource(root, whole.start, ranges, &mut found),
             Some(list) => {
                 for element in list.elements() {

@@ -131,7 +131,7 @@ impl<'a> Rules<'a> {
     fn put(&self, source: &Resource<'a>, mut change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         transport::leave_out(&mut change, None);
         let merged = merge(None, &change, self.policy.new_elements).map_err(|e| unmergeable(source, e))?;
-        Ok(merged.tree)
+        Ok(merged.tree.map(|tree| transport::with_type(tree, source)))
     }
 }
 

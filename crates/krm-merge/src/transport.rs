@@ -116,6 +116,19 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
     })
 }
 
+/// Lets an added resource say its type itself, which only the list said that it stood in.
+pub fn with_type<'a>(tree: Tree<'a>, source: &Resource<'a>) -> Tree<'a> {
+    let says = |name: &str| source.node.get(name).is_some();
+    let Some(identity) = source.identity.filter(|_| !says("apiVersion") && !says("kind")) else { return tree };
+    inside(tree, |resource| {
+        let fields = [("apiVersion", identity.api_version), ("kind", identity.kind)].map(|(name, value)| {
+            let value = Made { value: Cow::Borrowed(value), quotes: Quotes::Needed };
+            Entry::new(Some(Key::Made(name)), Tree::Made(value))
+        });
+        resource.reorder(|entries| fields.into_iter().chain(entries).collect());
+    })
+}
+
 /// A field of a map as it is written: its place, key and value.
 fn written<'a>(map: NodeRef<'a>, name: &str) -> Option<(usize, NodeRef<'a>, NodeRef<'a>)> {
     let mut entries = map.resolve().entries().enumerate();

@@ -141,8 +141,18 @@ struct Candidate<'s, 'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot<'a> {
     file: Option<&'a str>,
+    /// What the file is called that was named alone, and not with its folder.
+    name: Option<&'a str>,
     count: usize,
     number: usize,
+}
+
+impl Spot<'_> {
+    /// Whether it may be the same place on another side. A text has no name; two names are two files.
+    fn fits(&self, other: &Self) -> bool {
+        let is_another = matches!((self.name, other.name), (Some(own), Some(others)) if own != others);
+        !is_another && Self { name: None, ..*self } == Self { name: None, ..*other }
+    }
 }
 
 /// How like two resources are, the more telling first.
@@ -237,6 +247,7 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
     let numbers: Vec<usize> = resources.iter().map(&mut number).collect();
     let spot = |(r, number): (&Resource<'a>, usize)| Spot {
         file: r.place(),
+        name: r.relative_path.filter(|_| r.place().is_none()).map(|path| path.rsplit('/').next().unwrap_or(path)),
         count: counts.get(&key(r)).copied().unwrap_or_default(),
         number,
     };
@@ -259,7 +270,7 @@ impl<'a> Candidate<'_, 'a> {
         let cost = self.lines.counts.len().min(other.lines.counts.len());
         let lines = if cost < *left { self.lines.same_of_thousand(&other.lines) } else { 0 };
         *left = left.saturating_sub(cost);
-        let is_in_place = self.spot == other.spot;
+        let is_in_place = self.spot.fits(&other.spot);
         let has_name = own.name == others.name;
         let likeness = Likeness { lines, is_in_place, has_name, has_namespace: own.namespace == others.namespace };
         (is_in_place || lines >= HALF).then_some(likeness)
