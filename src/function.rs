@@ -48,9 +48,12 @@ pub enum Verdict {
     Failed,
 }
 
+/// What messages call the text that came in. Source: `Origin::text`.
+const STDIN: &str = "stdin";
+
 /// Runs the function on the text of a ResourceList.
 pub fn run(stdin: &str) -> Output {
-    let unreadable = |e: Error| Output::of(String::new(), &[Outcome::unreadable("stdin", &e)]);
+    let unreadable = |e: Error| Output::of(String::new(), &[Outcome::unreadable(STDIN, &e)]);
     let doc = match Document::parse(stdin) {
         Ok(doc) => doc,
         Err(e) => return unreadable(e),
@@ -86,6 +89,11 @@ fn usual(list: &ResourceList<'_>) -> Limit {
 
 /// The ResourceList with what became of the items, or with the items as they came where a result is an error.
 fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>, limit: Limit) -> Output {
+    let in_file = |result: Outcome| match result.at.as_ref().is_some_and(|at| at.text == STDIN) {
+        true => result.in_file(|position| list.in_file(position)),
+        false => result,
+    };
+    results = results.into_iter().map(in_file).collect();
     results::sort(&mut results);
     let merged = if verdict(&results) == Verdict::Passed { merged } else { Merged::default() };
     match written(list, merged, &results, limit) {
@@ -112,7 +120,7 @@ fn written(
 }
 
 fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
-    let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
+    let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
     let Some(node) = list.function_config else {
         return Err(Box::new(Outcome::new(
             Severity::Error,

@@ -8,12 +8,13 @@ use std::collections::HashSet;
 use crate::results::{self, Outcome, Severity};
 use krm_merge::child::By;
 use krm_merge::edits::TextEdits;
+use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
-use krm_merge::yaml::{Document, Error, NodeRef};
+use krm_merge::yaml::{Document, Error, NodeRef, Place, Position, Style};
 
 const VERSIONS: [&str; 3] =
     ["config.kubernetes.io/v1", "config.kubernetes.io/v1beta1", "config.kubernetes.io/v1alpha1"];
@@ -88,6 +89,30 @@ impl<'a> ResourceList<'a> {
             }
         }
         all
+    }
+
+    /// A place in the text as the user knows it, in the file that the host says: of the functionConfig, or of an item that is the first of
+    /// its file, for nobody can tell how long the others are there. What the host wrote into it does not count.
+    pub fn in_file(&self, position: Position) -> Option<(String, Position)> {
+        let items =
+            self.items.into_iter().flat_map(|items| items.elements().map(move |e| (e, Place::of_element(items, e))));
+        let config = self.root.entries().find(|(key, _)| key.string() == "functionConfig");
+        let config = config.map(|(key, value)| (value, Place::of_entry(key, value)));
+        let document = self.root.document();
+        let at = |offset: usize| Position::of(document.source(), offset);
+        let is_within = |place: &Place| (at(place.lead).line..=at(place.end).line).contains(&position.line);
+        let (node, place) = config.into_iter().chain(items).find(|(_, place)| is_within(place))?;
+        let resource = Resource::read(node, Origin::Item(0));
+        let is_first = node.style() == Style::Block && resource.index.is_none_or(|index| index == "0");
+        let path = resource.path.filter(|_| is_first)?;
+        let head = node.position();
+        // A comment above the first field is the file's; what stands on the line of its dash or key is the first line, whatever is above.
+        let first =
+            if at(place.open).line < head.line { at(place.open).line + 1 } else { at(place.top(document)).line };
+        let hosts: usize = lines_of_host(node).into_iter().filter(|line| (first..position.line).contains(line)).count();
+        let line = (position.line + 1).saturating_sub(first + hosts).max(1);
+        let column = (position.column + 1).saturating_sub(head.column).max(1);
+        Some((path.to_owned(), Position { line, column }))
     }
 
     /// Where a resource stands: `items[3].items[0]`.
@@ -177,6 +202,29 @@ fn within<'a>(resource: Resource<'a>, list: &Resource<'a>) -> Resource<'a> {
         role: resource.role.or(list.role),
         located: Located::Nowhere,
         ..resource
+    }
+}
+
+/// The lines of an item that its host wrote: its own annotations, and the fields around them in which nothing else is.
+fn lines_of_host(item: NodeRef<'_>) -> Vec<usize> {
+    let text = item.document().source();
+    let lines = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
+        let place = Place::of_entry(key, value);
+        Position::of(text, place.lead).line..=Position::of(text, place.end).line
+    };
+    fn field<'a>(map: NodeRef<'a>, name: &str) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        map.entries().find(|(key, _)| key.string() == name)
+    }
+    let Some(metadata) = field(item, "metadata") else { return Vec::new() };
+    let Some(annotations) = field(metadata.1, "annotations") else { return Vec::new() };
+    let (of_host, others): (Vec<_>, Vec<_>) = annotations.1.entries().partition(|(key, _)| is_transport(key.string()));
+    if of_host.is_empty() || annotations.1.style() == Style::Flow {
+        return Vec::new();
+    }
+    match others.is_empty() {
+        false => of_host.into_iter().flat_map(lines).collect(),
+        true if metadata.1.entries().count() > 1 => lines(annotations).collect(),
+        true => lines(metadata).collect(),
     }
 }
 

@@ -181,6 +181,17 @@ impl Outcome {
         Self { excerpt, at: Some(at), ..Self::new(Severity::Error, format!("{text} {error}")) }
     }
 
+    /// The same with its place in a file that the user knows, where a place in the text is one.
+    #[must_use]
+    pub fn in_file(self, file: impl FnOnce(Position) -> Option<(String, Position)>) -> Self {
+        let Some(at) = &self.at else { return self };
+        let Some((text, position)) = file(at.position) else { return self };
+        let path = text.clone();
+        let at = At { text, position, told: at.told.clone() };
+        let message = message(format!("{}:{position}: {}", at.text, at.told));
+        Self { message, at: Some(at), file: self.file.or(Some(File { path, index: None })), ..self }
+    }
+
     /// A resource lacks a field. `rest` says which one it must have, and why.
     pub fn lacking(resource: &Resource<'_>, rest: &str) -> Self {
         let at = match &resource.origin {
@@ -252,7 +263,9 @@ impl Outcome {
 
     /// One line for stderr, with the resource and the file that the message leaves to the other fields.
     pub fn line(&self) -> String {
-        self.line_with("", &self.message)
+        // What begins with its place in its own file needs no file beside the resource.
+        let is_there = |at: &&At| self.file.as_ref().is_some_and(|file| file.path == at.text);
+        self.at.as_ref().filter(is_there).map_or_else(|| self.line_with("", &self.message), |at| self.line_at(at))
     }
 
     /// The same of an error in a text, which begins with the place.

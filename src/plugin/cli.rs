@@ -72,7 +72,8 @@ pub enum Command {
     /// Show what applying files would change in a cluster, and what someone changed there since; `--apply` sends it
     #[command(after_help = LIVE)]
     Live(Live),
-    /// Make git merge Kubernetes YAML by field: writes the configuration of this clone, and lines of `.gitattributes` to be committed
+    /// Make git merge Kubernetes YAML by field: writes the configuration of this clone, and lines of `.gitattributes` to be committed;
+    /// `--uninstall` takes both back
     GitInstall(GitInstall),
     /// What git runs to merge a file: `git-driver %O %A %B %P`
     GitDriver(GitDriver),
@@ -158,6 +159,10 @@ pub struct Common {
     /// What is printed [default: yaml; nothing with --in-place, diff with --dry-run]
     #[arg(long, short = 'o', value_enum)]
     pub output: Option<Output>,
+    /// With `-o yaml` or `-o json`: leave out Kptfiles and what has the annotation `config.kubernetes.io/local-config`, which are not for
+    /// a cluster
+    #[arg(long)]
+    pub without_local_config: bool,
     /// With the diff, or in its place: how many lines change in which file
     #[arg(long)]
     pub stat: bool,
@@ -303,6 +308,9 @@ pub struct GitInstall {
     /// Which files git merges so; may be given several times
     #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile"])]
     pub pattern: Vec<String>,
+    /// Take the driver out of the configuration and the attributes again
+    #[arg(long, conflicts_with = "pattern")]
+    pub uninstall: bool,
     /// Say what would be written, and write nothing
     #[arg(long)]
     pub dry_run: bool,

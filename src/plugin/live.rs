@@ -26,7 +26,7 @@ use crate::End;
 use crate::cli::{Live, OnConflict, Output};
 use crate::diff;
 use crate::merge::{Merge, is_conflict, merge};
-use crate::output;
+use crate::output::{self, Printed};
 use crate::progress::Progress;
 use crate::run::report;
 use crate::screen::{self, Page, Reader};
@@ -56,6 +56,8 @@ pub fn live(args: &Live) -> Result<End> {
     progress.set("merging");
     let reader = Reader::of_stdout();
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
+    merge.results.extend(told::of_no_yaml(sides.iter()));
+    results::sort(&mut merge.results);
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
     let sending = if args.apply && !merge.has_failed() { Some(sending(&locals, &merge)?) } else { None };
@@ -77,8 +79,8 @@ pub fn live(args: &Live) -> Result<End> {
     match format {
         None => {}
         Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
-        Some(Output::Yaml) => page.data(&output::yaml(&dest, &shown)),
-        Some(Output::Json) => page.data(&output::json(&dest, &shown)?),
+        Some(Output::Yaml) => page.data(&output::yaml(&dest, &shown, Printed::All)?),
+        Some(Output::Json) => page.data(&output::json(&dest, &shown, Printed::All)?),
         Some(Output::Name) => output::names(&merge)?.iter().for_each(|name| page.line(name)),
         Some(Output::Results) => page.data(&output::results(&merge.results, merge.limit)?),
         Some(Output::Diff) => {

@@ -150,6 +150,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
     told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
     results.extend(left_out.warnings);
+    results.extend(told::of_no_yaml([dest].into_iter().chain(given.iter().rev().flat_map(|(_, sides)| sides))));
+    check_sources(dest, given, &merged.added)?;
     let added = match place(dest, given, &merged.added) {
         // Whatever else is wrong, the merge says it better.
         Err(_) if has_failed(&results) => Placed::new(),
@@ -187,6 +189,32 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
     }
     Ok(merge)
+}
+
+/// Checks that a source which is a file of dest's folder, and so no part of dest, is for something there: it would be there twice.
+///
+/// # Errors
+/// Dest has none of its resources, or one would come to the very file.
+fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> Result<()> {
+    let Root::Folder(tree) = &dest.root else { return Ok(()) };
+    for side in given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides) {
+        let Some(held) = side.place().filter(|place| place.starts_with(&tree.root)).and(side.files.first()) else {
+            continue;
+        };
+        let is_of_side = |added: &&Added| matches!(&added.origin, Origin::File { name, .. } if *name == held.name);
+        let new = added.iter().filter(is_of_side).count();
+        let all: HashSet<_> = side.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).collect();
+        let is_there =
+            |added: &Added| Ok::<_, anyhow::Error>(side.place() == Some(&tree.root.join(path_of(dest, added)?)));
+        let comes_back = added.iter().filter(is_of_side).map(is_there).collect::<Result<Vec<_>>>()?.contains(&true);
+        if new > 0 && !side.is_folder() && (new == all.len() || comes_back) {
+            bail!(
+                "{}: the source must be for other resources of dest, but it is the resource itself, and dest has no other one of its identity",
+                held.name
+            );
+        }
+    }
+    Ok(())
 }
 
 /// What becomes of the files of dest, of whose resources is known what becomes of each, and the new ones.

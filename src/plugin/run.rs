@@ -11,7 +11,7 @@ use crate::cli::{Common, Output};
 use crate::diff;
 use crate::disk::{self, Replacement};
 use crate::merge::{Merge, is_conflict, merge};
-use crate::output;
+use crate::output::{self, Printed};
 use crate::progress::Progress;
 use crate::screen::{self, Page, Reader};
 use crate::setting::Setting;
@@ -33,11 +33,16 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     if common.dest == "-" && common.in_place {
         bail!("`--in-place` must not be given with `--dest -`");
     }
+    if common.without_local_config && !matches!(format(common), Some(Output::Yaml | Output::Json)) {
+        bail!("`--without-local-config` must be given with `-o yaml` or `-o json`");
+    }
     setting.config()?;
     let mut dest = Side::read(&common.dest)?;
     if common.in_place && matches!(dest.root, Root::Stream) {
         bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
     }
+    setting.check_source(&dest)?;
+    setting.check_not_dest(&dest)?;
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(&dest);
@@ -89,6 +94,10 @@ fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement]) 
     act(&root, &replacements.collect::<Vec<_>>())
 }
 
+fn printed(common: &Common) -> Printed {
+    if common.without_local_config { Printed::ForCluster } else { Printed::All }
+}
+
 /// What is printed, where nothing else is asked for.
 pub fn format(common: &Common) -> Option<Output> {
     common.output.or(match (common.stat || common.dry_run, common.in_place) {
@@ -112,8 +121,8 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
         None => written(merge, &mut page),
         // What failed has no merged resources.
         Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
-        Some(Output::Yaml) => page.data(&output::yaml(dest, merge)),
-        Some(Output::Json) => page.data(&output::json(dest, merge)?),
+        Some(Output::Yaml) => page.data(&output::yaml(dest, merge, printed(common))?),
+        Some(Output::Json) => page.data(&output::json(dest, merge, printed(common))?),
         Some(Output::Name) => output::names(merge)?.iter().for_each(|name| page.line(name)),
         Some(Output::Results) => page.data(&output::results(&merge.results, merge.limit)?),
         Some(Output::Diff) => {

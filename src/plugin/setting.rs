@@ -12,7 +12,7 @@ use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 
 use crate::cli::{Common, ConflictLevel, NewElements, OnConflict, Renames, Source, Upgrade};
-use crate::side::{Side, parse};
+use crate::side::{Held, Side, parse};
 use crate::walk::shown;
 
 /// What the flags say.
@@ -80,6 +80,30 @@ impl Setting {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a merge of nothing: the flags name no source, and nothing in dest is marked as one.
+    ///
+    /// # Errors
+    /// Just that.
+    pub fn check_source(&self, dest: &Side) -> Result<()> {
+        let is_marked = || dest.files.iter().flat_map(Held::resources).any(|resource| resource.role.is_some());
+        if matches!(self.config, Said::Flags(_)) && self.given.is_empty() && !is_marked() {
+            bail!("`--source` or `--patch` must be given: a file, a folder, or `-` for stdin");
+        }
+        Ok(())
+    }
+
+    /// Refuses a source that is dest itself.
+    ///
+    /// # Errors
+    /// Just that.
+    pub fn check_not_dest(&self, dest: &Side) -> Result<()> {
+        let sources = self.given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides);
+        match sources.into_iter().find(|side| side.place().is_some() && side.place() == dest.place()) {
+            Some(side) => bail!("{}: `--source` and `--dest` must not be the same", side.name),
+            None => Ok(()),
+        }
     }
 
     /// The functionConfig as it is meant.
@@ -175,8 +199,6 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
             bail!("`--target` must not be given with `--config`, which says it by itself");
         }
         flags.target = Some(Rc::new(target_of(text)?));
-    } else if sides.is_empty() && common.config.is_none() && mode == Mode::Strategic {
-        bail!("`--patch` or `--source` must be given: a file, a folder, or `-` for stdin");
     }
     let given = if sides.is_empty() { Vec::new() } else { vec![(Role::Source, sides)] };
     setting(mode, flags, given, common)

@@ -56,6 +56,11 @@ impl Outcome {
                 error(format!("a patch must hit an item, and no item is {}{}", named(source), hint(*alike)))
                     .about(source)
             }
+            Report::SourceIsItem { source, field } => error(format!(
+                "`{field}` must name the source of a merge into other items, but this item is all that is {}: name another file, or give the source as `yaml`",
+                named(source)
+            ))
+            .about(source),
             Report::NoneSelected(target) => error(format!(
                 "{} must select at least one item, and none fits {target} (regular expressions for the whole value)",
                 target.name()

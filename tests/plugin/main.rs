@@ -11,6 +11,7 @@ mod limits;
 mod live;
 mod moves;
 mod presence;
+mod real;
 #[path = "../support/mod.rs"]
 mod shared;
 mod shown;

@@ -117,7 +117,10 @@ mod tests {
             ("apiVersion: v1, kind: List", "a b"),
             ("apiVersion: v1, kind: List, metadata: {name: all}", "a b"),
             ("apiVersion: v1, kind: ConfigMapList", "a:v1/ConfigMap b:v1/ConfigMap"),
-            ("apiVersion: apps/v1, kind: DeploymentList, metadata: {resourceVersion: '1'}", "a:apps/v1/Deployment b:apps/v1/Deployment"),
+            (
+                "apiVersion: apps/v1, kind: DeploymentList, metadata: {resourceVersion: '1'}",
+                "a:apps/v1/Deployment b:apps/v1/Deployment",
+            ),
             ("apiVersion: config.kubernetes.io/v1, kind: ResourceList", "a b"),
             // Resources of their own.
             ("apiVersion: example.com/v1, kind: AllowList, metadata: {name: own}", "own"),

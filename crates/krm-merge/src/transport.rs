@@ -97,7 +97,11 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
     let index = number.map(|n| Entry::new(Some(Key::Made(INDEX)), made(Cow::Owned(n.to_string()), Quotes::Single)));
     marks.extend(index);
     within(tree, "metadata", |metadata| {
-        let Some((place, key, of_source)) = written(metadata.like, "annotations") else { return };
+        let Some((place, key, of_source)) = written(metadata.like, "annotations") else {
+            // An element of a list has none: the host's are the list's.
+            let value = Tree::Branch(Box::new(Branch::with(metadata.like, By::Field, std::mem::take(&mut marks))));
+            return metadata.push(Entry::new(Some(Key::Made("annotations")), value));
+        };
         let id = ChildId::Field("annotations");
         if metadata.find(&id).is_empty() {
             // All annotations of the source were the host's.
