@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_yaml::Value;
 
 use crate::report::Report;
-pub use words::{how_of, listed, of_settled};
+pub use words::{holds_secrets, how_of, listed, of_settled};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
@@ -68,6 +68,9 @@ pub struct Outcome {
     /// Where in a text it is.
     #[serde(skip)]
     pub at: Option<At>,
+    /// Where in the text of dest's resource it is, or of what would be dest's.
+    #[serde(skip)]
+    pub here: Option<Position>,
 }
 
 /// The parts of the message of a conflict.
@@ -166,6 +169,7 @@ impl Outcome {
             excerpt: None,
             clash: None,
             at: None,
+            here: None,
         }
     }
 

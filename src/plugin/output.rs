@@ -14,6 +14,7 @@ use krm_merge_function::results::{Outcome, to_yaml};
 
 use crate::edit::{edited, end};
 use crate::merge::Merge;
+use crate::place;
 use crate::side::{Held, Root, Side, holds};
 
 /// Which resources are printed.
@@ -123,7 +124,7 @@ pub fn json(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
 
 /// Compact JSON with four blanks a level, as kubectl prints it. Numbers keep their digits, which a parsed value would not promise; in strings
 /// what could mislead is an escape.
-fn indented(json: &str) -> String {
+pub fn indented(json: &str) -> String {
     let mut out = String::new();
     let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
     let mut chars = json.chars().peekable();
@@ -203,9 +204,22 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
     out
 }
 
-/// The results, as a ResourceList has them.
-pub fn results(results: &[Outcome], limit: Limit) -> Result<String> {
-    Ok(escaped(to_yaml(results, &Budget::new(limit))?))
+/// The tag of a conflict that holds the line of dest's file at which it is.
+const LINE: &str = "krm-merge.dev/line";
+
+/// The results, as a ResourceList has them, each conflict with its line in dest.
+///
+/// # Errors
+/// More is to be written than the limit allows.
+pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String> {
+    let with_line = |result: &Outcome| {
+        let mut result = result.clone();
+        let at = place::of(dest, &result).filter(|_| result.is_conflict());
+        result.tags.extend(at.map(|at| (LINE.to_owned(), at.position.line.to_string())));
+        result
+    };
+    let results: Vec<Outcome> = results.iter().map(with_line).collect();
+    Ok(escaped(to_yaml(&results, &Budget::new(limit))?))
 }
 
 /// The same YAML with each scalar in double quotes in which something could mislead.

@@ -222,6 +222,11 @@ impl Side {
         self.files.iter().filter_map(Held::document).map(|document| document.source().len()).sum()
     }
 
+    /// How many resources it has.
+    pub fn count(&self) -> usize {
+        self.files.iter().map(|held| held.resources().count()).sum()
+    }
+
     /// Whether it has no resource.
     pub fn is_empty(&self) -> bool {
         self.files.iter().all(|held| held.resources().next().is_none())

@@ -1,10 +1,10 @@
 //! What is said of a [`Report`] in English.
 
-use krm_merge::child::find;
+use krm_merge::child::{find, nearest};
 use krm_merge::limit::Budget;
 use krm_merge::path::FieldPath;
 use krm_merge::policy::{OnConflict, Settled};
-use krm_merge::resource::Resource;
+use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::{Inference, ListRule};
 use krm_merge::splice::{json_of, to_json};
 use krm_merge::tree::{Conflict, Taking, Tree, View};
@@ -25,7 +25,8 @@ impl Outcome {
             Report::Warning { about, warning, side } => of_warning(warning, about, *side, budget),
             Report::DeletedUpstream { dest, places, original, policy } => {
                 let what = "the resource was deleted in updated and changed in dest";
-                of_resource(dest, what, places, original, *policy, policy.settled(&Taking::Deletion))
+                let told = of_resource(dest, what, places, original, *policy, policy.settled(&Taking::Deletion));
+                Self { here: Some(dest.node.position()), ..told }
             }
             Report::DeletedHere { updated, places, original, policy } => {
                 let what = "the resource was deleted in dest and changed in updated";
@@ -127,7 +128,7 @@ fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConfl
     let field = (!conflict.path.is_empty()).then_some(field);
     let clash = Clash { place: conflict.path.keyed(), what, settled: policy.settles(conflict) };
     let outcome = Outcome::conflict(severity_of(policy), clash).about(resource).with_original(original);
-    Outcome { field, ..outcome }
+    Outcome { field, here: Some(nearest(resource.node, &conflict.path).position()), ..outcome }
 }
 
 /// A conflict of a whole resource, of which one side has changed these places.
@@ -148,7 +149,8 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, policy: OnConflict) ->
     let here = dest.path.unwrap_or_default();
     let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
     let settled = if policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
-    Outcome::conflict(severity_of(policy), Clash { place: "its file".to_owned(), what, settled }).about(dest)
+    let clash = Clash { place: "its file".to_owned(), what, settled };
+    Outcome { here: Some(dest.node.position()), ..Outcome::conflict(severity_of(policy), clash).about(dest) }
 }
 
 /// One resource under two identities. What differs in them is merged as any field is.
@@ -195,7 +197,8 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         Notice::Combined(_) => (Severity::Info, Some("combined")),
         _ => (Severity::Warning, None),
     };
-    let mut outcome = Outcome { field: Some(field), ..Outcome::new(severity, message) }.about(resource);
+    let here = Some(nearest(resource.node, &warning.path).position());
+    let mut outcome = Outcome { field: Some(field), here, ..Outcome::new(severity, message) }.about(resource);
     outcome.tags.extend(reason.map(|reason| (REASON.to_owned(), reason.to_owned())));
     outcome
 }
@@ -268,7 +271,12 @@ fn severity_of(policy: OnConflict) -> Severity {
 }
 
 fn is_secret(resource: &Resource<'_>) -> bool {
-    resource.identity.is_some_and(|i| i.api_version == "v1" && i.kind == "Secret")
+    resource.identity.is_some_and(holds_secrets)
+}
+
+/// Whether the values of a resource are not for messages.
+pub fn holds_secrets(identity: Identity<'_>) -> bool {
+    identity.api_version == "v1" && identity.kind == "Secret"
 }
 
 /// What became of a conflict.

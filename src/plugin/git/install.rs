@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use krm_merge::shown::misleads;
 
 use crate::End;
-use crate::cli::GitInstall;
+use crate::cli::{Color, GitInstall};
 use crate::disk::{self, Replacement};
 use crate::regular;
 use crate::screen::{Page, Reader};
@@ -47,7 +47,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
         .map(|pattern| format!("{} merge={DRIVER}", quoted(pattern)))
         .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
         .collect();
-    let mut page = Page::new(Reader::of_stdout());
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
     let settings = settings.map(|(key, value)| (format!("merge.{DRIVER}.{key}"), value));
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
@@ -76,7 +76,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
 fn uninstall(args: &GitInstall) -> Result<End> {
     let scope = if args.global { "--global" } else { "--local" };
     let attributes = if args.global { global_attributes()? } else { attributes_of_repository()? };
-    let mut page = Page::new(Reader::of_stdout());
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let old = read(&attributes)?;
     let text = old.as_deref().unwrap_or_default();
     let (new, went) = without_driver(text);
