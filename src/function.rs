@@ -89,11 +89,7 @@ fn usual(list: &ResourceList<'_>) -> Limit {
 
 /// The ResourceList with what became of the items, or with the items as they came where a result is an error.
 fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>, limit: Limit) -> Output {
-    let in_file = |result: Outcome| match result.at.as_ref().is_some_and(|at| at.text == STDIN) {
-        true => result.in_file(|position| list.in_file(position)),
-        false => result,
-    };
-    results = results.into_iter().map(in_file).collect();
+    results = results.into_iter().map(|result| in_file(list, result)).collect();
     results::sort(&mut results);
     let merged = if verdict(&results) == Verdict::Passed { merged } else { Merged::default() };
     match written(list, merged, &results, limit) {
@@ -103,6 +99,21 @@ fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>,
             let stdout = written(list, Merged::default(), &results, usual(list));
             Output::of(stdout.unwrap_or_else(|_| list.text().to_owned()), &results)
         }
+    }
+}
+
+/// A result with its place in the file that the user knows: of stdin, or of a text in the functionConfig.
+fn in_file(list: &ResourceList<'_>, result: Outcome) -> Outcome {
+    let Some(at) = result.at.clone() else { return result };
+    // The whole of several documents is one text.
+    let field = at.text.trim_matches('`').split(", ").next().unwrap_or_default();
+    let (position, told) = match at.text == STDIN {
+        true => (Some(at.position), at.told),
+        false => (list.in_text(field, at.position), format!("{}: {}", at.text, at.told)),
+    };
+    match position.and_then(|position| list.in_file(position)) {
+        Some(place) => result.moved_to(place, told),
+        None => result,
     }
 }
 

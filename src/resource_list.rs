@@ -115,6 +115,20 @@ impl<'a> ResourceList<'a> {
         Some((path.to_owned(), Position { line, column }))
     }
 
+    /// A place in a text of the functionConfig as a place in stdin. Only a literal block has the lines of its text.
+    pub fn in_text(&self, field: &str, position: Position) -> Option<Position> {
+        let steps = field.split(['.', '[', ']']).filter(|step| !step.is_empty());
+        let text = steps.fold(self.function_config, |node, step| match step.parse::<usize>() {
+            Ok(index) => node?.elements().nth(index),
+            Err(_) => node?.get(step),
+        })?;
+        let (header, content) = text.text().split_once('\n')?;
+        let is_plain = header.strip_prefix('|').is_some_and(|rest| !rest.contains(|c: char| c.is_ascii_digit()));
+        let first = content.lines().find(|line| !line.trim().is_empty()).filter(|_| is_plain)?;
+        let indent = first.len() - first.trim_start_matches(' ').len();
+        Some(Position { line: text.position().line + position.line, column: indent + position.column })
+    }
+
     /// Where a resource stands: `items[3].items[0]`.
     fn field_of(&self, item: usize, resource: NodeRef<'a>) -> String {
         let mut field = format!("items[{item}]");

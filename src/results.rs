@@ -185,15 +185,12 @@ impl Outcome {
         Self { excerpt, at: Some(at), ..Self::new(Severity::Error, format!("{text} {error}")) }
     }
 
-    /// The same with its place in a file that the user knows, where a place in the text is one.
+    /// The same with its place in a file that the user knows, and what is to be said of it there.
     #[must_use]
-    pub fn in_file(self, file: impl FnOnce(Position) -> Option<(String, Position)>) -> Self {
-        let Some(at) = &self.at else { return self };
-        let Some((text, position)) = file(at.position) else { return self };
-        let path = text.clone();
-        let at = At { text, position, told: at.told.clone() };
-        let message = message(format!("{}:{position}: {}", at.text, at.told));
-        Self { message, at: Some(at), file: self.file.or(Some(File { path, index: None })), ..self }
+    pub fn moved_to(self, (path, position): (String, Position), told: String) -> Self {
+        let message = message(format!("{path}:{position}: {told}"));
+        let file = self.file.or_else(|| Some(File { path: path.clone(), index: None }));
+        Self { message, at: Some(At { text: path, position, told }), file, ..self }
     }
 
     /// A resource lacks a field. `rest` says which one it must have, and why.

@@ -77,3 +77,20 @@ fn a_fault_of_an_item_is_named_in_its_file() {
     let error = fails(&list("1"));
     assert!(error.starts_with("error: ConfigMap c (app/c.yaml): stdin 14:5: "), "{error}");
 }
+
+#[test]
+fn a_fault_of_a_text_in_the_function_config_is_named_in_its_file() {
+    let file = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: m\nspec:\n  mode: TwoWay\n  source:\n  - yaml: |\n      # the map\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: c}\n      data: [\n";
+    let error = fails(&stdin(file));
+    assert!(error.starts_with("error: fn-config.yaml:13:13: `spec.source[0].yaml`: the text must be YAML"), "{error}");
+    let twice = file.replace("data: [", "data: {k: 1, k: 2}");
+    let error = fails(&stdin(&twice));
+    let want = format!(
+        "error: fn-config.yaml:{}: ConfigMap c: `spec.source[0].yaml`: the key `k` must stand once",
+        place(&twice, "k: 2")
+    );
+    assert!(error.starts_with(&want), "{want}\n{error}");
+    // The lines of other texts are not those of the file.
+    let quoted = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata:\n  name: m\nspec:\n  mode: TwoWay\n  source:\n  - yaml: 'a: ['\n";
+    assert!(fails(&stdin(quoted)).starts_with("error: `spec.source[0].yaml` 1:"), "{}", fails(&stdin(quoted)));
+}

@@ -1,6 +1,7 @@
 //! The values of a conflict as someone reads them: on one line where they are short, as a diff by line where they are texts.
 
 use krm_merge::path::cut;
+use krm_merge::shown::misleads;
 use krm_merge_function::results::{ORIGINAL, Outcome, holds_secrets};
 use serde_yaml::Value;
 use similar::{ChangeTag, TextDiff};
@@ -60,7 +61,11 @@ pub fn values(result: &Outcome) -> Option<Values> {
     let [dest, updated] = [field.current_value.as_ref(), field.proposed_value.as_ref()];
     let from = text_of(parsed.as_ref());
     let by_line = |value: Option<&Value>, from: Option<&str>| match (from, text_of(value)) {
-        (Some(from), Some(text)) if is_long(from) || is_long(text) => Shown::Against(lines(from, text)),
+        (Some(from), Some(text)) if is_long([from, text]) => match lines(from, text) {
+            // They differ in no more than the end of their last line.
+            lines if lines.is_empty() => Shown::Whole(json(value)),
+            lines => Shown::Against(lines),
+        },
         _ => Shown::Whole(json(value)),
     };
     // Without an original, updated's text is shown against dest's.
@@ -88,8 +93,10 @@ fn text_of(value: Option<&Value>) -> Option<&str> {
     value.and_then(Value::as_str)
 }
 
-fn is_long(text: &str) -> bool {
-    text.trim_end_matches('\n').contains('\n')
+/// Whether texts are better read by line: one of them has several, and none has characters of which only JSON shows what they are.
+fn is_long(texts: [&str; 2]) -> bool {
+    let is_plain = |text: &str| text.chars().all(|c| !misleads(c) || matches!(c, '\n' | '\t'));
+    texts.iter().any(|text| text.trim_end_matches('\n').contains('\n')) && texts.iter().all(|text| is_plain(text))
 }
 
 fn json(value: Option<&Value>) -> String {
@@ -104,8 +111,13 @@ fn counted(text: Option<&str>) -> Shown {
 
 /// What differs in a text from another one.
 fn lines(from: &str, text: &str) -> Vec<Line> {
-    let diff = TextDiff::from_lines(from, text);
+    let [from, text] =
+        [from, text].map(|text| if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") });
+    let diff = TextDiff::from_lines(&from, &text);
     let (mut out, mut next) = (Vec::new(), 0);
+    if from == text {
+        return out;
+    }
     for hunk in diff.grouped_ops(CONTEXT) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
         if first.old_range().start > next {
@@ -176,6 +188,8 @@ mod tests {
         assert_eq!(marked(&found.updated), ["… 3 more lines", " d", " e", "-f"]);
         let found = of(Some("a"), Some("b"), None);
         assert_eq!([&found.original, &found.dest, &found.updated].map(marked), [["\"a\""], ["\"b\""], ["(none)"]]);
+        // What only JSON shows.
+        assert_eq!(marked(&of(Some("a\nb\n"), Some("a\u{1b}\nc\n"), None).dest), ["\"a\\u001b\\nc\\n\""]);
         // Both added it.
         let found = of(None, Some("a\nb\n"), Some("a\nc\n"));
         assert_eq!(marked(&found.original), ["(none)"]);
@@ -192,7 +206,7 @@ mod tests {
     #[test]
     fn what_is_long_is_cut() {
         let long = "x".repeat(1000);
-        let found = of(Some("a"), Some(&long), Some(&format!("a\n{long}\n")));
+        let found = of(Some("a"), Some(&long), Some(&format!("a\n{long}")));
         let Shown::Whole(dest) = &found.dest else { panic!("{found:?}") };
         assert!(dest.len() < WIDTH + 10 && dest.contains('…'), "{dest}");
         let lines = marked(&found.updated);

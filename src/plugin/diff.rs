@@ -132,14 +132,25 @@ fn header(
     let at = |side: usize, line: usize| starts[side].get(line).copied().unwrap_or_default();
     let texts = [0, 1].map(|side| documents[side].as_ref().map(Document::source).unwrap_or_default());
     let mut ranges: [Vec<Range<usize>>; 2] = Default::default();
+    let mut pieces = Vec::new();
     for changed in hunk.split(|op| op.tag() == DiffTag::Equal) {
         let (Some(first), Some(last)) = (changed.first(), changed.last()) else { continue };
         let lines = [first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end];
         let changed = narrowed(texts, [0, 1].map(|side| at(side, lines[side].start)..at(side, lines[side].end)));
-        ranges.iter_mut().zip(changed).for_each(|(all, one)| all.extend(Some(one).filter(|one| !one.is_empty())));
+        let changed = changed.map(|one| if one.is_empty() { Vec::new() } else { vec![one] });
+        ranges.iter_mut().zip(&changed).for_each(|(all, one)| all.extend(one.iter().cloned()));
+        pieces.push(changed);
     }
-    let of_side = |side: usize| documents[side].iter().flat_map(|d| spots(d, &ranges[side], types)).collect();
-    format!("@@ -{old} +{new} @@ {}", listed(&in_order(of_side(0), of_side(1))))
+    let of_side = |side: usize, ranges: &[Range<usize>]| -> Vec<Spot> {
+        documents[side].iter().flat_map(|d| spots(d, ranges, types)).collect()
+    };
+    let all: Vec<Spot> = [1, 0].into_iter().flat_map(|side| of_side(side, &ranges[side])).collect();
+    // A place that only a piece seen for itself names lies in one that another piece names.
+    let pieces = pieces.iter().flat_map(|[old, new]| in_order(of_side(0, old), of_side(1, new)));
+    let (named, mut known): (HashSet<&Spot>, _) = (all.iter().collect(), HashSet::new());
+    let pieces: Vec<Spot> = pieces.filter(|spot| named.contains(spot)).collect();
+    let found: Vec<Spot> = pieces.into_iter().chain(all.clone()).filter(|spot| known.insert(spot.clone())).collect();
+    format!("@@ -{old} +{new} @@ {}", listed(&found))
 }
 
 /// What comes is named by where it stands now, what goes by where it stood, before what is behind it on both sides.

@@ -46,7 +46,6 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
     }
     setting.check_source(&dest)?;
-    setting.check_not_dest(&dest)?;
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(&dest);
@@ -122,7 +121,7 @@ pub fn format(common: &Common) -> Option<Output> {
 /// Errors and warnings on stderr, one line each. Conflicts that were settled are told where they are
 /// printed for people.
 pub fn report(results: &[Outcome], format: Option<Output>) {
-    let has_conflicts = matches!(format, Some(Output::Diff | Output::Github | Output::Markdown));
+    let has_conflicts = matches!(format, Some(Output::Diff | Output::Github));
     let is_there = |r: &Outcome| has_conflicts && r.severity == Severity::Warning && is_conflict(r);
     let told = results.iter().filter(|r| r.severity != Severity::Info && !is_there(r));
     told.for_each(|result| screen::tell(&told::line(result)));

@@ -89,21 +89,9 @@ impl Setting {
     pub fn check_source(&self, dest: &Side) -> Result<()> {
         let is_marked = || dest.files.iter().flat_map(Held::resources).any(|resource| resource.role.is_some());
         if matches!(self.config, Said::Flags(_)) && self.given.is_empty() && !is_marked() {
-            bail!("`--source` or `--patch` must be given: a file, a folder, or `-` for stdin");
+            bail!("`--patch` or `--source` must be given: a file, a folder, or `-` for stdin");
         }
         Ok(())
-    }
-
-    /// Refuses a source that is dest itself.
-    ///
-    /// # Errors
-    /// Just that.
-    pub fn check_not_dest(&self, dest: &Side) -> Result<()> {
-        let sources = self.given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides);
-        match sources.into_iter().find(|side| side.place().is_some() && side.place() == dest.place()) {
-            Some(side) => bail!("{}: `--source` and `--dest` must not be the same", side.name),
-            None => Ok(()),
-        }
     }
 
     /// The functionConfig as it is meant.

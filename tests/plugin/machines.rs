@@ -17,7 +17,7 @@ fn package() -> Folder {
     };
     let script = |second: &str| {
         format!(
-            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: s\ndata:\n  run: |\n    set -e\n    echo {second}\n    exit 0\n"
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: s\ndata:\n  run: |\n    set -e\n    echo {second}\n    true\n    false\n    exit 0\n"
         )
     };
     let secret =
@@ -66,7 +66,7 @@ fn annotations_of_github_name_file_and_line() {
         ),
         (
             "::warning file=here/script.yaml,line=6,col=3,title=conflict in ConfigMap s::`data.run` was changed",
-            "updated's was taken where the changes overlap, and all other changes were made",
+            "updated's was taken",
         ),
         (
             "::warning file=here/secret.yaml,line=6,col=3,title=conflict in Secret t::`stringData.p` was changed",
@@ -153,7 +153,7 @@ fn a_comment_has_a_summary_and_a_block_for_each_conflict() {
     for part in [
         "<summary><code>here/a, b/web:1.yaml:9</code> <code>Deployment prod/web</code> <code>spec.replicas</code>: updated's was taken</summary>",
         "\noriginal:\n\n<pre>1</pre>\n\ndest:\n\n<pre>3</pre>\n\nupdated:\n\n<pre>2</pre>\n",
-        "<pre lang=\"diff\"> set -e\n-echo one\n+echo &lt;two&gt; &amp; @you\n exit 0</pre>",
+        "<pre lang=\"diff\"> set -e\n-echo one\n+echo &lt;two&gt; &amp; @you\n true\n false\n… 1 more line</pre>",
         "<summary><code>here/gone.yaml:1</code> <code>ConfigMap gone</code> <code>`data.x`</code>: it stays deleted</summary>",
         "<li><code>warning: 1 file is no YAML and is treated as a plain file, without resources: here/t.tpl.yaml:1:3</code></li>",
     ] {

@@ -63,6 +63,7 @@ impl<'a> Rules<'a> {
         }
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, dest.view());
+            transport::leave_type(&mut change, about, source);
         }
         let merged = merge(Some(dest), &change, self.policy.new_elements).map_err(|e| unmergeable(about, e))?;
         Ok(merged.behind(lowered.warnings))
@@ -85,6 +86,7 @@ impl<'a> Rules<'a> {
         check_kept(&change, &tree, updated)?;
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(View::Node(dest.node)));
+            transport::leave_type(&mut change, dest, updated);
         }
         let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unmergeable(dest, e))?;
         Ok(refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget))

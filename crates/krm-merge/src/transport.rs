@@ -120,10 +120,24 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
     })
 }
 
+/// Whether only the list that a resource stands in says its type.
+fn is_typed_by_list(resource: &Resource<'_>) -> bool {
+    let says = |name: &str| resource.node.get(name).is_some();
+    resource.identity.is_some() && !says("apiVersion") && !says("kind")
+}
+
+/// Leaves the type of a resource to the list that it stands in, where a source of the same type says it.
+pub fn leave_type<'a>(change: &mut Change<'a>, dest: &Resource<'a>, source: &Resource<'a>) {
+    let type_of = |resource: &Resource<'a>| resource.identity.map(|i| (i.api_version, i.kind));
+    let Wants::Inside(root) = &mut change.wants else { return };
+    if is_typed_by_list(dest) && type_of(dest) == type_of(source) {
+        root.children.retain(|child| !matches!(child.id, ChildId::Field("apiVersion" | "kind")));
+    }
+}
+
 /// Lets an added resource say its type itself, which only the list said that it stood in.
 pub fn with_type<'a>(tree: Tree<'a>, source: &Resource<'a>) -> Tree<'a> {
-    let says = |name: &str| source.node.get(name).is_some();
-    let Some(identity) = source.identity.filter(|_| !says("apiVersion") && !says("kind")) else { return tree };
+    let Some(identity) = source.identity.filter(|_| is_typed_by_list(source)) else { return tree };
     inside(tree, |resource| {
         let fields = [("apiVersion", identity.api_version), ("kind", identity.kind)].map(|(name, value)| {
             let value = Made { value: Cow::Borrowed(value), quotes: Quotes::Needed };
