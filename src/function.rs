@@ -18,7 +18,7 @@ use crate::results::{self, Outcome, Results, Severity};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::resource::{Origin, Resource, paths_in_sub_packages};
+use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Document, Error};
 
@@ -48,9 +48,12 @@ pub enum Verdict {
     Failed,
 }
 
+/// What messages call the text that came in. Source: `Origin::text`.
+const STDIN: &str = "stdin";
+
 /// Runs the function on the text of a ResourceList.
 pub fn run(stdin: &str) -> Output {
-    let unreadable = |e: Error| Output::of(String::new(), &[Outcome::unreadable("stdin", &e)]);
+    let unreadable = |e: Error| Output::of(String::new(), &[Outcome::unreadable(STDIN, &e)]);
     let doc = match Document::parse(stdin) {
         Ok(doc) => doc,
         Err(e) => return unreadable(e),
@@ -86,6 +89,7 @@ fn usual(list: &ResourceList<'_>) -> Limit {
 
 /// The ResourceList with what became of the items, or with the items as they came where a result is an error.
 fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>, limit: Limit) -> Output {
+    results = results.into_iter().map(|result| in_file(list, result)).collect();
     results::sort(&mut results);
     let merged = if verdict(&results) == Verdict::Passed { merged } else { Merged::default() };
     match written(list, merged, &results, limit) {
@@ -95,6 +99,21 @@ fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>,
             let stdout = written(list, Merged::default(), &results, usual(list));
             Output::of(stdout.unwrap_or_else(|_| list.text().to_owned()), &results)
         }
+    }
+}
+
+/// A result with its place in the file that the user knows: of stdin, or of a text in the functionConfig.
+fn in_file(list: &ResourceList<'_>, result: Outcome) -> Outcome {
+    let Some(at) = result.at.clone() else { return result };
+    // The whole of several documents is one text.
+    let field = at.text.trim_matches('`').split(", ").next().unwrap_or_default();
+    let (position, told) = match at.text == STDIN {
+        true => (Some(at.position), at.told),
+        false => (list.in_text(field, at.position), format!("{}: {}", at.text, at.told)),
+    };
+    match position.and_then(|position| list.in_file(position)) {
+        Some(place) => result.moved_to(place, told),
+        None => result,
     }
 }
 
@@ -112,7 +131,7 @@ fn written(
 }
 
 fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
-    let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
+    let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
     let Some(node) = list.function_config else {
         return Err(Box::new(Outcome::new(
             Severity::Error,
@@ -121,7 +140,7 @@ fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
     };
     let config = Config::read(node).map_err(in_stdin)?;
     let limit = config.limit;
-    let items: Vec<_> = list.items().enumerate().map(|(i, node)| Resource::read(node, Origin::Item(i))).collect();
+    let items = list.resources();
     let paths = paths_in_sub_packages(&items, &Budget::new(limit))?;
     let items = items.into_iter().zip(&paths).map(|(item, path)| match path {
         Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },

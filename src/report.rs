@@ -112,6 +112,13 @@ pub enum Report<'r, 'a> {
         /// An item that may have been meant.
         alike: Option<Alike<'a>>,
     },
+    /// A source that stays in the package is the only item of its identity.
+    SourceIsItem {
+        /// The source.
+        source: &'r Resource<'a>,
+        /// The field that names its file.
+        field: &'r str,
+    },
     /// A target selects no item.
     NoneSelected(&'r Target),
     /// An earlier source deleted the item that a source is for.

@@ -3,13 +3,18 @@
 //! Keys come in any order, and fields that nobody here knows stay. Writing is splicing: only what changed in the items and the new
 //! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
+use std::collections::HashSet;
+
 use crate::results::{self, Outcome, Severity};
 use krm_merge::child::By;
 use krm_merge::edits::TextEdits;
+use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::list;
+use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
-use krm_merge::yaml::{Document, Error, NodeRef};
+use krm_merge::yaml::{Document, Error, NodeRef, Place, Position, Style};
 
 const VERSIONS: [&str; 3] =
     ["config.kubernetes.io/v1", "config.kubernetes.io/v1beta1", "config.kubernetes.io/v1alpha1"];
@@ -63,9 +68,79 @@ impl<'a> ResourceList<'a> {
         Ok(Self { root, items, function_config: root.get("functionConfig").filter(|c| !c.is_null()) })
     }
 
-    /// The items, in order.
-    pub fn items(&self) -> impl Iterator<Item = NodeRef<'a>> {
-        self.items.into_iter().flat_map(NodeRef::elements)
+    /// The resources in order: the items, and in the place of a list among them what stands in it. What the host says of such a list, it
+    /// says of all that is in it; as they go where it goes, none of them can move alone.
+    pub fn resources(&self) -> Vec<Resource<'a>> {
+        let mut all: Vec<Resource<'a>> = Vec::new();
+        for (i, element) in self.items.into_iter().flat_map(NodeRef::elements).enumerate() {
+            let origin = |item, node| match item == i && element.is(node) {
+                true => Origin::Item(i),
+                false => Origin::Listed { item, field: self.field_of(i, node) },
+            };
+            if list::items_of(element).is_none() {
+                if !list::is_open(element) {
+                    all.push(Resource::read(element, origin(all.len(), element)));
+                }
+                continue;
+            }
+            let list = Resource::read(element, Origin::Item(i));
+            for listed in list::resources(element) {
+                all.push(within(Resource::listed(listed, origin(all.len(), listed.node)), &list));
+            }
+        }
+        all
+    }
+
+    /// A place in the text as the user knows it, in the file that the host says: of the functionConfig, or of an item that is the first of
+    /// its file, for nobody can tell how long the others are there. What the host wrote into it does not count.
+    pub fn in_file(&self, position: Position) -> Option<(String, Position)> {
+        let items =
+            self.items.into_iter().flat_map(|items| items.elements().map(move |e| (e, Place::of_element(items, e))));
+        let config = self.root.entries().find(|(key, _)| key.string() == "functionConfig");
+        let config = config.map(|(key, value)| (value, Place::of_entry(key, value)));
+        let document = self.root.document();
+        let at = |offset: usize| Position::of(document.source(), offset);
+        let is_within = |place: &Place| (at(place.lead).line..=at(place.end).line).contains(&position.line);
+        let (node, place) = config.into_iter().chain(items).find(|(_, place)| is_within(place))?;
+        let resource = Resource::read(node, Origin::Item(0));
+        let is_first = node.style() == Style::Block && resource.index.is_none_or(|index| index == "0");
+        let path = resource.path.filter(|_| is_first)?;
+        let head = node.position();
+        // A comment above the first field is the file's; what stands on the line of its dash or key is the first line, whatever is above.
+        let first =
+            if at(place.open).line < head.line { at(place.open).line + 1 } else { at(place.top(document)).line };
+        let hosts: usize = lines_of_host(node).into_iter().filter(|line| (first..position.line).contains(line)).count();
+        let line = (position.line + 1).saturating_sub(first + hosts).max(1);
+        let column = (position.column + 1).saturating_sub(head.column).max(1);
+        Some((path.to_owned(), Position { line, column }))
+    }
+
+    /// A place in a text of the functionConfig as a place in stdin. Only a literal block has the lines of its text.
+    pub fn in_text(&self, field: &str, position: Position) -> Option<Position> {
+        let steps = field.split(['.', '[', ']']).filter(|step| !step.is_empty());
+        let text = steps.fold(self.function_config, |node, step| match step.parse::<usize>() {
+            Ok(index) => node?.elements().nth(index),
+            Err(_) => node?.get(step),
+        })?;
+        let (header, content) = text.text().split_once('\n')?;
+        let is_plain = header.strip_prefix('|').is_some_and(|rest| !rest.contains(|c: char| c.is_ascii_digit()));
+        let first = content.lines().find(|line| !line.trim().is_empty()).filter(|_| is_plain)?;
+        let indent = first.len() - first.trim_start_matches(' ').len();
+        Some(Position { line: text.position().line + position.line, column: indent + position.column })
+    }
+
+    /// Where a resource stands: `items[3].items[0]`.
+    fn field_of(&self, item: usize, resource: NodeRef<'a>) -> String {
+        let mut field = format!("items[{item}]");
+        let mut at = self.items.and_then(|items| items.elements().nth(item));
+        while let Some(items) = at.filter(|at| !at.is(resource)).and_then(list::items_of) {
+            let mut elements = items.elements().enumerate();
+            let found = elements.find(|(_, e)| list::resources(*e).iter().any(|listed| listed.node.is(resource)));
+            let Some((i, element)) = found else { break };
+            field.push_str(&format!(".items[{i}]"));
+            at = Some(element);
+        }
+        field
     }
 
     /// The text with edits made inside of items, with items gone and added, and with results at the end of its own.
@@ -108,10 +183,9 @@ impl<'a> ResourceList<'a> {
         let results = results.and_then(|r| r.entries().next());
         let mut root = Branch::of(self.root, By::Field);
         if let Some(items) = self.items.filter(|_| gone.contains(&true) || !added.is_empty()) {
-            let mut list = Branch::of(items, By::Index);
-            for (entry, _) in list.entries.iter_mut().zip(gone).filter(|(_, gone)| **gone) {
-                entry.value = None;
-            }
+            let all = items.elements().flat_map(list::resources);
+            let going: HashSet<usize> = all.zip(gone).filter(|(_, gone)| **gone).map(|(r, _)| r.node.start()).collect();
+            let mut list = list::left(items, &|node| going.contains(&node.start()));
             list.entries.extend(added.into_iter().map(|tree| Entry::new(None, tree)));
             set(&mut root, "items", Tree::Branch(Box::new(list)));
         }
@@ -133,6 +207,43 @@ impl<'a> ResourceList<'a> {
     /// The text that it lies in.
     pub fn text(&self) -> &'a str {
         self.root.document().source()
+    }
+}
+
+/// A resource in a list among the items, with what the host says of the list.
+fn within<'a>(resource: Resource<'a>, list: &Resource<'a>) -> Resource<'a> {
+    let path = resource.path.or(list.path);
+    Resource {
+        path,
+        relative_path: path,
+        index: resource.index.or(list.index),
+        package: resource.package.or(list.package),
+        role: resource.role.or(list.role),
+        located: Located::Nowhere,
+        ..resource
+    }
+}
+
+/// The lines of an item that its host wrote: its own annotations, and the fields around them in which nothing else is.
+fn lines_of_host(item: NodeRef<'_>) -> Vec<usize> {
+    let text = item.document().source();
+    let lines = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
+        let place = Place::of_entry(key, value);
+        Position::of(text, place.lead).line..=Position::of(text, place.end).line
+    };
+    fn field<'a>(map: NodeRef<'a>, name: &str) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        map.entries().find(|(key, _)| key.string() == name)
+    }
+    let Some(metadata) = field(item, "metadata") else { return Vec::new() };
+    let Some(annotations) = field(metadata.1, "annotations") else { return Vec::new() };
+    let (of_host, others): (Vec<_>, Vec<_>) = annotations.1.entries().partition(|(key, _)| is_transport(key.string()));
+    if of_host.is_empty() || annotations.1.style() == Style::Flow {
+        return Vec::new();
+    }
+    match others.is_empty() {
+        false => of_host.into_iter().flat_map(lines).collect(),
+        true if metadata.1.entries().count() > 1 => lines(annotations).collect(),
+        true => lines(metadata).collect(),
     }
 }
 

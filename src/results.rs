@@ -20,7 +20,7 @@ use serde_yaml::Value;
 
 use crate::report::Report;
 use words::of_settled;
-pub use words::{how_of, listed};
+pub use words::{holds_secrets, how_of, listed};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
@@ -69,6 +69,9 @@ pub struct Outcome {
     /// Where in a text it is.
     #[serde(skip)]
     pub at: Option<At>,
+    /// Where in the text of dest's resource it is, or of what would be dest's.
+    #[serde(skip)]
+    pub here: Option<Position>,
 }
 
 /// The parts of the message of a conflict.
@@ -174,6 +177,7 @@ impl Outcome {
             excerpt: None,
             clash: None,
             at: None,
+            here: None,
         }
     }
 
@@ -189,6 +193,14 @@ impl Outcome {
         Self { excerpt, at: Some(at), ..Self::new(Severity::Error, format!("{text} {error}")) }
     }
 
+    /// The same with its place in a file that the user knows, and what is to be said of it there.
+    #[must_use]
+    pub fn moved_to(self, (path, position): (String, Position), told: String) -> Self {
+        let message = message(format!("{path}:{position}: {told}"));
+        let file = self.file.or_else(|| Some(File { path: path.clone(), index: None }));
+        Self { message, at: Some(At { text: path, position, told }), file, ..self }
+    }
+
     /// A resource lacks a field. `rest` says which one it must have, and why.
     pub fn lacking(resource: &Resource<'_>, rest: &str) -> Self {
         let at = match &resource.origin {
@@ -196,7 +208,7 @@ impl Outcome {
                 let told = format!("the resource must have {rest}");
                 Some(At { text: name.clone(), position: resource.node.position(), told })
             }
-            Origin::Item(_) | Origin::Field(_) => None,
+            Origin::Item(_) | Origin::Listed { .. } | Origin::Field(_) => None,
         };
         let message = format!("{} must have {rest}", resource.whereabouts());
         Self { at, ..Self::new(Severity::Error, message) }.about(resource)
@@ -261,7 +273,9 @@ impl Outcome {
 
     /// One line for stderr, with the resource and the file that the message leaves to the other fields.
     pub fn line(&self) -> String {
-        self.line_with("", &self.message)
+        // What begins with its place in its own file needs no file beside the resource.
+        let is_there = |at: &&At| self.file.as_ref().is_some_and(|file| file.path == at.text);
+        self.at.as_ref().filter(is_there).map_or_else(|| self.line_with("", &self.message), |at| self.line_at(at))
     }
 
     /// The same of an error in a text, which begins with the place.

@@ -1,11 +1,13 @@
 //! Which resource plays which role: by the functionConfig, or by annotation where that is silent.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::config::{Config, From, Input, Keep, Mode, Role};
 use crate::results::{Outcome, Severity};
 use crate::target::Target;
 use krm_merge::host::ROLE;
+use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
@@ -43,6 +45,8 @@ pub struct Roles<'a> {
     pub apart: Vec<(Role, Resource<'a>)>,
     /// For each item, whether it is consumed.
     pub gone: Vec<bool>,
+    /// Items that stay in the output and play a role alone, by their numbers: the field whose `path` is their file.
+    pub files: BTreeMap<usize, String>,
 }
 
 impl<'a> Roles<'a> {
@@ -117,8 +121,15 @@ pub fn assign<'a>(
 
 /// The resources that stand in the functionConfig.
 fn of_nodes<'a>(field: &str, nodes: &[NodeRef<'a>]) -> Vec<Resource<'a>> {
-    let named = |i: usize| Origin::Field(format!("{field}[{i}]"));
-    nodes.iter().enumerate().map(|(i, node)| Resource::read(*node, named(i))).collect()
+    nodes.iter().enumerate().flat_map(|(i, node)| of_node(&format!("{field}[{i}]"), *node)).collect()
+}
+
+/// The resource that stands in a field, or those of the list there.
+fn of_node<'a>(field: &str, node: NodeRef<'a>) -> Vec<Resource<'a>> {
+    let is_list = list::items_of(node).is_some();
+    Resource::of_document(node, |i| {
+        Origin::Field(if is_list { format!("{field}, resource {}", i + 1) } else { field.to_owned() })
+    })
 }
 
 /// The resources of a text.
@@ -130,7 +141,7 @@ fn of_text<'a>(field: &str, doc: &'a Document<'a>) -> Result<Vec<Resource<'a>>, 
             let what = why_no_resource(root);
             return Err(error(format!("`{field}` must hold resources, which are maps{what}")));
         }
-        members.push(Resource::read(root, Origin::Field(field)));
+        members.append(&mut of_node(&field, root));
     }
     if members.is_empty() {
         return Err(error(format!("`{field}` must hold at least one resource")));
@@ -150,6 +161,7 @@ struct Assigning<'a, 'c> {
     others: Vec<(Role, Vec<Resource<'a>>)>,
     targets: Vec<Rc<Target>>,
     apart: Vec<(Role, Resource<'a>)>,
+    files: BTreeMap<usize, String>,
 }
 
 impl<'a, 'c> Assigning<'a, 'c> {
@@ -168,6 +180,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
             others,
             targets,
             apart: Vec::new(),
+            files: BTreeMap::new(),
         }
     }
 
@@ -196,6 +209,9 @@ impl<'a, 'c> Assigning<'a, 'c> {
             self.gone[i] = keep == Keep::Consumed;
             let is_file_itself = item.path.is_some_and(|p| p.strip_prefix("./").unwrap_or(p) == path);
             let located = if is_file_itself { Located::Nowhere } else { item.located };
+            if is_file_itself && keep == Keep::Stay {
+                self.files.insert(i, input.field.clone());
+            }
             let item = Resource { relative_path: Some(relative), located, ..item.clone() };
             if item.identity.is_some() || input.target.is_some() {
                 members.push(item);
@@ -250,7 +266,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
     }
 
     fn into_roles(self) -> Result<Roles<'a>, Box<Outcome>> {
-        let Self { mode, items, gone, taken_by, others, targets, apart } = self;
+        let Self { mode, items, gone, taken_by, others, targets, apart, files } = self;
         let is_filled = |role: &Role| others.iter().any(|(filled, _)| filled == role);
         let alone = apart.iter().find(|(role, _)| !is_filled(role)).map(|(_, item)| item);
         let unnamed = |r: &&Resource<'_>| r.identity.is_none() && r.target.is_none();
@@ -259,7 +275,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
         }
         // What a `path` selects plays its role alone.
         let left = items.into_iter().zip(taken_by).filter(|(_, taken)| taken.is_none());
-        Ok(Roles { dest: left.filter_map(|(item, _)| item).collect(), others, targets, apart, gone })
+        Ok(Roles { dest: left.filter_map(|(item, _)| item).collect(), others, targets, apart, gone, files })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Each source into the item that it is meant for: its partner, or every item that its target selects.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::run::{Merged, Numbering, Run, own_anchors};
 use crate::config::{Config, Role};
@@ -66,6 +66,7 @@ pub(super) fn merge_sources<'a>(
     run.numbering = Numbering::of(coming, &[], &roles.dest);
     let mut alone = Vec::new();
     let mut hit = vec![false; roles.dest.len()];
+    let itself = itself(&groups, roles);
     for Group { of, sources } in &groups.groups {
         match (of, missing) {
             (Hit::Item(i), _) => {
@@ -74,6 +75,11 @@ pub(super) fn merge_sources<'a>(
             }
             (Hit::None(_), Missing::Refuse) => alone.extend(sources),
             (Hit::None(_), Missing::Add) => {
+                let first = sources.iter().find_map(|source| Some((*source, itself(source)?)));
+                if let Some((source, field)) = first {
+                    run.results.report(&Report::SourceIsItem { source, field })?;
+                    continue;
+                }
                 if let (Some(tree), Some(first)) = (run.merge_new(sources)?, sources.first()) {
                     run.add(first, tree)?;
                     alone.push(*first);
@@ -89,6 +95,16 @@ pub(super) fn merge_sources<'a>(
         run.results.report(&Report::NoneSelected(target))?;
     }
     Ok(Sourced { merged: run.merged, results: run.results, hit })
+}
+
+/// Tells of a source without a partner whether it is the item itself that was to be merged, and names the field that says so: it stays in
+/// the package, and either no item is for any source of its file, or it would come to that very file once more.
+fn itself<'r>(groups: &Groups<'_, '_>, roles: &'r Roles<'_>) -> impl Fn(&Resource<'_>) -> Option<&'r str> {
+    let field = |source: &Resource<'_>| roles.files.get(&source.origin.item()?).map(String::as_str);
+    let with_partner = groups.groups.iter().filter(|group| matches!(group.of, Hit::Item(_)));
+    let used: HashSet<&str> =
+        with_partner.flat_map(|group| &group.sources).filter_map(|source| field(source)).collect();
+    move |source| field(source).filter(|field| !used.contains(field) || source.path == source.relative_path)
 }
 
 /// What sources hit.

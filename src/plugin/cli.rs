@@ -6,39 +6,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_merge::limit::Asked;
 use krm_merge::policy;
 
-const EXAMPLES: &str = "\
-Upgrade a package with local edits from upstream's v1 to its v2:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
-
-Put an overlay over the resources of a folder, and apply the result:
-  kubectl krm-merge two-way --source overlay/prod --dest base | kubectl apply -f -
-
-Patch every Deployment of a folder:
-  kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment --dest . --in-place
-
-See what `kubectl apply` would change in a cluster, and what it would overwrite:
-  kubectl krm-merge live -f my-package
-
-Let git merge Kubernetes files by field, in this repository:
-  kubectl krm-merge git-install
-
-Where both sides changed something, `--on-conflict` says who wins; each case is reported.
-
-Exit codes: 0 done; 1 conflicts under `--on-conflict fail`, or differences with `--exit-code`;
-2 bad usage or input, and nothing is written; 130, 143 or 129 where SIGINT, SIGTERM or SIGHUP stopped
-`--in-place`, and nothing is written.";
-
-const LIVE: &str = "\
-What `--apply` promises: nothing is sent if the server refuses any of it in a dry run, and an object is set only as it was read. \
-What needs a Namespace or a CustomResourceDefinition that is new, too, no dry run can check; an info says so.
-
-A cluster has no transactions: objects are sent one by one, Namespaces and CustomResourceDefinitions first, webhooks last, the others \
-in the order of the files. Where one is refused after all, the run ends, and what was sent before stays and is told. Nothing is deleted.";
+use crate::manual;
 
 /// Merge Kubernetes resources in files, folders, git and a cluster, and leave every other byte as it was.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES, max_term_width = 120, disable_help_subcommand = true)]
+#[command(version, after_help = manual::of(""), max_term_width = 120, disable_help_subcommand = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -49,6 +21,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Set in dest what a source holds; null removes
+    #[command(after_help = manual::of("two-way"))]
     TwoWay {
         #[command(flatten)]
         source: Source,
@@ -56,6 +29,7 @@ pub enum Command {
         common: Common,
     },
     /// Make in dest what changed from original to updated: an upgrade that keeps local edits
+    #[command(after_help = manual::of("three-way"))]
     ThreeWay {
         #[command(flatten)]
         upgrade: Upgrade,
@@ -63,6 +37,7 @@ pub enum Command {
         common: Common,
     },
     /// Apply patches with directives by the merge keys of the types, as `kubectl patch` does
+    #[command(after_help = manual::of("strategic"))]
     Strategic {
         #[command(flatten)]
         source: Source,
@@ -70,9 +45,11 @@ pub enum Command {
         common: Common,
     },
     /// Show what applying files would change in a cluster, and what someone changed there since; `--apply` sends it
-    #[command(after_help = LIVE)]
+    #[command(after_help = manual::of("live"))]
     Live(Live),
-    /// Make git merge Kubernetes YAML by field: writes the configuration of this clone, and lines of `.gitattributes` to be committed
+    /// Make git merge Kubernetes YAML by field: writes the configuration of this clone, and lines of `.gitattributes` to be committed;
+    /// `--uninstall` takes both back
+    #[command(after_help = manual::of("git-install"))]
     GitInstall(GitInstall),
     /// What git runs to merge a file: `git-driver %O %A %B %P`
     GitDriver(GitDriver),
@@ -158,6 +135,10 @@ pub struct Common {
     /// What is printed [default: yaml; nothing with --in-place, diff with --dry-run]
     #[arg(long, short = 'o', value_enum)]
     pub output: Option<Output>,
+    /// With `-o yaml` or `-o json`: leave out Kptfiles and what has the annotation `config.kubernetes.io/local-config`, which are not for
+    /// a cluster
+    #[arg(long)]
+    pub without_local_config: bool,
     /// With the diff, or in its place: how many lines change in which file
     #[arg(long)]
     pub stat: bool,
@@ -170,6 +151,12 @@ pub struct Common {
     /// Exit with 1 where anything differs
     #[arg(long)]
     pub exit_code: bool,
+    /// Exit with 1 where anything was in conflict, whoever won, after all is done
+    #[arg(long)]
+    pub conflicts_exit_code: bool,
+    /// Whether what is printed has colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
 }
 
 /// A size as the functionConfig has it.
@@ -241,6 +228,23 @@ pub enum Output {
     Name,
     /// What the merge reports: conflicts, warnings, errors
     Results,
+    /// The same as annotations of a workflow of GitHub Actions, beside the lines of dest
+    Github,
+    /// The same as SARIF 2.1.0, for code scanning
+    Sarif,
+    /// The conflicts as a comment of a pull request
+    Markdown,
+}
+
+/// Whether what is printed has colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// Also where stdout is no terminal
+    Always,
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Nowhere
+    Never,
 }
 
 /// The shells.
@@ -289,6 +293,12 @@ pub struct Live {
     /// Exit with 1 where anything differs
     #[arg(long)]
     pub exit_code: bool,
+    /// Exit with 1 where anything was in conflict, whoever won, after all is done
+    #[arg(long)]
+    pub conflicts_exit_code: bool,
+    /// Whether what is printed has colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
     /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy; at most 31536000, a year
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,
@@ -303,6 +313,9 @@ pub struct GitInstall {
     /// Which files git merges so; may be given several times
     #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile"])]
     pub pattern: Vec<String>,
+    /// Take the driver out of the configuration and the attributes again
+    #[arg(long, conflicts_with = "pattern")]
+    pub uninstall: bool,
     /// Say what would be written, and write nothing
     #[arg(long)]
     pub dry_run: bool,

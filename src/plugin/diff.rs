@@ -3,14 +3,19 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use krm_merge::path::cut;
+use krm_merge::schema::Types;
 use krm_merge::shown;
 use krm_merge::yaml::Document;
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
 
+use crate::clash::{self, Line, Shown, Values};
 use crate::disk::is_executable;
-use crate::merge::{Change, is_conflict};
+use crate::merge::{Change, Merge, is_conflict};
+use crate::place;
 use crate::screen::{Page, Paint, Reader};
+use crate::side::Side;
 use crate::spot::{Spot, spots};
 use crate::walk::c_quoted;
 
@@ -21,13 +26,14 @@ const CONTEXT: usize = 3;
 ///
 /// It has git's headers, for nothing else says that an empty file comes or goes, that a file which becomes empty stays, and that a new one
 /// can be executed. What is no text is named only; git refuses such a diff, patch takes the rest of it, and both say so and fail.
-pub fn diff(changes: &[Change], reader: Reader) -> Page {
+/// `types` says how the elements of lists are told apart.
+pub fn diff(changes: &[Change], types: &Types<'_>, reader: Reader) -> Page {
     let mut page = Page::new(reader);
-    changes.iter().for_each(|change| of_file(change, &mut page));
+    changes.iter().for_each(|change| of_file(change, types, &mut page));
     page
 }
 
-fn of_file(change: &Change, page: &mut Page) {
+fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
     let name = |side: &str, bytes: &Option<Vec<u8>>| match bytes {
         // A stream has no name.
         Some(_) if change.path.is_empty() => format!("{side}/-"),
@@ -56,7 +62,7 @@ fn of_file(change: &Change, page: &mut Page) {
         }
     }
     for hunk in diff.grouped_ops(CONTEXT) {
-        page.painted(Paint::Cyan, header(&hunk, &starts, &documents).trim_end());
+        page.painted(Paint::Cyan, header(&hunk, &starts, &documents, types).trim_end());
         for piece in hunk.iter().flat_map(|op| diff.iter_changes(op)) {
             let text = piece.value();
             let bare = text.strip_suffix('\n').unwrap_or(text);
@@ -109,7 +115,12 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-fn header(hunk: &[DiffOp], starts: &[Vec<usize>; 2], documents: &[Option<Document<'_>>; 2]) -> String {
+fn header(
+    hunk: &[DiffOp],
+    starts: &[Vec<usize>; 2],
+    documents: &[Option<Document<'_>>; 2],
+    types: &Types<'_>,
+) -> String {
     let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return String::new() };
     let span = |start: usize, end: usize| match end - start {
         0 => format!("{start},0"),
@@ -121,19 +132,47 @@ fn header(hunk: &[DiffOp], starts: &[Vec<usize>; 2], documents: &[Option<Documen
     let at = |side: usize, line: usize| starts[side].get(line).copied().unwrap_or_default();
     let texts = [0, 1].map(|side| documents[side].as_ref().map(Document::source).unwrap_or_default());
     let mut ranges: [Vec<Range<usize>>; 2] = Default::default();
+    let mut pieces = Vec::new();
     for changed in hunk.split(|op| op.tag() == DiffTag::Equal) {
         let (Some(first), Some(last)) = (changed.first(), changed.last()) else { continue };
         let lines = [first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end];
         let changed = narrowed(texts, [0, 1].map(|side| at(side, lines[side].start)..at(side, lines[side].end)));
-        ranges.iter_mut().zip(changed).for_each(|(all, one)| all.extend(Some(one).filter(|one| !one.is_empty())));
+        let changed = changed.map(|one| if one.is_empty() { Vec::new() } else { vec![one] });
+        ranges.iter_mut().zip(&changed).for_each(|(all, one)| all.extend(one.iter().cloned()));
+        pieces.push(changed);
     }
-    // What comes is named by where it stands now, what goes by where it stood.
-    let mut known = HashSet::new();
-    let all = [1, 0]
-        .into_iter()
-        .flat_map(|side| documents[side].iter().flat_map(|d| spots(d, &ranges[side])).collect::<Vec<_>>());
-    let found: Vec<Spot> = all.filter(|spot| known.insert(spot.clone())).collect();
+    let of_side = |side: usize, ranges: &[Range<usize>]| -> Vec<Spot> {
+        documents[side].iter().flat_map(|d| spots(d, ranges, types)).collect()
+    };
+    let all: Vec<Spot> = [1, 0].into_iter().flat_map(|side| of_side(side, &ranges[side])).collect();
+    // A place that only a piece seen for itself names lies in one that another piece names.
+    let pieces = pieces.iter().flat_map(|[old, new]| in_order(of_side(0, old), of_side(1, new)));
+    let (named, mut known): (HashSet<&Spot>, _) = (all.iter().collect(), HashSet::new());
+    let pieces: Vec<Spot> = pieces.filter(|spot| named.contains(spot)).collect();
+    let found: Vec<Spot> = pieces.into_iter().chain(all.clone()).filter(|spot| known.insert(spot.clone())).collect();
     format!("@@ -{old} +{new} @@ {}", listed(&found))
+}
+
+/// What comes is named by where it stands now, what goes by where it stood, before what is behind it on both sides.
+fn in_order(old: Vec<Spot>, new: Vec<Spot>) -> Vec<Spot> {
+    let stays: HashSet<Spot> = old.iter().filter(|spot| new.contains(spot)).cloned().collect();
+    let (mut found, mut known, mut old) = (Vec::new(), HashSet::new(), old.into_iter().peekable());
+    let mut push = |spot: Spot| {
+        if known.insert(spot.clone()) {
+            found.push(spot);
+        }
+    };
+    for spot in new {
+        if stays.contains(&spot) {
+            while let Some(gone) = old.next_if(|old| !stays.contains(old)) {
+                push(gone);
+            }
+            while old.next_if(|old| stays.contains(old)).is_some_and(|old| old != spot) {}
+        }
+        push(spot);
+    }
+    old.filter(|spot| !stays.contains(spot)).for_each(push);
+    found
 }
 
 /// Ranges of two texts without what both begin and end with; whole lines that only come or go stay whole.
@@ -247,7 +286,6 @@ pub fn stat(changes: &[Change], reader: Reader) -> Page {
     }
     let sum = |pick: fn(&(usize, usize)) -> usize| counts.iter().flatten().map(pick).sum::<usize>();
     let (come, go) = (sum(|c| c.0), sum(|c| c.1));
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
     page.line(&format!(
         " {} file{} changed, {come} insertion{}(+), {go} deletion{}(-)",
         changes.len(),
@@ -258,41 +296,80 @@ pub fn stat(changes: &[Change], reader: Reader) -> Page {
     page
 }
 
-/// The conflicts, one block each.
-pub fn conflicts(results: &[Outcome], reader: Reader) -> Page {
+/// The conflicts, one block each, and how many there are.
+pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
     let mut page = Page::new(reader);
-    for result in results.iter().filter(|r| is_conflict(r)) {
-        let Some(clash) = &result.clash else { continue };
-        let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
-        about.extend(result.file.as_ref().map(|f| format!("({})", shown::name(&f.path))));
-        page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), clash.place));
-        let field = result.field.as_ref();
-        let json = |value: Option<&serde_yaml::Value>| {
-            let value = value.and_then(|v| serde_json::to_string(v).ok());
-            value.unwrap_or_else(|| "(none)".to_owned())
-        };
-        let original = result.tags.get(ORIGINAL).cloned();
-        if field.is_some() || original.is_some() {
-            page.line(&format!("  original: {}", original.unwrap_or_else(|| "(none)".to_owned())));
-        }
-        if let Some(field) = field {
-            page.line(&format!("  dest:     {}", json(field.current_value.as_ref())));
-            page.line(&format!("  updated:  {}", json(field.proposed_value.as_ref())));
-        } else {
-            // How it was settled is on a line of its own.
-            page.line(&format!("  {}", clash.what));
-        }
-        page.line(&format!("  outcome:  {}", clash.outcome()));
+    let conflicts: Vec<&Outcome> = merge.results.iter().filter(|r| is_conflict(r)).collect();
+    conflicts.iter().for_each(|conflict| of_conflict(dest, conflict, &mut page));
+    if !conflicts.is_empty() {
+        let files: HashSet<&str> = conflicts.iter().filter_map(|r| r.file.as_ref()).map(|f| f.path.as_str()).collect();
+        let (count, of_files, changed) = (conflicts.len(), files.len(), merge.changes.len());
+        page.painted(
+            Paint::Bold,
+            &format!(
+                "total: {count} conflict{} in {of_files} file{}, {changed} file{} changed",
+                plural(count),
+                plural(of_files),
+                plural(changed)
+            ),
+        );
     }
     page
 }
 
+fn of_conflict(dest: &Side, result: &Outcome, page: &mut Page) {
+    let Some(clash) = &result.clash else { return };
+    let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
+    let line = place::of(dest, result).and(result.here).map(|at| format!(":{}", at.line)).unwrap_or_default();
+    about.extend(result.file.as_ref().map(|f| format!("({}{line})", shown::name(&f.path))));
+    page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), clash.place));
+    match clash::values(result) {
+        Some(Values { original, dest, updated }) => {
+            for (side, value) in [("original:", original), ("dest:    ", dest), ("updated: ", updated)] {
+                match value {
+                    Shown::Whole(text) => page.line(&format!("  {side} {text}")),
+                    Shown::Against(lines) => {
+                        page.line(&format!("  {}", side.trim_end()));
+                        lines.iter().for_each(|line| page.painted(paint(line), &format!("  |{}", line.marked())));
+                    }
+                }
+            }
+        }
+        None => {
+            if let Some(original) = result.tags.get(ORIGINAL) {
+                page.line(&format!("  original: {}", cut(original.clone(), clash::WIDTH)));
+            }
+            // How it was settled is on a line of its own.
+            page.line(&format!("  {}", clash.what));
+        }
+    }
+    page.line(&format!("  outcome:  {}", clash.outcome()));
+}
+
+fn paint(line: &Line) -> Paint {
+    match line {
+        Line::Gone(_) => Paint::Red,
+        Line::New(_) => Paint::Green,
+        Line::Same(_) | Line::Omitted(_) => Paint::Plain,
+    }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
 #[cfg(test)]
 mod tests {
+    use krm_merge::limit::Limit;
     use krm_merge::policy::Settled;
+    use krm_merge::schema::{Dialect, Inference};
     use krm_merge_function::results::Clash;
 
     use super::*;
+
+    fn diffed(changes: &[Change], reader: Reader) -> Page {
+        diff(changes, &Types::new([], Inference::On, Dialect::Server), reader)
+    }
 
     fn change(path: &str, old: Option<&str>, new: Option<&str>) -> Change {
         let bytes = |text: Option<&str>| text.map(|t| t.as_bytes().to_vec());
@@ -326,7 +403,7 @@ diff --git a/c.yaml b/c.yaml
 +  i: 1
 \\ No newline at end of file
 ";
-        assert_eq!(diff(&[change("c.yaml", Some(old), Some(&new))], Reader::Program).text(), want);
+        assert_eq!(diffed(&[change("c.yaml", Some(old), Some(&new))], Reader::Program).text(), want);
     }
 
     #[test]
@@ -338,7 +415,7 @@ diff --git a/c.yaml b/c.yaml
         };
         let map = |a: u8| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  a: '{a}'\n");
         let header = |old: &str, new: &str| {
-            let text = diff(&[change("c.yaml", Some(old), Some(new))], Reader::Program).text();
+            let text = diffed(&[change("c.yaml", Some(old), Some(new))], Reader::Program).text();
             let mut headers = text.lines().filter(|l| l.starts_with("@@"));
             let header = headers.next().expect("a hunk").to_owned();
             assert_eq!(headers.next(), None);
@@ -357,6 +434,13 @@ diff --git a/c.yaml b/c.yaml
         let (old, new) = (map(1), map(1).replace("a: '1'", "b: '1'"));
         assert_eq!(header(&old, &new), "ConfigMap x data.b, data.a");
         assert_eq!(header(&map(1), &(map(1) + "---\n" + &map(1).replace("name: x", "name: y"))), "ConfigMap y");
+        // In the order of the file, whatever comes, changes or goes.
+        let three = map(1) + "  b: '1'\n  c: '1'\n";
+        assert_eq!(
+            header(&three, &three.replace("  a: '1'\n", "").replace("b: '1'", "b: '2'")),
+            "ConfigMap x data.a, data.b"
+        );
+        assert_eq!(header(&three, &(three.replace("  b: '1'\n", "") + "  d: '1'\n")), "ConfigMap x data.b, data.d");
         // One line of JSON.
         let json = |x: u8, y: u8| {
             format!(
@@ -388,20 +472,23 @@ diff --git a/c.yaml b/c.yaml
             Clash { place: "the whole file".to_owned(), what, settled: Settled::StaysDeleted, more: String::new() };
         let result = Outcome::conflict(krm_merge_function::results::Severity::Warning, clash);
         assert_eq!(result.message, "the file was deleted in dest: it stays deleted");
-        let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\n";
-        assert_eq!(conflicts(&[result], Reader::Program).text(), want);
+        let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n";
+        let merge = Merge { changes: Vec::new(), results: vec![result], rules: Vec::new(), limit: Limit::default() };
+        let dest = Side::of_text("dest", "").expect("a side");
+        assert_eq!(conflicts(&dest, &merge, Reader::Program).text(), want);
     }
 
     #[test]
     fn files_that_come_go_or_hold_bytes_are_told_as_such() {
-        let text = diff(&[change("new", None, Some("a\n")), change("old", Some("b\n"), None)], Reader::Program).text();
+        let text =
+            diffed(&[change("new", None, Some("a\n")), change("old", Some("b\n"), None)], Reader::Program).text();
         assert_eq!(
             text,
             "diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+a\ndiff --git a/old b/old\ndeleted file mode 100644\n--- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"
         );
         let binary = "diff --git a/x b/x\nindex 0000000..0000000\nBinary files a/x and b/x differ\n";
-        assert_eq!(diff(&[change("x", Some("a\0"), Some("b"))], Reader::Program).text(), binary);
-        assert!(diff(&[change("new", None, Some("a\n"))], Reader::Colour).text().contains("\x1b[32m+a\x1b[0m\n"));
+        assert_eq!(diffed(&[change("x", Some("a\0"), Some("b"))], Reader::Program).text(), binary);
+        assert!(diffed(&[change("new", None, Some("a\n"))], Reader::Colour).text().contains("\x1b[32m+a\x1b[0m\n"));
     }
 
     #[test]

@@ -8,12 +8,13 @@ use krm_merge::child::By;
 use krm_merge::documents::{Item, rewrite};
 use krm_merge::edits::TextEdits;
 use krm_merge::limit::Budget;
+use krm_merge::list;
 use krm_merge::resource::Origin;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, ends_line, extent, next_line, same};
 
-use crate::side::{Held, is_open_list, list_of};
+use crate::side::Held;
 
 /// A resource that is new.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ pub fn edited(
     let written = Document::parse(elements(added))?;
     let written = || written.roots().next().and_then(|root| root.entries().next());
     // What is new goes into the first list, where there is one.
-    let first = roots.iter().position(|root| list_of(*root).is_some() || is_open_list(*root));
+    let first = roots.iter().position(|root| list::items_of(*root).is_some() || list::is_open(*root));
     let mut edits: HashMap<usize, Vec<TextEdits>> = HashMap::new();
     for (node, item) in items {
         if let (Item::Edited(of_item), Some(root)) = (item, root_of(&roots, *node)) {
@@ -59,23 +60,18 @@ pub fn edited(
     }
     for (i, root) in roots.iter().enumerate() {
         let takes_new = !added.is_empty() && first == Some(i);
-        let Some(list) = list_of(*root) else {
+        let Some(items) = list::items_of(*root) else {
             if let Some((key, value)) = written().filter(|_| takes_new) {
                 edits.entry(i).or_default().push(splice::edits(*root, &filled(*root, key, value), budget)?);
             }
             continue;
         };
-        if !takes_new && !list.elements().any(gone) {
+        if !takes_new && !list::resources(*root).iter().any(|listed| gone(listed.node)) {
             continue;
         }
-        let mut branch = Branch::of(list, By::Index);
-        for (entry, element) in branch.entries.iter_mut().zip(list.elements()) {
-            if gone(element) {
-                entry.value = None;
-            }
-        }
+        let mut branch = list::left(items, &gone);
         branch.entries.extend(new().filter(|_| takes_new));
-        let tree = with_field(*root, |_, value| value.is(list), Tree::Branch(Box::new(branch)));
+        let tree = list::with_items(*root, items, branch);
         edits.entry(i).or_default().push(splice::edits(*root, &tree, budget)?);
     }
     let fates = roots.iter().enumerate().map(|(i, root)| match edits.remove(&i) {
@@ -99,22 +95,13 @@ fn root_of(roots: &[NodeRef<'_>], node: NodeRef<'_>) -> Option<usize> {
     roots.partition_point(|root| root.start() <= node.start()).checked_sub(1)
 }
 
-/// A map with another value in the field that is meant.
-fn with_field<'a>(map: NodeRef<'a>, is_meant: impl Fn(NodeRef<'a>, NodeRef<'a>) -> bool, value: Tree<'a>) -> Tree<'a> {
-    let mut branch = Branch::of(map, By::Field);
-    if let Some(at) = map.entries().position(|(key, value)| is_meant(key, value)) {
-        branch.entries[at].value = Some(value);
-    }
-    branch.into_tree()
-}
-
 /// A list without `items` with these.
 fn filled<'a>(root: NodeRef<'a>, key: NodeRef<'a>, value: NodeRef<'a>) -> Tree<'a> {
-    if root.get("items").is_some() {
-        return with_field(root, |key, _| key.string() == "items", Tree::Node(value));
-    }
     let mut branch = Branch::of(root, By::Field);
-    branch.push(Entry::new(Some(Key::Node(key)), Tree::Node(value)));
+    match root.entries().position(|(key, _)| key.string() == "items") {
+        Some(at) => branch.entries[at].value = Some(Tree::Node(value)),
+        None => branch.push(Entry::new(Some(Key::Node(key)), Tree::Node(value))),
+    }
     branch.into_tree()
 }
 
@@ -302,7 +289,7 @@ mod tests {
         let text = "apiVersion: v1\nkind: List\nitems:\n- a: 1\n# two\n- b: 2\n";
         let held = held("x.yaml", text);
         let root = held.document().expect("resources").roots().next().expect("a root");
-        let elements: Vec<NodeRef<'_>> = list_of(root).expect("a list").elements().collect();
+        let elements: Vec<NodeRef<'_>> = list::items_of(root).expect("a list").elements().collect();
         let items = [(elements[0], &Item::Goes), (elements[1], &Item::Stays)];
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
         let out = edited(&held, &items, &[&added], &Budget::default()).expect("edited");
@@ -317,7 +304,7 @@ mod tests {
             let held = held("x.yaml", &format!("apiVersion: v1\nkind: List\n{items}"));
             let out = edited(&held, &[], &[&added], &Budget::default()).expect("edited").expect("left");
             let document = Document::parse(out.clone()).expect("valid");
-            let list = list_of(document.roots().next().expect("a root")).expect("a list");
+            let list = list::items_of(document.roots().next().expect("a root")).expect("a list");
             assert_eq!(
                 list.elements().map(|e| e.get("n").map(|n| n.string())).collect::<Vec<_>>(),
                 [Some("x\n\ny\n")],
@@ -336,7 +323,7 @@ mod tests {
         let text = format!("x: 1\n---\n{}---\ny: 1\n---\n{}", list(&["a", "b"]), list(&["c", "d"]));
         let held = held("x.yaml", &text);
         let nodes: Vec<NodeRef<'_>> = held.document().expect("resources").roots().collect();
-        let (a, d) = (list_of(nodes[1]).expect("a list"), list_of(nodes[3]).expect("a list"));
+        let (a, d) = (list::items_of(nodes[1]).expect("a list"), list::items_of(nodes[3]).expect("a list"));
         let (a, d) = (a.elements().next().expect("a"), d.elements().nth(1).expect("d"));
         let gone = [nodes[0], a, nodes[2], d].map(|node| (node, &Item::Goes));
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };

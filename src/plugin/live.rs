@@ -25,10 +25,13 @@ use krm_merge_function::results::{self, Outcome, Severity};
 use crate::End;
 use crate::cli::{Live, OnConflict, Output};
 use crate::diff;
+use crate::github::github;
+use crate::markdown::markdown;
 use crate::merge::{Merge, is_conflict, merge};
-use crate::output;
+use crate::output::{self, Printed};
 use crate::progress::Progress;
 use crate::run::report;
+use crate::sarif::sarif;
 use crate::screen::{self, Page, Reader};
 use crate::setting;
 use crate::side::Side;
@@ -53,9 +56,11 @@ pub fn live(args: &Live) -> Result<End> {
         let (locals, models) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
         anyhow::Ok((cluster, locals, models))
     })?;
-    progress.set("merging");
-    let reader = Reader::of_stdout();
+    progress.set(format!("merging {} objects", locals.len()));
+    let reader = Reader::of_stdout(args.color);
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
+    merge.results.extend(told::of_no_yaml(sides.iter()));
+    results::sort(&mut merge.results);
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
     let sending = if args.apply && !merge.has_failed() { Some(sending(&locals, &merge)?) } else { None };
@@ -72,19 +77,27 @@ pub fn live(args: &Live) -> Result<End> {
         }
         None => Ok(Vec::new()),
     };
-    let shown = Merge { changes: secret::without_values(&merge.changes), results: Vec::new(), limit: merge.limit };
+    let shown = Merge {
+        changes: secret::without_values(&merge.changes),
+        results: Vec::new(),
+        rules: Vec::new(),
+        limit: merge.limit,
+    };
     let mut page = Page::new(reader);
     match format {
         None => {}
         Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
-        Some(Output::Yaml) => page.data(&output::yaml(&dest, &shown)),
-        Some(Output::Json) => page.data(&output::json(&dest, &shown)?),
+        Some(Output::Yaml) => page.data(&output::yaml(&dest, &shown, Printed::All)?),
+        Some(Output::Json) => page.data(&output::json(&dest, &shown, Printed::All)?),
         Some(Output::Name) => output::names(&merge)?.iter().for_each(|name| page.line(name)),
-        Some(Output::Results) => page.data(&output::results(&merge.results, merge.limit)?),
+        Some(Output::Results) => page.data(&output::results(&dest, &merge.results, merge.limit)?),
+        Some(Output::Github) => page.append(github(&dest, &merge.results, reader)),
+        Some(Output::Sarif) => page.data(&sarif(&dest, &merge.results)),
+        Some(Output::Markdown) => page.data(&markdown(&dest, &merge.results)),
         Some(Output::Diff) => {
-            page.append(diff::diff(&secret::masked(&merge.changes), reader));
+            page.append(diff::diff(&secret::masked(&merge.changes), &merge.types(&dest), reader));
             page.append(told);
-            page.append(diff::conflicts(&merge.results, reader));
+            page.append(diff::conflicts(&dest, &merge, reader));
         }
     }
     sent?.iter().for_each(|line| page.line(line));
@@ -92,7 +105,8 @@ pub fn live(args: &Live) -> Result<End> {
     if let Some(end) = merge.failure() {
         return Ok(end);
     }
-    Ok(if args.exit_code && !merge.changes.is_empty() { End::Differs } else { End::Done })
+    let differs = args.exit_code && !merge.changes.is_empty();
+    Ok(if differs || (args.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
 }
 
 /// Tells that nobody knows what was applied to an object.

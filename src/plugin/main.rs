@@ -1,6 +1,7 @@
 //! `kubectl krm-merge`: the merges of the function on files, folders, git and a cluster.
 
 mod carry;
+mod clash;
 mod cli;
 mod combine;
 mod complete;
@@ -8,14 +9,19 @@ mod diff;
 mod disk;
 mod edit;
 mod git;
+mod github;
 mod live;
+mod manual;
+mod markdown;
 mod merge;
 mod moved;
 mod one_form;
 mod output;
+mod place;
 mod progress;
 mod regular;
 mod run;
+mod sarif;
 mod screen;
 mod setting;
 mod side;
@@ -28,7 +34,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches};
 use krm_merge::shown;
 use krm_merge_function::config::Mode;
@@ -119,21 +125,10 @@ fn program() -> String {
     std::path::Path::new(&arg0).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-
 fn man(name: Option<&str>) -> Result<String> {
     let mut command = command();
     command.build();
-    let page = match name {
-        None => command.display_name("kubectl-krm-merge"),
-        Some(name) => match command.find_subcommand(name).filter(|c| !c.is_hide_set()) {
-            Some(found) => found.clone().display_name(format!("kubectl-krm-merge-{name}")).version(VERSION),
-            None => bail!("there must be a command of that name, not \"{name}\""),
-        },
-    };
-    let mut out = Vec::new();
-    clap_mangen::Man::new(page).source(format!("kubectl-krm-merge {VERSION}")).render(&mut out)?;
-    Ok(String::from_utf8(out)?)
+    manual::page(&command, name)
 }
 
 fn print(text: &str) -> Result<End> {

@@ -9,6 +9,7 @@ use krm_merge::file_path;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
+use krm_merge::schema::{Dialect, Inference, ListRule, Types};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role};
@@ -30,6 +31,8 @@ pub struct Merge {
     pub changes: Vec<Change>,
     /// What is to be told, the worst first.
     pub results: Vec<Outcome>,
+    /// What the user says of lists.
+    pub rules: Vec<ListRule>,
     /// How much may be written of it.
     pub limit: Limit,
 }
@@ -51,6 +54,18 @@ impl Merge {
     /// Whether any result is an error.
     pub fn has_failed(&self) -> bool {
         self.results.iter().any(|r| r.severity == Severity::Error)
+    }
+
+    /// How the elements of lists are told apart for someone who reads the diff: as the user, the definitions beside dest's resources and the
+    /// built-in types say, or else by what they have.
+    pub fn types<'d>(&self, dest: &'d Side) -> Types<'d> {
+        let definitions = dest.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|r| r.node);
+        Types::new(self.rules.iter().cloned(), Inference::On, Dialect::Server).with_definitions(definitions)
+    }
+
+    /// Whether any result is a conflict.
+    pub fn is_in_conflict(&self) -> bool {
+        self.results.iter().any(is_conflict)
     }
 
     /// How a run ends whose merge failed: conflicts that nobody settled are no bad input.
@@ -128,7 +143,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let mut config = config()?;
         config.limit = config.limit.with_input(input);
         let limit = config.limit;
-        let rules = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
+        let rules: Vec<ListRule> = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
         let asked = (config.task.on_conflict(), config.policy(), rules, config.inference);
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
@@ -150,6 +165,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
     told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
     results.extend(left_out.warnings);
+    results.extend(told::of_no_yaml([dest].into_iter().chain(given.iter().rev().flat_map(|(_, sides)| sides))));
+    check_sources(dest, given, &merged.added)?;
     let added = match place(dest, given, &merged.added) {
         // Whatever else is wrong, the merge says it better.
         Err(_) if has_failed(&results) => Placed::new(),
@@ -165,7 +182,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
     let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
     let (on_conflict, policy, rules, inference) = asked;
-    let combiner = Combiner::new(on_conflict, policy, rules, inference, &budget);
+    let combiner = Combiner::new(on_conflict, policy, Vec::clone(&rules), inference, &budget);
     let mut carried = carry(dest, given, &combiner, &Taken { placed, left })?;
     if has_failed(&results) || has_failed(&carried.results) {
         carried.changes.clear();
@@ -174,7 +191,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
     results.append(&mut carried.results);
     results::sort(&mut results);
-    let mut merge = Merge { changes: carried.changes, results, limit };
+    let mut merge = Merge { changes: carried.changes, results, rules, limit };
     if merge.has_failed() {
         return Ok(merge);
     }
@@ -187,6 +204,32 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
     }
     Ok(merge)
+}
+
+/// Checks that a source which is a file of dest's folder, and so no part of dest, is for something there: it would be there twice.
+///
+/// # Errors
+/// Dest has none of its resources, or one would come to the very file.
+fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> Result<()> {
+    let Root::Folder(tree) = &dest.root else { return Ok(()) };
+    for side in given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides) {
+        let Some(held) = side.place().filter(|place| place.starts_with(&tree.root)).and(side.files.first()) else {
+            continue;
+        };
+        let is_of_side = |added: &&Added| matches!(&added.origin, Origin::File { name, .. } if *name == held.name);
+        let new = added.iter().filter(is_of_side).count();
+        let all: HashSet<_> = side.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).collect();
+        let is_there =
+            |added: &Added| Ok::<_, anyhow::Error>(side.place() == Some(&tree.root.join(path_of(dest, added)?)));
+        let comes_back = added.iter().filter(is_of_side).map(is_there).collect::<Result<Vec<_>>>()?.contains(&true);
+        if new > 0 && !side.is_folder() && (new == all.len() || comes_back) {
+            bail!(
+                "{}: the source must be for other resources of dest, but it is the resource itself, and dest has no other one of its identity",
+                held.name
+            );
+        }
+    }
+    Ok(())
 }
 
 /// What becomes of the files of dest, of whose resources is known what becomes of each, and the new ones.

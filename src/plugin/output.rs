@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
+use krm_merge::documents::Item;
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::{Origin, Resource};
@@ -11,12 +12,56 @@ use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
 use krm_merge_function::results::{Outcome, to_yaml};
 
-use crate::edit::end;
+use crate::edit::{edited, end};
 use crate::merge::Merge;
-use crate::side::{Content, Root, Side, holds, list_of};
+use crate::place;
+use crate::side::{Content, Held, Root, Side, holds};
 
-/// The files that hold resources, as the merge leaves them. A file that was one of dest's resources is one still where nothing else tells.
-fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
+/// Which resources are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// All of them.
+    All,
+    /// Those that are for a cluster.
+    ForCluster,
+}
+
+/// The annotation of a resource that is for programs beside the package, and not for a cluster. Source: kyaml, where any value but `false`
+/// says so.
+const LOCAL: &str = "config.kubernetes.io/local-config";
+
+fn is_local(resource: &Resource<'_>) -> bool {
+    let is_kptfile = resource.identity.is_some_and(|i| i.kind == "Kptfile" && i.api_version.starts_with("kpt.dev/"));
+    let says = resource.node.at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
+    is_kptfile || says.is_some_and(|value| value != "false")
+}
+
+/// The files that hold resources, as the merge leaves them and as far as they are printed.
+///
+/// # Errors
+/// More is to be written than the limit allows.
+fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
+    let texts = all_texts(dest, merge);
+    if printed == Printed::All {
+        return Ok(texts);
+    }
+    let budget = Budget::new(merge.limit);
+    let left = texts.into_iter().map(|text| {
+        let held = Held::of_text(text)?;
+        let resources: Vec<_> = held.resources().collect();
+        let fate = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
+        let items: Vec<_> = resources.iter().map(|resource| (resource.node, fate(resource))).collect();
+        // A list that gets empty is nothing to apply.
+        if !items.is_empty() && items.iter().all(|(_, item)| **item == Item::Goes) {
+            return Ok(None);
+        }
+        edited(&held, &items, &[], &budget)
+    });
+    Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// The files that hold resources. A file that was one of dest's resources is one still where nothing else tells.
+fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
     let mut texts = BTreeMap::new();
     for held in &dest.files {
         if let Content::Resources(document) | Content::Mixed(document) = &held.content {
@@ -35,9 +80,12 @@ fn texts(dest: &Side, merge: &Merge) -> Vec<String> {
 }
 
 /// All resources as one YAML stream; those of one file are that file to the byte.
-pub fn yaml(dest: &Side, merge: &Merge) -> String {
+///
+/// # Errors
+/// More is to be written than the limit allows.
+pub fn yaml(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     let mut out = String::new();
-    let mut texts = texts(dest, merge);
+    let mut texts = texts(dest, merge, printed)?;
     if let Some((_, followed)) = texts.split_last_mut() {
         followed.iter_mut().filter(|text| !text.is_empty()).for_each(|text| end(text, "\n"));
     }
@@ -57,14 +105,14 @@ pub fn yaml(dest: &Side, merge: &Merge) -> String {
         }
         out.push_str(text);
     }
-    out
+    Ok(out)
 }
 
 /// All resources as JSON; several as a List, as kubectl has it.
-pub fn json(dest: &Side, merge: &Merge) -> Result<String> {
+pub fn json(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     let budget = Budget::new(merge.limit);
     let mut items = Vec::new();
-    for text in texts(dest, merge) {
+    for text in texts(dest, merge, printed)? {
         let document = Document::parse(text)?;
         for root in document.roots().filter(|r| !r.is_null()) {
             items.push(to_json(root, &budget)?);
@@ -78,7 +126,7 @@ pub fn json(dest: &Side, merge: &Merge) -> Result<String> {
 
 /// Compact JSON with four blanks a level, as kubectl prints it. Numbers keep their digits, which a parsed value would not promise; in strings
 /// what could mislead is an escape.
-fn indented(json: &str) -> String {
+pub fn indented(json: &str) -> String {
     let mut out = String::new();
     let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
     let mut chars = json.chars().peekable();
@@ -145,12 +193,10 @@ pub fn names(merge: &Merge) -> Result<Vec<String>> {
 fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a str> {
     let mut out = BTreeMap::new();
     for root in document.roots() {
-        let nodes: Vec<(NodeRef<'_>, &str)> = match list_of(root) {
-            Some(list) => list.elements().map(|e| (e, e.text())).collect(),
-            None => vec![(root, &document.source()[extent(root)])],
-        };
-        for (node, text) in nodes {
-            let Some(identity) = Resource::read(node, Origin::Item(0)).identity else { continue };
+        for resource in Resource::of_document(root, Origin::Item) {
+            let node = resource.node;
+            let text = if node.is_root() { &document.source()[extent(node)] } else { node.text() };
+            let Some(identity) = resource.identity else { continue };
             let group = identity.api_version.rsplit_once('/').map(|(group, _)| format!(".{}", shown::name(group)));
             let (kind, group) = (identity.kind.to_lowercase(), group.unwrap_or_default());
             let name = format!("{}{group}/{}", shown::name(&kind), shown::name(identity.name));
@@ -160,9 +206,22 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
     out
 }
 
-/// The results, as a ResourceList has them.
-pub fn results(results: &[Outcome], limit: Limit) -> Result<String> {
-    Ok(escaped(to_yaml(results, &Budget::new(limit))?))
+/// The tag of a conflict that holds the line of dest's file at which it is.
+const LINE: &str = "krm-merge.dev/line";
+
+/// The results, as a ResourceList has them, each conflict with its line in dest.
+///
+/// # Errors
+/// More is to be written than the limit allows.
+pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String> {
+    let with_line = |result: &Outcome| {
+        let mut result = result.clone();
+        let at = place::of(dest, &result).filter(|_| result.is_conflict());
+        result.tags.extend(at.map(|at| (LINE.to_owned(), at.position.line.to_string())));
+        result
+    };
+    let results: Vec<Outcome> = results.iter().map(with_line).collect();
+    Ok(escaped(to_yaml(&results, &Budget::new(limit))?))
 }
 
 /// The same YAML with each scalar in double quotes in which something could mislead.

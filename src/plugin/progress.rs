@@ -1,5 +1,6 @@
 //! A sign of life on a terminal's stderr, for runs that take over a second.
 
+use std::borrow::Cow;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
@@ -35,7 +36,7 @@ impl Progress {
     }
 
     /// Says what is being done now.
-    pub fn set(&self, message: &'static str) {
+    pub fn set(&self, message: impl Into<Cow<'static, str>>) {
         if let Self(Some((bar, ..))) = self {
             bar.set_message(message);
         }

@@ -1,5 +1,6 @@
 //! `two-way`, `three-way` and `strategic`: read, merge, print or write.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -10,10 +11,13 @@ use crate::End;
 use crate::cli::{Common, Output};
 use crate::diff;
 use crate::disk::{self, Replacement};
+use crate::github::github;
+use crate::markdown::markdown;
 use crate::merge::{Merge, is_conflict, merge};
 use crate::one_form;
-use crate::output;
+use crate::output::{self, Printed};
 use crate::progress::Progress;
+use crate::sarif::sarif;
 use crate::screen::{self, Page, Reader};
 use crate::setting::Setting;
 use crate::side::{Root, Side};
@@ -34,11 +38,15 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     if common.dest == "-" && common.in_place {
         bail!("`--in-place` must not be given with `--dest -`");
     }
+    if common.without_local_config && !matches!(format(common), Some(Output::Yaml | Output::Json)) {
+        bail!("`--without-local-config` must be given with `-o yaml` or `-o json`");
+    }
     setting.config()?;
     let mut dest = Side::read(&common.dest)?;
     if common.in_place && matches!(dest.root, Root::Stream) {
         bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
     }
+    setting.check_source(&dest)?;
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(&dest);
@@ -47,13 +55,20 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     if common.in_place && !common.dry_run {
         disk::clean(&leftovers(&dest))?;
     }
-    progress.set("merging");
+    let sides = || setting.given.iter().flat_map(|(_, sides)| sides).chain([&dest]);
+    let resources = sides().map(Side::count).sum::<usize>();
+    progress
+        .set(format!("merging {resources} resources of {} files", sides().map(|side| side.files.len()).sum::<usize>()));
     let merge = merge(&dest, &setting.given, || setting.config())?;
     let writes = common.in_place && !common.dry_run && !merge.has_failed();
     if writes {
-        progress.set("writing");
-        let signals = Signals::hold()?;
-        in_place(&dest, &merge, |root, files| disk::write(root, files, || signals.check()))?;
+        let (signals, written) = (Signals::hold()?, Cell::new(0));
+        let go_on = || {
+            written.set((written.get() + 1).min(merge.changes.len()));
+            progress.set(format!("writing {} of {} files", written.get(), merge.changes.len()));
+            signals.check()
+        };
+        in_place(&dest, &merge, |root, files| disk::write(root, files, go_on))?;
     } else if common.in_place && !merge.has_failed() {
         in_place(&dest, &merge, disk::look)?;
     }
@@ -64,7 +79,8 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     if let Some(end) = merge.failure() {
         return Ok(end);
     }
-    Ok(if common.exit_code && !merge.changes.is_empty() { End::Differs } else { End::Done })
+    let differs = common.exit_code && !merge.changes.is_empty();
+    Ok(if differs || (common.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
 }
 
 fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
@@ -91,6 +107,10 @@ fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement]) 
     act(&root, &replacements.collect::<Vec<_>>())
 }
 
+fn printed(common: &Common) -> Printed {
+    if common.without_local_config { Printed::ForCluster } else { Printed::All }
+}
+
 /// What is printed, where nothing else is asked for.
 pub fn format(common: &Common) -> Option<Output> {
     common.output.or(match (common.stat || common.dry_run, common.in_place) {
@@ -100,32 +120,37 @@ pub fn format(common: &Common) -> Option<Output> {
     })
 }
 
-/// Errors and warnings on stderr, one line each. Conflicts that were settled are in the diff, where one is printed.
+/// Errors and warnings on stderr, one line each. Conflicts that were settled are told where they are
+/// printed for people.
 pub fn report(results: &[Outcome], format: Option<Output>) {
-    let in_diff = |r: &Outcome| format == Some(Output::Diff) && r.severity == Severity::Warning && is_conflict(r);
-    let told = results.iter().filter(|r| r.severity != Severity::Info && !in_diff(r));
+    let has_conflicts = matches!(format, Some(Output::Diff | Output::Github));
+    let is_there = |r: &Outcome| has_conflicts && r.severity == Severity::Warning && is_conflict(r);
+    let told = results.iter().filter(|r| r.severity != Severity::Info && !is_there(r));
     told.for_each(|result| screen::tell(&told::line(result)));
 }
 
 fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
-    let reader = Reader::of_stdout();
+    let reader = Reader::of_stdout(common.color);
     let mut page = Page::new(reader);
     match format(common) {
         None => written(merge, &mut page),
         // What failed has no merged resources.
         Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
-        Some(Output::Yaml) => page.data(&output::yaml(dest, merge)),
-        Some(Output::Json) => page.data(&output::json(dest, merge)?),
+        Some(Output::Yaml) => page.data(&output::yaml(dest, merge, printed(common))?),
+        Some(Output::Json) => page.data(&output::json(dest, merge, printed(common))?),
         Some(Output::Name) => output::names(merge)?.iter().for_each(|name| page.line(name)),
-        Some(Output::Results) => page.data(&output::results(&merge.results, merge.limit)?),
+        Some(Output::Results) => page.data(&output::results(dest, &merge.results, merge.limit)?),
+        Some(Output::Github) => page.append(github(dest, &merge.results, reader)),
+        Some(Output::Sarif) => page.data(&sarif(dest, &merge.results)),
+        Some(Output::Markdown) => page.data(&markdown(dest, &merge.results)),
         Some(Output::Diff) => {
             if !common.stat || common.output.is_some() {
-                page.append(diff::diff(&merge.changes, reader));
+                page.append(diff::diff(&merge.changes, &merge.types(dest), reader));
             }
             if common.stat {
                 page.append(diff::stat(&merge.changes, reader));
             }
-            page.append(diff::conflicts(&merge.results, reader));
+            page.append(diff::conflicts(dest, merge, reader));
         }
     }
     page.print()

@@ -8,6 +8,8 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Result;
 use krm_merge::shown;
 
+use crate::cli::Color;
+
 /// Who reads stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
@@ -20,15 +22,17 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// Colours on a terminal, unless `NO_COLOR` says otherwise. Source: no-color.org.
+    /// As the user says, or else colours on a terminal, unless `NO_COLOR` says otherwise. Source: no-color.org.
     #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
-    pub fn of_stdout() -> Self {
+    pub fn of_stdout(color: Color) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
-        match io::stdout().is_terminal() {
-            false => Self::Program,
-            true if refused || is_dumb => Self::Bare,
-            true => Self::Colour,
+        match (color, io::stdout().is_terminal()) {
+            (Color::Always, _) => Self::Colour,
+            (_, false) => Self::Program,
+            (Color::Never, true) => Self::Bare,
+            (Color::Auto, true) if refused || is_dumb => Self::Bare,
+            (Color::Auto, true) => Self::Colour,
         }
     }
 }
@@ -150,7 +154,7 @@ impl Page {
 /// # Errors
 /// A stdout that cannot be written.
 pub fn print(data: &str) -> Result<()> {
-    let mut page = Page::new(Reader::of_stdout());
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
     page.data(data);
     page.print()
 }

@@ -12,7 +12,7 @@ use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 
 use crate::cli::{Common, ConflictLevel, NewElements, OnConflict, Renames, Source, Upgrade};
-use crate::side::{Side, parse};
+use crate::side::{Held, Side, parse};
 use crate::walk::shown;
 
 /// What the flags say.
@@ -78,6 +78,18 @@ impl Setting {
                 }
                 Role::Original | Role::Updated => {}
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses a merge of nothing: the flags name no source, and nothing in dest is marked as one.
+    ///
+    /// # Errors
+    /// Just that.
+    pub fn check_source(&self, dest: &Side) -> Result<()> {
+        let is_marked = || dest.files.iter().flat_map(Held::resources).any(|resource| resource.role.is_some());
+        if matches!(self.config, Said::Flags(_)) && self.given.is_empty() && !is_marked() {
+            bail!("`--patch` or `--source` must be given: a file, a folder, or `-` for stdin");
         }
         Ok(())
     }
@@ -175,8 +187,6 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
             bail!("`--target` must not be given with `--config`, which says it by itself");
         }
         flags.target = Some(Rc::new(target_of(text)?));
-    } else if sides.is_empty() && common.config.is_none() && mode == Mode::Strategic {
-        bail!("`--patch` or `--source` must be given: a file, a folder, or `-` for stdin");
     }
     let given = if sides.is_empty() { Vec::new() } else { vec![(Role::Source, sides)] };
     setting(mode, flags, given, common)

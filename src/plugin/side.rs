@@ -1,7 +1,8 @@
 //! One side of a merge: the resources and the other files of a file, a folder or stdin.
 //!
 //! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json` or `Kptfile` and one of its documents has an
-//! apiVersion, a kind and a name, or is a List, which may be empty. Any other file is carried as it is. What is named on the command line itself must hold resources.
+//! apiVersion, a kind and a name, or is a List, which may be empty. Any other file is carried as it is, also one that is no YAML, as a
+//! template of Helm's; a warning names those, for one may have a fault. What is named on the command line itself must hold resources.
 //!
 //! What is only read may be a pipe, as `<(…)` of a shell is one, or a device. A side in which nothing is found is mostly a wrong path, or a
 //! command that failed: a pipe, a source, and what a cluster is to have must hold a resource, and so must updated where original does. An
@@ -13,8 +14,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
+use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::yaml::{self, Document, NodeRef};
 
 use crate::walk::{Tree, shown};
 
@@ -66,6 +68,8 @@ pub enum Content {
     Resources(Box<Document<'static>>),
     /// Resources, but another side has something else at this path, so the file is merged as a text.
     Mixed(Box<Document<'static>>),
+    /// What is called as a file of resources and is no YAML, as a template of Helm's: where that shows, as `web.yaml:3:5`.
+    NoYaml(String),
     /// Anything else, which nobody reads unless it has to be compared.
     Other,
 }
@@ -74,7 +78,7 @@ impl Side {
     /// Reads a side: `-` is stdin, anything else a file or a folder.
     ///
     /// # Errors
-    /// A file that cannot be read, or that should hold resources and is no YAML; a path that leads out of the folder.
+    /// A file that cannot be read; one that is named alone and is no YAML; a path that leads out of the folder.
     pub fn read(path: &str) -> Result<Self> {
         if path == "-" {
             let mut bytes = Vec::new();
@@ -99,9 +103,11 @@ impl Side {
             let name = shown(&disk.join(path));
             let file = tree.root.join(path);
             let content = if may_hold_resources(path) {
-                let bytes = fs::read(&file).with_context(|| name.clone())?;
-                let document = parse(&name, bytes).context("a file that is no YAML can be left out by `.krmignore`")?;
-                if holds_resources(&document) { Content::Resources(Box::new(document)) } else { Content::Other }
+                match document(fs::read(&file).with_context(|| name.clone())?) {
+                    Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
+                    Ok(_) => Content::Other,
+                    Err(fault) => Content::NoYaml(fault.place(&name)),
+                }
             } else {
                 Content::Other
             };
@@ -205,9 +211,22 @@ impl Side {
         Ok(())
     }
 
+    /// Where its files show that they are no YAML, though they are called so, each with the path of the file.
+    pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().filter_map(|held| match &held.content {
+            Content::NoYaml(place) => Some((held.path.as_str(), place.as_str())),
+            Content::Resources(_) | Content::Mixed(_) | Content::Other => None,
+        })
+    }
+
     /// How many bytes of resources it has.
     pub fn size(&self) -> usize {
         self.files.iter().filter_map(Held::document).map(|document| document.source().len()).sum()
+    }
+
+    /// How many resources it has.
+    pub fn count(&self) -> usize {
+        self.files.iter().map(|held| held.resources().count()).sum()
     }
 
     /// Whether it has no resource.
@@ -255,52 +274,41 @@ pub enum Part {
 }
 
 impl Held {
+    /// Resources that stand in a text.
+    ///
+    /// # Errors
+    /// The text is no YAML.
+    pub fn of_text(text: String) -> Result<Self> {
+        let content = Content::Resources(Box::new(Document::parse(text)?));
+        Ok(Self { path: String::new(), name: String::new(), disk: None, content })
+    }
+
     /// The document, if it holds resources.
     pub fn document(&self) -> Option<&Document<'static>> {
         match &self.content {
             Content::Resources(document) => Some(document),
-            Content::Mixed(_) | Content::Other => None,
+            Content::Mixed(_) | Content::NoYaml(_) | Content::Other => None,
         }
     }
 
     /// Its resources.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
-        let nodes = self.document().into_iter().flat_map(resource_nodes);
-        nodes.map(|node| Resource::read(node, Origin::Field(String::new())))
+        self.document().into_iter().flat_map(of_document)
     }
 
     /// Its bytes.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         match (&self.content, &self.disk) {
             (Content::Resources(document) | Content::Mixed(document), _) => Ok(document.source().as_bytes().to_vec()),
-            (Content::Other, Some(disk)) => fs::read(disk).with_context(|| self.name.clone()),
-            (Content::Other, None) => Ok(Vec::new()),
+            (Content::NoYaml(_) | Content::Other, Some(disk)) => fs::read(disk).with_context(|| self.name.clone()),
+            (Content::NoYaml(_) | Content::Other, None) => Ok(Vec::new()),
         }
     }
 }
 
-/// The list of a document that is a ResourceList or a List of kubectl's.
-pub fn list_of(root: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    let kind = root.get("kind").and_then(NodeRef::as_str)?;
-    let is_list = kind == "ResourceList" || (kind == "List" && root.at(&["metadata", "name"]).is_none());
-    root.get("items").filter(|items| is_list && items.is_list())
-}
-
-/// Whether a document is such a list with nothing where its items would stand.
-pub fn is_open_list(root: NodeRef<'_>) -> bool {
-    let is_list = matches!(root.get("kind").and_then(NodeRef::as_str), Some("List" | "ResourceList"))
-        && root.get("apiVersion").is_some()
-        && root.at(&["metadata", "name"]).is_none();
-    is_list && root.get("items").is_none_or(NodeRef::is_null)
-}
-
 /// The maps of a document that are resources: its roots, or the elements of a list.
-pub fn resource_nodes<'a>(document: &'a Document<'static>) -> Box<dyn Iterator<Item = NodeRef<'a>> + 'a> {
-    let roots = document.roots().filter(|r| r.is_map());
-    Box::new(roots.filter(|root| !is_open_list(*root)).flat_map(|root| match list_of(root) {
-        Some(list) => list.elements().filter(|e| e.is_map()).collect(),
-        None => vec![root],
-    }))
+pub fn resource_nodes<'a>(document: &'a Document<'static>) -> impl Iterator<Item = NodeRef<'a>> {
+    document.roots().flat_map(list::resources).map(|listed| listed.node)
 }
 
 #[cfg(unix)]
@@ -325,9 +333,36 @@ pub fn holds(path: &str, text: &str) -> bool {
 }
 
 fn holds_resources(document: &Document<'static>) -> bool {
-    let has_list = document.roots().any(|root| list_of(root).is_some() || is_open_list(root));
-    has_list
-        || resource_nodes(document).any(|node| Resource::read(node, Origin::Field(String::new())).identity.is_some())
+    let has_list = document.roots().any(|root| list::items_of(root).is_some() || list::is_open(root));
+    has_list || of_document(document).any(|resource| resource.identity.is_some())
+}
+
+/// The resources of a document, of which nobody knows yet where they come from.
+fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Resource<'a>> {
+    document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Field(String::new())))
+}
+
+/// Why bytes are no YAML.
+enum Fault {
+    /// They are no text from this byte on.
+    Bytes(usize),
+    /// The text is no YAML.
+    Text(Box<yaml::Error>),
+}
+
+impl Fault {
+    /// Where the file shows it, as the user knows the file.
+    fn place(&self, name: &str) -> String {
+        match self {
+            Self::Bytes(_) => name.to_owned(),
+            Self::Text(error) => format!("{name}:{}", error.position),
+        }
+    }
+}
+
+fn document(bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
+    let text = String::from_utf8(bytes).map_err(|e| Fault::Bytes(e.utf8_error().valid_up_to()))?;
+    Document::parse(text).map_err(|e| Fault::Text(Box::new(e)))
 }
 
 /// Parses a file.
@@ -335,11 +370,8 @@ fn holds_resources(document: &Document<'static>) -> bool {
 /// # Errors
 /// Text that is no UTF-8 or no YAML, with the file and the place in it. The text itself is not shown, for it may be a secret.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(e) => {
-            bail!("{name}: the text must be UTF-8, but the byte at offset {} is not", e.utf8_error().valid_up_to())
-        }
-    };
-    Document::parse(text).map_err(|e| anyhow!("{name}:{e}"))
+    document(bytes).map_err(|fault| match fault {
+        Fault::Bytes(at) => anyhow!("{name}: the text must be UTF-8, but the byte at offset {at} is not"),
+        Fault::Text(error) => anyhow!("{name}:{error}"),
+    })
 }

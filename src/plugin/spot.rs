@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use krm_merge::child::By;
+use krm_merge::list;
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::schema::{Cursor, Dialect, Inference, Types, list_kind};
+use krm_merge::schema::{Cursor, Types, list_kind};
 use krm_merge::yaml::{Document, NodeRef, Place, Style, extent};
-
-use crate::side::list_of;
 
 /// A place in a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +21,8 @@ pub struct Spot {
 
 /// What begins in some ranges of a text, and no part of that; where nothing does, what the range lies in. Nothing outside of resources.
 /// The ranges are in order and apart.
-pub fn spots(document: &Document<'_>, ranges: &[Range<usize>]) -> Vec<Spot> {
+/// `types` says how the elements of lists are told apart.
+pub fn spots(document: &Document<'_>, ranges: &[Range<usize>], types: &Types<'_>) -> Vec<Spot> {
     let mut found = Vec::new();
     let (Some(start), Some(end)) = (ranges.first().map(|r| r.start), ranges.last().map(|r| r.end)) else {
         return found;
@@ -37,13 +37,13 @@ pub fn spots(document: &Document<'_>, ranges: &[Range<usize>]) -> Vec<Spot> {
         if !meets(&whole, ranges) {
             continue;
         }
-        match list_of(root) {
-            None => of_resource(root, whole.start, ranges, &mut found),
+        match list::items_of(root) {
+            None => of_resource(root, whole.start, ranges, types, &mut found),
             Some(list) => {
                 for element in list.elements() {
                     let place = Place::of_element(list, element);
                     if meets(&(place.top(document)..place.bottom(document)), ranges) {
-                        of_resource(element, place.lead, ranges, &mut found);
+                        of_resource(element, place.lead, ranges, types, &mut found);
                     }
                 }
             }
@@ -62,14 +62,13 @@ fn contains(ranges: &[Range<usize>], at: usize) -> bool {
     meets(&(at..at + 1), ranges)
 }
 
-fn of_resource(node: NodeRef<'_>, start: usize, ranges: &[Range<usize>], found: &mut Vec<Spot>) {
+fn of_resource(node: NodeRef<'_>, start: usize, ranges: &[Range<usize>], types: &Types<'_>, found: &mut Vec<Spot>) {
     let Some(identity) = Resource::read(node, Origin::Item(0)).identity else { return };
     let resource = identity.called();
     let mut paths = Vec::new();
     if contains(ranges, start) {
         paths.push(String::new());
     } else {
-        let types = Types::new([], Inference::On, Dialect::Server);
         let cursor = types.root(identity.api_version, identity.kind);
         descend(node, cursor, ranges, &FieldPath::default(), &mut paths);
     }
@@ -125,6 +124,7 @@ fn step<'a>(i: usize, element: NodeRef<'a>, by: &By<'a>) -> Step<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use krm_merge::schema::{Dialect, Inference};
 
     #[test]
     fn what_begins_in_a_range_is_named_by_resource_and_keys() {
@@ -132,7 +132,8 @@ mod tests {
         let document = Document::parse(text).expect("valid");
         let of = |needle: &str| {
             let start = text.find(needle).expect("in the text");
-            let found = spots(&document, std::slice::from_ref(&(start..start + needle.len())));
+            let types = Types::new([], Inference::On, Dialect::Server);
+            let found = spots(&document, std::slice::from_ref(&(start..start + needle.len())), &types);
             found.iter().map(|s| format!("{} {}", s.resource, s.path)).collect::<Vec<_>>().join("; ")
         };
         let app = "Deployment prod/web spec.template.spec.containers";

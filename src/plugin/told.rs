@@ -29,6 +29,20 @@ pub fn whereabouts(resource: &Resource<'_>) -> String {
     format!("{}:{}", resource.origin.text(), resource.node.position())
 }
 
+/// The one warning of all files that are called as files of resources and are no YAML. Where several of the sides, which are in the order of
+/// their weight, have one at the same path, the first one is named.
+pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> {
+    let mut paths = HashSet::new();
+    let places: Vec<&str> =
+        sides.flat_map(Side::no_yaml).filter(|(path, _)| paths.insert(*path)).map(|(_, place)| place).collect();
+    let are = match places.len() {
+        0 => return None,
+        1 => "1 file is no YAML and is treated as a plain file".to_owned(),
+        count => format!("{count} files are no YAML and are treated as plain files"),
+    };
+    Some(Outcome::new(Severity::Warning, format!("{are}, without resources: {}", places.join(", "))))
+}
+
 /// Gives errors with a place in a file of a side the form that all others have.
 pub fn with_places<'s>(results: &mut [Outcome], sides: impl Iterator<Item = &'s Side>) {
     if results.iter().all(|r| r.severity != Severity::Error) {

@@ -1,10 +1,10 @@
 //! What is said of a [`Report`] in English.
 
-use krm_merge::child::find;
+use krm_merge::child::{find, nearest};
 use krm_merge::limit::Budget;
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::policy::{OnConflict, Settled};
-use krm_merge::resource::Resource;
+use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::{ASSOCIATIVE_KEYS, Inference, ListKind, ListRule};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{json_of, to_json};
@@ -32,7 +32,9 @@ impl Outcome {
             Report::Warning { about, warning, side } => of_warning(warning, about, *side, budget),
             Report::DeletedUpstream { dest, places, original, ruling } => {
                 let what = &format!("the resource was deleted in {} and changed in {}", names.updated, names.dest);
-                of_resource(dest, what, places, original, *ruling, ruling.policy.settled(&Taking::Deletion))
+                let settled = ruling.policy.settled(&Taking::Deletion);
+                let told = of_resource(dest, what, places, original, *ruling, settled);
+                Self { here: Some(dest.node.position()), ..told }
             }
             Report::DeletedHere { updated, places, original, ruling } => {
                 let what = &format!("the resource was deleted in {} and changed in {}", names.dest, names.updated);
@@ -63,6 +65,11 @@ impl Outcome {
                 error(format!("a patch must hit an item, and no item is {}{}", named(source), hint(*alike)))
                     .about(source)
             }
+            Report::SourceIsItem { source, field } => error(format!(
+                "`{field}` must name the source of a merge into other items, but this item is all that is {}: name another file, or give the source as `yaml`",
+                named(source)
+            ))
+            .about(source),
             Report::NoneSelected(target) => error(format!(
                 "{} must select at least one item, and none fits {target} (regular expressions for the whole value)",
                 target.name()
@@ -141,7 +148,7 @@ fn of_conflict(
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
-    Outcome { field, ..outcome }
+    Outcome { field, here: Some(nearest(resource.node, &conflict.path).position()), ..outcome }
 }
 
 /// What stands at a place in conflict where that is no side's whole value, and why all of a value was taken where a part of it would do.
@@ -180,7 +187,7 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
     let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
     let settled = if ruling.policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
-    of_clash(ruling, clash).about(dest)
+    Outcome { here: Some(dest.node.position()), ..of_clash(ruling, clash).about(dest) }
 }
 
 /// One resource under two identities. What differs in them is merged as any field is.
@@ -235,7 +242,8 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         Notice::Combined(_) | Notice::Renamed { .. } => (Severity::Info, Some("combined")),
         _ => (Severity::Warning, None),
     };
-    let mut outcome = Outcome { field: Some(field), ..Outcome::new(severity, message) }.about(resource);
+    let here = Some(nearest(resource.node, &warning.path).position());
+    let mut outcome = Outcome { field: Some(field), here, ..Outcome::new(severity, message) }.about(resource);
     outcome.tags.extend(reason.map(|reason| (REASON.to_owned(), reason.to_owned())));
     outcome
 }
@@ -381,7 +389,12 @@ fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
 }
 
 fn is_secret(resource: &Resource<'_>) -> bool {
-    resource.identity.is_some_and(|i| i.api_version == "v1" && i.kind == "Secret")
+    resource.identity.is_some_and(holds_secrets)
+}
+
+/// Whether the values of a resource are not for messages.
+pub fn holds_secrets(identity: Identity<'_>) -> bool {
+    identity.api_version == "v1" && identity.kind == "Secret"
 }
 
 /// What became of a conflict.

@@ -702,3 +702,30 @@ fn elements_that_both_sides_moved_are_a_choice_between_the_lists() {
     assert_eq!(resolved(&out, Half::Theirs), pod(&list("cab", 2)), "{out}");
     assert_eq!(out.matches("<<<<<<<").count(), 1, "{out}");
 }
+
+#[test]
+fn the_driver_is_taken_out_again() {
+    if !has("git") {
+        return;
+    }
+    let Repository(folder) = Repository::new("x.txt", "x\n");
+    folder.write(".gitattributes", format!("*.go text\n{}", folder.read(".gitattributes")));
+    let dry = folder.run(&["git-install", "--uninstall", "--dry-run"]).passed();
+    assert!(folder.read(".gitattributes").contains("merge=krm-merge"), "{dry}");
+    assert!(folder.read(".git/config").contains("krm-merge"), "{dry}");
+    assert_eq!(folder.run(&["git-install", "--uninstall"]).passed(), dry);
+    for part in
+        ["git config --local --remove-section merge.krm-merge\n", ".gitattributes: without *.yaml merge=krm-merge\n"]
+    {
+        assert!(dry.contains(part), "{dry}");
+    }
+    assert_eq!(folder.read(".gitattributes"), "*.go text\n");
+    assert!(!folder.read(".git/config").contains("krm-merge"));
+    let again = folder.run(&["git-install", "--uninstall"]).passed();
+    assert!(again.starts_with("nothing changed: neither the configuration of git nor "), "{again}");
+    // What holds nothing else goes.
+    fs::remove_file(folder.path(".gitattributes")).expect("removed");
+    folder.run(&["git-install"]).passed();
+    folder.run(&["git-install", "--uninstall"]).passed();
+    assert!(!folder.path(".gitattributes").exists());
+}

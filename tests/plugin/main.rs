@@ -9,8 +9,12 @@ mod in_place;
 mod laws;
 mod limits;
 mod live;
+mod machines;
 mod moves;
+mod people;
 mod presence;
+mod real;
+mod schema;
 #[path = "../support/mod.rs"]
 mod shared;
 mod shown;

@@ -219,6 +219,25 @@ pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> 
     })
 }
 
+/// Where someone looks for a path: at the key of the field or at the element, or at the nearest of them that is there.
+pub fn nearest<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> NodeRef<'a> {
+    let (mut shown, mut path_so_far) = (root, FieldPath::default());
+    for step in path.steps() {
+        let above = find(root, &path_so_far);
+        path_so_far.push(step.clone(), None);
+        let (Some(above), Some(node)) = (above, find(root, &path_so_far)) else { break };
+        // What an alias stands for, or a `<<` brings in, stands elsewhere.
+        let key = match step {
+            Step::Field(name) => above.entries().find(|(key, _)| key.string() == name).map(|(key, _)| key),
+            Step::Element(_) | Step::Value(_) | Step::Index(_) if above.is_list() => Some(node),
+            Step::Element(_) | Step::Value(_) | Step::Index(_) => None,
+        };
+        let Some(key) = key else { break };
+        shown = key;
+    }
+    shown
+}
+
 /// What tells the children of a map or list apart, in their order; of several that nothing tells apart, the first.
 pub fn ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
     let mut seen = HashSet::new();

@@ -32,6 +32,7 @@ pub mod warning;
 pub mod alias;
 pub mod documents;
 pub mod edits;
+pub mod list;
 pub mod splice;
 pub mod tree;
 

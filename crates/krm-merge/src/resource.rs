@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::limit::{Budget, Exceeded, Kind as Written};
+use crate::list::{self, Listed};
 use crate::shown;
 use crate::yaml::{NodeRef, Place, comment_text};
 
@@ -46,6 +47,13 @@ const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
 pub enum Origin {
     /// It is this item of the ResourceList.
     Item(usize),
+    /// It stands in a list among the items of the ResourceList, or behind one.
+    Listed {
+        /// The number of the item that it is, where each resource of a list is one.
+        item: usize,
+        /// Where it stands: `items[3].items[0]`.
+        field: String,
+    },
     /// It stands in a file of its own host, which needs no annotation to find it again.
     File {
         /// The file, as the user knows it.
@@ -61,7 +69,7 @@ impl Origin {
     /// The number of the item that it is.
     pub fn item(&self) -> Option<usize> {
         match self {
-            Self::Item(i) => Some(*i),
+            Self::Item(i) | Self::Listed { item: i, .. } => Some(*i),
             Self::File { item, .. } => *item,
             Self::Field(_) => None,
         }
@@ -70,7 +78,7 @@ impl Origin {
     /// The text that a place in it is a place of, for messages.
     pub fn text(&self) -> String {
         match self {
-            Self::Item(_) => "stdin".to_owned(),
+            Self::Item(_) | Self::Listed { .. } => "stdin".to_owned(),
             Self::File { name, .. } => name.clone(),
             Self::Field(_) => self.to_string(),
         }
@@ -82,7 +90,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Item(i) => write!(f, "`items[{i}]`"),
             Self::File { name, .. } => f.write_str(name),
-            Self::Field(field) => write!(f, "`{field}`"),
+            Self::Listed { field, .. } | Self::Field(field) => write!(f, "`{field}`"),
         }
     }
 }
@@ -132,6 +140,18 @@ pub fn why_no_resource(node: NodeRef<'_>) -> &'static str {
 impl<'a> Resource<'a> {
     /// Reads the head of a resource.
     pub fn read(node: NodeRef<'a>, origin: Origin) -> Self {
+        Self::listed(Listed { node, list: None }, origin)
+    }
+
+    /// Reads the heads of the resources of a document: its own, or those of the list that it is.
+    pub fn of_document(document: NodeRef<'a>, origin: impl Fn(usize) -> Origin) -> Vec<Self> {
+        let all = list::resources(document).into_iter().enumerate();
+        all.map(|(number, listed)| Self::listed(listed, origin(number))).collect()
+    }
+
+    /// Reads the head of a resource. What does not say its type has the one that its list is for.
+    pub fn listed(listed: Listed<'a>, origin: Origin) -> Self {
+        let node = listed.node;
         let (mut api_version, mut kind, mut metadata) = (None, None, None);
         for (key, value) in node.fields() {
             match key.string() {
@@ -162,6 +182,9 @@ impl<'a> Resource<'a> {
                 ROLE => role = Some(value),
                 _ => {}
             }
+        }
+        if let (None, None, Some((list_version, list_kind))) = (api_version, kind, listed.type_of_list()) {
+            (api_version, kind) = (Some(list_version), Some(list_kind));
         }
         let identity = match (api_version, kind, name) {
             (Some(api_version), Some(kind), Some(name)) => {

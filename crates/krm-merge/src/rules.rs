@@ -65,6 +65,7 @@ impl<'a> Rules<'a> {
         }
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, dest);
+            transport::leave_type(&mut change, about, source);
         }
         let applied = resource.apply(FieldPath::default(), &change, self.policy.new_elements);
         warnings.extend(applied.map_err(|e| unmergeable(about, e))?);
@@ -89,6 +90,7 @@ impl<'a> Rules<'a> {
         check_kept(&change, tree.view(), updated)?;
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_out(&mut change, Some(View::Node(dest.node)));
+            transport::leave_type(&mut change, dest, updated);
         }
         let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unmergeable(dest, e))?;
         Ok(refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget))
@@ -137,7 +139,7 @@ impl<'a> Rules<'a> {
     fn put(&self, source: &Resource<'a>, mut change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         transport::leave_out(&mut change, None);
         let merged = merge(None, &change, self.policy.new_elements).map_err(|e| unmergeable(source, e))?;
-        Ok(merged.tree)
+        Ok(merged.tree.map(|tree| transport::with_type(tree, source)))
     }
 }
 

@@ -102,7 +102,11 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
     let index = number.map(|n| Entry::new(Some(Key::Made(INDEX)), made(Cow::Owned(n.to_string()), Quotes::Single)));
     marks.extend(index);
     within(tree, "metadata", |metadata| {
-        let Some((place, key, of_source)) = written(metadata.like, "annotations") else { return };
+        let Some((place, key, of_source)) = written(metadata.like, "annotations") else {
+            // An element of a list has none: the host's are the list's.
+            let value = Tree::Branch(Box::new(Branch::with(metadata.like, By::Field, std::mem::take(&mut marks))));
+            return metadata.push(Entry::new(Some(Key::Made("annotations")), value));
+        };
         let id = ChildId::Field("annotations");
         if metadata.find(&id).is_empty() {
             // All annotations of the source were the host's.
@@ -118,6 +122,33 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
                 inside(annotations, |annotations| marks.drain(..).for_each(|mark| annotations.push(mark)))
             });
         }
+    })
+}
+
+/// Whether only the list that a resource stands in says its type.
+fn is_typed_by_list(resource: &Resource<'_>) -> bool {
+    let says = |name: &str| resource.node.get(name).is_some();
+    resource.identity.is_some() && !says("apiVersion") && !says("kind")
+}
+
+/// Leaves the type of a resource to the list that it stands in, where a source of the same type says it.
+pub fn leave_type<'a>(change: &mut Change<'a>, dest: &Resource<'a>, source: &Resource<'a>) {
+    let type_of = |resource: &Resource<'a>| resource.identity.map(|i| (i.api_version, i.kind));
+    let Wants::Inside(root) = &mut change.wants else { return };
+    if is_typed_by_list(dest) && type_of(dest) == type_of(source) {
+        root.children.retain(|child| !matches!(child.id, ChildId::Field("apiVersion" | "kind")));
+    }
+}
+
+/// Lets an added resource say its type itself, which only the list said that it stood in.
+pub fn with_type<'a>(tree: Tree<'a>, source: &Resource<'a>) -> Tree<'a> {
+    let Some(identity) = source.identity.filter(|_| is_typed_by_list(source)) else { return tree };
+    inside(tree, |resource| {
+        let fields = [("apiVersion", identity.api_version), ("kind", identity.kind)].map(|(name, value)| {
+            let value = Made { value: Cow::Borrowed(value), quotes: Quotes::Needed };
+            Entry::new(Some(Key::Made(name)), Tree::Made(value))
+        });
+        resource.reorder(|entries| fields.into_iter().chain(entries).collect());
     })
 }
 

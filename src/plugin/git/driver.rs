@@ -13,6 +13,7 @@ use std::process::{Command, Output};
 use anyhow::{Context, Result};
 use krm_merge::alias;
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::list;
 use krm_merge::patch::Reader;
 use krm_merge::policy::Policy;
 use krm_merge::resource::{Located, Origin, Resource};
@@ -30,7 +31,7 @@ use super::merge::Merge;
 use crate::End;
 use crate::cli::GitDriver;
 use crate::screen;
-use crate::side::{list_of, parse};
+use crate::side::parse;
 use crate::told;
 use crate::walk;
 
@@ -126,7 +127,7 @@ fn resources<'a>(name: &str, document: &'a Document<'static>) -> Option<Vec<Reso
         let origin = Origin::File { name: name.to_owned(), item: Some(i) };
         // Whatever its annotations say, it lies in this file.
         let resource = Resource { relative_path: None, located: Located::Nowhere, ..Resource::read(root, origin) };
-        let is_one = list_of(root).is_none() && alias::shared(root).is_none() && seen.insert(resource.identity?);
+        let is_one = list::items_of(root).is_none() && alias::shared(root).is_none() && seen.insert(resource.identity?);
         is_one.then_some(resource)
     };
     roots.map(read).collect()

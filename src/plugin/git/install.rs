@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use krm_merge::shown::misleads;
 
 use crate::End;
-use crate::cli::GitInstall;
+use crate::cli::{Color, GitInstall};
 use crate::disk::{self, Replacement};
 use crate::regular;
 use crate::screen::{Page, Reader};
@@ -24,6 +24,9 @@ const DRIVER: &str = "krm-merge";
 /// # Errors
 /// Not in a repository, or what git or the disk refuses.
 pub fn install(args: &GitInstall) -> Result<End> {
+    if args.uninstall {
+        return uninstall(args);
+    }
     let scope = if args.global { "--global" } else { "--local" };
     let attributes = if args.global { global_attributes()? } else { attributes_of_repository()? };
     let settings = [
@@ -36,11 +39,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
             ),
         ),
     ];
-    let old = match fs::read_to_string(&attributes) {
-        Ok(text) => Some(text),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-        Err(e) => return Err(e).with_context(|| shown(&attributes)),
-    };
+    let old = read(&attributes)?;
     let text = old.as_deref().unwrap_or_default();
     let missing: Vec<String> = args
         .pattern
@@ -48,14 +47,14 @@ pub fn install(args: &GitInstall) -> Result<End> {
         .map(|pattern| format!("{} merge={DRIVER}", quoted(pattern)))
         .filter(|line| !text.lines().any(|l| l.split_whitespace().eq(line.split_whitespace())))
         .collect();
-    let mut page = Page::new(Reader::of_stdout());
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
     let is_set = |key: &str, value: &str| git(&["config", scope, "--get", key]).is_ok_and(|there| there == value);
     let settings = settings.map(|(key, value)| (format!("merge.{DRIVER}.{key}"), value));
     let open: Vec<_> = settings.iter().filter(|(key, value)| !is_set(key, value)).collect();
     if !missing.is_empty() {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         let new = format!("{text}{end}{}\n", missing.join("\n"));
-        replace(&attributes, old.as_deref(), &new, args)?;
+        replace(&attributes, old.as_deref(), Some(&new), args)?;
     }
     for (key, value) in &open {
         if !args.dry_run {
@@ -73,11 +72,87 @@ pub fn install(args: &GitInstall) -> Result<End> {
     Ok(End::Done)
 }
 
+/// Takes the driver out of the configuration and the attributes, and says what went.
+fn uninstall(args: &GitInstall) -> Result<End> {
+    let scope = if args.global { "--global" } else { "--local" };
+    let attributes = if args.global { global_attributes()? } else { attributes_of_repository()? };
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
+    let old = read(&attributes)?;
+    let text = old.as_deref().unwrap_or_default();
+    let (new, went) = without_driver(text);
+    if !went.is_empty() {
+        replace(&attributes, old.as_deref(), Some(new.as_str()).filter(|new| !new.is_empty()), args)?;
+    }
+    let section = format!("merge.{DRIVER}");
+    let is_set = git(&["config", scope, "--get-regexp", &format!("^merge\\.{DRIVER}\\.")]).is_ok();
+    if is_set {
+        if !args.dry_run {
+            git(&["config", scope, "--remove-section", &section])?;
+        }
+        page.line(&format!("git config {scope} --remove-section {section}"));
+    }
+    if !is_set && went.is_empty() {
+        page.line(&format!(
+            "nothing changed: neither the configuration of git nor {} names the driver",
+            shown(&attributes)
+        ));
+    }
+    for line in went {
+        page.line(&format!("{}: without {line}", shown(&attributes)));
+    }
+    page.print()?;
+    Ok(End::Done)
+}
+
+/// The attributes without the driver, and the lines that named it. A line that says more keeps the rest.
+fn without_driver(text: &str) -> (String, Vec<&str>) {
+    let attribute = format!("merge={DRIVER}");
+    let (mut out, mut went) = (String::new(), Vec::new());
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        let is_one = !bare.starts_with('#') && attributes_of(bare).split_whitespace().any(|word| word == attribute);
+        if !is_one {
+            out.push_str(line);
+            continue;
+        }
+        went.push(bare);
+        let at = line.rfind(&attribute).unwrap_or_default();
+        let rest = format!("{}{}", line[..at].trim_end(), &line[at + attribute.len()..]);
+        if !attributes_of(&rest).trim().is_empty() {
+            out.push_str(&rest);
+        }
+    }
+    (out, went)
+}
+
+/// What a line of the attributes says behind its pattern, which may be a string of C with blanks.
+fn attributes_of(line: &str) -> &str {
+    let line = line.trim_start();
+    let Some(quoted) = line.strip_prefix('"') else {
+        return line.split_once([' ', '\t']).map_or("", |(_, rest)| rest);
+    };
+    let mut is_escaped = false;
+    let end = quoted.find(|c| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    });
+    end.map_or("", |end| &quoted[end + 1..])
+}
+
+fn read(attributes: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(attributes) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e).with_context(|| shown(attributes)),
+    }
+}
+
 /// Puts a new text in the place of the attributes, or says why it could not be put there.
-fn replace(attributes: &Path, old: Option<&str>, new: &str, args: &GitInstall) -> Result<()> {
+fn replace(attributes: &Path, old: Option<&str>, new: Option<&str>, args: &GitInstall) -> Result<()> {
     let bytes = |text: &str| text.as_bytes().to_vec();
     let file = attributes.to_owned();
-    let replacement = Replacement { file, old: old.map(bytes), new: Some(bytes(new)), like: None };
+    let replacement = Replacement { file, old: old.map(bytes), new: new.map(bytes), like: None };
     let folder = attributes.parent().context("the attributes must lie in a folder")?;
     if args.dry_run {
         return disk::look(folder, &[replacement]);
@@ -137,4 +212,24 @@ fn git(args: &[&str]) -> Result<String> {
         bail!("git {}: {}", args.join(" "), told.trim().lines().collect::<Vec<_>>().join("; "));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_driver_goes_from_the_attributes() {
+        for (text, left, went) in [
+            ("*.yaml merge=krm-merge\n*.yml merge=krm-merge\n", "", 2),
+            ("# merge=krm-merge\n*.go text\n*.yaml merge=krm-merge\n", "# merge=krm-merge\n*.go text\n", 1),
+            ("*.yaml text merge=krm-merge eol=lf\n", "*.yaml text eol=lf\n", 1),
+            ("*.yaml merge=krm-merge text\r\n", "*.yaml text\r\n", 1),
+            ("\"a b\\\" c.yaml\" merge=krm-merge\n\"a merge=krm-merge\" text\n", "\"a merge=krm-merge\" text\n", 1),
+            ("*.yaml merge=krm-merge-2\n*.yml merge=union", "*.yaml merge=krm-merge-2\n*.yml merge=union", 0),
+        ] {
+            let (out, lines) = without_driver(text);
+            assert_eq!((out.as_str(), lines.len()), (left, went), "{text}");
+        }
+    }
 }

@@ -155,8 +155,18 @@ struct Candidate<'s, 'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot<'a> {
     file: Option<&'a str>,
+    /// What the file is called that was named alone, and not with its folder.
+    name: Option<&'a str>,
     count: usize,
     number: usize,
+}
+
+impl Spot<'_> {
+    /// Whether it may be the same place on another side. A text has no name; two names are two files.
+    fn fits(&self, other: &Self) -> bool {
+        let is_another = matches!((self.name, other.name), (Some(own), Some(others)) if own != others);
+        !is_another && Self { name: None, ..*self } == Self { name: None, ..*other }
+    }
 }
 
 /// How like two resources are, the more telling first.
@@ -252,6 +262,7 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
     let numbers: Vec<usize> = resources.iter().map(&mut number).collect();
     let spot = |(r, number): (&Resource<'a>, usize)| Spot {
         file: r.place(),
+        name: r.relative_path.filter(|_| r.place().is_none()).map(|path| path.rsplit('/').next().unwrap_or(path)),
         count: counts.get(&key(r)).copied().unwrap_or_default(),
         number,
     };
@@ -282,7 +293,7 @@ impl<'a> Candidate<'_, 'a> {
         let cost = self.lines.counts.len().min(with.lines.counts.len());
         let lines = if cost < *left { self.lines.same_of_thousand(&with.lines) } else { 0 };
         *left = left.saturating_sub(cost);
-        let is_in_place = self.spot == with.spot;
+        let is_in_place = self.spot.fits(&with.spot);
         let is_one = match other {
             Other::Name => is_in_place || lines >= HALF,
             Other::Kind => self.spot.file.is_some() && self.spot.file == with.spot.file && lines >= HALF,

@@ -1,0 +1,154 @@
+//! Lists of resources, as `kubectl get` prints them: documents that are no resources, but hold some.
+//!
+//! A resource stays where it stands in its list. A list may hold lists.
+
+use crate::child::By;
+use crate::tree::{Branch, Tree};
+use crate::yaml::NodeRef;
+
+/// The kinds of lists that say nothing of what they hold.
+const KINDS: [&str; 2] = ["List", "ResourceList"];
+
+/// The list of a document that holds resources in its `items`: a List, a ResourceList, or a list of one type, as a `ConfigMapList`. One
+/// with a name is a resource of its own type, but for kubectl's List.
+pub fn items_of(document: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    let kind = kind_of(document)?;
+    let is_plain = kind == "ResourceList" || (kind == "List" && text(document, "apiVersion") == Some("v1"));
+    let is_list = is_plain || document.at(&["metadata", "name"]).is_none();
+    document.get("items").filter(|items| is_list && items.is_list())
+}
+
+/// Whether a document is such a list with nothing where its items would stand.
+pub fn is_open(document: NodeRef<'_>) -> bool {
+    let Some(kind) = kind_of(document) else { return false };
+    let is_unnamed = document.get("apiVersion").is_some() && document.at(&["metadata", "name"]).is_none();
+    is_unnamed && document.get("items").map_or(KINDS.contains(&kind), NodeRef::is_null)
+}
+
+fn kind_of(document: NodeRef<'_>) -> Option<&str> {
+    text(document, "kind").filter(|kind| kind.ends_with("List"))
+}
+
+fn text<'a>(document: NodeRef<'a>, field: &str) -> Option<&'a str> {
+    document.get(field).and_then(NodeRef::as_str)
+}
+
+/// A resource, and the list that it stands in.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// The resource.
+    pub node: NodeRef<'a>,
+    /// The document or element that is its list; `None` for a document of its own.
+    pub list: Option<NodeRef<'a>>,
+}
+
+impl<'a> Listed<'a> {
+    /// What its list says that its elements are, as apiVersion and kind. Source: apimachinery's decoder of unstructured lists.
+    pub fn type_of_list(&self) -> Option<(&'a str, &'a str)> {
+        let list = self.list?;
+        let kind = kind_of(list)?.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+        Some((text(list, "apiVersion")?, kind)).filter(|_| kind_of(list) != Some("ResourceList"))
+    }
+}
+
+/// The maps of a document that are resources: itself, or what stands in it, in order.
+pub fn resources(document: NodeRef<'_>) -> Vec<Listed<'_>> {
+    let mut found = Vec::new();
+    collect(Listed { node: document, list: None }, &mut found);
+    found
+}
+
+fn collect<'a>(listed: Listed<'a>, found: &mut Vec<Listed<'a>>) {
+    let node = listed.node;
+    match items_of(node) {
+        Some(items) => items.elements().for_each(|element| collect(Listed { node: element, list: Some(node) }, found)),
+        None if node.is_map() && !is_open(node) => found.push(listed),
+        None => {}
+    }
+}
+
+/// A list without the resources that go. A list in it from which all go goes, too.
+pub fn left<'a>(items: NodeRef<'a>, goes: &dyn Fn(NodeRef<'a>) -> bool) -> Branch<'a> {
+    let mut branch = Branch::of(items, By::Index);
+    for (entry, element) in branch.entries.iter_mut().zip(items.elements()) {
+        let of_element = resources(element);
+        let going = of_element.iter().filter(|listed| goes(listed.node)).count();
+        match items_of(element).filter(|_| going > 0) {
+            _ if going > 0 && going == of_element.len() => entry.value = None,
+            Some(inner) => entry.value = Some(with_items(element, inner, left(inner, goes))),
+            None => {}
+        }
+    }
+    branch
+}
+
+/// A document with these items in the place of its own.
+pub fn with_items<'a>(document: NodeRef<'a>, items: NodeRef<'a>, new: Branch<'a>) -> Tree<'a> {
+    let mut branch = Branch::of(document, By::Field);
+    if let Some(at) = document.entries().position(|(_, value)| value.is(items)) {
+        branch.entries[at].value = Some(Tree::Branch(Box::new(new)));
+    }
+    branch.into_tree()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::Budget;
+    use crate::splice;
+    use crate::yaml::Document;
+
+    /// What the resources of a document are called, each with what its list says that it is.
+    fn names(text: &str) -> String {
+        let document = Document::parse(text).expect("valid");
+        let name = |listed: Listed<'_>| {
+            let name = listed.node.at(&["metadata", "name"]).map_or("-", NodeRef::string).to_owned();
+            listed.type_of_list().map_or(name.clone(), |(version, kind)| format!("{name}:{version}/{kind}"))
+        };
+        let all: Vec<String> = document.roots().flat_map(resources).map(name).collect();
+        all.join(" ")
+    }
+
+    #[test]
+    fn lists_of_any_kind_are_read_as_their_items() {
+        let a = "{kind: A, metadata: {name: a}}";
+        let b = "{metadata: {name: b}}";
+        for (head, want) in [
+            ("apiVersion: v1, kind: List", "a b"),
+            ("apiVersion: v1, kind: List, metadata: {name: all}", "a b"),
+            ("apiVersion: v1, kind: ConfigMapList", "a:v1/ConfigMap b:v1/ConfigMap"),
+            (
+                "apiVersion: apps/v1, kind: DeploymentList, metadata: {resourceVersion: '1'}",
+                "a:apps/v1/Deployment b:apps/v1/Deployment",
+            ),
+            ("apiVersion: config.kubernetes.io/v1, kind: ResourceList", "a b"),
+            // Resources of their own.
+            ("apiVersion: example.com/v1, kind: AllowList, metadata: {name: own}", "own"),
+            ("apiVersion: example.com/v1, kind: List, metadata: {name: own}", "own"),
+            ("apiVersion: example.com/v1, kind: Listing, metadata: {name: own}", "own"),
+        ] {
+            assert_eq!(names(&format!("{{{head}, items: [{a}, {b}, text]}}")), want, "{head}");
+        }
+        let inner = format!("{{apiVersion: v1, kind: List, items: [{b}]}}");
+        assert_eq!(names(&format!("{{apiVersion: v1, kind: List, items: [{inner}, {a}, {inner}]}}")), "b a b");
+        for empty in ["items: []", "items: null", ""] {
+            assert_eq!(names(&format!("{{apiVersion: v1, kind: List, {empty}}}")), "", "{empty}");
+        }
+        // A list of one type without `items` is none.
+        assert_eq!(names("{apiVersion: v1, kind: ConfigMapList, items: null}"), "");
+        assert_eq!(names("{apiVersion: v1, kind: ConfigMapList}"), "-");
+    }
+
+    #[test]
+    fn what_goes_leaves_the_rest_where_it_stands() {
+        let text = "kind: List\nitems:\n- a: 1 # one\n- kind: List\n  items:\n  # two\n  - b: 2\n  - c: 3\n- kind: List\n  items:\n  - d: 4\n";
+        let document = Document::parse(text).expect("valid");
+        let root = document.roots().next().expect("a root");
+        let items = items_of(root).expect("a list");
+        let goes = |node: NodeRef<'_>| node.get("c").is_some() || node.get("d").is_some();
+        let tree = with_items(root, items, left(items, &goes));
+        let edits = splice::edits(root, &tree, &Budget::default()).expect("small");
+        let want = "kind: List\nitems:\n- a: 1 # one\n- kind: List\n  items:\n  # two\n  - b: 2\n";
+        assert_eq!(edits.apply(text, 0..text.len()), want);
+    }
+}

@@ -1,0 +1,218 @@
+//! The values of a conflict as someone reads them: on one line where they are short, as a diff by line where they are texts.
+
+use krm_merge::path::cut;
+use krm_merge::shown::misleads;
+use krm_merge_function::results::{ORIGINAL, Outcome, holds_secrets};
+use serde_yaml::Value;
+use similar::{ChangeTag, TextDiff};
+
+/// What each side has at the place of a conflict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Values {
+    /// What both come from.
+    pub original: Shown,
+    /// What dest has.
+    pub dest: Shown,
+    /// What updated has.
+    pub updated: Shown,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// As JSON, without its middle where it is long; of a text that others are shown against, how long it is.
+    Whole(String),
+    /// A text, by what differs in it from the one that it is shown against.
+    Against(Vec<Line>),
+}
+
+/// A line of a text, without its break, and without its middle where it is long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// It is in both texts.
+    Same(String),
+    /// It is in the other text.
+    Gone(String),
+    /// It is in this text.
+    New(String),
+    /// So many lines are left out.
+    Omitted(usize),
+}
+
+/// The longest value and the longest line of a text that are shown, in bytes.
+pub const WIDTH: usize = 240;
+
+/// The most lines of a text that are shown.
+const HEIGHT: usize = 40;
+
+/// How many lines around a change are shown.
+const CONTEXT: usize = 2;
+
+/// The values of a conflict, where it is one of values; whose resource holds secrets has none.
+pub fn public_values(result: &Outcome) -> Option<Values> {
+    values(result).filter(|_| !result.resource_ref.as_ref().is_some_and(|r| holds_secrets(r.identity())))
+}
+
+/// The same of any resource.
+pub fn values(result: &Outcome) -> Option<Values> {
+    let original = result.tags.get(ORIGINAL);
+    let field = result.field.as_ref()?;
+    let parsed: Option<Value> = original.and_then(|json| serde_json::from_str(json).ok());
+    let [dest, updated] = [field.current_value.as_ref(), field.proposed_value.as_ref()];
+    let from = text_of(parsed.as_ref());
+    let by_line = |value: Option<&Value>, from: Option<&str>| match (from, text_of(value)) {
+        (Some(from), Some(text)) if is_long([from, text]) => match lines(from, text) {
+            // They differ in no more than the end of their last line.
+            lines if lines.is_empty() => Shown::Whole(json(value)),
+            lines => Shown::Against(lines),
+        },
+        _ => Shown::Whole(json(value)),
+    };
+    // Without an original, updated's text is shown against dest's.
+    let (dest_shown, updated_shown) = match from {
+        Some(from) => (by_line(dest, Some(from)), by_line(updated, Some(from))),
+        None => {
+            let updated_shown = by_line(updated, text_of(dest));
+            let is_against = matches!(updated_shown, Shown::Against(_));
+            (if is_against { counted(text_of(dest)) } else { Shown::Whole(json(dest)) }, updated_shown)
+        }
+    };
+    let is_against = from.is_some() && [&dest_shown, &updated_shown].iter().any(|s| matches!(s, Shown::Against(_)));
+    let original = match original {
+        Some(_) if is_against => counted(from),
+        Some(json) => Shown::Whole(cut(json.clone(), WIDTH)),
+        None => Shown::Whole(NOTHING.to_owned()),
+    };
+    Some(Values { original, dest: dest_shown, updated: updated_shown })
+}
+
+/// What stands for a value that is not there.
+pub const NOTHING: &str = "(none)";
+
+fn text_of(value: Option<&Value>) -> Option<&str> {
+    value.and_then(Value::as_str)
+}
+
+/// Whether texts are better read by line: one of them has several, and none has characters of which only JSON shows what they are.
+fn is_long(texts: [&str; 2]) -> bool {
+    let is_plain = |text: &str| text.chars().all(|c| !misleads(c) || matches!(c, '\n' | '\t'));
+    texts.iter().any(|text| text.trim_end_matches('\n').contains('\n')) && texts.iter().all(|text| is_plain(text))
+}
+
+fn json(value: Option<&Value>) -> String {
+    let json = value.and_then(|value| serde_json::to_string(value).ok());
+    json.map_or_else(|| NOTHING.to_owned(), |json| cut(json, WIDTH))
+}
+
+fn counted(text: Option<&str>) -> Shown {
+    let count = text.unwrap_or_default().lines().count();
+    Shown::Whole(format!("a text of {count} line{}", if count == 1 { "" } else { "s" }))
+}
+
+/// What differs in a text from another one.
+fn lines(from: &str, text: &str) -> Vec<Line> {
+    let [from, text] =
+        [from, text].map(|text| if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") });
+    let diff = TextDiff::from_lines(&from, &text);
+    let (mut out, mut next) = (Vec::new(), 0);
+    if from == text {
+        return out;
+    }
+    for hunk in diff.grouped_ops(CONTEXT) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        if first.old_range().start > next {
+            out.push(Line::Omitted(first.old_range().start - next));
+        }
+        next = last.old_range().end;
+        out.extend(hunk.iter().flat_map(|op| diff.iter_changes(op)).map(|change| {
+            let text = cut(change.value().trim_end_matches(['\n', '\r']).to_owned(), WIDTH);
+            match change.tag() {
+                ChangeTag::Equal => Line::Same(text),
+                ChangeTag::Delete => Line::Gone(text),
+                ChangeTag::Insert => Line::New(text),
+            }
+        }));
+    }
+    let left = from.lines().count().saturating_sub(next);
+    if left > 0 {
+        out.push(Line::Omitted(left));
+    }
+    if out.len() > HEIGHT {
+        let omitted: usize =
+            out.split_off(HEIGHT).iter().map(|line| if let Line::Omitted(n) = line { *n } else { 1 }).sum();
+        out.push(Line::Omitted(omitted));
+    }
+    out
+}
+
+impl Line {
+    /// The line behind the mark that a diff has for it.
+    pub fn marked(&self) -> String {
+        match self {
+            Self::Same(text) => format!(" {text}"),
+            Self::Gone(text) => format!("-{text}"),
+            Self::New(text) => format!("+{text}"),
+            Self::Omitted(count) => format!("… {count} more line{}", if *count == 1 { "" } else { "s" }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use krm_merge_function::results::{Field, Severity};
+
+    use super::*;
+
+    fn of(original: Option<&str>, dest: Option<&str>, updated: Option<&str>) -> Values {
+        let value = |text: Option<&str>| text.map(|t| Value::String(t.to_owned()));
+        let field = Field { path: "data.x".into(), current_value: value(dest), proposed_value: value(updated) };
+        let json = |text: &str| (ORIGINAL.to_owned(), serde_json::to_string(text).expect("JSON"));
+        let tags: BTreeMap<_, _> = original.map(json).into_iter().collect();
+        values(&Outcome { field: Some(field), tags, ..Outcome::new(Severity::Warning, "") }).expect("values")
+    }
+
+    fn marked(shown: &Shown) -> Vec<String> {
+        match shown {
+            Shown::Whole(text) => vec![text.clone()],
+            Shown::Against(lines) => lines.iter().map(Line::marked).collect(),
+        }
+    }
+
+    #[test]
+    fn texts_are_shown_by_line_and_other_values_whole() {
+        let found = of(Some("a\nb\nc\nd\ne\nf\n"), Some("a\nB\nc\nd\ne\nf\n"), Some("a\nb\nc\nd\ne\n"));
+        assert_eq!(marked(&found.original), ["a text of 6 lines"]);
+        assert_eq!(marked(&found.dest), [" a", "-b", "+B", " c", " d", "… 2 more lines"]);
+        assert_eq!(marked(&found.updated), ["… 3 more lines", " d", " e", "-f"]);
+        let found = of(Some("a"), Some("b"), None);
+        assert_eq!([&found.original, &found.dest, &found.updated].map(marked), [["\"a\""], ["\"b\""], ["(none)"]]);
+        // What only JSON shows.
+        assert_eq!(marked(&of(Some("a\nb\n"), Some("a\u{1b}\nc\n"), None).dest), ["\"a\\u001b\\nc\\n\""]);
+        // Both added it.
+        let found = of(None, Some("a\nb\n"), Some("a\nc\n"));
+        assert_eq!(marked(&found.original), ["(none)"]);
+        assert_eq!(marked(&found.dest), ["a text of 2 lines"]);
+        assert_eq!(marked(&found.updated), [" a", "-b", "+c"]);
+        // One side deleted it.
+        let found = of(Some("a\nb\n"), None, Some("a\nc\n"));
+        assert_eq!(
+            (marked(&found.dest), marked(&found.updated)),
+            (vec!["(none)".to_owned()], vec![" a".into(), "-b".into(), "+c".into()])
+        );
+    }
+
+    #[test]
+    fn what_is_long_is_cut() {
+        let long = "x".repeat(1000);
+        let found = of(Some("a"), Some(&long), Some(&format!("a\n{long}")));
+        let Shown::Whole(dest) = &found.dest else { panic!("{found:?}") };
+        assert!(dest.len() < WIDTH + 10 && dest.contains('…'), "{dest}");
+        let lines = marked(&found.updated);
+        assert!(lines.iter().all(|line| line.len() < WIDTH + 10) && lines.len() == 2, "{lines:?}");
+        let [many, others] = ["a", "b"].map(|c| (0..500).map(|i| format!("{c}{i}\n")).collect::<String>());
+        let lines = marked(&of(Some(&many), Some("x"), Some(&others)).updated);
+        assert_eq!((lines.len(), lines.last().map(String::as_str)), (HEIGHT + 1, Some("… 960 more lines")));
+    }
+}

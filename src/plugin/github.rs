@@ -1,0 +1,69 @@
+//! Results as workflow commands of GitHub Actions, which shows them beside the lines of a pull request.
+//!
+//! Source: GitHub's "Workflow commands", and `escapeData` and `escapeProperty` of its toolkit.
+
+use krm_merge_function::results::{Outcome, Severity};
+
+use crate::place;
+use crate::screen::{Page, Reader};
+use crate::side::Side;
+
+/// One command a line.
+pub fn github(dest: &Side, results: &[Outcome], reader: Reader) -> Page {
+    let mut page = Page::new(reader);
+    for result in results.iter().filter(|result| place::is_shown(result)) {
+        page.line(&command(dest, result));
+    }
+    page
+}
+
+fn command(dest: &Side, result: &Outcome) -> String {
+    let name = match result.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let place = place::of(dest, result).map(|at| {
+        let (file, place) = (property(&at.file), at.position);
+        format!("file={file},line={},col={},", place.line, place.column)
+    });
+    let about = result.resource_ref.as_ref().map(|r| r.identity().called());
+    let title = match (result.is_conflict(), about) {
+        (true, Some(about)) => format!("conflict in {about}"),
+        (true, None) => "conflict".to_owned(),
+        (false, Some(about)) => about,
+        (false, None) => "krm-merge".to_owned(),
+    };
+    let told = result.at.as_ref().map_or(&result.message, |at| &at.told);
+    format!("::{name} {}title={}::{}", place.unwrap_or_default(), property(&title), data(told))
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_merge::yaml::Position;
+    use krm_merge_function::results::{At, ResourceRef};
+
+    #[test]
+    fn commands_are_escaped_as_github_documents_it() {
+        let dest = Side::of_text("dest", "").expect("a side");
+        let at =
+            At { text: "a,b:c%.yaml".into(), position: Position { line: 3, column: 5 }, told: "50% is: a, b".into() };
+        let name =
+            ResourceRef { api_version: "v1".into(), kind: "A".into(), namespace: "n".into(), name: "x:y,z".into() };
+        let result = Outcome { at: Some(at), resource_ref: Some(name), ..Outcome::new(Severity::Error, "") };
+        let want = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=5,title=A n/x%3Ay%2Cz::50%25 is: a, b\n";
+        assert_eq!(github(&dest, &[result], Reader::Program).text(), want);
+        let plain = Outcome::new(Severity::Warning, "look");
+        let told = [plain, Outcome::new(Severity::Info, "1 merged")];
+        assert_eq!(github(&dest, &told, Reader::Program).text(), "::warning title=krm-merge::look\n");
+    }
+}

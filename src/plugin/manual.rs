@@ -1,0 +1,214 @@
+//! What `--help` and the man pages say beside the flags: examples, exit codes, the environment.
+//!
+//! Both are made of the same sections. Lines that begin with two blanks are commands, whose breaks stay.
+
+use anyhow::{Result, bail};
+use clap::Command;
+use clap_mangen::Man;
+
+/// A section of a page.
+struct Section {
+    title: &'static str,
+    text: &'static str,
+}
+
+/// What a command's pages say of its use; empty is the plugin itself.
+fn examples(command: &str) -> &'static str {
+    match command {
+        "" => {
+            "\
+Upgrade a package with local edits from upstream's v1 to its v2:
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
+
+Put an overlay over the resources of a folder, and apply the result:
+  kubectl krm-merge two-way --source overlay/prod --dest base | kubectl apply -f -
+
+Patch every Deployment of a folder:
+  kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment --dest . --in-place
+
+See what `kubectl apply` would change in a cluster, and what it would overwrite:
+  kubectl krm-merge live -f my-package
+
+Let git merge Kubernetes files by field, in this repository:
+  kubectl krm-merge git-install
+
+Where both sides changed something, `--on-conflict` says who wins; each case is reported."
+        }
+        "two-way" => {
+            "\
+Put an overlay over the resources of a folder, and apply the result:
+  kubectl krm-merge two-way --source overlay/prod --dest base --without-local-config | kubectl apply -f -
+
+Set a field in place:
+  kubectl krm-merge two-way --patch '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {level: debug}}' \\
+      --dest my-package --in-place"
+        }
+        "three-way" => {
+            "\
+Look at the upgrade of a package with local edits from upstream's v1 to its v2, then do it:
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
+
+The same where upstream's versions are tags of this repository:
+  kubectl krm-merge three-way --original <(git show v1:web.yaml) --updated <(git show v2:web.yaml) --dest web.yaml
+
+Merge in a workflow, show each conflict beside its line, and fail where there is one:
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place \\
+      -o github --conflicts-exit-code"
+        }
+        "strategic" => {
+            "\
+Patch every Deployment of a folder:
+  kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment --dest . --in-place"
+        }
+        "live" => {
+            "\
+See what `kubectl apply` would change, and what it would overwrite, then apply it:
+  kubectl krm-merge live -f my-package
+  kubectl krm-merge live -f my-package --apply"
+        }
+        "git-install" => {
+            "\
+In this repository, and no more:
+  kubectl krm-merge git-install
+  kubectl krm-merge git-install --uninstall
+
+For charts, too:
+  kubectl krm-merge git-install --pattern '*.yaml' --pattern 'charts/**/*.tpl'"
+        }
+        _ => "",
+    }
+}
+
+const LIVE: Section = Section {
+    title: "Promises",
+    text: "\
+What `--apply` promises: nothing is sent if the server refuses any of it in a dry run, and an object is set only as it was read. \
+What needs a Namespace or a CustomResourceDefinition that is new, too, no dry run can check; an info says so.
+
+A cluster has no transactions: objects are sent one by one, Namespaces and CustomResourceDefinitions first, webhooks last, the others \
+in the order of the files. Where one is refused after all, the run ends, and what was sent before stays and is told. Nothing is deleted.",
+};
+
+const EXIT: Section = Section {
+    title: "Exit status",
+    text: "\
+0 done; 1 conflicts under `--on-conflict fail`, differences with `--exit-code`, conflicts of any kind with `--conflicts-exit-code`; \
+2 bad usage or input, and nothing is written; 130, 143 or 129 where SIGINT, SIGTERM or SIGHUP stopped `--in-place`, and nothing is written.",
+};
+
+const EXIT_OF_DRIVER: Section = Section {
+    title: "Exit status",
+    text: "0 merged; 1 someone must decide what stands between the markers, as git expects it.",
+};
+
+const ENVIRONMENT: Section = Section {
+    title: "Environment",
+    text: "\
+`NO_COLOR`: nothing is coloured where it is set, unless `--color=always` is given. `TERM`: neither on a terminal that is `dumb`.
+
+`KUBECONFIG`: the configuration of `live`, as of kubectl. `XDG_CONFIG_HOME` and `HOME`: where `git-install --global` finds the attributes of the user.",
+};
+
+fn sections(command: &str) -> Vec<Section> {
+    let mut all = vec![Section { title: "Examples", text: examples(command) }];
+    all.extend((command == "live").then_some(LIVE));
+    all.push(if command == "git-driver" { EXIT_OF_DRIVER } else { EXIT });
+    all.push(ENVIRONMENT);
+    all.retain(|section| !section.text.is_empty());
+    all
+}
+
+/// What stands below the flags in `--help`.
+pub fn of(command: &str) -> String {
+    let shown = sections(command).into_iter().filter(|section| section.title != ENVIRONMENT.title);
+    let shown = shown.map(|section| format!("{}:\n{}", section.title, section.text));
+    shown.collect::<Vec<_>>().join("\n\n")
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const PROGRAM: &str = "kubectl-krm-merge";
+
+/// The man page of the plugin, or of one of its commands.
+///
+/// # Errors
+/// There is no command of that name.
+pub fn page(command: &Command, name: Option<&str>) -> Result<String> {
+    let found = match name {
+        None => command.clone().display_name(PROGRAM),
+        Some(name) => match command.find_subcommand(name).filter(|c| !c.is_hide_set()) {
+            Some(found) => found.clone().display_name(format!("{PROGRAM}-{name}")).version(VERSION),
+            None => bail!("there must be a command of that name, not \"{name}\""),
+        },
+    };
+    let page = Man::new(found).source(format!("{PROGRAM} {VERSION}"));
+    let mut out = Vec::new();
+    page.render_title(&mut out)?;
+    page.render_name_section(&mut out)?;
+    page.render_synopsis_section(&mut out)?;
+    page.render_description_section(&mut out)?;
+    page.render_options_section(&mut out)?;
+    if name.is_none() {
+        page.render_subcommands_section(&mut out)?;
+    }
+    let mut text = String::from_utf8(out)?;
+    for section in sections(name.unwrap_or_default()) {
+        text.push_str(&roff(&section));
+    }
+    text.push_str(&see_also(command, name));
+    Ok(text)
+}
+
+/// A section as roff.
+fn roff(section: &Section) -> String {
+    let mut out = format!(".SH {}\n", section.title.to_uppercase());
+    let mut is_literal = false;
+    for line in section.text.lines() {
+        let is_command = line.starts_with("  ");
+        if is_command != is_literal {
+            out.push_str(if is_command { ".RS 4\n.nf\n" } else { ".fi\n.RE\n" });
+            is_literal = is_command;
+        }
+        out.push_str(&match line.is_empty() {
+            true => ".PP\n".to_owned(),
+            false => escaped(line.strip_prefix("  ").unwrap_or(line)) + "\n",
+        });
+    }
+    if is_literal {
+        out.push_str(".fi\n.RE\n");
+    }
+    out
+}
+
+/// A line of text of which nothing is a request of roff. Source: groff_char(7), on ASCII that is to stay as it is.
+fn escaped(line: &str) -> String {
+    let mut out = if line.starts_with(['.', '\'']) { "\\&".to_owned() } else { String::new() };
+    for c in line.chars() {
+        match c {
+            '\\' => out.push_str("\\e"),
+            '-' => out.push_str("\\-"),
+            '\'' => out.push_str("\\(aq"),
+            '`' => out.push_str("\\(ga"),
+            '^' => out.push_str("\\(ha"),
+            '~' => out.push_str("\\(ti"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The other pages.
+fn see_also(command: &Command, name: Option<&str>) -> String {
+    let commands = command.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name);
+    let pages = commands.filter(|other| Some(*other) != name).map(|other| format!("{PROGRAM}-{other}"));
+    let own = name.map(|_| PROGRAM.to_owned());
+    let all = own.into_iter().chain(pages).chain([
+        "kubectl".to_owned(),
+        "git-merge-file".to_owned(),
+        "gitattributes".to_owned(),
+    ]);
+    let section = |page: &str| if page == "gitattributes" { 5 } else { 1 };
+    let all: Vec<String> = all.map(|page| format!(".BR {} ({})", escaped(&page), section(&page))).collect();
+    format!(".SH SEE ALSO\n{}\n", all.join(",\n"))
+}

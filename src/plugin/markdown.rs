@@ -1,0 +1,136 @@
+//! Results as a comment of a pull request: what became of the merge, and a block for each conflict that opens.
+//!
+//! All that is the user's stands in HTML, as code: there no letter of it is Markdown, names someone, or leads anywhere.
+
+use krm_merge::shown;
+use krm_merge_function::results::{Outcome, Severity};
+
+use crate::clash::{Shown, Values, public_values};
+use crate::place;
+use crate::side::Side;
+use crate::told;
+
+/// How long a comment may be, in bytes. GitHub takes 65,536 characters.
+const LONGEST: usize = 60_000;
+
+/// The comment.
+pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
+    let conflicts: Vec<&Outcome> = results.iter().filter(|r| r.is_conflict()).collect();
+    let open = conflicts.iter().filter(|r| r.severity == Severity::Error).count();
+    let count = match (conflicts.len(), open) {
+        (0, _) => "no conflicts".to_owned(),
+        (1, 0) => "1 conflict".to_owned(),
+        (1, _) => "1 conflict, which someone must decide".to_owned(),
+        (all, 0) => format!("{all} conflicts"),
+        (all, _) => format!("{all} conflicts, which someone must decide"),
+    };
+    let mut out = format!("### krm-merge: {count}\n");
+    let infos = results.iter().filter(|r| !place::is_shown(r));
+    push_list(&mut out, infos.map(|info| code(&info.message)));
+    let others = results.iter().filter(|r| !r.is_conflict() && place::is_shown(r));
+    push_list(&mut out, others.map(|other| code(&told::line(other))));
+    for (i, conflict) in conflicts.iter().enumerate() {
+        let block = block(dest, conflict);
+        if out.len() + block.len() > LONGEST {
+            out.push_str(&format!("\n… and {} more, which are in the log of the run\n", conflicts.len() - i));
+            break;
+        }
+        out.push_str(&block);
+    }
+    out
+}
+
+/// A list, as far as it fits.
+fn push_list(out: &mut String, items: impl Iterator<Item = String>) {
+    let (mut list, mut left) = (String::new(), 0);
+    for item in items {
+        match out.len() + list.len() + item.len() < LONGEST / 2 {
+            true => list.push_str(&format!("<li>{item}</li>\n")),
+            false => left += 1,
+        }
+    }
+    if left > 0 {
+        list.push_str(&format!("<li>… and {left} more</li>\n"));
+    }
+    if !list.is_empty() {
+        out.push_str(&format!("\n<ul>\n{list}</ul>\n"));
+    }
+}
+
+fn block(dest: &Side, result: &Outcome) -> String {
+    let Some(clash) = &result.clash else { return String::new() };
+    let spot = place::of(dest, result).map(|at| code(&format!("{}:{}", at.file, at.position.line)));
+    let about = result.resource_ref.as_ref().map(|r| code(&r.identity().called()));
+    let head = [spot, about, Some(code(&clash.place))].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let settled = clash.outcome();
+    let mut out = format!("\n<details>\n<summary>{head}: {settled}</summary>\n");
+    match public_values(result) {
+        Some(Values { original, dest, updated }) => {
+            for (side, value) in [("original", original), ("dest", dest), ("updated", updated)] {
+                out.push_str(&format!("\n{side}:\n\n{}\n", value_of(&value)));
+            }
+        }
+        None => out.push_str(&format!("\n<pre>{}</pre>\n", escaped(&clash.what))),
+    }
+    out + "\n</details>\n"
+}
+
+fn value_of(value: &Shown) -> String {
+    match value {
+        Shown::Whole(text) => format!("<pre>{}</pre>", escaped(text)),
+        Shown::Against(lines) => {
+            let lines: Vec<String> = lines.iter().map(|line| escaped(&line.marked())).collect();
+            format!("<pre lang=\"diff\">{}</pre>", lines.join("\n"))
+        }
+    }
+}
+
+fn code(text: &str) -> String {
+    format!("<code>{}</code>", escaped(text))
+}
+
+/// A text on one line as HTML has it, with escapes of the program in the place of what misleads.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in shown::line(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_merge::policy::Settled;
+    use krm_merge_function::results::{Clash, File};
+
+    #[test]
+    fn nothing_of_the_user_is_markdown_or_html() {
+        let what = "`x` was </pre><script>\n\n# @someone *b* [a](b)".to_owned();
+        let clash = Clash { place: "data.<b>".to_owned(), what, settled: Settled::Dest, more: String::new() };
+        let file = Some(File { path: "a&b.yaml".into(), index: None });
+        let result = Outcome { file, ..Outcome::conflict(Severity::Warning, clash) };
+        let dest = Side { root: crate::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
+        let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: dest&#39;s was kept</summary>\n\n<pre>`x` was &lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)</pre>\n\n</details>\n";
+        assert_eq!(markdown(&dest, &[result]), want.replace("&#39;s was", "'s was"));
+        assert_eq!(markdown(&dest, &[]), "### krm-merge: no conflicts\n");
+    }
+
+    #[test]
+    fn a_comment_is_not_longer_than_a_host_takes() {
+        let clash =
+            Clash { place: "x".repeat(600), what: "y".repeat(3000), settled: Settled::Updated, more: String::new() };
+        let many = vec![Outcome::conflict(Severity::Warning, clash); 100];
+        let dest = Side::of_text("dest", "").expect("a side");
+        let text = markdown(&dest, &many);
+        assert!(text.len() < 65_536 && text.contains("… and 84 more"), "{} {}", text.len(), &text[text.len() - 80..]);
+        assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    }
+}

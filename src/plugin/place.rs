@@ -1,0 +1,71 @@
+//! Where a result is, as programs take it that show results beside the files: the file as seen from the working directory, and the line.
+
+use std::path::{Component, Path};
+
+use krm_merge::yaml::Position;
+use krm_merge_function::results::{Outcome, Severity};
+
+use crate::side::{Root, Side};
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// The file, with `/`.
+    pub file: String,
+    /// The place in it.
+    pub position: Position,
+}
+
+/// Whether a result is one that someone should look at, in its place: all but the infos that are about nothing in particular.
+pub fn is_shown(result: &Outcome) -> bool {
+    result.severity != Severity::Info || result.file.is_some()
+}
+
+/// The place of a result: in dest's file, or in the one that cannot be read. What is of a whole file is at its first line.
+pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
+    let start = Position { line: 1, column: 1 };
+    if let Some(at) = &result.at {
+        return Some(Whereabouts { file: from_here(Path::new(&at.text)), position: at.position });
+    }
+    let path = &result.file.as_ref()?.path;
+    let file = match &dest.root {
+        Root::Folder(_) => Path::new(&dest.name).join(path),
+        Root::File(_) => Path::new(&dest.name).to_owned(),
+        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return None,
+    };
+    Some(Whereabouts { file: from_here(&file), position: result.here.unwrap_or(start) })
+}
+
+/// A path relative to the working directory, where it lies there, with `/` and without `.`.
+fn from_here(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = path.strip_prefix(&here).unwrap_or(path);
+    let mut parts: Vec<String> = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::RootDir => parts.push(String::new()),
+            Component::ParentDir if parts.last().is_some_and(|last| last != "..") => _ = parts.pop(),
+            other => parts.push(other.as_os_str().to_string_lossy().into_owned()),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_from_the_working_directory() {
+        let here = std::env::current_dir().expect("a folder");
+        for (path, want) in [
+            (Path::new("./a/../b/c.yaml"), "b/c.yaml"),
+            (Path::new("../x/c.yaml"), "../x/c.yaml"),
+            (Path::new("/srv/c.yaml"), "/srv/c.yaml"),
+            (&here.join("d/c.yaml"), "d/c.yaml"),
+        ] {
+            assert_eq!(from_here(path), want);
+        }
+    }
+}

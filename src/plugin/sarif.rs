@@ -1,0 +1,108 @@
+//! Results as SARIF 2.1.0, which code scanning takes.
+
+use krm_merge_function::results::{Outcome, REASON, Severity};
+use serde_json::{Value, json};
+
+use crate::clash::{Shown, Values, public_values};
+use crate::output::indented;
+use crate::place;
+use crate::side::Side;
+
+/// The rules, each with what it is about and how bad it is by default.
+const RULES: [(&str, &str, &str); 5] = [
+    ("conflict", "Dest and updated changed the same place, and not in the same way.", "warning"),
+    ("combined", "A list or a text holds changes of both sides.", "note"),
+    ("moved", "A resource moved to another file, as upstream moved it.", "note"),
+    ("review", "Something else that the owner of a resource should look at.", "warning"),
+    ("error", "Something that cannot be merged.", "error"),
+];
+
+/// The results as one log with one run.
+pub fn sarif(dest: &Side, results: &[Outcome]) -> String {
+    let rules = RULES.map(|(id, about, level)| {
+        json!({"id": id, "shortDescription": {"text": about}, "defaultConfiguration": {"level": level}})
+    });
+    let found: Vec<Value> = results.iter().filter(|r| place::is_shown(r)).map(|r| result(dest, r)).collect();
+    let is_successful = results.iter().all(|r| r.severity != Severity::Error);
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "krm-merge",
+                "version": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": rules,
+            }},
+            "invocations": [{"executionSuccessful": is_successful}],
+            "columnKind": "unicodeCodePoints",
+            "results": found,
+        }],
+    });
+    indented(&log.to_string())
+}
+
+fn result(dest: &Side, result: &Outcome) -> Value {
+    let reason = result.tags.get(REASON).map(String::as_str);
+    let fallback = if result.severity == Severity::Error { "error" } else { "review" };
+    let is_rule = |id: &&str| RULES.iter().any(|rule| rule.0 == *id);
+    let rule = reason.filter(is_rule).unwrap_or(fallback);
+    let level = match result.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    };
+    let told = result.at.as_ref().map_or(&result.message, |at| &at.told);
+    let mut out = json!({"ruleId": rule, "level": level, "message": {"text": told}});
+    out["ruleIndex"] = json!(RULES.iter().position(|r| r.0 == rule));
+    let about = result.resource_ref.as_ref().map(|r| r.identity().to_string());
+    let path = result.field.as_ref().map(|field| field.path.as_str()).filter(|path| !path.is_empty());
+    let mut location = serde_json::Map::new();
+    if let Some(at) = place::of(dest, result) {
+        let region = json!({"startLine": at.position.line, "startColumn": at.position.column});
+        let physical = json!({"artifactLocation": {"uri": uri(&at.file)}, "region": region});
+        location.insert("physicalLocation".to_owned(), physical);
+    }
+    if let Some(about) = about {
+        let name = [Some(about.as_str()), path].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        location.insert("logicalLocations".to_owned(), json!([{"fullyQualifiedName": name, "kind": "resource"}]));
+        // Where the lines around it move, it is the same result.
+        out["partialFingerprints"] = json!({"resourceAndField/v1": format!("{rule} {name}")});
+    }
+    if !location.is_empty() {
+        out["locations"] = json!([location]);
+    }
+    if let Some(Values { original, dest, updated }) = public_values(result).filter(|_| result.is_conflict()) {
+        out["properties"] = json!({"original": shown(&original), "dest": shown(&dest), "updated": shown(&updated)});
+    }
+    out
+}
+
+fn shown(value: &Shown) -> String {
+    match value {
+        Shown::Whole(text) => text.clone(),
+        Shown::Against(lines) => lines.iter().map(|line| line.marked() + "\n").collect(),
+    }
+}
+
+/// A path as a URI reference. Source: RFC 3986, where a colon in the first segment would end a scheme.
+fn uri(path: &str) -> String {
+    let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'/');
+    let encoded = |b: u8| if is_bare(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
+    let path: String = path.bytes().map(encoded).collect();
+    if path.starts_with('/') { format!("file://{path}") } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_uri_reference() {
+        for (path, want) in
+            [("a/b.yaml", "a/b.yaml"), ("a b:c%.yaml", "a%20b%3Ac%25.yaml"), ("/x/é", "file:///x/%C3%A9")]
+        {
+            assert_eq!(uri(path), want);
+        }
+    }
+}
