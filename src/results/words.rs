@@ -26,7 +26,7 @@ impl Outcome {
             Report::DeletedUpstream { dest, places, original, policy } => {
                 let what = "the resource was deleted in updated and changed in dest";
                 let told = of_resource(dest, what, places, original, *policy, policy.settled(&Taking::Deletion));
-                Self { here: Some(dest.node.position()), ..told }
+                Self { here: Some(dest.node.start()), ..told }
             }
             Report::DeletedHere { updated, places, original, policy } => {
                 let what = "the resource was deleted in dest and changed in updated";
@@ -128,7 +128,8 @@ fn of_conflict(conflict: &Conflict<'_>, resource: &Resource<'_>, policy: OnConfl
     let field = (!conflict.path.is_empty()).then_some(field);
     let clash = Clash { place: conflict.path.keyed(), what, settled: policy.settles(conflict) };
     let outcome = Outcome::conflict(severity_of(policy), clash).about(resource).with_original(original);
-    Outcome { field, here: Some(nearest(resource.node, &conflict.path).position()), ..outcome }
+    let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node, &conflict.path));
+    Outcome { field, here: Some(here.start()), ..outcome }
 }
 
 /// A conflict of a whole resource, of which one side has changed these places.
@@ -150,7 +151,7 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, policy: OnConflict) ->
     let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
     let settled = if policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
     let clash = Clash { place: "its file".to_owned(), what, settled };
-    Outcome { here: Some(dest.node.position()), ..Outcome::conflict(severity_of(policy), clash).about(dest) }
+    Outcome { here: Some(dest.node.start()), ..Outcome::conflict(severity_of(policy), clash).about(dest) }
 }
 
 /// One resource under two identities. What differs in them is merged as any field is.
@@ -197,7 +198,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         Notice::Combined(_) => (Severity::Info, Some("combined")),
         _ => (Severity::Warning, None),
     };
-    let here = Some(nearest(resource.node, &warning.path).position());
+    let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node, &warning.path)).start());
     let mut outcome = Outcome { field: Some(field), here, ..Outcome::new(severity, message) }.about(resource);
     outcome.tags.extend(reason.map(|reason| (REASON.to_owned(), reason.to_owned())));
     outcome
