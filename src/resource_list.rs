@@ -10,7 +10,7 @@ use krm_merge::child::By;
 use krm_merge::edits::TextEdits;
 use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::list;
+use krm_merge::list::{self, Listed};
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
@@ -72,20 +72,15 @@ impl<'a> ResourceList<'a> {
     /// says of all that is in it; as they go where it goes, none of them can move alone.
     pub fn resources(&self) -> Vec<Resource<'a>> {
         let mut all: Vec<Resource<'a>> = Vec::new();
-        for (i, element) in self.items.into_iter().flat_map(NodeRef::elements).enumerate() {
-            let origin = |item, node| match item == i && element.is(node) {
-                true => Origin::Item(i),
-                false => Origin::Listed { item, field: self.field_of(i, node) },
-            };
-            if list::items_of(element).is_none() {
-                if !list::is_open(element) {
-                    all.push(Resource::read(element, origin(all.len(), element)));
+        for (i, item) in self.items.into_iter().flat_map(NodeRef::elements).enumerate() {
+            match list::items_of(item) {
+                Some(_) => collect(Listed { node: item, list: None }, &format!("items[{i}]"), None, &mut all),
+                None if list::is_open(item) => {}
+                None if all.len() == i => all.push(Resource::read(item, Origin::Item(i))),
+                None => {
+                    let origin = Origin::Listed { item: all.len(), field: format!("items[{i}]") };
+                    all.push(Resource::read(item, origin));
                 }
-                continue;
-            }
-            let list = Resource::read(element, Origin::Item(i));
-            for listed in list::resources(element) {
-                all.push(within(Resource::listed(listed, origin(all.len(), listed.node)), &list));
             }
         }
         all
@@ -127,20 +122,6 @@ impl<'a> ResourceList<'a> {
         let first = content.lines().find(|line| !line.trim().is_empty()).filter(|_| is_plain)?;
         let indent = first.len() - first.trim_start_matches(' ').len();
         Some(Position { line: text.position().line + position.line, column: indent + position.column })
-    }
-
-    /// Where a resource stands: `items[3].items[0]`.
-    fn field_of(&self, item: usize, resource: NodeRef<'a>) -> String {
-        let mut field = format!("items[{item}]");
-        let mut at = self.items.and_then(|items| items.elements().nth(item));
-        while let Some(items) = at.filter(|at| !at.is(resource)).and_then(list::items_of) {
-            let mut elements = items.elements().enumerate();
-            let found = elements.find(|(_, e)| list::resources(*e).iter().any(|listed| listed.node.is(resource)));
-            let Some((i, element)) = found else { break };
-            field.push_str(&format!(".items[{i}]"));
-            at = Some(element);
-        }
-        field
     }
 
     /// The text with edits made inside of items, with items gone and added, and with results at the end of its own.
@@ -207,6 +188,25 @@ impl<'a> ResourceList<'a> {
     /// The text that it lies in.
     pub fn text(&self) -> &'a str {
         self.root.document().source()
+    }
+}
+
+/// Collects the resources of a list among the items, each with the field that it stands in: `items[3].items[0]`.
+fn collect<'a>(listed: Listed<'a>, field: &str, list: Option<&Resource<'a>>, all: &mut Vec<Resource<'a>>) {
+    let node = listed.node;
+    let own = Resource::listed(listed, Origin::Listed { item: all.len(), field: field.to_owned() });
+    let own = match list {
+        Some(list) => within(own, list),
+        None => own,
+    };
+    match list::items_of(node) {
+        Some(items) => {
+            for (i, element) in items.elements().enumerate() {
+                collect(Listed { node: element, list: Some(node) }, &format!("{field}.items[{i}]"), Some(&own), all);
+            }
+        }
+        None if node.is_map() && !list::is_open(node) => all.push(own),
+        None => {}
     }
 }
 

@@ -69,9 +69,9 @@ pub struct Outcome {
     /// Where in a text it is.
     #[serde(skip)]
     pub at: Option<At>,
-    /// Where in the text of dest's resource it is, or of what would be dest's.
+    /// The byte of the text of dest's resource at which it is.
     #[serde(skip)]
-    pub here: Option<Position>,
+    pub here: Option<usize>,
 }
 
 /// The parts of the message of a conflict.

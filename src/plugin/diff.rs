@@ -320,7 +320,8 @@ pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
 fn of_conflict(dest: &Side, result: &Outcome, page: &mut Page) {
     let Some(clash) = &result.clash else { return };
     let mut about: Vec<String> = result.resource_ref.iter().map(|r| r.identity().called()).collect();
-    let line = place::of(dest, result).and(result.here).map(|at| format!(":{}", at.line)).unwrap_or_default();
+    let at = place::of(dest, result).filter(|_| result.here.is_some());
+    let line = at.map(|at| format!(":{}", at.position.line)).unwrap_or_default();
     about.extend(result.file.as_ref().map(|f| format!("({}{line})", shown::name(&f.path))));
     page.painted(Paint::Yellow, &format!("conflict: {}: {}", about.join(" "), clash.place));
     match clash::values(result) {

@@ -50,13 +50,13 @@ pub fn live(args: &Live) -> Result<End> {
     let limit = setting::limit(args.max_output);
     let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    progress.set("asking the cluster");
+    progress.set(|| "asking the cluster".to_owned());
     let (cluster, locals, models) = runtime.block_on(async {
         let mut cluster = Cluster::connect(args).await?;
         let (locals, models) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
         anyhow::Ok((cluster, locals, models))
     })?;
-    progress.set(format!("merging {} objects", locals.len()));
+    progress.set(|| format!("merging {} objects", locals.len()));
     let reader = Reader::of_stdout(args.color);
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     merge.results.extend(told::of_no_yaml(sides.iter()));

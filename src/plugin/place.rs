@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path};
 
-use krm_merge::yaml::Position;
+use krm_merge::yaml::{Document, Position};
 use krm_merge_function::results::{Outcome, Severity};
 
-use crate::side::{Root, Side};
+use crate::side::{Held, Root, Side};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,17 +23,34 @@ pub fn is_shown(result: &Outcome) -> bool {
 
 /// The place of a result: in dest's file, or in the one that cannot be read. What is of a whole file is at its first line.
 pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
-    let start = Position { line: 1, column: 1 };
     if let Some(at) = &result.at {
         return Some(Whereabouts { file: from_here(Path::new(&at.text)), position: at.position });
     }
     let path = &result.file.as_ref()?.path;
-    let file = match &dest.root {
-        Root::Folder(_) => Path::new(&dest.name).join(path),
-        Root::File(_) => Path::new(&dest.name).to_owned(),
+    let (file, held) = match &dest.root {
+        Root::Folder(_) => (Path::new(&dest.name).join(path), dest.at(path)),
+        Root::File(_) => (Path::new(&dest.name).to_owned(), dest.files.first()),
         Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return None,
     };
-    Some(Whereabouts { file: from_here(&file), position: result.here.unwrap_or(start) })
+    let text = held.and_then(Held::document).map(Document::source).unwrap_or_default();
+    Some(Whereabouts { file: from_here(&file), position: position(text, result.here.unwrap_or_default()) })
+}
+
+/// The place of a value as someone looks for it: where it stands below its key, the place of that.
+fn position(text: &str, value: usize) -> Position {
+    let own = Position::of(text, value);
+    let mut above = text.get(..value).unwrap_or_default().trim_end();
+    let line = loop {
+        let line = above.rsplit(['\n', '\r']).next().unwrap_or_default();
+        if !line.trim_start().starts_with('#') {
+            break line;
+        }
+        above = above[..above.len() - line.len()].trim_end();
+    };
+    let key = Position::of(text, above.len());
+    let code = line.split(" #").next().unwrap_or_default();
+    let indent = line.len() - line.trim_start().len();
+    if key.line < own.line && code.trim_end().ends_with(':') { Position { column: indent + 1, ..key } } else { own }
 }
 
 /// A path relative to the working directory, where it lies there, with `/` and without `.`.
@@ -55,6 +72,15 @@ fn from_here(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_below_its_key_is_at_the_key() {
+        let text = "# head\na: 1\nb: # why\n  # what\n  - x\nc:\n  d: 1\n";
+        for (value, want) in [("1\nb", (2, 4)), ("- x", (3, 1)), ("d: 1", (6, 1)), ("a: 1", (2, 1))] {
+            let at = position(text, text.find(value).expect("in the text"));
+            assert_eq!((at.line, at.column), want, "{value}");
+        }
+    }
 
     #[test]
     fn files_are_named_from_the_working_directory() {

@@ -1,6 +1,5 @@
 //! A sign of life on a terminal's stderr, for runs that take over a second.
 
-use std::borrow::Cow;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
@@ -35,10 +34,10 @@ impl Progress {
         Self(Some((bar, done, thread)))
     }
 
-    /// Says what is being done now.
-    pub fn set(&self, message: impl Into<Cow<'static, str>>) {
+    /// Says what is being done now; nobody works it out where nobody sees it.
+    pub fn set(&self, message: impl FnOnce() -> String) {
         if let Self(Some((bar, ..))) = self {
-            bar.set_message(message);
+            bar.set_message(message());
         }
     }
 }

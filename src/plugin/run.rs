@@ -56,16 +56,17 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         disk::clean(&leftovers(&dest))?;
     }
     let sides = || setting.given.iter().flat_map(|(_, sides)| sides).chain([&dest]);
-    let resources = sides().map(Side::count).sum::<usize>();
-    progress
-        .set(format!("merging {resources} resources of {} files", sides().map(|side| side.files.len()).sum::<usize>()));
+    progress.set(|| {
+        let (resources, files) = sides().fold((0, 0), |(r, f), side| (r + side.count(), f + side.files.len()));
+        format!("merging {resources} resources of {files} files")
+    });
     let merge = merge(&dest, &setting.given, || setting.config())?;
     let writes = common.in_place && !common.dry_run && !merge.has_failed();
     if writes {
         let (signals, written) = (Signals::hold()?, Cell::new(0));
         let go_on = || {
             written.set((written.get() + 1).min(merge.changes.len()));
-            progress.set(format!("writing {} of {} files", written.get(), merge.changes.len()));
+            progress.set(|| format!("writing {} of {} files", written.get(), merge.changes.len()));
             signals.check()
         };
         in_place(&dest, &merge, |root, files| disk::write(root, files, go_on))?;

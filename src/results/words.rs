@@ -34,7 +34,7 @@ impl Outcome {
                 let what = &format!("the resource was deleted in {} and changed in {}", names.updated, names.dest);
                 let settled = ruling.policy.settled(&Taking::Deletion);
                 let told = of_resource(dest, what, places, original, *ruling, settled);
-                Self { here: Some(dest.node.position()), ..told }
+                Self { here: Some(dest.node.start()), ..told }
             }
             Report::DeletedHere { updated, places, original, ruling } => {
                 let what = &format!("the resource was deleted in {} and changed in {}", names.dest, names.updated);
@@ -148,7 +148,8 @@ fn of_conflict(
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
-    Outcome { field, here: Some(nearest(resource.node, &conflict.path).position()), ..outcome }
+    let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node, &conflict.path));
+    Outcome { field, here: Some(here.start()), ..outcome }
 }
 
 /// What stands at a place in conflict where that is no side's whole value, and why all of a value was taken where a part of it would do.
@@ -187,7 +188,7 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
     let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
     let settled = if ruling.policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
-    Outcome { here: Some(dest.node.position()), ..of_clash(ruling, clash).about(dest) }
+    Outcome { here: Some(dest.node.start()), ..of_clash(ruling, clash).about(dest) }
 }
 
 /// One resource under two identities. What differs in them is merged as any field is.
@@ -242,7 +243,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         Notice::Combined(_) | Notice::Renamed { .. } => (Severity::Info, Some("combined")),
         _ => (Severity::Warning, None),
     };
-    let here = Some(nearest(resource.node, &warning.path).position());
+    let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node, &warning.path)).start());
     let mut outcome = Outcome { field: Some(field), here, ..Outcome::new(severity, message) }.about(resource);
     outcome.tags.extend(reason.map(|reason| (REASON.to_owned(), reason.to_owned())));
     outcome

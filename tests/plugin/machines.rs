@@ -61,15 +61,15 @@ fn annotations_of_github_name_file_and_line() {
     let lines: Vec<&str> = out.lines().collect();
     for (start, end) in [
         (
-            "::warning file=here/a%2C b/web%3A1.yaml,line=9,col=3,title=conflict in Deployment prod/web::`spec.replicas` was changed in dest to 3",
+            "::warning file=here/a%2C b/web%3A1.yaml,line=9,col=13,title=conflict in Deployment prod/web::`spec.replicas` was changed in dest to 3",
             "updated's was taken",
         ),
         (
-            "::warning file=here/script.yaml,line=6,col=3,title=conflict in ConfigMap s::`data.run` was changed",
+            "::warning file=here/script.yaml,line=6,col=8,title=conflict in ConfigMap s::`data.run` was changed",
             "updated's was taken",
         ),
         (
-            "::warning file=here/secret.yaml,line=6,col=3,title=conflict in Secret t::`stringData.p` was changed",
+            "::warning file=here/secret.yaml,line=6,col=6,title=conflict in Secret t::`stringData.p` was changed",
             "updated's was taken",
         ),
         (
@@ -123,7 +123,7 @@ fn sarif_is_what_the_standard_says() {
         results.iter().find(is_there).unwrap_or_else(|| panic!("{file} is not in {log:#}"))
     };
     let web = of("here/a%2C%20b/web%3A1.yaml");
-    assert_eq!(web["locations"][0]["physicalLocation"]["region"], json!({"startLine": 9, "startColumn": 3}));
+    assert_eq!(web["locations"][0]["physicalLocation"]["region"], json!({"startLine": 9, "startColumn": 13}));
     assert_eq!(
         web["locations"][0]["logicalLocations"][0]["fullyQualifiedName"],
         "apps/v1 Deployment prod/web spec.replicas"

@@ -208,7 +208,17 @@ pub fn key_text<'a>(value: impl Value<'a>) -> Option<Cow<'a, str>> {
 
 /// The node at a path, in another resource than the one that the path was found in.
 pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> {
-    path.steps().try_fold(root, |node, step| match step {
+    path.steps().try_fold(root, down)
+}
+
+/// The node at a path, or the last one on the way to it that is there.
+pub fn nearest<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> NodeRef<'a> {
+    let walked = path.steps().try_fold(root, |node, step| down(node, step).ok_or(node));
+    walked.unwrap_or_else(|last| last)
+}
+
+fn down<'a>(node: NodeRef<'a>, step: &Step<'_>) -> Option<NodeRef<'a>> {
+    match step {
         Step::Field(name) => node.get(name),
         Step::Index(index) => node.elements().nth(*index),
         Step::Value(value) => node.elements().find(|e| e.scalar().is_some_and(|scalar| show(&scalar) == **value)),
@@ -216,26 +226,7 @@ pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> 
             keys.iter()
                 .all(|key| e.get(&key.name).and_then(key_text).or(key.default.clone()).as_ref() == Some(&key.value))
         }),
-    })
-}
-
-/// Where someone looks for a path: at the key of the field or at the element, or at the nearest of them that is there.
-pub fn nearest<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> NodeRef<'a> {
-    let (mut shown, mut path_so_far) = (root, FieldPath::default());
-    for step in path.steps() {
-        let above = find(root, &path_so_far);
-        path_so_far.push(step.clone(), None);
-        let (Some(above), Some(node)) = (above, find(root, &path_so_far)) else { break };
-        // What an alias stands for, or a `<<` brings in, stands elsewhere.
-        let key = match step {
-            Step::Field(name) => above.entries().find(|(key, _)| key.string() == name).map(|(key, _)| key),
-            Step::Element(_) | Step::Value(_) | Step::Index(_) if above.is_list() => Some(node),
-            Step::Element(_) | Step::Value(_) | Step::Index(_) => None,
-        };
-        let Some(key) = key else { break };
-        shown = key;
     }
-    shown
 }
 
 /// What tells the children of a map or list apart, in their order; of several that nothing tells apart, the first.
