@@ -17,3 +17,4 @@ mod shown;
 mod signals;
 mod strategic;
 mod support;
+mod upgrades;
