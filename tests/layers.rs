@@ -21,6 +21,7 @@ const MERGE: &[&[&str]] = &[
     &["api"],
     &["package", "documents"],
     &["rules"],
+    &["layout"],
     &["transport"],
     &["resource"],
     &["refine"],
