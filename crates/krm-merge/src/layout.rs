@@ -15,7 +15,7 @@ use crate::sides::Sides;
 use crate::splice;
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
-use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, line_start, same};
+use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, line_start};
 
 /// Updated's resource, if dest has the text of original, and updated has another one. What the host wrote does not count.
 pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<NodeRef<'a>> {
