@@ -332,6 +332,15 @@ proptest! {
     }
 
     #[test]
+    fn what_dest_left_alone_becomes_what_upstream_has_to_the_byte(original in map(), updated in map(), style in prop::collection::vec(any::<u8>(), 1..40), other in prop::collection::vec(any::<u8>(), 1..40)) {
+        let original = render::Style::new(&other).document(&resource(0, &original));
+        let updated = render::Style::new(&style).document(&resource(0, &updated));
+        let spec = format!("mode: ThreeWay\n{}{}", side("original", &original), side("updated", &updated));
+        let output = passes(&resource_list(&items(&original), &spec)).stdout;
+        prop_assert_eq!(items_of(&output), items(&updated), "{}\n{}", original, updated);
+    }
+
+    #[test]
     fn under_fail_the_items_go_out_as_they_came(original in map(), updated in map(), dest in map()) {
         let triple = Triple { original, updated, dest };
         let stdin = stdin(std::slice::from_ref(&triple), "Fail");

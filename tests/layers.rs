@@ -22,6 +22,7 @@ const MERGE: &[&[&str]] = &[
     &["api"],
     &["package", "documents"],
     &["rules"],
+    &["layout"],
     &["transport"],
     &["resource"],
     &["refine"],

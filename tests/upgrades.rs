@@ -1,58 +1,138 @@
-//! Small packages in three versions and what becomes of them: `tests/upgrades/<name>/` holds original, updated, dest and merged.
+//! Small packages in three versions and what becomes of them: `tests/upgrades/<name>/` holds original, updated, dest and merged, and in
+//! `conflicts` the places at which someone must decide. There dest wins. The plugin's tests read the same packages.
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use support::{indent, items_of, passes, resource_list};
+use krm_merge::yaml::{Document, NodeRef};
+use support::{files_below, indent, passes, resource_list};
 
-/// The files below a folder, in order.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() { files.extend(files_below(&path)) } else { files.push(path) }
-    }
-    files.sort();
-    files
-}
+const OWN: &str = "internal.config.kubernetes.io";
 
-/// The resources of a version as items that lie below a folder of the package.
-fn items(version: &Path, below: &str) -> String {
+/// The resources of a version as the items that kpt makes of them, where the version lies below a folder of the package.
+fn items(version: &BTreeMap<String, String>, below: &str) -> String {
     let mut items = String::new();
-    for file in files_below(version) {
-        let path = file.strip_prefix(version).expect("below").to_string_lossy().into_owned();
-        let text = fs::read_to_string(&file).expect("readable");
+    for (path, text) in version {
         for (index, resource) in text.split("---\n").enumerate() {
-            let (head, rest) = resource.split_once("metadata:\n").expect("metadata");
-            let own = "internal.config.kubernetes.io";
-            let annotations = format!("  annotations:\n    {own}/path: {below}{path}\n    {own}/index: '{index}'\n");
-            let item = indent(&format!("{head}metadata:\n{annotations}{rest}"), 2);
-            items.push_str(&format!("- {}", item.trim_start()));
+            let annotations = format!("  annotations:\n    {OWN}/path: {below}{path}\n    {OWN}/index: '{index}'\n");
+            let resource = match resource.split_once("metadata:\n") {
+                Some((head, rest)) => format!("{head}metadata:\n{annotations}{rest}"),
+                None => format!("{resource}metadata:\n{annotations}"),
+            };
+            let top: usize =
+                resource.split_inclusive('\n').take_while(|l| l.starts_with(['#', '\n'])).map(str::len).sum();
+            items.push_str(&format!("{}- {}", &resource[..top], indent(&resource[top..], 2).trim_start()));
         }
     }
     items
 }
 
+/// The files that kpt makes of the items of a ResourceList.
+fn written(stdout: &str) -> BTreeMap<String, String> {
+    let doc = Document::parse(stdout).expect("YAML");
+    let root = doc.roots().next().expect("a root");
+    let mut files: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+    let starts: Vec<usize> =
+        root.get("items").into_iter().flat_map(NodeRef::elements).map(|e| start(stdout, e)).collect();
+    let end = stdout.find("functionConfig:").expect("a functionConfig");
+    let ends = starts.iter().skip(1).copied().chain([end]);
+    for ((from, to), item) in starts.iter().zip(ends).zip(root.get("items").into_iter().flat_map(NodeRef::elements)) {
+        let annotation = |name: &str| item.at(&["metadata", "annotations", &format!("{OWN}/{name}")]);
+        let path = annotation("path").expect("a path").string().to_owned();
+        let index = annotation("index").map_or(0, |index| index.string().parse().expect("a number"));
+        let text = without_annotations(&stdout[*from..to]);
+        files.entry(path).or_default().push((index, text));
+    }
+    let joined = |mut texts: Vec<(usize, String)>| {
+        texts.sort_by_key(|(index, _)| *index);
+        assert!(texts.windows(2).all(|two| two[0].0 != two[1].0), "two items with one number: {stdout}");
+        texts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("---\n")
+    };
+    files.into_iter().map(|(path, texts)| (path, joined(texts))).collect()
+}
+
+/// The start of the lines of an item, its comments above it among them.
+fn start(stdout: &str, item: NodeRef<'_>) -> usize {
+    let is_top = |line: &&str| line.starts_with('#') || *line == "\n";
+    let at = stdout[..item.start()].rfind("- ").expect("a dash");
+    let top: usize = stdout[..at].split_inclusive('\n').rev().take_while(is_top).map(str::len).sum();
+    at - top
+}
+
+/// The text of an item as a document, without the annotations of the host.
+fn without_annotations(item: &str) -> String {
+    let lines: Vec<&str> = item.split_inclusive('\n').collect();
+    let is_own = |line: &str| line.trim_start().starts_with(OWN);
+    let mut out = String::new();
+    for (i, line) in lines.iter().enumerate() {
+        let rest = || lines[i + 1..].iter().take_while(|l| l.starts_with("      "));
+        let is_empty_now = line.trim() == "annotations:" && rest().all(|l| is_own(l));
+        let is_metadata_of_it = line.trim() == "metadata:"
+            && lines.get(i + 1).is_some_and(|l| l.trim() == "annotations:")
+            && lines[i + 2..].iter().all(|l| is_own(l));
+        if !is_own(line) && !is_empty_now && !is_metadata_of_it {
+            out.push_str(line.strip_prefix("- ").or_else(|| line.strip_prefix("  ")).unwrap_or(line));
+        }
+    }
+    out
+}
+
+/// The places in conflict of a run.
+fn conflicts(stdout: &str) -> Vec<String> {
+    let doc = Document::parse(stdout).expect("YAML");
+    let results = doc.roots().next().and_then(|root| root.get("results"));
+    let is_conflict = |r: &NodeRef<'_>| {
+        r.at(&["tags", "krm-merge.dev/reason"]).is_some() && r.get("severity").is_some_and(|s| s.string() != "info")
+    };
+    let all = results.into_iter().flat_map(NodeRef::elements).filter(is_conflict);
+    // A conflict of a whole resource has no field.
+    let place = |r: NodeRef<'_>| r.at(&["field", "path"]).or(r.get("message")).expect("a message").string().to_owned();
+    all.map(place).collect()
+}
+
+/// An upgrade under kpt, where dest wins: the files, and the places in conflict.
+fn upgraded(sides: &str, dest: &BTreeMap<String, String>) -> (BTreeMap<String, String>, Vec<String>) {
+    let spec = "mode: ThreeWay\noriginal: [{path: up/v1}]\nupdated: [{path: up/v2}]\nonConflict: KeepDest\n";
+    let output = passes(&resource_list(&(items(dest, "") + sides), spec)).stdout;
+    let (upstream, own) = written(&output).into_iter().partition(|(path, _)| path.starts_with("up/"));
+    let _: BTreeMap<String, String> = upstream;
+    assert!(output.contains(sides), "the other sides stay as they are: {output}");
+    (own, conflicts(&output))
+}
+
 #[test]
 fn packages_are_upgraded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades");
-    let packages: Vec<PathBuf> = fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
-    assert!(!packages.is_empty());
-    let spec = "mode: ThreeWay\noriginal: [{path: up/v1}]\nupdated: [{path: up/v2}]\nonConflict: Fail\n";
+    let mut packages: Vec<_> = fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    packages.sort();
+    assert!(packages.len() > 8);
+    let mut wrong = Vec::new();
     for package in packages {
-        let sides = items(&package.join("original"), "up/v1/") + &items(&package.join("updated"), "up/v2/");
-        let merged = items(&package.join("merged"), "");
-        for dest in ["dest", "merged"] {
-            let stdin = items(&package.join(dest), "") + &sides;
-            let output = passes(&resource_list(&stdin, spec)).stdout;
-            assert_eq!(items_of(&output), format!("{merged}{sides}"), "{} from {dest}", package.display());
-        }
+        let [original, updated, dest, merged] =
+            ["original", "updated", "dest", "merged"].map(|version| files_below(&package.join(version)));
+        let sides = items(&original, "up/v1/") + &items(&updated, "up/v2/");
+        let places = fs::read_to_string(package.join("conflicts")).unwrap_or_default();
+        let places: Vec<String> = places.lines().map(str::to_owned).collect();
         // What nobody touched becomes what upstream has.
-        let stdin = items(&package.join("original"), "") + &sides;
-        let output = passes(&resource_list(&stdin, spec)).stdout;
-        let updated = items(&package.join("updated"), "");
-        assert_eq!(items_of(&output), format!("{updated}{sides}"), "{} untouched", package.display());
+        let untouched = (updated.clone(), Vec::new());
+        let merged = (merged, places);
+        for (what, dest, want) in
+            [("", &dest, &merged), ("again", &merged.0, &merged), ("untouched", &original, &untouched)]
+        {
+            let now = upgraded(&sides, dest);
+            if now != *want {
+                wrong.push(format!("{} {what}\n{}\n{}", package.display(), shown(&now), shown(want)));
+            }
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What an upgrade made, to be read.
+fn shown((files, conflicts): &(BTreeMap<String, String>, Vec<String>)) -> String {
+    let files: String = files.iter().map(|(path, text)| format!("# {path}\n{text}")).collect();
+    format!("{files}# conflicts: {conflicts:?}\n")
 }

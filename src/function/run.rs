@@ -7,12 +7,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use krm_merge::alias;
 use krm_merge::child::find;
 use krm_merge::documents::Item;
+use krm_merge::edits::TextEdits;
 use krm_merge::file_path::{self, Fault};
+use krm_merge::layout;
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge::{self, Merging};
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::review::review;
 use krm_merge::rules::{Rules, Unmergeable};
+use krm_merge::sides::Sides;
 use krm_merge::splice;
 use krm_merge::transport::{self, NewPlace};
 use krm_merge::tree::{Tree, settle};
@@ -94,6 +97,8 @@ pub(super) enum Fate<'a> {
     Unmarked(Tree<'a>),
     /// It stays, and is this.
     Changed(Tree<'a>),
+    /// It stays, with these edits of the text that it lies in.
+    Written(TextEdits),
     /// It goes, or there is none.
     Gone,
 }
@@ -295,6 +300,7 @@ impl<'a> Run<'a> {
                 let edits = splice::edits(item.node, &tree, self.budget).map_err(|e| Outcome::exceeded(e, item))?;
                 self.set(item, Item::Edited(edits));
             }
+            Fate::Written(edits) => self.set(item, Item::Edited(edits)),
             Fate::Gone => self.set_gone(item),
         }
         Ok(())
@@ -337,6 +343,26 @@ impl<'a> Run<'a> {
         all_told?;
         self.review(dest, tree.as_ref(), &[updated], Role::Updated)?;
         Ok(finish(dest, tree, place))
+    }
+
+    /// What becomes of a dest item, in the text of updated where dest left it alone. kpt must not put the old comments back into that.
+    pub(super) fn laid_out(
+        &self,
+        sides: Sides<Option<&Resource<'a>>>,
+        fate: Fate<'a>,
+    ) -> Result<Fate<'a>, Box<Outcome>> {
+        let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, self.budget)) else { return Ok(fate) };
+        let tree = match &fate {
+            Fate::Unchanged => Tree::Node(dest.node),
+            Fate::Unmarked(tree) | Fate::Changed(tree) => tree.clone(),
+            Fate::Written(_) | Fate::Gone => return Ok(fate),
+        };
+        let edits =
+            |tree: &Tree<'a>| layout::edits(dest.node, tree, like, self.budget).map_err(|e| Outcome::exceeded(e, dest));
+        if edits(&tree)?.is_none() {
+            return Ok(fate);
+        }
+        Ok(edits(&transport::without_ids(tree))?.map_or(fate, Fate::Written))
     }
 
     /// Tells what the owner of a merged resource should look at. What is proposed there, the last of the sources says that has it.

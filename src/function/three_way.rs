@@ -104,6 +104,7 @@ fn settle<'r, 'a>(
             }
             let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
             let fate = run.upgrade(dest, updated, merged, place)?;
+            let fate = run.laid_out(member.sides, fate)?;
             match fate {
                 Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
                 _ => counts.merged += 1,

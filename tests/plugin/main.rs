@@ -21,3 +21,4 @@ mod shown;
 mod signals;
 mod strategic;
 mod support;
+mod upgrades;

@@ -1,6 +1,10 @@
 //! What the tests share: ResourceLists from readable pieces, and what the function makes of them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
 use krm_merge::limit::Budget;
 use krm_merge::yaml::{Document, Kind, NodeRef};
 use krm_merge_function::{Output, Verdict, run};
@@ -56,6 +60,23 @@ pub fn resource_list(items: &str, spec: &str) -> String {
 /// A role of the functionConfig, filled with YAML text.
 pub fn side(role: &str, yaml: &str) -> String {
     format!("{role}:\n- yaml: |\n{}", indent(yaml, 4))
+}
+
+/// The files below a folder, by their paths.
+pub fn files_below(folder: &Path) -> BTreeMap<String, String> {
+    fn walk(folder: &Path, prefix: &str, out: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry")) {
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                walk(&entry.path(), &format!("{name}/"), out);
+            } else {
+                out.insert(name, fs::read_to_string(entry.path()).expect("readable"));
+            }
+        }
+    }
+    let mut out = BTreeMap::new();
+    walk(folder, "", &mut out);
+    out
 }
 
 /// What stands between `items:` and `functionConfig:`.

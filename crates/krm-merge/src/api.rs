@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use crate::alias;
 use crate::documents::{Item, rewrite};
+use crate::layout;
 use crate::limit::{Budget, Exceeded, Limit};
 use crate::merge::Merging;
 use crate::package::{Ambiguous, Becomes, Member, members};
@@ -55,6 +56,8 @@ struct MergedResource<'a> {
     path: &'a str,
     /// `None` where it goes.
     tree: Option<Tree<'a>>,
+    /// The resource as which it is written, where that is not dest's.
+    like: Option<NodeRef<'a>>,
 }
 
 /// A place that dest and the other side both changed, and not in the same way.
@@ -143,7 +146,8 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
     let mut resources = Vec::new();
     for member in members(sides, Renames::Follow).map_err(Error::Ambiguous)? {
         let becomes = member.merged(&rules)?;
-        resources.extend(made(&member, becomes));
+        let like = layout::of(member.sides, rules.budget);
+        resources.extend(made(&member, becomes).map(|made| MergedResource { like, ..made }));
     }
     Ok(Merged::new(dest, resources))
 }
@@ -305,7 +309,7 @@ impl Package {
 
 impl<'a> MergedResource<'a> {
     fn of(resource: &Resource<'a>, number: Option<usize>, tree: Option<Tree<'a>>) -> Self {
-        Self { number, identity: resource.identity, path: resource.path.unwrap_or_default(), tree }
+        Self { number, identity: resource.identity, path: resource.path.unwrap_or_default(), tree, like: None }
     }
 }
 
@@ -344,7 +348,11 @@ impl<'a> Merged<'a> {
             let tree = made.tree.clone().and_then(|tree| settle(tree, &mut |_| picks.next().unwrap_or(Pick::Updated)));
             match (made.number.and_then(|number| Some((number, roots.get(number)?.1))), tree) {
                 (Some((number, root)), Some(tree)) if tree.like().is_some_and(|like| like.is(root)) => {
-                    let edits = splice::edits(root, &alias::written_out(root, tree), &budget)?;
+                    let laid = made.like.map(|like| layout::edits(root, &tree, like, &budget)).transpose()?.flatten();
+                    let edits = match laid {
+                        Some(edits) => edits,
+                        None => splice::edits(root, &alias::written_out(root, tree), &budget)?,
+                    };
                     items[number] = if edits.is_empty() { Item::Stays } else { Item::Edited(edits) };
                 }
                 (Some((number, _)), _) => items[number] = Item::Goes,

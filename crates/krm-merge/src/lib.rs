@@ -13,6 +13,7 @@ pub mod package;
 
 pub mod rules;
 
+pub mod layout;
 pub mod transport;
 
 pub mod resource;

@@ -693,7 +693,8 @@ impl<'d> Splicer<'d, '_> {
                     last = index;
                 }
                 (None, _) => {
-                    let Some(child) = Piece::of(entry).map(|new| self.layout.flow_child(&new)) else { continue };
+                    let Some(new) = Piece::of(entry) else { continue };
+                    let child = self.layout.flow_child_behind(&new, comma);
                     match last_kept {
                         Some(i) => match behind.last_mut() {
                             Some((last, children)) if *last == i => children.push(child),

@@ -200,7 +200,12 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
 
 /// Takes the role annotation off a dest item.
 pub fn without_role(tree: Tree<'_>) -> Tree<'_> {
-    without(tree, &[ROLE])
+    without(tree, |name| name == ROLE)
+}
+
+/// Takes all annotations of the host off a resource.
+pub fn without_host(tree: Tree<'_>) -> Tree<'_> {
+    without(tree, is_transport)
 }
 
 /// The annotations by which kpt finds an item as it was.
@@ -212,7 +217,12 @@ const IDS: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a> {
     let annotations = dest.at(&["metadata", "annotations"]);
     let has_ids = annotations.is_some_and(|a| a.fields().any(|(key, _)| IDS.contains(&key.string())));
-    if has_ids && misleads_by_place(&tree, dest) { without(tree, &IDS) } else { tree }
+    if has_ids && misleads_by_place(&tree, dest) { without_ids(tree) } else { tree }
+}
+
+/// Takes the annotations off by which kpt finds an item as it was, and puts its comments and the order of its fields back.
+pub fn without_ids(tree: Tree<'_>) -> Tree<'_> {
+    without(tree, |name| IDS.contains(&name))
 }
 
 /// Whether a host that knows the old state, and puts comments back by place, would be misled below a node: another element stands in a
@@ -275,9 +285,9 @@ fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 }
 
 /// Takes annotations off a resource, and its `annotations` map if that holds nothing else.
-fn without<'a>(tree: Tree<'a>, names: &[&'static str]) -> Tree<'a> {
+fn without(tree: Tree<'_>, goes: impl Fn(&str) -> bool) -> Tree<'_> {
     let annotations = tree.view().and_then(|root| root.field("metadata")?.field("annotations"));
-    if !annotations.is_some_and(|a| names.iter().any(|name| a.field(name).is_some())) {
+    if !annotations.is_some_and(|a| a.fields().iter().any(|(name, _)| goes(name))) {
         return tree;
     }
     within(tree, "metadata", |metadata| {
@@ -286,7 +296,7 @@ fn without<'a>(tree: Tree<'a>, names: &[&'static str]) -> Tree<'a> {
         change(metadata, &id, |annotations| {
             inside(annotations, |annotations| {
                 for entry in &mut annotations.entries {
-                    if entry.key.is_some_and(|key| names.contains(&key.name())) {
+                    if entry.key.is_some_and(|key| goes(key.name())) {
                         entry.value = None;
                     }
                 }

@@ -430,13 +430,18 @@ impl Layout<'_> {
     }
 
     fn flow_field(&self, key: Key<'_>, value: &Tree<'_>) -> String {
+        self.flow_name(key) + &self.flow(value)
+    }
+
+    /// A key with its colon.
+    fn flow_name(&self, key: Key<'_>) -> String {
         let colon = if self.flow == Flow::TightJson { ":" } else { ": " };
         let key = match key {
             Key::Node(key) => self.flow_key(key),
             Key::Made(name) if self.flow == Flow::Yaml => self.paid(plain_or_quoted(name)),
             Key::Made(name) => self.paid(quoted_json(name)),
         };
-        self.budget.paid(colon.len(), || format!("{key}{colon}{}", self.flow(value)))
+        self.budget.paid(colon.len(), || key + colon)
     }
 
     /// A new entry or element of a flow map or list.
@@ -445,6 +450,30 @@ impl Layout<'_> {
             Some(key) => self.flow_field(key, new.tree),
             None => self.flow(new.tree),
         }
+    }
+
+    /// The same where children stand on lines of their own, as the comma between them says: what it holds does, too, if it is so written.
+    pub fn flow_child_behind(&self, new: &Piece<'_, '_>, comma: &str) -> String {
+        let indent = comma.rsplit_once('\n').map(|(_, indent)| indent.len());
+        let Some(text) = indent.and_then(|indent| self.in_lines(new.tree, indent)) else { return self.flow_child(new) };
+        match new.key {
+            Some(key) => self.flow_name(key) + &text,
+            None => text,
+        }
+    }
+
+    /// A flow map or list that is written in several lines, from a line with this indentation on; `None` where its text would not do.
+    fn in_lines(&self, tree: &Tree<'_>, indent: usize) -> Option<String> {
+        let Tree::Node(node) = tree else { return None };
+        let (text, doc) = (node.text(), node.document());
+        let is_whole = text.starts_with(['{', '[']) && text.contains('\n');
+        let says_more = || {
+            node.has_aliases()
+                || doc.has_anchors_in(*node)
+                || doc.comments_in(node.start()..node.end()).next().is_some()
+        };
+        let is_fit = is_whole && !says_more() && (self.flow == Flow::Yaml || is_json(*node));
+        is_fit.then(|| reindent(text, line_indent(*node), indent, indent + self.indent, self.budget))
     }
 
     fn flow_key(&self, key: NodeRef<'_>) -> String {
@@ -603,6 +632,23 @@ pub(super) fn json_scalar(node: NodeRef<'_>) -> String {
             None => quoted_json(node.string()),
         },
         Some(Scalar::String(s) | Scalar::Timestamp(s) | Scalar::Tagged(_, s)) => quoted_json(&s),
+    }
+}
+
+/// Whether a flow map or list is JSON as it is written.
+fn is_json(node: NodeRef<'_>) -> bool {
+    let source = node.document().source();
+    let ends_well = |last: &Place| source[last.end..node.end() - 1].trim().is_empty();
+    match node.kind() {
+        Kind::Scalar => node.tag_text().is_none() && json_scalar(node) == node.text(),
+        Kind::Alias => false,
+        Kind::Map | Kind::List => {
+            node.text().starts_with(['{', '['])
+                && node.tag_text().is_none()
+                && node.entries().all(|(key, _)| key.style() == Style::Double)
+                && Place::of_children(node).last().is_none_or(ends_well)
+                && node.written().all(|(key, value)| key.is_none_or(is_json) && is_json(value))
+        }
     }
 }
 

@@ -1,0 +1,241 @@
+//! A resource of dest in the text of upstream's: what dest left alone becomes what upstream has, with its order, quotes, blank lines and
+//! comments.
+//!
+//! The merge says which values the resource has, the annotations of the host among them, and they win: the text of updated is edited where it
+//! says something else. So a null that clears is gone here, too, and dest keeps its path.
+
+use std::ops::Range;
+
+use crate::alias;
+use crate::child::{By, Value};
+use crate::edits::{Edit, TextEdits};
+use crate::limit::{Budget, Exceeded};
+use crate::resource::Resource;
+use crate::sides::Sides;
+use crate::splice;
+use crate::transport;
+use crate::tree::{Branch, Entry, Key, Tree, View};
+use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, line_start};
+
+/// Updated's resource, if dest has the text of original, and updated has another one. What the host wrote does not count.
+pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<NodeRef<'a>> {
+    let (original, updated, dest) = (sides.original?.node, sides.updated?.node, sides.dest?.node);
+    let was = own_text(original, budget)?;
+    (was == own_text(dest, budget)? && was != own_text(updated, budget)?).then_some(updated)
+}
+
+/// The edits of dest's text that let a resource say what a tree of dest says, and as another document has it written; `None` where dest's own
+/// text says it so, or that one cannot be written in its place.
+///
+/// # Errors
+/// The new text takes more than is left of the budget.
+pub fn edits<'a>(
+    dest: NodeRef<'a>,
+    tree: &Tree<'a>,
+    like: NodeRef<'a>,
+    budget: &Budget,
+) -> Result<Option<TextEdits>, Exceeded> {
+    let (Some(place), Some(from)) = (Lines::of(dest), Lines::of(like)) else { return Ok(None) };
+    let Some(laid) = tree.view().and_then(|view| written_as(view, like)) else { return Ok(None) };
+    let Some(text) = from.text(&splice::edits(like, &laid, budget)?) else { return Ok(None) };
+    let Ok(doc) = Document::parse(text.as_str()) else { return Ok(None) };
+    let is_said = |root: NodeRef<'_>| tree.view().is_some_and(|view| view.same(root));
+    if !doc.roots().next().is_some_and(is_said) || doc.roots().count() > 1 {
+        return Ok(None);
+    }
+    let own = alias::written_out(dest, tree.clone());
+    if place.text(&splice::edits(dest, &own, budget)?).is_some_and(|own| own == text) {
+        return Ok(None);
+    }
+    let is_behind = place.has_comment_behind_dash() || from.has_comment_behind_dash();
+    let text = place.written(&text, if is_behind { Head::BehindDash } else { Head::AboveDash });
+    if !budget.take(text.len()) {
+        return budget.check(crate::limit::Kind::Text).map(|()| None);
+    }
+    let text = text.replace("\r\n", "\n").replace('\n', dest.document().line_break());
+    Ok(Some(TextEdits::sorted(vec![Edit { range: place.range, text }])))
+}
+
+/// The lines of a resource without the annotations of the host.
+fn own_text(node: NodeRef<'_>, budget: &Budget) -> Option<String> {
+    let own = transport::without_host(Tree::Node(node));
+    Lines::of(node)?.text(&splice::edits(node, &own, budget).ok()?)
+}
+
+/// A map with the values of another one in its own order, and with what only that one has beside its neighbours there; `None` where an alias
+/// or a `<<` stands in the way.
+fn written_as<'a>(values: View<'_, 'a>, like: NodeRef<'a>) -> Option<Tree<'a>> {
+    if values.same(like) {
+        return Some(Tree::Node(like));
+    }
+    if !values.is_map() || like.kind() != Kind::Map {
+        return Some(values.to_tree());
+    }
+    if like.has_merge_entry() || like.duplicate_key().is_some() {
+        return None;
+    }
+    let mut branch = Branch::of(like, By::Field);
+    for entry in &mut branch.entries {
+        let (Some(key), Some(Tree::Node(own))) = (entry.key, entry.value.take()) else { return None };
+        entry.value = match values.field(key.name()) {
+            Some(value) => Some(written_as(value, own)?),
+            None => None,
+        };
+    }
+    let mut before: Option<&str> = None;
+    for (key, value) in fields(values) {
+        let name = key.name();
+        if like.get(name).is_none() {
+            let at = |name: &str| branch.entries.iter().position(|e| e.key.is_some_and(|key| key.name() == name));
+            let at = before.and_then(at).map_or(0, |at| at + 1);
+            branch.reorder(|mut entries| {
+                entries.insert(at, Entry::new(Some(key), value));
+                entries
+            });
+        }
+        before = Some(name);
+    }
+    Some(branch.into_tree())
+}
+
+/// The fields of a map with their keys.
+fn fields<'a>(map: View<'_, 'a>) -> Vec<(Key<'a>, Tree<'a>)> {
+    match map {
+        View::Node(node) => node.fields().map(|(key, value)| (Key::Node(key), Tree::Node(value))).collect(),
+        View::Branch(branch) => branch.children().filter_map(|(key, value)| Some((key?, value.clone()))).collect(),
+        View::Made(_) => Vec::new(),
+    }
+}
+
+/// Where the comment lines go that stand above a resource, if it is an element of a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Head {
+    /// Above the dash.
+    AboveDash,
+    /// The first one behind the dash, as kpt has it.
+    BehindDash,
+}
+
+/// The lines of a resource, which is a document or an element of a list, with the comments that are its own.
+struct Lines<'d> {
+    doc: &'d Document<'d>,
+    range: Range<usize>,
+    /// The column of its children.
+    column: usize,
+    /// The dash before it.
+    dash: Option<Place>,
+}
+
+impl<'d> Lines<'d> {
+    /// `None` where a resource does not stand on lines of its own.
+    fn of(root: NodeRef<'d>) -> Option<Self> {
+        let (doc, column) = (root.document(), root.column());
+        // Blank lines below a block scalar that keeps them are a part of it, and lie outside.
+        let keeps = BlockScalar::last_of(root).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
+        if keeps || root.full_start() < root.start() {
+            return None;
+        }
+        if !root.is_root() {
+            let dash = Place::behind_dash(root).filter(|dash| !dash.is_inline(doc))?;
+            return Some(Self { doc, range: dash.top(doc)..dash.bottom(doc), column, dash: Some(dash) });
+        }
+        let top = match Place::of_children(root).first() {
+            Some(first) if root.style() == Style::Block => first.top(doc),
+            _ => root.start(),
+        };
+        (column == 0).then(|| Self { doc, range: top..below(doc, root.end(), 0), column, dash: None })
+    }
+
+    fn has_comment_behind_dash(&self) -> bool {
+        self.dash
+            .is_some_and(|dash| self.doc.source()[dash.open..self.range.end].trim_start_matches(' ').starts_with('#'))
+    }
+
+    /// As a document of its own, with some edits; `None` where a line stands left of the others.
+    fn text(&self, edits: &TextEdits) -> Option<String> {
+        let source = self.doc.source();
+        let Some(dash) = self.dash else { return Some(ended(edits.apply(source, self.range.clone()))) };
+        let line = line_start(source, dash.lead);
+        let mut out = String::new();
+        for comment in source[self.range.start..line].lines() {
+            out.push_str(comment.get(dash.column(self.doc)..)?);
+            out.push('\n');
+        }
+        let body = edits.apply(source, dash.open..self.range.end);
+        for (i, line) in body.split_inclusive('\n').enumerate() {
+            let is_blank = line.trim().is_empty();
+            if i == 0 && is_blank {
+                continue;
+            }
+            let indent = line.bytes().take_while(|b| *b == b' ').count();
+            if i > 0 && indent < self.column && !is_blank {
+                return None;
+            }
+            out.push_str(&line[if i == 0 { indent } else { indent.min(self.column) }..]);
+        }
+        Some(ended(out))
+    }
+
+    /// A document of its own in this place.
+    fn written(&self, text: &str, head: Head) -> String {
+        let Some(dash) = self.dash else { return text.to_owned() };
+        let outer = " ".repeat(dash.column(self.doc));
+        let mut out = String::new();
+        let mut rest = text;
+        while head == Head::AboveDash && rest.starts_with('#') {
+            let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
+            out.push_str(&outer);
+            out.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+        let gap = self.column.saturating_sub(outer.len() + 1).max(1);
+        for (i, line) in rest.split_inclusive('\n').enumerate() {
+            match i {
+                0 if line.starts_with('#') => out.push_str(&format!("{outer}- ")),
+                0 => out.push_str(&format!("{outer}-{}", " ".repeat(gap))),
+                _ if matches!(line, "\n" | "\r\n") => {}
+                _ => out.push_str(&" ".repeat(self.column)),
+            }
+            out.push_str(line);
+        }
+        out
+    }
+}
+
+/// A text that ends with its last line.
+fn ended(mut text: String) -> String {
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The resources of a text: its documents, or the elements of a list.
+    fn texts(text: &str) -> Vec<String> {
+        let doc = Document::parse(text).expect("valid");
+        let root = doc.roots().next().expect("a root");
+        let all: Vec<_> = if root.is_list() { root.elements().collect() } else { doc.roots().collect() };
+        all.iter().map(|node| own_text(*node, &Budget::default()).expect("on lines of its own")).collect()
+    }
+
+    #[test]
+    fn a_resource_is_read_as_a_document_of_its_own() {
+        let text = "# top\na: 1 # x\n\n# b\nb:\n- |\n  x\n\n    y\n    # deep\n   # foot\n";
+        for item in [
+            "# top\n- a: 1 # x\n\n  # b\n  b:\n  - |\n    x\n\n      y\n      # deep\n     # foot\n",
+            "- # top\n  a: 1 # x\n\n  # b\n  b:\n  - |\n    x\n\n      y\n      # deep\n     # foot\n",
+            "-\n  # top\n  a: 1 # x\n\n  # b\n  b:\n  - |\n    x\n\n      y\n      # deep\n     # foot\n",
+        ] {
+            assert_eq!(texts(item), texts(text), "{item}");
+        }
+        let own = "a: 1\nmetadata:\n  name: x\n  annotations:\n    mine: y\n";
+        let hosts = own.replace("    mine", "    internal.config.kubernetes.io/path: 'a'\n    mine");
+        assert_eq!(texts(&hosts), [own]);
+        let only_hosts = hosts.replace("    mine: y\n", "");
+        assert_eq!(texts(&only_hosts), ["a: 1\nmetadata:\n  name: x\n"]);
+    }
+}
