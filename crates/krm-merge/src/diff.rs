@@ -245,6 +245,29 @@ impl<'a> Differ<'a> {
                 return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
             }
         }
+        let fields = self.fields(sides);
+        let mut children = Vec::new();
+        for (i, field) in fields.of.updated.fields.iter().enumerate() {
+            children.extend(self.field_of_updated(i, *field, &fields, sides, cursor)?);
+        }
+        for (i, &(key, old)) in fields.of.original.fields.iter().enumerate() {
+            let name = *fields.renamed.in_dest(Side::Original, &key.string());
+            if fields.of.updated.get(name, i).is_some() {
+                continue;
+            }
+            let dest = fields.of.dest.get(name, i).map(|d| d.1);
+            let change = self.field(name, Sides { original: Some(old), updated: None, dest }, cursor)?;
+            children.extend(change.map(|change| Child { id: ChildId::Field(name), node: None, change }));
+        }
+        let is_upstreams = |names: &&sides::Sides<&str>| names.updated != names.original && names.updated != names.dest;
+        let upstreams = fields.renamed.iter().filter(is_upstreams);
+        let renamed = upstreams.filter_map(|names| Some((names.dest, fields.of.updated.get(names.updated, 0)?.0)));
+        let inside = Inside { emptied, renamed: renamed.collect(), ..Inside::of(like, By::Field, children) };
+        Ok(sides.inside(inside))
+    }
+
+    /// The fields of a map on all sides, but for those of the host.
+    fn fields(&self, sides: Sides<'a>) -> Children<Fields<'a>, &'a str> {
         let [mut original, mut updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
             .map(|side| Fields::of(side, |name| !is_protected(&self.path, name)));
         let renamed = self.renamed(sides, || {
@@ -256,68 +279,53 @@ impl<'a> Differ<'a> {
             original.call(names.original, names.dest);
             updated.call(names.updated, names.dest);
         }
-        let is_new = sides.original.is_none() && sides.dest.is_none();
-        let in_blocks = sides.are_blocks();
+        Children { of: sides::Sides { original, updated, dest }, renamed }
+    }
+
+    /// What is asked of a field that updated has, as the i-th of its map.
+    fn field_of_updated(
+        &mut self,
+        i: usize,
+        (key, new): (NodeRef<'a>, NodeRef<'a>),
+        fields: &Children<Fields<'a>, &'a str>,
+        sides: Sides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Child<'a>>, Error> {
+        let name = *fields.renamed.in_dest(Side::Updated, &key.string());
+        let (old, there) = (fields.of.original.get(name, i), fields.of.dest.get(name, i));
         let may_clear = sides.dest.is_some_and(NodeRef::has_nulls);
-        let (mut children, mut other_keys) = (Vec::new(), Vec::new());
-        for (i, &(key, new)) in updated.fields.iter().enumerate() {
-            let name = *renamed.in_dest(Side::Updated, &key.string());
-            let names = renamed.called(&name);
-            let old = original.get(name, i);
-            if let Some((old_key, old_value)) = old
-                && !may_clear
-                && same_entry((old_key, old_value), (key, new))
-            {
-                continue;
-            }
-            let id = ChildId::Field(name);
-            let there = dest.get(name, i);
-            let entry = |(key, value)| (Place::of_entry(key, value), value);
-            if in_blocks
-                && !is_walked(&self.path, name)
-                && is_left_alone(old.map(entry), there.map(entry), entry((key, new)))
-            {
-                let change = Change::patch(Wants::Text(new), None);
-                children.push(Child { id, node: Some((Some(key), new)), change });
-                continue;
-            }
-            let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
-            let change = self.field(name, inner, cursor)?;
-            let is_renamed = names.is_some_and(|names| names.original != names.updated && names.dest != names.updated);
-            if is_renamed {
-                other_keys.push((name, key));
-            }
-            if let Some(names) = names
-                && (change.is_some() || is_renamed)
-                && !there.zip(old).is_some_and(|(there, old)| same(there.1, old.1))
-            {
-                self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
-            }
-            let notes = match (old, there) {
-                (Some(old), _) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
-                (None, Some(there)) => notes_of_added(entry(there), entry((key, new))),
-                (None, None) => Notes::default(),
-            };
-            let change = match change {
-                // What dest does not know yet comes as it is, nulls included: they clear nothing.
-                None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
-                None if notes.above.is_some() || notes.behind.is_some() => Some(Change::patch(Wants::Same, None)),
-                change => change,
-            };
-            let node = Some((Some(key), new));
-            children.extend(change.map(|change| Child { id, node, change: Change { notes, ..change } }));
+        if old.is_some_and(|old| !may_clear && same_entry(old, (key, new))) {
+            return Ok(None);
         }
-        for (i, &(key, old)) in original.fields.iter().enumerate() {
-            let name = *renamed.in_dest(Side::Original, &key.string());
-            if updated.get(name, i).is_some() {
-                continue;
-            }
-            let id = ChildId::Field(name);
-            let inner = Sides { original: Some(old), updated: None, dest: dest.get(name, i).map(|d| d.1) };
-            let change = self.field(name, inner, cursor)?;
-            children.extend(change.map(|change| Child { id, node: None, change }));
+        let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
+        let entry = |(key, value)| (Place::of_entry(key, value), value);
+        if sides.are_blocks()
+            && !is_walked(&self.path, name)
+            && is_left_alone(old.map(entry), there.map(entry), entry((key, new)))
+        {
+            return Ok(Some(Child { id, node, change: Change::patch(Wants::Text(new), None) }));
         }
-        Ok(sides.inside(Inside { emptied, renamed: other_keys, ..Inside::of(like, By::Field, children) }))
+        let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
+        let change = self.field(name, inner, cursor)?;
+        if let Some(names) = fields.renamed.called(&name)
+            && (change.is_some() || names.updated != names.original)
+            && !there.zip(old).is_some_and(|(there, old)| same(there.1, old.1))
+        {
+            self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
+        }
+        let notes = match (old, there) {
+            (Some(old), _) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
+            (None, Some(there)) => notes_of_added(entry(there), entry((key, new))),
+            (None, None) => Notes::default(),
+        };
+        let is_new = sides.original.is_none() && sides.dest.is_none();
+        let change = match change {
+            // What dest does not know yet comes as it is, nulls included: they clear nothing.
+            None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
+            None if notes.above.is_some() || notes.behind.is_some() => Some(Change::patch(Wants::Same, None)),
+            change => change,
+        };
+        Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
     }
 
     /// The children of a map or a keyed list that have another name on a side, if anyone wants to know.
@@ -398,10 +406,26 @@ impl<'a> Differ<'a> {
         sides: Sides<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Vec<Child<'a>>, Error> {
+        let elements = self.elements_by_key(&keys, sides);
+        let mut children = Vec::new();
+        let new = sides.updated.into_iter().flat_map(NodeRef::elements).map(|e| (e, Side::Updated));
+        let old = sides.original.into_iter().flat_map(NodeRef::elements).map(|e| (e, Side::Original));
+        for (element, side) in new.chain(old) {
+            let Some(key) = element_key(element, &keys) else { continue };
+            let key = elements.renamed.in_dest(side, &key).clone();
+            if side == Side::Updated || !elements.of.updated.contains_key(&key) {
+                children.extend(self.element(element, key, &keys, &elements, sides, cursor)?);
+            }
+        }
+        Ok(children)
+    }
+
+    /// The elements of a keyed list on all sides.
+    fn elements_by_key(&self, keys: &[MergeKey<'a>], sides: Sides<'a>) -> Children<ByKey<'a>, ElementKey<'a>> {
         let by_key = |side: Option<NodeRef<'a>>| -> ByKey<'a> {
             let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
             // Of several elements with one key, the first is meant.
-            elements.into_iter().rev().filter_map(|e| Some((element_key(e.1, &keys)?, e))).collect()
+            elements.into_iter().rev().filter_map(|e| Some((element_key(e.1, keys)?, e))).collect()
         };
         let (mut original, mut updated, dest) = (by_key(sides.original), by_key(sides.updated), by_key(sides.dest));
         let renamed = self.renamed(sides, || {
@@ -418,71 +442,78 @@ impl<'a> Differ<'a> {
                 }
             }
         }
-        let by = By::Keys(keys.clone());
-        let mut children = Vec::new();
-        let new = sides.updated.into_iter().flat_map(NodeRef::elements).map(|e| (e, true));
-        let old = sides.original.into_iter().flat_map(NodeRef::elements).map(|e| (e, false));
-        for (element, is_new) in new.chain(old) {
-            let Some(key) = element_key(element, &keys) else { continue };
-            let side = if is_new { Side::Updated } else { Side::Original };
-            let key = renamed.in_dest(side, &key).clone();
-            if !is_new && updated.contains_key(&key) {
-                continue;
-            }
-            let (old, new) = (original.get(&key).map(|e| e.1), updated.get(&key).map(|e| e.1));
-            let in_dest = dest.get(&key).copied();
-            let inner = Sides { original: old, updated: new, dest: in_dest.map(|e| e.1) };
-            let id = ChildId::Key(key);
-            let placed = |list: Option<NodeRef<'a>>, element: Option<NodeRef<'a>>| {
-                list.zip(element).map(|(list, element)| (Place::of_element(list, element), element))
-            };
-            let (was, there) = (placed(sides.original, old), placed(sides.dest, inner.dest));
-            let may_clear = inner.dest.is_some_and(NodeRef::has_nulls);
-            match placed(sides.updated, new) {
-                Some(is) if !may_clear && was.is_some_and(|was| same_lines(was, is)) => continue,
-                Some(is) if sides.are_blocks() && is_left_alone(was, there, is) => {
-                    let change = Change::patch(Wants::Text(is.1), None);
-                    children.push(Child { id, node: Some((None, is.1)), change });
-                    continue;
-                }
-                Some(_) | None => {}
-            }
-            let change = if new.is_some() {
-                self.path.push(id.step(&by), in_dest.map(|e| e.0));
-                let change = self.node(inner, cursor)?;
-                self.path.pop();
-                let is_added = old.is_none() && in_dest.is_none();
-                let twin = if is_added { twin(element, &keys, [&original, &updated, &dest]) } else { None };
-                match (change, twin) {
-                    (Some(change), Some(twin)) => Some(Change { expects: Expects::Exactly(Some(twin)), ..change }),
-                    (change, _) => change,
-                }
-            } else {
-                // An element goes whole: what dest has in it means nothing without its key.
-                let change = inner.expecting(Wants::Nothing);
-                match (old, inner.dest) {
-                    (Some(old), Some(dest)) => self.expecting_if_added(change, old, dest, cursor)?,
-                    _ => change,
-                }
-            };
-            if let ChildId::Key(key) = &id
-                && let Some(names) = renamed.called(key)
-                && change.is_some()
-            {
-                self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
-            }
-            let notes = match (was, there, placed(sides.updated, new)) {
-                (Some((was, old)), _, Some((is, new))) => notes(was, old, is, new),
-                (None, Some(there), Some(is)) => notes_of_added(there, is),
-                _ => Notes::default(),
-            };
-            let says = notes.above.is_some() || notes.behind.is_some();
-            let change = change.or_else(|| says.then(|| Change::patch(Wants::Same, None)));
-            let node = new.map(|n| (None, n));
-            children.extend(change.map(|change| Child { id, node, change: Change { notes, ..change } }));
-        }
-        Ok(children)
+        Children { of: sides::Sides { original, updated, dest }, renamed }
     }
+
+    /// What is asked of an element that original or updated has, by its key in dest.
+    fn element(
+        &mut self,
+        element: NodeRef<'a>,
+        key: ElementKey<'a>,
+        keys: &[MergeKey<'a>],
+        elements: &Children<ByKey<'a>, ElementKey<'a>>,
+        sides: Sides<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Child<'a>>, Error> {
+        let sides::Sides { original, updated, dest } = &elements.of;
+        let (old, new) = (original.get(&key).map(|e| e.1), updated.get(&key).map(|e| e.1));
+        let in_dest = dest.get(&key).copied();
+        let inner = Sides { original: old, updated: new, dest: in_dest.map(|e| e.1) };
+        let id = ChildId::Key(key);
+        let placed = |list: Option<NodeRef<'a>>, element: Option<NodeRef<'a>>| {
+            list.zip(element).map(|(list, element)| (Place::of_element(list, element), element))
+        };
+        let (was, there) = (placed(sides.original, old), placed(sides.dest, inner.dest));
+        let may_clear = inner.dest.is_some_and(NodeRef::has_nulls);
+        match placed(sides.updated, new) {
+            Some(is) if !may_clear && was.is_some_and(|was| same_lines(was, is)) => return Ok(None),
+            Some(is) if sides.are_blocks() && is_left_alone(was, there, is) => {
+                let change = Change::patch(Wants::Text(is.1), None);
+                return Ok(Some(Child { id, node: Some((None, is.1)), change }));
+            }
+            Some(_) | None => {}
+        }
+        let by = By::Keys(keys.to_vec());
+        let change = if new.is_some() {
+            self.path.push(id.step(&by), in_dest.map(|e| e.0));
+            let change = self.node(inner, cursor)?;
+            self.path.pop();
+            let is_added = old.is_none() && in_dest.is_none();
+            let twin = if is_added { twin(element, keys, [original, updated, dest]) } else { None };
+            match (change, twin) {
+                (Some(change), Some(twin)) => Some(Change { expects: Expects::Exactly(Some(twin)), ..change }),
+                (change, _) => change,
+            }
+        } else {
+            // An element goes whole: what dest has in it means nothing without its key.
+            let change = inner.expecting(Wants::Nothing);
+            match (old, inner.dest) {
+                (Some(old), Some(dest)) => self.expecting_if_added(change, old, dest, cursor)?,
+                _ => change,
+            }
+        };
+        if let ChildId::Key(key) = &id
+            && let Some(names) = elements.renamed.called(key)
+            && change.is_some()
+        {
+            self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
+        }
+        let notes = match (was, there, placed(sides.updated, new)) {
+            (Some((was, old)), _, Some((is, new))) => notes(was, old, is, new),
+            (None, Some(there), Some(is)) => notes_of_added(there, is),
+            _ => Notes::default(),
+        };
+        let says = notes.above.is_some() || notes.behind.is_some();
+        let change = change.or_else(|| says.then(|| Change::patch(Wants::Same, None)));
+        let node = new.map(|n| (None, n));
+        Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
+    }
+}
+
+/// The children of a map or a keyed list on each side, found by their names in dest, and those that have several names.
+struct Children<C, K> {
+    of: sides::Sides<C>,
+    renamed: Renamed<K>,
 }
 
 /// The elements of one side by their merge keys, each with its place.
