@@ -397,20 +397,20 @@ impl<'a> Walk<'a> {
         let notes = child.change.notes;
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
-        let is_open = match &mut entry.value {
+        let stays = match &mut entry.value {
             None => return Ok(()),
             Some(Tree::Conflict(conflict)) => {
                 conflict.key = new_key;
                 conflict.comments =
                     written.zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
-                true
+                CommentOf::Winner
             }
             Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {
                 entry.key = new_key.or(entry.key);
                 is_replaced = true;
-                false
+                CommentOf::Dest
             }
-            Some(_) => false,
+            Some(_) => CommentOf::Dest,
         };
         if notes.above.is_none() && notes.behind.is_none() && !is_replaced {
             return Ok(());
@@ -419,7 +419,7 @@ impl<'a> Walk<'a> {
         for (note, written, asked) in
             [(notes.above, above, entry.comments.above), (notes.behind, behind, entry.comments.behind)]
         {
-            if let Some(notice) = note.and_then(|note| contradiction(note, asked.unwrap_or(written), is_open)) {
+            if let Some(notice) = note.and_then(|note| contradiction(note, asked.unwrap_or(written), stays)) {
                 self.warn(notice, None, None);
             }
         }
@@ -499,10 +499,9 @@ fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str
 }
 
 /// A comment that both sides changed, and not in the same way.
-fn contradiction(note: NoteChange<'_>, has: &str, is_open: bool) -> Option<Notice> {
+fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
     let original = note.expects.filter(|was| !same_comment(was, has) && !same_comment(note.wants, has))?;
     let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
-    let stays = if is_open { CommentOf::Winner } else { CommentOf::Dest };
     Some(Notice::Contradiction { original, updated, dest, stays })
 }
 

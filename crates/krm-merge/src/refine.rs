@@ -21,7 +21,7 @@ use crate::schema::Cursor;
 use crate::sides::Sides;
 use crate::stump::without_stumps;
 use crate::tree::{Conflict, Made, Quotes, Taking, Tree};
-use crate::warning::{Combined, Notice, Warning};
+use crate::warning::{Combined, CommentOf, Notice, Warning};
 use crate::yaml::NodeRef;
 use three::Changed;
 
@@ -68,6 +68,12 @@ fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &
     let mut refiner = Refiner { root: cursor, policy, budget, depth, finer: Vec::new(), warnings: merged.warnings };
     let tree = merged.tree.map(|tree| refiner.visit(tree, cursor));
     let Refiner { finer, mut warnings, .. } = refiner;
+    // What was made finer is no conflict of the whole, whose comments would go with it.
+    for warning in warnings.iter_mut().filter(|warning| finer.contains(&warning.path)) {
+        if let Notice::Contradiction { stays, .. } = &mut warning.notice {
+            *stays = CommentOf::Dest;
+        }
+    }
     // A list that was merged by element was not replaced whole.
     warnings.retain(|w| !matches!(w.notice, Notice::Unkeyed(_)) || !finer.contains(&w.path));
     Merged { tree, warnings }
