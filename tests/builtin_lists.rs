@@ -89,7 +89,8 @@ fn table() -> Table {
             }
             ["versions", ..] | ["source", ..] => {}
             ["kind", api_version, kind, ty] => table.kinds.push((api_version, kind, ty)),
-            ["type", ty] => current = ty,
+            // Which fields an object must have is no matter of how its lists merge.
+            ["type", ty] | ["type", ty, _] => current = ty,
             _ => panic!("not a line of the table: {line}"),
         }
     }
