@@ -23,6 +23,9 @@ See what `kubectl apply` would change in a cluster, and what it would overwrite:
 Let git merge Kubernetes files by field, in this repository:
   kubectl krm-merge git-install
 
+Resolve the conflicts that a merge left, one by one in the terminal:
+  kubectl krm-merge resolve
+
 Where both sides changed something, `--on-conflict` says who wins; each case is reported.
 
 Exit codes: 0 done; 1 conflicts under `--on-conflict fail`, or differences with `--exit-code`;
@@ -35,6 +38,14 @@ What needs a Namespace or a CustomResourceDefinition that is new, too, no dry ru
 
 A cluster has no transactions: objects are sent one by one, Namespaces and CustomResourceDefinitions first, webhooks last, the others \
 in the order of the files. Where one is refused after all, the run ends, and what was sent before stays and is told. Nothing is deleted.";
+
+const RESOLVE: &str = "\
+Keys: o ours, t theirs, b both, e edit (with `VISUAL` or `EDITOR`), s skip, u undo, q write and quit; arrows, PgUp, PgDn, Home and End \
+scroll. Ctrl-C quits and writes nothing. Where the tool wrote what both sides come from (git's `merge.conflictStyle` of diff3 or zdiff3), \
+each side is compared with that.
+
+Exit codes: 0 no conflict is left; 1 some are; 2 bad usage or input, and nothing is written; 130 Ctrl-C, and nothing is written. \
+Tell git that a file is resolved with `git add`.";
 
 /// Merge Kubernetes resources in files, folders, git and a cluster, and leave every other byte as it was.
 #[derive(Debug, Parser)]
@@ -76,6 +87,9 @@ pub enum Command {
     GitInstall(GitInstall),
     /// What git runs to merge a file: `git-driver %O %A %B %P`
     GitDriver(GitDriver),
+    /// Resolve conflicts between the markers of git or any other tool: one by one in the terminal, or all at once
+    #[command(after_help = RESOLVE)]
+    Resolve(Resolve),
     /// Print what completes `kubectl-krm_merge` in a shell, or `kubectl krm-merge` in kubectl
     Completion {
         /// For which shell; `kubectl` is the program `kubectl_complete-krm_merge`, by which kubectl itself completes `kubectl krm-merge`
@@ -292,6 +306,30 @@ pub struct Live {
     /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy; at most 31536000, a year
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,
+}
+
+/// Which conflicts are resolved, and how.
+#[derive(Debug, Args)]
+pub struct Resolve {
+    /// Files and folders with conflict markers [default: below the current folder, the files that git lists as unmerged, or else all
+    /// that git does not ignore]
+    pub files: Vec<PathBuf>,
+    /// Take one side in each conflict that `--answers` does not answer, and do not ask
+    #[arg(long, value_enum, ignore_case = true)]
+    pub take: Option<Take>,
+    /// Answers in a file, a line each, as `web.yaml:12 ours`, `3 theirs` or `4 both`; a number is that in the list which is printed where
+    /// nobody can be asked
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+}
+
+/// Whose lines are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Take {
+    /// Those of the first half
+    Ours,
+    /// Those of the last half
+    Theirs,
 }
 
 /// Where the merge driver is installed.

@@ -15,6 +15,7 @@ mod one_form;
 mod output;
 mod progress;
 mod regular;
+mod resolve;
 mod run;
 mod screen;
 mod setting;
@@ -86,6 +87,7 @@ fn try_main() -> Result<End> {
         Command::Live(args) => live::live(&args),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
+        Command::Resolve(args) => resolve::resolve(&args),
         Command::Completion { shell } => print(&complete::script(shell, &command())),
         Command::Man { command: name } => print(&man(name.as_deref())?),
         Command::Complete { words } => print(&complete::candidates(&command(), &words)),

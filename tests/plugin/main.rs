@@ -11,6 +11,7 @@ mod limits;
 mod live;
 mod moves;
 mod presence;
+mod resolve;
 #[path = "../support/mod.rs"]
 mod shared;
 mod shown;
