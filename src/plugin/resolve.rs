@@ -86,7 +86,9 @@ fn held(named: &[PathBuf]) -> Result<Vec<Held>> {
             Err(e) => return Err(e).with_context(|| shown(&file.name)),
         };
         let marked = Marked::read(&text);
-        if !marked.conflicts.is_empty() || (found.why == Why::Named && !marked.faults.is_empty()) {
+        // A lone line of `<` in any file may be no marker at all.
+        let is_meant = |fault: &Fault| found.why == Why::Named || fault.what == Wrong::Ambiguous;
+        if !marked.conflicts.is_empty() || marked.faults.iter().any(is_meant) {
             held.push(Held { file, text });
         }
     }

@@ -69,6 +69,11 @@ fn markers_that_nobody_can_read_are_left_and_told() {
     let error = folder.run(&["resolve", "--take", "ours"]).failed(1);
     assert!(error.starts_with("error: a.rst:1: between the markers there must be one line"), "{error}");
     assert!(folder.read("a.rst").ends_with(&format!("\ny\n>>>>>>> topic\n{OURS}")));
+    // It is found where nobody named it and nothing else is in the file.
+    assert!(folder.run(&["resolve", "--take", "ours"]).failed(1).starts_with("error: a.rst:1: "));
+    folder.write("a.rst", "<<<<<<< alone\n");
+    folder.run(&["resolve", "--take", "ours"]).passed();
+    folder.run(&["resolve", "--take", "ours", "a.rst"]).failed(1);
 }
 
 #[test]
