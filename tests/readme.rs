@@ -275,6 +275,7 @@ fn each_config_of_the_documentation_is_understood() {
             let modes = [
                 ("original:", "ThreeWay"),
                 ("onConflict", "ThreeWay"),
+                ("rules:", "ThreeWay"),
                 ("conflictLevel", "ThreeWay"),
                 ("renames", "ThreeWay"),
                 ("mode:", ""),

@@ -53,6 +53,9 @@ pub enum Command {
     GitInstall(GitInstall),
     /// What git runs to merge a file: `git-driver %O %A %B %P`
     GitDriver(GitDriver),
+    /// Resolve conflicts between the markers of git or any other tool: one by one in the terminal, or all at once
+    #[command(after_help = manual::of("resolve"))]
+    Resolve(Resolve),
     /// Print what completes `kubectl-krm_merge` in a shell, or `kubectl krm-merge` in kubectl
     Completion {
         /// For which shell; `kubectl` is the program `kubectl_complete-krm_merge`, by which kubectl itself completes `kubectl krm-merge`
@@ -302,6 +305,30 @@ pub struct Live {
     /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy; at most 31536000, a year
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,
+}
+
+/// Which conflicts are resolved, and how.
+#[derive(Debug, Args)]
+pub struct Resolve {
+    /// Files and folders with conflict markers [default: below the current folder, the files that git lists as unmerged, or else all
+    /// that git does not ignore]
+    pub files: Vec<PathBuf>,
+    /// Take one side in each conflict that `--answers` does not answer, and do not ask
+    #[arg(long, value_enum, ignore_case = true)]
+    pub take: Option<Take>,
+    /// Answers in a file, a line each, as `web.yaml:12 ours`, `3 theirs` or `4 both`; a number is that in the list which is printed where
+    /// nobody can be asked
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+}
+
+/// Whose lines are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Take {
+    /// Those of the first half
+    Ours,
+    /// Those of the last half
+    Theirs,
 }
 
 /// Where the merge driver is installed.

@@ -20,6 +20,7 @@ mod output;
 mod place;
 mod progress;
 mod regular;
+mod resolve;
 mod run;
 mod sarif;
 mod screen;
@@ -92,6 +93,7 @@ fn try_main() -> Result<End> {
         Command::Live(args) => live::live(&args),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
+        Command::Resolve(args) => resolve::resolve(&args),
         Command::Completion { shell } => print(&complete::script(shell, &command())),
         Command::Man { command: name } => print(&man(name.as_deref())?),
         Command::Complete { words } => print(&complete::candidates(&command(), &words)),

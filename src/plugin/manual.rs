@@ -77,6 +77,14 @@ In this repository, and no more:
 For charts, too:
   kubectl krm-merge git-install --pattern '*.yaml' --pattern 'charts/**/*.tpl'"
         }
+        "resolve" => {
+            "\
+Decide the conflicts that `git merge` left, one by one:
+  kubectl krm-merge resolve
+
+Take what is ours everywhere:
+  kubectl krm-merge resolve --take ours my-package"
+        }
         _ => "",
     }
 }
@@ -89,6 +97,19 @@ What needs a Namespace or a CustomResourceDefinition that is new, too, no dry ru
 
 A cluster has no transactions: objects are sent one by one, Namespaces and CustomResourceDefinitions first, webhooks last, the others \
 in the order of the files. Where one is refused after all, the run ends, and what was sent before stays and is told. Nothing is deleted.",
+};
+
+const KEYS: Section = Section {
+    title: "Keys",
+    text: "\
+o ours, t theirs, b both, e edit (with `VISUAL` or `EDITOR`), s skip, u undo, q write and quit; arrows, PgUp, PgDn, Home and End \
+scroll. Ctrl-C quits and writes nothing. Where the tool wrote what both sides come from (git's `merge.conflictStyle` of diff3 or zdiff3), \
+each side is compared with that. Tell git that a file is resolved with `git add`.",
+};
+
+const EXIT_OF_RESOLVE: Section = Section {
+    title: "Exit status",
+    text: "0 no conflict is left; 1 some are; 2 bad usage or input, and nothing is written; 130 Ctrl-C, and nothing is written.",
 };
 
 const EXIT: Section = Section {
@@ -114,7 +135,12 @@ const ENVIRONMENT: Section = Section {
 fn sections(command: &str) -> Vec<Section> {
     let mut all = vec![Section { title: "Examples", text: examples(command) }];
     all.extend((command == "live").then_some(LIVE));
-    all.push(if command == "git-driver" { EXIT_OF_DRIVER } else { EXIT });
+    all.extend((command == "resolve").then_some(KEYS));
+    all.push(match command {
+        "git-driver" => EXIT_OF_DRIVER,
+        "resolve" => EXIT_OF_RESOLVE,
+        _ => EXIT,
+    });
     all.push(ENVIRONMENT);
     all.retain(|section| !section.text.is_empty());
     all

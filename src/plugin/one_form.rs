@@ -13,7 +13,8 @@ use krm_merge_function::config::Role;
 use crate::merge::is_empty;
 use crate::side::{Content, Held, Side};
 
-/// Makes texts of the files that upstream changed, and that updated and dest hold in different forms, in a three-way merge of folders.
+/// Makes texts of the files that upstream changed, and that updated and dest hold in different forms, in a three-way merge of folders. A file
+/// that has a key twice on a side is no resource either.
 ///
 /// A file of resources stays one where one of them lies at another path on any side: it may have moved. It also stays one where it takes the
 /// place of a file that dest left alone. Comments alone have no form.
@@ -44,12 +45,20 @@ fn mixed(sides: [&Side; 3]) -> Result<Vec<String>> {
     let mut differing = Vec::new();
     for here in &dest.files {
         let Some(new) = updated.at(&here.path) else { continue };
+        let old = original.at(&here.path);
         let plain = match (new.document(), here.document()) {
             (Some(_), None) => here,
             (None, Some(_)) => new,
-            _ => continue,
+            (Some(theirs), Some(ours)) => {
+                let was = old.and_then(Held::document).map(Document::source);
+                let is_merged = was != Some(theirs.source()) && was != Some(ours.source());
+                if is_merged && [old, Some(new), Some(here)].into_iter().flatten().any(has_key_twice) {
+                    differing.push([old, Some(new), Some(here)]);
+                }
+                continue;
+            }
+            (None, None) => continue,
         };
-        let old = original.at(&here.path);
         let is_as = |side: &Held| Ok::<_, anyhow::Error>(old.map(Held::bytes).transpose()? == Some(side.bytes()?));
         let is_replaced = here.document().is_none() && is_as(here)?;
         if !is_empty(plain)? && !is_as(new)? && !is_replaced {
@@ -64,6 +73,14 @@ fn mixed(sides: [&Side; 3]) -> Result<Vec<String>> {
         |held: &&Held| held.resources().filter_map(|r| r.identity).all(|i| lies.get(&i) == Some(&Lies::In(&held.path)));
     let stay = differing.into_iter().filter(|sides| sides.iter().flatten().all(stays));
     Ok(stay.flat_map(|sides| sides[2]).map(|held| held.path.clone()).collect())
+}
+
+/// Whether a map in a file has a key twice. The API server takes no such resource, and which of the two is meant nobody can tell.
+fn has_key_twice(held: &Held) -> bool {
+    fn is_in(node: NodeRef<'_>) -> bool {
+        node.duplicate_key().is_some() || node.entries().any(|(_, value)| is_in(value)) || node.elements().any(is_in)
+    }
+    held.resources().any(|resource| is_in(resource.node))
 }
 
 /// Whether three texts are documents of the same kinds: then their fields say the same, and one of them may only lack a name.

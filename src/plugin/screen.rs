@@ -3,9 +3,15 @@
 //! A name of an input never gets there as it is: a [`Page`] takes lines, in which what could mislead is an escape, and data, which stay to the
 //! byte for whoever is no terminal. `clippy.toml` refuses any other way.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
+use crossterm::Command;
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::terminal::{
+    Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
+};
 use krm_merge::shown;
 
 use crate::cli::Color;
@@ -171,6 +177,64 @@ pub fn tell_lines(text: &str) {
     let mut page = Page::new(Reader::Bare);
     page.data(text);
     page.tell();
+}
+
+/// Whether someone sees stdout, and can press keys.
+#[expect(clippy::disallowed_methods, reason = "nothing is printed")]
+pub fn is_someone_there() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Gives the terminal a screen of its own, which what stands there survives.
+///
+/// # Errors
+/// A stdout that cannot be written.
+pub fn open() -> Result<()> {
+    command(|out| {
+        EnterAlternateScreen.write_ansi(out)?;
+        DisableLineWrap.write_ansi(out)?;
+        Hide.write_ansi(out)
+    })
+}
+
+/// Gives it back the one that it had.
+///
+/// # Errors
+/// As [`open`].
+pub fn close() -> Result<()> {
+    command(|out| {
+        Show.write_ansi(out)?;
+        EnableLineWrap.write_ansi(out)?;
+        LeaveAlternateScreen.write_ansi(out)
+    })
+}
+
+/// Draws a screen of rows, each in a colour.
+///
+/// # Errors
+/// As [`open`].
+pub fn draw<'t>(rows: impl Iterator<Item = (Paint, &'t str)>) -> Result<()> {
+    command(|out| {
+        for (i, (paint, text)) in rows.enumerate() {
+            let mut page = Page::new(Reader::of_stdout(Color::Auto));
+            page.paint(paint, &shown::line(text));
+            MoveTo(0, u16::try_from(i).unwrap_or(u16::MAX)).write_ansi(out)?;
+            // Before the text, for behind one that is as wide as the screen its last character would go.
+            Clear(ClearType::CurrentLine).write_ansi(out)?;
+            out.push_str(&page.text);
+        }
+        Ok(())
+    })
+}
+
+/// Writes commands of a terminal at once, so that nothing half-drawn is seen.
+#[expect(clippy::disallowed_methods, reason = "this is where the plugin prints")]
+fn command(write: impl FnOnce(&mut String) -> fmt::Result) -> Result<()> {
+    let mut text = String::new();
+    write(&mut text)?;
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
 }
 
 /// Whether someone sees stderr.

@@ -79,6 +79,11 @@ fn ignored() -> u64 {
 }
 
 impl Stopped {
+    /// Ctrl-C as a key, which is no signal on a terminal that gives each key at once.
+    pub fn by_key() -> Self {
+        Self(usize::try_from(consts::SIGINT).unwrap_or_default())
+    }
+
     /// The exit code by which shells know a program that a signal ended.
     pub fn exit_code(&self) -> u8 {
         u8::try_from(128 + self.0).unwrap_or(u8::MAX)

@@ -14,6 +14,7 @@ mod moves;
 mod people;
 mod presence;
 mod real;
+mod resolve;
 mod schema;
 #[path = "../support/mod.rs"]
 mod shared;

@@ -204,6 +204,13 @@ fn resources_that_are_something_else_on_a_side_are_merged_by_line() {
         (resource("1", "1"), resource("2", "1"), nameless(resource("1", "3")), nameless(resource("2", "3"))),
         // Upstream has none.
         (resource("1", "1"), nameless(resource("2", "1")), resource("1", "3"), nameless(resource("2", "3"))),
+        // Upstream has a key twice.
+        (
+            resource("1", "1"),
+            resource("2", "1").replace("spec:\n", "spec:\n  image: 0\n"),
+            resource("1", "3"),
+            resource("2", "3").replace("spec:\n", "spec:\n  image: 0\n"),
+        ),
         // A resource in neither of them, but in updated.
         (nameless(resource("1", "1")), resource("2", "1"), nameless(resource("1", "3")), resource("2", "3")),
     ] {

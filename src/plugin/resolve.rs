@@ -1,0 +1,219 @@
+//! `resolve`: finds conflict markers of any tool in files, asks what shall stand in their place, and writes that.
+//!
+//! The answers come from flags, from a file, or from someone at a terminal. Until all of them are there nothing is written, and then all files
+//! are, or none.
+
+mod about;
+mod answers;
+mod changes;
+mod editor;
+mod find;
+mod marked;
+mod session;
+mod terminal;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::End;
+use crate::cli::{Color, Resolve, Take};
+use crate::disk::{self, Replacement};
+use crate::screen::{self, Page, Reader};
+use crate::signals::Signals;
+use crate::walk::shown;
+
+use about::about;
+use answers::Place;
+use changes::changes;
+use find::{File, Why, files};
+use marked::{Answer, Fault, Marked, Wrong};
+use session::Case;
+
+/// A file with conflicts.
+struct Held {
+    file: File,
+    text: Vec<u8>,
+}
+
+/// A conflict of a file, by the numbers of both.
+#[derive(Clone, Copy)]
+struct Spot {
+    file: usize,
+    conflict: usize,
+}
+
+/// Answers conflicts, and writes the files.
+///
+/// # Errors
+/// Files that cannot be read or written, answers that are none, and no answers where there is nobody to ask.
+pub fn resolve(args: &Resolve) -> Result<End> {
+    let held = held(&args.files)?;
+    let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(&held.text)).collect();
+    for (held, marked) in held.iter().zip(&marked) {
+        marked.faults.iter().for_each(|fault| screen::tell(&told(held, *fault)));
+    }
+    let spots: Vec<Spot> = (0..held.len())
+        .flat_map(|file| (0..marked[file].conflicts.len()).map(move |conflict| Spot { file, conflict }))
+        .collect();
+    let has_faults = marked.iter().any(|marked| !marked.faults.is_empty());
+    if spots.is_empty() {
+        let mut page = Page::new(Reader::of_stdout(Color::Auto));
+        page.line("no conflict to resolve");
+        page.print()?;
+        return Ok(if has_faults { End::Differs } else { End::Done });
+    }
+    let run = Run { held: &held, marked: &marked, spots: &spots };
+    let signals = Signals::hold()?;
+    let answers = run.answers(args, &signals)?;
+    run.write(&answers, &signals)?;
+    let is_all = answers.iter().all(Option::is_some) && !has_faults;
+    Ok(if is_all { End::Done } else { End::Differs })
+}
+
+/// The files that hold markers.
+fn held(named: &[PathBuf]) -> Result<Vec<Held>> {
+    let found = files(named)?;
+    let mut held = Vec::new();
+    for file in found.files {
+        let text = match fs::read(&file.disk) {
+            Ok(text) => text,
+            // Nobody said that there is something in it.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied && found.why == Why::There => continue,
+            Err(e) => return Err(e).with_context(|| shown(&file.name)),
+        };
+        let marked = Marked::read(&text);
+        // A lone line of `<` in any file may be no marker at all.
+        let is_meant = |fault: &Fault| found.why == Why::Named || fault.what == Wrong::Ambiguous;
+        if !marked.conflicts.is_empty() || marked.faults.iter().any(is_meant) {
+            held.push(Held { file, text });
+        }
+    }
+    Ok(held)
+}
+
+fn told(held: &Held, fault: Fault) -> String {
+    let what = match fault.what {
+        Wrong::Open => "the first marker of a conflict must have a last one, of `>` and as long",
+        Wrong::Ambiguous => {
+            "between the markers there must be one line that parts the sides, but there are several that may be it"
+        }
+    };
+    format!("error: {}:{}: {what}: resolve it in an editor", shown(&held.file.name), fault.line)
+}
+
+/// The conflicts of a run.
+struct Run<'r> {
+    held: &'r [Held],
+    marked: &'r [Marked<'r>],
+    spots: &'r [Spot],
+}
+
+impl Run<'_> {
+    /// The answer to each conflict.
+    fn answers(&self, args: &Resolve, signals: &Signals) -> Result<Vec<Option<Answer>>> {
+        if args.answers.is_none() && args.take.is_none() {
+            return self.asked(signals);
+        }
+        let mut answers = vec![None; self.spots.len()];
+        if let Some(file) = &args.answers {
+            let text = fs::read_to_string(file).with_context(|| shown(file))?;
+            answers = answers::read(&shown(file), &text, &self.places())?;
+        }
+        let take = args.take.map(|take| match take {
+            Take::Ours => Answer::Ours,
+            Take::Theirs => Answer::Theirs,
+        });
+        Ok(answers.into_iter().map(|answer| answer.or(take.clone())).collect())
+    }
+
+    /// What someone at the terminal answers.
+    fn asked(&self, signals: &Signals) -> Result<Vec<Option<Answer>>> {
+        if !screen::is_someone_there() {
+            list(self).print()?;
+            bail!(
+                "stdin and stdout must be a terminal, or `--take` or `--answers` must be given; stdout has the list of conflicts"
+            );
+        }
+        let cases: Vec<Case> = self.spots.iter().map(|spot| self.case(*spot)).collect();
+        terminal::ask(&cases, signals, |number| {
+            let spot = self.spots[number];
+            let marked = &self.marked[spot.file];
+            let conflict = &marked.conflicts[spot.conflict];
+            editor::edit(&self.held[spot.file].file.disk, marked.bytes(&conflict.range))
+        })
+    }
+
+    fn case(&self, spot: Spot) -> Case {
+        let marked = &self.marked[spot.file];
+        Case {
+            place: self.place(spot),
+            about: about(marked, spot.conflict),
+            changes: changes(marked, &marked.conflicts[spot.conflict]),
+        }
+    }
+
+    /// Where a conflict stands, as an editor takes it.
+    fn place(&self, spot: Spot) -> String {
+        let line = self.marked[spot.file].conflicts[spot.conflict].lines.0;
+        format!("{}:{line}", shown(&self.held[spot.file].file.name))
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let place = |spot: &Spot| Place {
+            file: self.held[spot.file].file.name.to_string_lossy().into_owned(),
+            lines: self.marked[spot.file].conflicts[spot.conflict].lines,
+        };
+        self.spots.iter().map(place).collect()
+    }
+
+    /// Writes the files with their answers, and says of each how many conflicts are left in it.
+    fn write(&self, answers: &[Option<Answer>], signals: &Signals) -> Result<()> {
+        let (mut replacements, mut page) = (Vec::new(), Page::new(Reader::of_stdout(Color::Auto)));
+        let mut answers = answers;
+        for (held, marked) in self.held.iter().zip(self.marked) {
+            let (own, rest) = answers.split_at(marked.conflicts.len());
+            answers = rest;
+            let new = marked.answered(|number| own[number].as_ref());
+            let answered = own.iter().flatten().count();
+            let name = shown(&held.file.name);
+            if answered > 0 {
+                page.line(&format!("resolved {name}: {answered} of {}", count(own.len())));
+            }
+            if new != held.text {
+                let (file, old) = (held.file.disk.clone(), Some(held.text.clone()));
+                replacements.push(Replacement { file, old, new: Some(new), like: None });
+            }
+        }
+        let folders: BTreeSet<&Path> = replacements.iter().filter_map(|one| one.file.parent()).collect();
+        for folder in &folders {
+            disk::clean(&disk::leftovers_in(folder))?;
+        }
+        disk::write(&common(&folders), &replacements, || signals.check())?;
+        page.print()
+    }
+}
+
+fn count(conflicts: usize) -> String {
+    format!("{conflicts} conflict{}", if conflicts == 1 { "" } else { "s" })
+}
+
+/// The conflicts, a line each: number, place and what it is about.
+fn list(run: &Run<'_>) -> Page {
+    let mut page = Page::new(Reader::of_stdout(Color::Auto));
+    for (i, spot) in run.spots.iter().enumerate() {
+        let about = about(&run.marked[spot.file], spot.conflict).map(|about| format!(" {about}")).unwrap_or_default();
+        page.line(&format!("{} {}{about}", i + 1, run.place(*spot)));
+    }
+    page
+}
+
+/// The folder that all of them lie in.
+fn common(folders: &BTreeSet<&Path>) -> PathBuf {
+    let Some(first) = folders.first() else { return PathBuf::new() };
+    let holds_all = |folder: &&Path| folders.iter().all(|other| other.starts_with(folder));
+    first.ancestors().find(holds_all).unwrap_or(first).to_owned()
+}

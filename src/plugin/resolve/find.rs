@@ -1,0 +1,126 @@
+//! Finds the files in which conflict markers may stand: those that were named, or that git lists as unmerged, or else all.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, anyhow, bail};
+use ignore::WalkBuilder;
+use krm_merge::file_path;
+
+use crate::walk::shown;
+
+/// Files in which markers are looked for.
+#[derive(Debug)]
+pub struct Files {
+    /// Them, each once and in order.
+    pub files: Vec<File>,
+    /// Why these.
+    pub why: Why,
+}
+
+/// A file as the user knows it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct File {
+    /// Its path as it was named, or from the current folder.
+    pub name: PathBuf,
+    /// Where it lies, without symbolic links.
+    pub disk: PathBuf,
+}
+
+/// Why markers are looked for in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Someone says that there are some.
+    Named,
+    /// It is there.
+    There,
+}
+
+/// The files that are meant.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn files(named: &[PathBuf]) -> Result<Files> {
+    let mut files = Vec::new();
+    let mut why = Why::Named;
+    for name in named {
+        let found = fs::metadata(name).with_context(|| shown(name))?;
+        if found.is_dir() {
+            files.extend(below(name)?);
+        } else if found.is_file() {
+            files.push(file(name)?);
+        } else {
+            bail!("{}: it must be a file or a folder", shown(name));
+        }
+    }
+    if named.is_empty() {
+        files = unmerged().iter().filter(|name| is_file(name)).map(|name| file(name)).collect::<Result<_>>()?;
+        if files.is_empty() {
+            (files, why) = (below(Path::new("."))?, Why::There);
+        }
+    }
+    // By either name, a file is written once.
+    files.sort_by(|a, b| (&a.name, &a.disk).cmp(&(&b.name, &b.disk)));
+    let mut known = std::collections::HashSet::new();
+    files.retain(|file| known.insert(file.disk.clone()));
+    Ok(Files { files, why })
+}
+
+fn file(name: &Path) -> Result<File> {
+    Ok(File { name: name.to_owned(), disk: fs::canonicalize(name).with_context(|| shown(name))? })
+}
+
+/// Whether it is a file itself, not a link to one.
+fn is_file(name: &Path) -> bool {
+    fs::symlink_metadata(name).is_ok_and(|found| found.is_file())
+}
+
+/// The files below a folder that git does not ignore, hidden ones with them.
+fn below(folder: &Path) -> Result<Vec<File>> {
+    let is_read = |name: &std::ffi::OsStr| {
+        name.to_str().is_none_or(|name| !file_path::is_git(name) && !file_path::is_temporary(name))
+    };
+    let walk = WalkBuilder::new(folder)
+        .hidden(false)
+        .ignore(false)
+        .filter_entry(move |entry| entry.depth() == 0 || is_read(entry.file_name()))
+        .build();
+    let mut files = Vec::new();
+    for entry in walk {
+        let entry = entry.map_err(|e| anyhow!(shown_error(&e)))?;
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            let name = entry.path().strip_prefix("./").unwrap_or(entry.path());
+            files.push(file(name)?);
+        }
+    }
+    Ok(files)
+}
+
+fn shown_error(error: &ignore::Error) -> String {
+    krm_merge::shown::line(&error.to_string()).into_owned()
+}
+
+/// The files below the current folder that git lists as unmerged; none where there is no git or no repository.
+fn unmerged() -> Vec<PathBuf> {
+    let output = Command::new("git").args(["ls-files", "--unmerged", "-z"]).output();
+    let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
+    let entries = output.stdout.split(|byte| *byte == 0);
+    // Mode, object and stage stand before a tab.
+    let mut paths: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(path(entry.splitn(2, |byte| *byte == b'\t').nth(1)?))).collect();
+    paths.dedup();
+    paths
+}
+
+#[cfg(unix)]
+fn path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    OsString::from_vec(bytes.to_vec()).into()
+}
+
+#[cfg(not(unix))]
+fn path(bytes: &[u8]) -> PathBuf {
+    OsString::from(String::from_utf8_lossy(bytes).into_owned()).into()
+}

@@ -1,0 +1,391 @@
+//! Finds the conflicts between markers in a text, and writes the text with answers in their place.
+//!
+//! A marker is a line that begins with at least seven `<`, `|`, `=` or `>`, as git, diff3, Mercurial and Subversion write it. All markers of
+//! one conflict have the same length. git makes those of an inner merge longer, and they stand in the original of the outer conflict, so a
+//! conflict may hold others as its text. A text is bytes here: markers may stand in a file of any encoding that has ASCII in it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A text with what was found in it.
+#[derive(Debug)]
+pub struct Marked<'t> {
+    /// The text.
+    pub text: &'t [u8],
+    /// The conflicts, disjoint and in the order of the text.
+    pub conflicts: Vec<Conflict>,
+    /// Markers that are no conflict that can be read, in the order of the text.
+    pub faults: Vec<Fault>,
+}
+
+/// A conflict between markers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Its bytes, with the markers.
+    pub range: Range<usize>,
+    /// The lines of its first and its last marker, from 1.
+    pub lines: (usize, usize),
+    /// What our side has.
+    pub ours: Half,
+    /// What both sides come from, where the tool wrote it.
+    pub original: Option<Half>,
+    /// What their side has.
+    pub theirs: Half,
+}
+
+/// What one side has in a conflict.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Half {
+    /// The bytes of what stands behind its marker.
+    pub label: Range<usize>,
+    /// The bytes of its lines.
+    pub text: Range<usize>,
+}
+
+/// Markers that nobody can read for sure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line of the first marker, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub what: Wrong,
+}
+
+/// What is wrong with markers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// The first marker has no last one.
+    Open,
+    /// Several lines may be the one between the sides.
+    Ambiguous,
+}
+
+/// What stands in the place of a conflict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The lines of our side.
+    Ours,
+    /// The lines of their side.
+    Theirs,
+    /// The lines of our side, and those of theirs behind them.
+    Both,
+    /// Other lines.
+    Edited(Vec<u8>),
+}
+
+impl<'t> Marked<'t> {
+    /// Reads a text.
+    pub fn read(text: &'t [u8]) -> Self {
+        let (mut found, mut open, mut at) = (Vec::new(), Vec::new(), 0);
+        for (i, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            if let Some(marker) = Marker::read(line) {
+                let label = at + marker.label.start..at + marker.label.end;
+                meet(Met { marker, label, line: i + 1, range: at..at + line.len() }, &mut open, &mut found);
+            }
+            at += line.len();
+        }
+        open.into_iter().for_each(|left| left.give_up(&mut found));
+        found.sort_by_key(Found::line);
+        let mut marked = Self { text, conflicts: Vec::new(), faults: Vec::new() };
+        for found in found {
+            match found {
+                Found::Conflict(conflict) => marked.conflicts.push(conflict),
+                Found::Fault(fault) => marked.faults.push(fault),
+            }
+        }
+        marked
+    }
+
+    /// The text with the answers to some of its conflicts, by their number; the others stay as they are.
+    pub fn answered<'s>(&'s self, answer: impl Fn(usize) -> Option<&'s Answer>) -> Vec<u8> {
+        let (mut out, mut at) = (Vec::with_capacity(self.text.len()), 0);
+        for (i, conflict) in self.conflicts.iter().enumerate() {
+            if let Some(answer) = answer(i) {
+                out.extend_from_slice(&self.text[at..conflict.range.start]);
+                out.extend_from_slice(&self.answer(conflict, answer));
+                at = conflict.range.end;
+            }
+        }
+        out.extend_from_slice(&self.text[at..]);
+        out
+    }
+
+    /// The bytes of a part of the text.
+    pub fn bytes(&self, range: &Range<usize>) -> &'t [u8] {
+        &self.text[range.clone()]
+    }
+
+    /// A part of the text for someone to read.
+    pub fn shown(&self, range: &Range<usize>) -> Cow<'t, str> {
+        String::from_utf8_lossy(self.bytes(range))
+    }
+
+    /// What stands in the place of a conflict with an answer.
+    pub fn answer<'a>(&'a self, conflict: &Conflict, answer: &'a Answer) -> Cow<'a, [u8]> {
+        let (ours, theirs) = (self.bytes(&conflict.ours.text), self.bytes(&conflict.theirs.text));
+        match answer {
+            Answer::Ours => Cow::Borrowed(ours),
+            Answer::Theirs => Cow::Borrowed(theirs),
+            Answer::Both => Cow::Owned([ours, theirs].concat()),
+            Answer::Edited(bytes) => Cow::Borrowed(bytes),
+        }
+    }
+}
+
+/// A line that is a marker.
+struct Marker {
+    /// Its character.
+    kind: u8,
+    /// How many of them there are.
+    size: usize,
+    /// The bytes of the line behind them.
+    label: Range<usize>,
+}
+
+impl Marker {
+    fn read(line: &[u8]) -> Option<Self> {
+        let kind = *line.first().filter(|first| b"<|=>".contains(first))?;
+        let size = line.iter().take_while(|byte| **byte == kind).count();
+        let rest = &line[size..];
+        let is_apart = rest.first().is_none_or(u8::is_ascii_whitespace);
+        // A table or a heading of another format may have several runs of `=` on a line.
+        let is_bare = kind != b'=' || rest.trim_ascii().is_empty();
+        let start = line.len() - rest.trim_ascii_start().len();
+        (size >= 7 && is_apart && is_bare).then(|| Self { kind, size, label: start..start + rest.trim_ascii().len() })
+    }
+}
+
+/// A marker that was met, where it stands in the text.
+struct Met {
+    marker: Marker,
+    label: Range<usize>,
+    line: usize,
+    range: Range<usize>,
+}
+
+/// What was found so far.
+enum Found {
+    Conflict(Conflict),
+    Fault(Fault),
+}
+
+impl Found {
+    fn line(&self) -> usize {
+        match self {
+            Self::Conflict(conflict) => conflict.lines.0,
+            Self::Fault(fault) => fault.line,
+        }
+    }
+}
+
+/// A conflict whose last marker was not met yet.
+struct Open {
+    size: usize,
+    start: usize,
+    line: usize,
+    part: Part,
+    ours: Half,
+    original: Option<Half>,
+    theirs: Half,
+    is_ambiguous: bool,
+    /// What was found within, which counts only if this is no conflict.
+    within: Vec<Found>,
+}
+
+/// The part of a conflict in which a line stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Ours,
+    Original,
+    Theirs,
+}
+
+impl Open {
+    fn new(met: Met) -> Self {
+        let ours = Half { label: met.label, text: met.range.end..met.range.end };
+        Self {
+            size: met.marker.size,
+            start: met.range.start,
+            line: met.line,
+            part: Part::Ours,
+            ours,
+            original: None,
+            theirs: Half::default(),
+            is_ambiguous: false,
+            within: Vec::new(),
+        }
+    }
+
+    /// Ends the part that was open.
+    fn close(&mut self, at: usize) {
+        match self.part {
+            Part::Ours => self.ours.text.end = at,
+            Part::Theirs => self.theirs.text.end = at,
+            Part::Original => {
+                if let Some(original) = &mut self.original {
+                    original.text.end = at;
+                }
+            }
+        }
+    }
+
+    /// What it leaves when it turns out to be no conflict.
+    fn give_up(self, found: &mut Vec<Found>) {
+        found.push(Found::Fault(Fault { line: self.line, what: Wrong::Open }));
+        found.extend(self.within);
+    }
+}
+
+/// Goes on with a marker.
+fn meet(met: Met, open: &mut Vec<Open>, found: &mut Vec<Found>) {
+    if met.marker.kind == b'<' {
+        return open.push(Open::new(met));
+    }
+    // The innermost one of this length; what was opened in it with another length was none.
+    let Some(at) = open.iter().rposition(|open| open.size == met.marker.size) else { return };
+    let part = open[at].part;
+    let takes = match met.marker.kind {
+        b'|' => part == Part::Ours,
+        b'=' => part != Part::Theirs,
+        _ => part == Part::Theirs,
+    };
+    if !takes {
+        // A second line of this kind: nobody can say which one is the marker.
+        open[at].is_ambiguous |= met.marker.kind != b'>';
+        return;
+    }
+    let above = open.split_off(at + 1);
+    let current = &mut open[at];
+    above.into_iter().for_each(|open| open.give_up(&mut current.within));
+    current.close(met.range.start);
+    let half = Half { label: met.label.clone(), text: met.range.end..met.range.end };
+    match met.marker.kind {
+        b'|' => (current.original, current.part) = (Some(half), Part::Original),
+        b'=' => (current.theirs, current.part) = (half, Part::Theirs),
+        _ => {
+            let Some(mut done) = open.pop() else { return };
+            done.theirs.label = met.label;
+            let done = if done.is_ambiguous {
+                Found::Fault(Fault { line: done.line, what: Wrong::Ambiguous })
+            } else {
+                let Open { ours, original, theirs, .. } = done;
+                let (range, lines) = (done.start..met.range.end, (done.line, met.line));
+                Found::Conflict(Conflict { range, lines, ours, original, theirs })
+            };
+            open.last_mut().map_or(found, |outer| &mut outer.within).push(done);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Answer; 3] = [Answer::Ours, Answer::Theirs, Answer::Both];
+
+    /// The text with each answer to all of its conflicts.
+    fn answered(text: &str) -> [String; 3] {
+        let marked = Marked::read(text.as_bytes());
+        ALL.map(|answer| String::from_utf8(marked.answered(|_| Some(&answer))).expect("UTF-8"))
+    }
+
+    /// Where conflicts are, with ours, the original, theirs and their labels, and where markers cannot be read.
+    fn found(text: &str) -> (Vec<String>, Vec<Fault>) {
+        let marked = Marked::read(text.as_bytes());
+        let half = |half: &Half| format!("{}={}", marked.shown(&half.label), marked.shown(&half.text));
+        let shown = |c: &Conflict| {
+            let halves: Vec<String> =
+                [Some(&c.ours), c.original.as_ref(), Some(&c.theirs)].map(|h| h.map_or("-".into(), half)).into();
+            format!("{}-{}: {}", c.lines.0, c.lines.1, halves.join(" ")).replace('\n', "/")
+        };
+        (marked.conflicts.iter().map(shown).collect(), marked.faults)
+    }
+
+    fn fault(line: usize, what: Wrong) -> Fault {
+        Fault { line, what }
+    }
+
+    #[test]
+    fn an_answer_is_that_sides_lines_and_changes_nothing_else() {
+        let merge = "a\n<<<<<<< HEAD\nb1\n=======\nb2\n>>>>>>> topic\nc\n<<<<<<< HEAD\n=======\nd\n>>>>>>> topic";
+        assert_eq!(answered(merge), ["a\nb1\nc\n", "a\nb2\nc\nd\n", "a\nb1\nb2\nc\nd\n"]);
+        let diff3 = "<<<<<<< mine\nb1\n||||||| old\nb0\n=======\nb2\n>>>>>>> yours\n";
+        assert_eq!(answered(diff3), ["b1\n", "b2\n", "b1\nb2\n"]);
+        let crlf = "a\r\n<<<<<<< HEAD\r\nb1\r\n|||||||\r\n=======\r\n>>>>>>>\r\nc\r\n";
+        assert_eq!(answered(crlf), ["a\r\nb1\r\nc\r\n", "a\r\nc\r\n", "a\r\nb1\r\nc\r\n"]);
+        for plain in ["", "a", "a\n\r\n", "=======\n", ">>>>>>> a\n", "a\n=======\n>>>>>>> b\n"] {
+            assert_eq!(answered(plain), [plain; 3]);
+        }
+    }
+
+    #[test]
+    fn only_answered_conflicts_change() {
+        let text = "<<<<<<< a\n1\n=======\n2\n>>>>>>> b\n-\n<<<<<<< a\n3\n=======\n4\n>>>>>>> b\n";
+        let marked = Marked::read(text.as_bytes());
+        assert_eq!(marked.answered(|_| None), text.as_bytes());
+        let edited = Answer::Edited(b"x\n".to_vec());
+        let out = marked.answered(|i| (i == 1).then_some(&edited));
+        assert_eq!(String::from_utf8_lossy(&out), "<<<<<<< a\n1\n=======\n2\n>>>>>>> b\n-\nx\n");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_stay() {
+        let marked = Marked::read(b"\xff\n<<<<<<< a\n\xfe\n=======\n\0\n>>>>>>> b\n\xfd");
+        assert_eq!(marked.answered(|_| Some(&Answer::Both)), b"\xff\n\xfe\n\0\n\xfd");
+    }
+
+    #[test]
+    fn markers_are_known_by_their_length() {
+        let text = "<<<<<<< a b\n1\n||||||| base\n<<<<<<<<< x\n2\n||||||||| y\n3\n=========\n4\n>>>>>>>>> z\n=======\n5\n>>>>>>> c\n";
+        let want = "1-13: a b=1/ base=<<<<<<<<< x/2/||||||||| y/3/=========/4/>>>>>>>>> z/ c=5/";
+        assert_eq!(found(text), (vec![want.to_owned()], vec![]));
+        let long = "<<<<<<<<<<<<\n1\n=======\n============\n2\n>>>>>>> b\n>>>>>>>>>>>>\n";
+        assert_eq!(found(long), (vec!["1-7: =1/=======/ - =2/>>>>>>> b/".to_owned()], vec![]));
+    }
+
+    #[test]
+    fn an_inner_conflict_is_text_of_the_outer_one() {
+        let inner = "<<<<<<< x\n2\n=======\n3\n>>>>>>> y\n";
+        let text = format!("<<<<<<< a\n{inner}=======\n{inner}>>>>>>> b\n");
+        assert_eq!(answered(&text), [inner.to_owned(), inner.to_owned(), inner.repeat(2)]);
+    }
+
+    #[test]
+    fn other_lines_are_no_markers() {
+        for line in ["<<<<<< a", " <<<<<<< a", "<<<<<<<a", "<<<<<<<- a", "x<<<<<<< a"] {
+            assert_eq!(found(&format!("{line}\n1\n=======\n2\n>>>>>>> b\n")), (vec![], vec![]), "{line}");
+        }
+        for line in ["======= =======", "=======x", "======", "|||||||x", ">>>>>>", "========"] {
+            let (conflicts, faults) = found(&format!("<<<<<<< a\n{line}\n=======\n2\n>>>>>>> b\n"));
+            assert_eq!((conflicts, faults), (vec![format!("1-5: a={line}/ - b=2/")], vec![]));
+        }
+    }
+
+    #[test]
+    fn a_marker_without_its_end_hides_no_conflict() {
+        let whole = "<<<<<<< a\n1\n=======\n2\n>>>>>>> b\n";
+        for (before, line) in
+            [("<<<<<<< lost\n", 2), ("<<<<<<<<< lost\n1\n=========\n", 4), ("<<<<<<< lost\n1\n=======\n", 4)]
+        {
+            let want = vec![format!("{line}-{}: a=1/ - b=2/", line + 4)];
+            assert_eq!(found(&format!("{before}{whole}")), (want, vec![fault(1, Wrong::Open)]));
+        }
+        assert_eq!(found(&format!("{whole}<<<<<<< lost\n")).1, [fault(6, Wrong::Open)]);
+        // Within a conflict it is text, whatever its length.
+        assert_eq!(answered("<<<<<<< a\n<<<<<<<< x\n=======\n2\n>>>>>>> b\n")[0], "<<<<<<<< x\n");
+    }
+
+    #[test]
+    fn a_conflict_with_two_lines_between_its_sides_is_left() {
+        for middle in [
+            "=======\nTitle\n=======\n",
+            "||||||| o\n||||||| p\n=======\n",
+            "=======\n||||||| o\n",
+            "||||||| o\n=======\n=======\n",
+        ] {
+            let text = format!("<<<<<<< a\n1\n{middle}2\n>>>>>>> b\n");
+            assert_eq!(found(&text), (vec![], vec![fault(1, Wrong::Ambiguous)]), "{text}");
+            assert_eq!(answered(&text), [text.clone(), text.clone(), text]);
+        }
+    }
+}

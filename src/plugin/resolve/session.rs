@@ -1,0 +1,383 @@
+//! The walk through the conflicts: which one is shown, what each key does, and what the screen shows.
+//!
+//! It knows neither a terminal nor a file: keys and sizes go in, rows and answers come out.
+
+use krm_merge::shown;
+
+use super::changes::Row;
+use super::marked::Answer;
+use crate::screen::Paint;
+
+/// A conflict as it is shown.
+#[derive(Debug)]
+pub struct Case {
+    /// Where it stands, as `web.yaml:12`.
+    pub place: String,
+    /// What it is about, where that is known.
+    pub about: Option<String>,
+    /// What each side changed.
+    pub changes: Vec<Row>,
+}
+
+/// What a key means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Takes ours.
+    Ours,
+    /// Takes theirs.
+    Theirs,
+    /// Takes both.
+    Both,
+    /// Opens an editor.
+    Edit,
+    /// Leaves the conflict as it is.
+    Skip,
+    /// Goes back by one answer.
+    Undo,
+    /// Writes what has an answer, and ends.
+    Quit,
+    /// Ends, and writes nothing.
+    Stop,
+    /// Moves what is shown.
+    Scroll(Scroll),
+}
+
+/// How what is shown moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scroll {
+    /// A row up.
+    Up,
+    /// A row down.
+    Down,
+    /// A screen up.
+    PageUp,
+    /// A screen down.
+    PageDown,
+    /// To the first row.
+    Top,
+    /// To the last one.
+    Bottom,
+}
+
+/// What whoever pressed a key waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Another key.
+    Key,
+    /// An editor on the conflict of this number.
+    Editor(usize),
+    /// The answers are written.
+    Write,
+    /// Nothing is written.
+    Stop,
+}
+
+/// A size in columns and rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// How many columns.
+    pub columns: usize,
+    /// How many rows.
+    pub rows: usize,
+}
+
+/// The state of the walk.
+#[derive(Debug)]
+pub struct Session<'c> {
+    cases: &'c [Case],
+    answers: Vec<Option<Answer>>,
+    /// The conflict that is shown; their count where all were.
+    at: usize,
+    /// The first row that is shown of it.
+    top: usize,
+    /// What was done, the last one last: which conflict, and its answer before.
+    steps: Vec<(usize, Option<Answer>)>,
+    size: Size,
+    /// What went wrong with the last key.
+    told: Option<String>,
+}
+
+const KEYS: &str = "o ours · t theirs · b both · e edit · s skip · u undo · q write and quit · ↑ ↓ PgUp PgDn scroll · Ctrl-C quit, write nothing";
+const KEYS_AT_END: &str = "Enter or q write and quit · u undo · Ctrl-C quit, write nothing";
+
+impl<'c> Session<'c> {
+    /// Begins with the first conflict.
+    pub fn new(cases: &'c [Case], size: Size) -> Self {
+        let answers = vec![None; cases.len()];
+        Self { cases, answers, at: 0, top: 0, steps: Vec::new(), size, told: None }
+    }
+
+    /// The answer to each conflict.
+    pub fn answers(self) -> Vec<Option<Answer>> {
+        self.answers
+    }
+
+    /// Does what a key means.
+    pub fn press(&mut self, key: Key) -> Next {
+        self.told = None;
+        let is_at_end = self.at == self.cases.len();
+        match key {
+            Key::Stop => return Next::Stop,
+            Key::Quit => return Next::Write,
+            Key::Undo => self.undo(),
+            Key::Scroll(scroll) => self.scroll(scroll),
+            _ if is_at_end => {}
+            Key::Ours => self.answer(Some(Answer::Ours)),
+            Key::Theirs => self.answer(Some(Answer::Theirs)),
+            Key::Both => self.answer(Some(Answer::Both)),
+            Key::Skip => self.answer(None),
+            Key::Edit => return Next::Editor(self.at),
+        }
+        Next::Key
+    }
+
+    /// Takes what someone wrote in the place of the conflict that is shown.
+    pub fn edited(&mut self, text: Vec<u8>) {
+        if self.at < self.cases.len() {
+            self.answer(Some(Answer::Edited(text)));
+        }
+    }
+
+    /// Tells something until the next key.
+    pub fn tell(&mut self, told: String) {
+        self.told = Some(told);
+    }
+
+    /// Takes another size.
+    pub fn resize(&mut self, size: Size) {
+        self.size = size;
+        self.top = self.top.min(self.last_top());
+    }
+
+    /// Whether all conflicts were shown.
+    pub fn is_at_end(&self) -> bool {
+        self.at == self.cases.len()
+    }
+
+    fn answer(&mut self, answer: Option<Answer>) {
+        let was = std::mem::replace(&mut self.answers[self.at], answer);
+        self.steps.push((self.at, was));
+        (self.at, self.top) = (self.at + 1, 0);
+    }
+
+    fn undo(&mut self) {
+        match self.steps.pop() {
+            Some((at, was)) => {
+                self.answers[at] = was;
+                (self.at, self.top) = (at, 0);
+            }
+            None => self.tell("there is nothing to undo".to_owned()),
+        }
+    }
+
+    fn scroll(&mut self, scroll: Scroll) {
+        let page = self.height().saturating_sub(1).max(1);
+        let top = match scroll {
+            Scroll::Up => self.top.saturating_sub(1),
+            Scroll::Down => self.top + 1,
+            Scroll::PageUp => self.top.saturating_sub(page),
+            Scroll::PageDown => self.top + page,
+            Scroll::Top => 0,
+            Scroll::Bottom => usize::MAX,
+        };
+        self.top = top.min(self.last_top());
+    }
+
+    /// The rows of the screen, at most as many as it has.
+    pub fn screen(&self) -> Vec<Row> {
+        let body = self.body();
+        let shown = body.iter().skip(self.top).take(self.height());
+        let mut rows = self.head();
+        rows.extend(shown.cloned());
+        rows.resize(rows.len().max(self.size.rows.saturating_sub(self.foot().len())), Row::new(Paint::Plain, ""));
+        rows.extend(self.foot());
+        rows.truncate(self.size.rows);
+        rows
+    }
+
+    /// What stands above what is scrolled.
+    fn head(&self) -> Vec<Row> {
+        let count = self.cases.len();
+        let Some(case) = self.cases.get(self.at) else {
+            let answered = self.answers.iter().flatten().count();
+            return self.wrapped(&[Row::new(Paint::Bold, format!("{answered} of {count} conflicts have an answer"))]);
+        };
+        let mut rows = vec![Row::new(Paint::Cyan, format!("{} · conflict {} of {count}", case.place, self.at + 1))];
+        rows.extend(case.about.as_ref().map(|about| Row::new(Paint::Bold, about.clone())));
+        self.wrapped(&rows)
+    }
+
+    fn body(&self) -> Vec<Row> {
+        self.cases.get(self.at).map(|case| self.wrapped(&case.changes)).unwrap_or_default()
+    }
+
+    /// What stands below: what is told, how much more there is, and the keys.
+    fn foot(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        rows.extend(self.told.as_ref().map(|told| Row::new(Paint::Yellow, told.clone())));
+        rows.push(Row::new(Paint::Bold, if self.is_at_end() { KEYS_AT_END } else { KEYS }));
+        self.wrapped(&rows)
+    }
+
+    /// How many rows of the conflict are seen.
+    fn height(&self) -> usize {
+        self.size.rows.saturating_sub(self.head().len() + self.foot().len()).max(1)
+    }
+
+    /// The first row of the last screen.
+    fn last_top(&self) -> usize {
+        self.body().len().saturating_sub(self.height())
+    }
+
+    /// Rows that fit into the width; in which what could mislead is an escape.
+    fn wrapped(&self, rows: &[Row]) -> Vec<Row> {
+        let width = self.size.columns.max(2);
+        rows.iter().flat_map(|row| pieces(&row.text, width).into_iter().map(|text| Row::new(row.paint, text))).collect()
+    }
+}
+
+/// A line in pieces of at most so many columns. A character beyond the first alphabets may take two.
+fn pieces(text: &str, width: usize) -> Vec<String> {
+    let text = text.replace('\t', "    ");
+    let (mut pieces, mut used) = (vec![String::new()], 0);
+    for c in shown::line(&text).chars() {
+        let columns = if c < '\u{1100}' { 1 } else { 2 };
+        if used + columns > width {
+            pieces.push(String::new());
+            used = 0;
+        }
+        used += columns;
+        if let Some(last) = pieces.last_mut() {
+            last.push(c);
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size { columns: 200, rows: 10 };
+
+    fn cases(lengths: &[usize]) -> Vec<Case> {
+        let case = |(i, length): (usize, &usize)| Case {
+            place: format!("a.yaml:{i}"),
+            about: (i == 0).then(|| "Deployment web".to_owned()),
+            changes: (0..*length).map(|row| Row::new(Paint::Green, format!("+ {row}"))).collect(),
+        };
+        lengths.iter().enumerate().map(case).collect()
+    }
+
+    fn texts(session: &Session<'_>) -> Vec<String> {
+        session.screen().into_iter().map(|row| row.text).collect()
+    }
+
+    fn body(session: &Session<'_>) -> Vec<String> {
+        texts(session).into_iter().filter(|text| text.starts_with("+ ")).collect()
+    }
+
+    #[test]
+    fn each_key_answers_and_goes_on() {
+        let cases = cases(&[1; 5]);
+        let mut session = Session::new(&cases, SIZE);
+        for key in [Key::Ours, Key::Theirs, Key::Both, Key::Skip] {
+            assert_eq!(session.press(key), Next::Key);
+        }
+        assert_eq!(session.press(Key::Edit), Next::Editor(4));
+        assert!(!session.is_at_end());
+        session.edited(b"x".to_vec());
+        assert!(session.is_at_end());
+        // Nothing is left to answer.
+        for key in [Key::Ours, Key::Edit, Key::Skip] {
+            assert_eq!(session.press(key), Next::Key);
+        }
+        assert_eq!(texts(&session)[0], "4 of 5 conflicts have an answer");
+        assert_eq!(session.press(Key::Quit), Next::Write);
+        let want =
+            [Some(Answer::Ours), Some(Answer::Theirs), Some(Answer::Both), None, Some(Answer::Edited(b"x".to_vec()))];
+        assert_eq!(session.answers(), want);
+    }
+
+    #[test]
+    fn undo_goes_back_to_what_was() {
+        let cases = cases(&[1; 2]);
+        let mut session = Session::new(&cases, SIZE);
+        session.press(Key::Undo);
+        assert!(texts(&session).contains(&"there is nothing to undo".to_owned()));
+        for key in [Key::Ours, Key::Theirs, Key::Undo, Key::Undo, Key::Skip, Key::Both, Key::Undo] {
+            assert!(!texts(&session).is_empty());
+            session.press(key);
+        }
+        assert!(texts(&session)[0].starts_with("a.yaml:1 · conflict 2 of 2"));
+        assert!(!texts(&session).contains(&"there is nothing to undo".to_owned()));
+        assert_eq!(session.answers(), [None, None]);
+    }
+
+    #[test]
+    fn quit_writes_what_has_an_answer_and_stop_nothing() {
+        let cases = cases(&[1; 2]);
+        let mut session = Session::new(&cases, SIZE);
+        session.press(Key::Theirs);
+        assert_eq!(session.press(Key::Stop), Next::Stop);
+        assert_eq!(session.press(Key::Quit), Next::Write);
+        assert_eq!(session.answers(), [Some(Answer::Theirs), None]);
+    }
+
+    #[test]
+    fn the_screen_says_where_and_what() {
+        let cases = cases(&[2, 1]);
+        let mut session = Session::new(&cases, SIZE);
+        let want = ["a.yaml:0 · conflict 1 of 2", "Deployment web", "+ 0", "+ 1", "", "", "", "", "", KEYS];
+        assert_eq!(texts(&session), want);
+        session.press(Key::Ours);
+        session.tell("no editor".to_owned());
+        assert_eq!(texts(&session)[..3], ["a.yaml:1 · conflict 2 of 2", "+ 0", ""]);
+        assert_eq!(texts(&session)[8..], ["no editor", KEYS]);
+    }
+
+    #[test]
+    fn a_conflict_longer_than_the_screen_is_scrolled() {
+        let cases = cases(&[20, 20]);
+        let mut session = Session::new(&cases, SIZE);
+        let mut first = |keys: &[Scroll]| {
+            keys.iter().for_each(|key| assert_eq!(session.press(Key::Scroll(*key)), Next::Key));
+            (texts(&session).len(), body(&session)[0].clone(), body(&session).len())
+        };
+        let at = |row: usize| (10, format!("+ {row}"), 7);
+        assert_eq!(first(&[]), at(0));
+        assert_eq!(first(&[Scroll::Up]), at(0));
+        assert_eq!(first(&[Scroll::Down, Scroll::Down, Scroll::Up]), at(1));
+        assert_eq!(first(&[Scroll::PageDown]), at(7));
+        assert_eq!(first(&[Scroll::PageDown]), at(13));
+        assert_eq!(first(&[Scroll::PageUp]), at(7));
+        assert_eq!(first(&[Scroll::Bottom, Scroll::Down, Scroll::PageDown]), at(13));
+        assert_eq!(first(&[Scroll::Top]), at(0));
+        first(&[Scroll::Bottom]);
+        session.press(Key::Ours);
+        assert_eq!(body(&session)[0], "+ 0", "another conflict begins at its top");
+    }
+
+    #[test]
+    fn another_size_shows_the_same_conflict() {
+        let cases = cases(&[20]);
+        let mut session = Session::new(&cases, SIZE);
+        session.press(Key::Scroll(Scroll::Bottom));
+        session.resize(Size { columns: 200, rows: 40 });
+        assert_eq!((texts(&session).len(), body(&session).len()), (40, 20));
+        for (columns, rows) in [(200, 3), (20, 12), (1, 1), (0, 0), (5, 2)] {
+            session.resize(Size { columns, rows });
+            let texts = texts(&session);
+            assert_eq!(texts.len(), rows);
+            assert!(texts.iter().all(|text| text.chars().count() <= columns.max(2)), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn long_lines_go_on_in_the_next_row_and_nothing_misleads() {
+        assert_eq!(pieces("abcdef", 4), ["abcd", "ef"]);
+        assert_eq!(pieces("漢字a", 4), ["漢字", "a"]);
+        assert_eq!(pieces("\ta\u{1b}", 20), ["    a\\u001b"]);
+        assert_eq!(pieces("", 4), [""]);
+    }
+}

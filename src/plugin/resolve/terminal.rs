@@ -1,0 +1,109 @@
+//! The terminal: what is pressed there becomes keys of a session, and its rows are drawn.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+
+use super::marked::Answer;
+use super::session::{Case, Key, Next, Scroll, Session, Size};
+use crate::screen;
+use crate::signals::{Signals, Stopped};
+
+/// How long a signal may wait until it is looked at.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// A terminal that gives each key at once, until this ends.
+struct Raw;
+
+impl Raw {
+    fn begin() -> Result<Self> {
+        enable_raw_mode().context("the terminal must give keys one by one")?;
+        let raw = Self;
+        screen::open()?;
+        Ok(raw)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // What cannot be said to a terminal cannot be told there, either.
+        let _ = screen::close();
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Asks for an answer to each conflict; `edit` asks for the text of one by its number.
+///
+/// # Errors
+/// A terminal that cannot be read or written; a signal, and a user who wants nothing to be written.
+pub fn ask(cases: &[Case], signals: &Signals, edit: impl Fn(usize) -> Result<Vec<u8>>) -> Result<Vec<Option<Answer>>> {
+    let mut raw = Some(Raw::begin()?);
+    let mut session = Session::new(cases, size_now());
+    loop {
+        screen::draw(session.screen().iter().map(|row| (row.paint, row.text.as_str())))?;
+        let Some(key) = next_key(&mut session, signals)? else { continue };
+        match session.press(key) {
+            Next::Key => {}
+            Next::Write => return Ok(session.answers()),
+            Next::Stop => return Err(Stopped::by_key().into()),
+            Next::Editor(number) => {
+                drop(raw.take());
+                let edited = edit(number);
+                signals.check()?;
+                raw = Some(Raw::begin()?);
+                session.resize(size_now());
+                match edited {
+                    Ok(text) => session.edited(text),
+                    Err(e) => session.tell(crate::told::chain(&e)),
+                }
+            }
+        }
+    }
+}
+
+/// The next key; `None` where something else came, after which the screen is drawn again.
+fn next_key(session: &mut Session<'_>, signals: &Signals) -> Result<Option<Key>> {
+    while !poll(PATIENCE).context("the terminal must be readable")? {
+        signals.check()?;
+    }
+    signals.check()?;
+    Ok(match read().context("the terminal must be readable")? {
+        Event::Key(pressed) if pressed.kind != KeyEventKind::Release => key(pressed, session),
+        Event::Resize(..) => {
+            session.resize(size_now());
+            None
+        }
+        _ => None,
+    })
+}
+
+fn size_now() -> Size {
+    let (columns, rows) = size().unwrap_or((80, 24));
+    Size { columns: usize::from(columns), rows: usize::from(rows) }
+}
+
+/// What a key of the terminal means.
+fn key(pressed: KeyEvent, session: &Session<'_>) -> Option<Key> {
+    if pressed.modifiers.contains(KeyModifiers::CONTROL) {
+        return (pressed.code == KeyCode::Char('c')).then_some(Key::Stop);
+    }
+    Some(match pressed.code {
+        KeyCode::Char('o') => Key::Ours,
+        KeyCode::Char('t') => Key::Theirs,
+        KeyCode::Char('b') => Key::Both,
+        KeyCode::Char('e') => Key::Edit,
+        KeyCode::Char('s') => Key::Skip,
+        KeyCode::Char('u') => Key::Undo,
+        KeyCode::Char('q') => Key::Quit,
+        KeyCode::Enter if session.is_at_end() => Key::Quit,
+        KeyCode::Up | KeyCode::Char('k') => Key::Scroll(Scroll::Up),
+        KeyCode::Down | KeyCode::Char('j') => Key::Scroll(Scroll::Down),
+        KeyCode::PageUp => Key::Scroll(Scroll::PageUp),
+        KeyCode::PageDown | KeyCode::Char(' ') => Key::Scroll(Scroll::PageDown),
+        KeyCode::Home | KeyCode::Char('g') => Key::Scroll(Scroll::Top),
+        KeyCode::End | KeyCode::Char('G') => Key::Scroll(Scroll::Bottom),
+        _ => return None,
+    })
+}

@@ -1,0 +1,153 @@
+//! `resolve`: conflicts of real merges and of other tools, decided by flags, by a file and at a terminal.
+
+use std::process::Command;
+
+use crate::support::{Folder, PLUGIN, has};
+
+const CONFLICTS: &str = "a: 0\n<<<<<<< HEAD\nb: 1\n||||||| base\nb: 0\n=======\nb: 2\n>>>>>>> topic\nc: 0\n<<<<<<< HEAD\nd: 1\n=======\n>>>>>>> topic\n";
+const OURS: &str = "a: 0\nb: 1\nc: 0\nd: 1\n";
+const THEIRS: &str = "a: 0\nb: 2\nc: 0\n";
+
+#[test]
+fn taking_a_side_gives_its_text_and_changes_nothing_else() {
+    for (take, want) in [("ours", OURS), ("theirs", THEIRS)] {
+        let folder =
+            Folder::with(&[("a b.yaml", CONFLICTS), (".hidden/x", CONFLICTS), ("plain", "=======\n>>>>>>> x\n")]);
+        let told = folder.run(&["resolve", "--take", take]).passed();
+        assert_eq!(told, "resolved .hidden/x: 2 of 2 conflicts\nresolved a b.yaml: 2 of 2 conflicts\n");
+        assert_eq!((folder.read("a b.yaml"), folder.read(".hidden/x")), (want.to_owned(), want.to_owned()));
+        assert_eq!(folder.read("plain"), "=======\n>>>>>>> x\n");
+        assert_eq!(folder.files(".").len(), 3);
+        assert_eq!(folder.run(&["resolve"]).passed(), "no conflict to resolve\n");
+    }
+}
+
+#[test]
+fn only_files_that_were_named_are_resolved() {
+    let folder = Folder::with(&[("a.yaml", CONFLICTS), ("b/c.yaml", CONFLICTS), ("d.yaml", CONFLICTS)]);
+    folder.run(&["resolve", "--take", "ours", "b", "./d.yaml", "d.yaml"]).passed();
+    assert_eq!(folder.read("a.yaml"), CONFLICTS);
+    assert_eq!((folder.read("b/c.yaml"), folder.read("d.yaml")), (OURS.to_owned(), OURS.to_owned()));
+    let error = folder.run(&["resolve", "--take", "ours", "a.yaml", "gone"]).failed(2);
+    assert!(error.starts_with("error: gone: "), "{error}");
+    assert_eq!(folder.read("a.yaml"), CONFLICTS);
+}
+
+#[test]
+fn answers_of_a_file_are_of_one_conflict_each() {
+    let folder =
+        Folder::with(&[("a.yaml", CONFLICTS), ("b.yaml", CONFLICTS), ("answers", "# here\na.yaml:2 theirs\n4 both\n")]);
+    let args = ["resolve", "--answers", "answers", "a.yaml", "b.yaml"];
+    let ran = folder.run(&args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{ran:?}");
+    assert_eq!(ran.stdout, "resolved a.yaml: 1 of 2 conflicts\nresolved b.yaml: 1 of 2 conflicts\n");
+    assert!(folder.read("a.yaml").starts_with("a: 0\nb: 2\nc: 0\n<<<<<<< HEAD\n"));
+    assert!(folder.read("b.yaml").ends_with(">>>>>>> topic\nc: 0\nd: 1\n"));
+    folder.write("answers", "a.yaml:3 theirs\n");
+    let error = folder.run(&args).failed(2);
+    assert!(error.starts_with("error: answers:1: the place must be that of a conflict"), "{error}");
+    folder.write("answers", "1 ours\n");
+    folder.run(&["resolve", "--answers", "answers", "--take", "theirs"]).passed();
+    assert_eq!(folder.read("a.yaml"), "a: 0\nb: 2\nc: 0\nd: 1\n");
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_conflicts_are_listed() {
+    let head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n";
+    let text = format!("{head}<<<<<<< HEAD\n  a: '1'\n=======\n  a: '2'\n>>>>>>> topic\n");
+    let folder = Folder::with(&[("c.yaml", &text), ("x", CONFLICTS)]);
+    let ran = folder.run(&["resolve"]);
+    assert_eq!(ran.stdout, "1 c.yaml:6 ConfigMap c data.a\n2 x:2\n3 x:10\n");
+    assert!(ran.stderr.contains("`--take` or `--answers` must be given"), "{ran:?}");
+    assert_eq!((ran.code, folder.read("c.yaml")), (Some(2), text));
+}
+
+#[test]
+fn markers_that_nobody_can_read_are_left_and_told() {
+    let text = format!("<<<<<<< HEAD\nTitle\n=======\nx\n=======\ny\n>>>>>>> topic\n{CONFLICTS}");
+    let folder = Folder::with(&[("a.rst", &text)]);
+    let error = folder.run(&["resolve", "--take", "ours"]).failed(1);
+    assert!(error.starts_with("error: a.rst:1: between the markers there must be one line"), "{error}");
+    assert!(folder.read("a.rst").ends_with(&format!("\ny\n>>>>>>> topic\n{OURS}")));
+    // It is found where nobody named it and nothing else is in the file.
+    assert!(folder.run(&["resolve", "--take", "ours"]).failed(1).starts_with("error: a.rst:1: "));
+    folder.write("a.rst", "<<<<<<< alone\n");
+    folder.run(&["resolve", "--take", "ours"]).passed();
+    folder.run(&["resolve", "--take", "ours", "a.rst"]).failed(1);
+}
+
+#[test]
+fn the_files_are_those_that_git_lists_as_unmerged() {
+    if !has("git") {
+        return;
+    }
+    for style in ["merge", "diff3", "zdiff3"] {
+        let folder = Folder::with(&[("docs.md", CONFLICTS), ("web/a.yaml", "a: 0\nb: 0\nc: 0\n")]);
+        let git = |args: &[&str]| {
+            let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.hooksPath=/dev/null"];
+            let mut git = Command::new("git");
+            git.args(who).args(["-c", &format!("merge.conflictStyle={style}")]).args(args);
+            git.current_dir(&folder.0).output().expect("git runs").status.success()
+        };
+        let commit = || assert!(git(&["add", "."]) && git(&["commit", "-q", "-m", "x"]));
+        assert!(git(&["init", "-q", "-b", "main"]));
+        commit();
+        assert!(git(&["checkout", "-q", "-b", "topic"]));
+        folder.write("web/a.yaml", "a: 0\nb: 2\nc: 0\n");
+        commit();
+        assert!(git(&["checkout", "-q", "main"]));
+        folder.write("web/a.yaml", "a: 0\nb: 1\nc: 0\n");
+        commit();
+        assert!(!git(&["merge", "-q", "topic"]));
+        let told = folder.run(&["resolve", "--take", "theirs"]).passed();
+        assert_eq!(told, "resolved web/a.yaml: 1 of 1 conflict\n");
+        assert_eq!(folder.read("web/a.yaml"), "a: 0\nb: 2\nc: 0\n");
+        assert_eq!(folder.read("docs.md"), CONFLICTS, "it is no part of the merge");
+    }
+}
+
+/// A run at a terminal that gets these keys and ends by itself: what the terminal showed. `script` of util-linux makes the terminal.
+#[cfg(target_os = "linux")]
+fn at_terminal(folder: &Folder, keys: &str) -> (Option<i32>, String) {
+    use std::io::Write;
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    let mut script = Command::new("script");
+    script.args(["-q", "-e", "-E", "never", "-c", &format!("stty rows 12 cols 100; '{PLUGIN}' resolve"), "/dev/null"]);
+    script.current_dir(&folder.0).env("TERM", "xterm").env("EDITOR", "sed -i /d:/!d").env_remove("VISUAL");
+    let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("runs");
+    let mut stdin = child.stdin.take().expect("piped");
+    for key in keys.chars() {
+        // A key that comes before the terminal is raw would be a line of the shell's.
+        std::thread::sleep(Duration::from_millis(400));
+        stdin.write_all(key.encode_utf8(&mut [0; 4]).as_bytes()).expect("written");
+        stdin.flush().expect("written");
+    }
+    let output = child.wait_with_output().expect("ends");
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn at_a_terminal_keys_decide() {
+    if !has("script") {
+        return;
+    }
+    for (keys, code, want) in [
+        ("toq", 0, "a: 0\nb: 2\nc: 0\nd: 1\n"),
+        ("suteq", 0, "a: 0\nb: 2\nc: 0\nd: 1\n"),
+        (
+            "oq",
+            1,
+            &CONFLICTS.replace("<<<<<<< HEAD\nb: 1\n||||||| base\nb: 0\n=======\nb: 2\n>>>>>>> topic\n", "b: 1\n"),
+        ),
+        ("o\u{3}", 130, CONFLICTS),
+    ] {
+        let folder = Folder::with(&[("a.yaml", CONFLICTS)]);
+        let (ended, shown) = at_terminal(&folder, keys);
+        assert!(shown.contains("a.yaml:2 · conflict 1 of 2"), "{keys:?}: {shown}");
+        assert_eq!((ended, folder.read("a.yaml")), (Some(code), want.to_owned()), "{keys:?}: {shown}");
+        assert_eq!(folder.files(".").len(), 1);
+    }
+}
