@@ -163,7 +163,7 @@ pub struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// Prepares the merge of the items of a package as a functionConfig says, wherever they lie; the item with the number `i` has `i` as its
-    /// [`Origin::item`]. `given` is what plays the roles that the functionConfig leaves open, beside items that are marked with one.
+    /// [`Origin::item`](krm_merge::resource::Origin::item). `given` is what plays the roles that the functionConfig leaves open, beside items that are marked with one.
     ///
     /// # Errors
     /// What cannot be merged at all: a role that nothing plays, resources that cannot be told apart.
