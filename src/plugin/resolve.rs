@@ -68,7 +68,7 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     }
     let run = Run { held: &held, marked: &marked, spots: &spots };
     let signals = Signals::hold()?;
-    let answers = run.answers(args, &signals)?;
+    let answers = signals.asking(|| run.answers(args, &signals))?;
     run.write(&answers, &signals)?;
     let is_all = answers.iter().all(Option::is_some) && !has_faults;
     Ok(if is_all { End::Done } else { End::Differs })

@@ -25,6 +25,8 @@ pub struct Signals {
     came: Arc<AtomicUsize>,
     /// Whether signals end the program again.
     ends: Arc<AtomicBool>,
+    /// Whether the end of the terminal ends the program.
+    hangup_ends: Arc<AtomicBool>,
     /// Whether the writer knows of one.
     is_told: AtomicBool,
 }
@@ -39,14 +41,32 @@ impl Signals {
     /// # Errors
     /// The system does not let it.
     pub fn hold() -> Result<Self> {
-        let held = Self { came: Arc::default(), ends: Arc::default(), is_told: AtomicBool::default() };
+        let held = Self {
+            came: Arc::default(),
+            ends: Arc::default(),
+            hangup_ends: Arc::default(),
+            is_told: AtomicBool::default(),
+        };
         let ignored = ignored();
         for signal in ALL.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
             let name = || format!("{} must have a handler", signal_name(signal).unwrap_or_default());
             register_conditional_default(signal, Arc::clone(&held.ends)).with_context(name)?;
+            #[cfg(unix)]
+            if signal == consts::SIGHUP {
+                register_conditional_default(signal, Arc::clone(&held.hangup_ends)).with_context(name)?;
+            }
             register_usize(signal, Arc::clone(&held.came), usize::try_from(signal)?).with_context(name)?;
         }
         Ok(held)
+    }
+
+    /// Asks something at a terminal, before anything is written. A terminal that goes away ends the program, for whoever waits for its keys
+    /// looks at no note.
+    pub fn asking<T>(&self, ask: impl FnOnce() -> T) -> T {
+        self.hangup_ends.store(true, Ordering::SeqCst);
+        let answer = ask();
+        self.hangup_ends.store(false, Ordering::SeqCst);
+        answer
     }
 
     /// Checks that none came.
