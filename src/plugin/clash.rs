@@ -6,6 +6,8 @@ use krm_merge_function::results::{ORIGINAL, Outcome, holds_secrets};
 use serde_yaml::Value;
 use similar::{ChangeTag, TextDiff};
 
+use crate::told::counted;
+
 /// What each side has at the place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
@@ -74,12 +76,12 @@ pub fn values(result: &Outcome) -> Option<Values> {
         None => {
             let updated_shown = by_line(updated, text_of(dest));
             let is_against = matches!(updated_shown, Shown::Against(_));
-            (if is_against { counted(text_of(dest)) } else { Shown::Whole(json(dest)) }, updated_shown)
+            (if is_against { length(text_of(dest)) } else { Shown::Whole(json(dest)) }, updated_shown)
         }
     };
     let is_against = from.is_some() && [&dest_shown, &updated_shown].iter().any(|s| matches!(s, Shown::Against(_)));
     let original = match original {
-        Some(_) if is_against => counted(from),
+        Some(_) if is_against => length(from),
         Some(json) => Shown::Whole(cut(json.clone(), WIDTH)),
         None => Shown::Whole(NOTHING.to_owned()),
     };
@@ -104,9 +106,8 @@ fn json(value: Option<&Value>) -> String {
     json.map_or_else(|| NOTHING.to_owned(), |json| cut(json, WIDTH))
 }
 
-fn counted(text: Option<&str>) -> Shown {
-    let count = text.unwrap_or_default().lines().count();
-    Shown::Whole(format!("a text of {count} line{}", if count == 1 { "" } else { "s" }))
+fn length(text: Option<&str>) -> Shown {
+    Shown::Whole(format!("a text of {}", counted(text.unwrap_or_default().lines().count(), "line")))
 }
 
 /// What differs in a text from another one.
@@ -152,7 +153,7 @@ impl Line {
             Self::Same(text) => format!(" {text}"),
             Self::Gone(text) => format!("-{text}"),
             Self::New(text) => format!("+{text}"),
-            Self::Omitted(count) => format!("… {count} more line{}", if *count == 1 { "" } else { "s" }),
+            Self::Omitted(count) => format!("… {}", counted(*count, "more line")),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::place;
 use crate::screen::{Page, Paint, Reader};
 use crate::side::Side;
 use crate::spot::{Spot, spots};
+use crate::told::counted;
 use crate::walk::c_quoted;
 
 /// How many lines around a change are shown.
@@ -287,11 +288,10 @@ pub fn stat(changes: &[Change], reader: Reader) -> Page {
     let sum = |pick: fn(&(usize, usize)) -> usize| counts.iter().flatten().map(pick).sum::<usize>();
     let (come, go) = (sum(|c| c.0), sum(|c| c.1));
     page.line(&format!(
-        " {} file{} changed, {come} insertion{}(+), {go} deletion{}(-)",
-        changes.len(),
-        plural(changes.len()),
-        plural(come),
-        plural(go)
+        " {} changed, {}(+), {}(-)",
+        counted(changes.len(), "file"),
+        counted(come, "insertion"),
+        counted(go, "deletion")
     ));
     page
 }
@@ -303,14 +303,13 @@ pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
     conflicts.iter().for_each(|conflict| of_conflict(dest, conflict, &mut page));
     if !conflicts.is_empty() {
         let files: HashSet<&str> = conflicts.iter().filter_map(|r| r.file.as_ref()).map(|f| f.path.as_str()).collect();
-        let (count, of_files, changed) = (conflicts.len(), files.len(), merge.changes.len());
         page.painted(
             Paint::Bold,
             &format!(
-                "total: {count} conflict{} in {of_files} file{}, {changed} file{} changed",
-                plural(count),
-                plural(of_files),
-                plural(changed)
+                "total: {} in {}, {} changed",
+                counted(conflicts.len(), "conflict"),
+                counted(files.len(), "file"),
+                counted(merge.changes.len(), "file")
             ),
         );
     }
@@ -353,10 +352,6 @@ fn paint(line: &Line) -> Paint {
         Line::New(_) => Paint::Green,
         Line::Same(_) | Line::Omitted(_) => Paint::Plain,
     }
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 #[cfg(test)]

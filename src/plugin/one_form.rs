@@ -3,7 +3,7 @@
 //! A file of resources may be a template in the next release, a list of results, or YAML that has a key twice. The engine could only call its
 //! resources deleted and refuse what stands in their place. git merges its lines all the same, so such a file is a text on all sides.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
 use krm_merge::resource::Identity;
@@ -40,7 +40,7 @@ pub fn agree(dest: &mut Side, given: &mut [(Role, Vec<Side>)]) -> Result<()> {
 }
 
 /// The paths of the files that updated and dest hold in different forms.
-fn mixed(sides: [&Side; 3]) -> Result<Vec<String>> {
+fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
     let [original, updated, dest] = sides;
     let mut differing = Vec::new();
     for here in &dest.files {
@@ -66,7 +66,7 @@ fn mixed(sides: [&Side; 3]) -> Result<Vec<String>> {
         }
     }
     if differing.is_empty() {
-        return Ok(Vec::new());
+        return Ok(HashSet::new());
     }
     let lies = paths_of(sides);
     let stays =

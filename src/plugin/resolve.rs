@@ -24,6 +24,7 @@ use crate::cli::{Color, Resolve, Take};
 use crate::disk::{self, Replacement};
 use crate::screen::{self, Page, Reader};
 use crate::signals::Signals;
+use crate::told::counted;
 use crate::walk::shown;
 
 use about::about;
@@ -181,7 +182,7 @@ impl Run<'_> {
             let answered = own.iter().flatten().count();
             let name = shown(&held.file.name);
             if answered > 0 {
-                page.line(&format!("resolved {name}: {answered} of {}", count(own.len())));
+                page.line(&format!("resolved {name}: {answered} of {}", counted(own.len(), "conflict")));
             }
             if new != held.text {
                 let (file, old) = (held.file.disk.clone(), Some(held.text.clone()));
@@ -195,10 +196,6 @@ impl Run<'_> {
         disk::write(&common(&folders), &replacements, || signals.check())?;
         page.print()
     }
-}
-
-fn count(conflicts: usize) -> String {
-    format!("{conflicts} conflict{}", if conflicts == 1 { "" } else { "s" })
 }
 
 /// The conflicts, a line each: number, place and what it is about.

@@ -19,6 +19,11 @@ pub fn chain(error: &anyhow::Error) -> String {
     })
 }
 
+/// A number of things, by the word for one: `1 file`, `2 files`.
+pub fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A result for stderr: `error: web.yaml:3:5: Deployment web: …`.
 pub fn line(result: &Outcome) -> String {
     result.at.as_ref().map_or_else(|| result.line(), |at| result.line_at(at))

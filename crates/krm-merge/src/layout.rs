@@ -20,8 +20,18 @@ use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, 
 /// Updated's resource, if dest has the text of original, and updated has another one. What the host wrote does not count.
 pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<NodeRef<'a>> {
     let (original, updated, dest) = (sides.original?.node, sides.updated?.node, sides.dest?.node);
+    if is_written_alike(original, updated) {
+        return None;
+    }
     let was = own_text(original, budget)?;
-    (was == own_text(dest, budget)? && was != own_text(updated, budget)?).then_some(updated)
+    (was != own_text(updated, budget)? && was == own_text(dest, budget)?).then_some(updated)
+}
+
+/// Whether the lines of two resources are the same to the byte: the cheap way to know that upstream left one alone.
+fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    let (Some(a), Some(b)) = (Lines::of(a), Lines::of(b)) else { return false };
+    let is_in_one_place = a.column == b.column && a.dash.is_some() == b.dash.is_some();
+    is_in_one_place && a.doc.source()[a.range] == b.doc.source()[b.range]
 }
 
 /// The edits of dest's text that let a resource say what a tree of dest says, and as another document has it written; `None` where dest's own

@@ -1,4 +1,4 @@
-//! [`Leaves`]: how much of two values is the same.
+//! [`Leaves`]: how much of two values is the same, and which of several are one by that.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -25,7 +25,7 @@ impl Leaves {
             }
             Kind::Scalar | Kind::Alias => {
                 let lines = value.as_str().filter(|text| text.trim_end().contains('\n'));
-                hashes.extend(lines.into_iter().flat_map(str::lines).map(|line| hash(0, line)));
+                hashes.extend(lines.into_iter().flat_map(str::lines).map(|line| hash((0, line))));
                 lines.is_some()
             }
         };
@@ -60,17 +60,51 @@ pub const HALF: u32 = 500;
 
 fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {
     match node.scalar() {
-        Some(scalar) => out.push(hash(seed, scalar)),
+        Some(scalar) => out.push(hash((seed, scalar))),
         None if node.is_map() => {
-            node.fields().for_each(|(key, value)| collect(value, hash(seed, key.string()), out));
+            node.fields().for_each(|(key, value)| collect(value, hash((seed, key.string())), out));
         }
-        None => node.elements().for_each(|element| collect(element, hash(seed, "[]"), out)),
+        None => node.elements().for_each(|element| collect(element, hash((seed, "[]")), out)),
     }
 }
 
-/// A hash of a text that stands below another one.
-pub fn hash(seed: u64, text: impl Hash) -> u64 {
+/// A hash of what is hashed together.
+pub fn hash(parts: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (seed, text).hash(&mut hasher);
+    parts.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Pairs of so many old things with so many new ones: each of the two is most like the other one, and no third is as like. `None` is no
+/// likeness.
+pub fn pairs<L: Copy + Ord>(
+    old: usize,
+    new: usize,
+    mut likeness: impl FnMut(usize, usize) -> Option<L>,
+) -> Vec<(usize, usize)> {
+    let [mut of_old, mut of_new] = [old, new].map(|count| vec![Best(None); count]);
+    for (i, best_of_old) in of_old.iter_mut().enumerate() {
+        for (j, best_of_new) in of_new.iter_mut().enumerate() {
+            let Some(likeness) = likeness(i, j) else { continue };
+            best_of_old.offer(likeness, j);
+            best_of_new.offer(likeness, i);
+        }
+    }
+    let only = |best: &Best<L>| best.0.and_then(|(_, only)| only);
+    let pair = |(i, best): (usize, &Best<L>)| only(best).filter(|j| only(&of_new[*j]) == Some(i)).map(|j| (i, j));
+    of_old.iter().enumerate().filter_map(pair).collect()
+}
+
+/// The greatest likeness to something, and whose it is; `None` where several have it.
+#[derive(Clone)]
+struct Best<L>(Option<(L, Option<usize>)>);
+
+impl<L: Copy + Ord> Best<L> {
+    fn offer(&mut self, likeness: L, number: usize) {
+        match &mut self.0 {
+            Some((best, _)) if *best > likeness => {}
+            Some((best, only)) if *best == likeness => *only = None,
+            slot => *slot = Some((likeness, Some(number))),
+        }
+    }
 }

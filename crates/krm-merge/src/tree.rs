@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::child::{By, ChildId, Elements, Index, Keyed, MergeKey, Value};
+use crate::leaves::hash;
 use crate::path::{ElementKey, FieldPath};
 use crate::sides::Sides;
 use crate::yaml::{Kind, NodeRef, Scalar, same};
@@ -632,6 +633,18 @@ impl<'t, 'a> View<'t, 'a> {
             Self::Node(node) => Some(node),
             Self::Made(_) => None,
             Self::Branch(branch) => Some(branch.like),
+        }
+    }
+
+    /// A hash that is equal for values that mean the same.
+    pub fn meaning(self) -> u64 {
+        match self.scalar() {
+            Some(scalar) => hash(scalar),
+            None if self.is_list() => hash(("[]", self.elements().into_iter().map(Self::meaning).collect::<Vec<_>>())),
+            None => {
+                let fields = self.fields().into_iter().map(|(name, value)| hash((name, value.meaning())));
+                hash(("{}", fields.fold(0_u64, u64::wrapping_add)))
+            }
         }
     }
 

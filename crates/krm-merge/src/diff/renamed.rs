@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::leaves::{HALF, Leaves};
+use crate::leaves::{HALF, Leaves, pairs};
 use crate::sides::{Side, Sides};
 use crate::yaml::NodeRef;
 
@@ -92,20 +92,10 @@ fn partners<K: Clone + Eq + Hash>(
     if values(&old).saturating_mul(new.len()).saturating_add(values(&new).saturating_mul(old.len())) > MOST_COMPARED {
         return HashMap::new();
     }
-    let likeness =
-        |a: &Leaves, b: &Leaves| a.share(b).filter(|share| *share >= HALF && a.common(b) >= FEWEST).unwrap_or_default();
-    let best = |own: &Leaves, others: &[Leaves], is_own_first: bool| {
-        let found = others.iter().map(|other| if is_own_first { likeness(own, other) } else { likeness(other, own) });
-        let found: Vec<u32> = found.collect();
-        let most = found.iter().copied().max().filter(|most| *most > 0)?;
-        let mut at = found.iter().enumerate().filter(|(_, share)| **share == most).map(|(at, _)| at);
-        at.next().filter(|_| at.next().is_none())
+    let likeness = |i: usize, j: usize| {
+        let share = old[i].share(&new[j]).filter(|share| *share >= HALF)?;
+        (old[i].common(&new[j]) >= FEWEST).then_some(share)
     };
-    let of_old: Vec<_> = old.iter().map(|leaves| best(leaves, &new, true)).collect();
-    let of_new: Vec<_> = new.iter().map(|leaves| best(leaves, &old, false)).collect();
-    let pair = |(i, j): (usize, &Option<usize>)| {
-        let j = (*j)?;
-        (of_new[j] == Some(i)).then(|| (gone[i].0.clone(), come[j].0.clone()))
-    };
-    of_old.iter().enumerate().filter_map(pair).collect()
+    let named = |(i, j): (usize, usize)| (gone[i].0.clone(), come[j].0.clone());
+    pairs(old.len(), new.len(), likeness).into_iter().map(named).collect()
 }

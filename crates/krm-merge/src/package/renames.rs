@@ -4,10 +4,11 @@
 //! what the first one did. Where there is doubt nothing is joined: the one is deleted, the other one added, and nothing is lost.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 
 use super::triples::{Resources, Triple};
 use crate::host::is_transport;
+use crate::leaves::{HALF, hash, pairs};
 use crate::policy::Renames;
 use crate::resource::{Identity, Resource};
 use crate::sides::{Side, Sides};
@@ -173,14 +174,11 @@ impl Spot<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Likeness {
     /// How many of a thousand lines are the same.
-    lines: usize,
+    lines: u32,
     is_in_place: bool,
     has_name: bool,
     has_namespace: bool,
 }
-
-/// From how many same lines of a thousand on two texts are one.
-const HALF: usize = 500;
 
 /// How many lines are compared with one another at most. Beyond that only the place counts.
 const MOST_COMPARED: usize = 20_000_000;
@@ -211,42 +209,10 @@ impl<'s, 'a> Renamed<'s, 'a> {
 
     /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is as like.
     fn partners(&self) -> HashMap<usize, usize> {
-        let mut of_gone: Vec<Best> = vec![Best::default(); self.gone.len()];
-        let mut of_come: Vec<Best> = vec![Best::default(); self.come.len()];
         let mut left = MOST_COMPARED;
-        for (g, gone) in self.gone.iter().enumerate() {
-            for (c, come) in self.come.iter().enumerate() {
-                let Some(likeness) = gone.likeness(come, self.other, &mut left) else { continue };
-                of_gone[g].offer(likeness, c);
-                of_come[c].offer(likeness, g);
-            }
-        }
-        let partner = |(g, best): (usize, &Best)| {
-            let c = best.only()?;
-            (of_come[c].only() == Some(g)).then_some((self.gone[g].triple, self.come[c].triple))
-        };
-        of_gone.iter().enumerate().filter_map(partner).collect()
-    }
-}
-
-/// The one that is most like something, as far as is known.
-#[derive(Clone, Debug, Default)]
-struct Best(Option<(Likeness, Vec<usize>)>);
-
-impl Best {
-    fn offer(&mut self, likeness: Likeness, number: usize) {
-        match &mut self.0 {
-            Some((best, _)) if *best > likeness => {}
-            Some((best, all)) if *best == likeness => all.push(number),
-            slot => *slot = Some((likeness, vec![number])),
-        }
-    }
-
-    fn only(&self) -> Option<usize> {
-        match &self.0 {
-            Some((_, all)) if all.len() == 1 => all.first().copied(),
-            _ => None,
-        }
+        let likeness = |g: usize, c: usize| self.gone[g].likeness(&self.come[c], self.other, &mut left);
+        let found = pairs(self.gone.len(), self.come.len(), likeness).into_iter();
+        found.map(|(g, c)| (self.gone[g].triple, self.come[c].triple)).collect()
     }
 }
 
@@ -342,8 +308,8 @@ impl Lines {
         match node.kind() {
             Kind::Map => node.entries().for_each(|(key, value)| self.add(key.string(), value)),
             Kind::List => node.elements().for_each(|element| self.add("", element)),
-            Kind::Scalar => node.string().lines().for_each(|line| self.push(hash(key, line.trim()))),
-            Kind::Alias => self.push(hash(key, node.text())),
+            Kind::Scalar => node.string().lines().for_each(|line| self.push(hash((key, line.trim())))),
+            Kind::Alias => self.push(hash((key, node.text()))),
         }
     }
 
@@ -352,17 +318,11 @@ impl Lines {
         self.total += 1;
     }
 
-    fn same_of_thousand(&self, other: &Self) -> usize {
+    fn same_of_thousand(&self, other: &Self) -> u32 {
         let (few, many) = if self.counts.len() < other.counts.len() { (self, other) } else { (other, self) };
         let same = few.counts.iter().map(|(line, count)| many.counts.get(line).map_or(0, |other| *count.min(other)));
-        same.sum::<usize>().saturating_mul(1000).checked_div(self.total.max(other.total)).unwrap_or_default()
+        same.sum::<usize>().saturating_mul(1000).checked_div(self.total.max(other.total)).unwrap_or_default() as u32
     }
-}
-
-fn hash(key: &str, text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (key, text).hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 //! A user who patches one element of a list of a custom resource loses all others. So it is told, with the key by which the list would merge:
 //! the fields of its elements show which one that may be.
 
-use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
-use std::hash::{Hash, Hasher};
 
 use crate::child::{Value, element_key};
 use crate::path::ElementKey;
@@ -24,8 +22,8 @@ pub(super) fn shortened<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>])
             of_dest.iter().filter(|old| !stays(old)).count()
         }
         None => {
-            let stays: HashSet<u64> = of_patch.iter().map(|element| meaning(*element)).collect();
-            of_dest.iter().filter(|old| !stays.contains(&meaning(**old))).count()
+            let stays: HashSet<u64> = of_patch.iter().map(|element| element.meaning()).collect();
+            of_dest.iter().filter(|old| !stays.contains(&old.meaning())).count()
         }
     };
     let is_set = || of_patch.iter().chain(of_dest).all(|element| !element.is_container());
@@ -48,31 +46,10 @@ fn key_of<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>]) -> Option<&'a
 /// Whether a value that takes the place of another one leaves out nothing of it; it may say otherwise.
 fn covers<'a>(new: View<'_, 'a>, old: View<'_, 'a>) -> bool {
     if !old.is_map() || !new.is_map() {
-        return new.is_list() == old.is_list() && (!old.is_list() || meaning(new) == meaning(old));
+        return new.is_list() == old.is_list() && (!old.is_list() || new.meaning() == old.meaning());
     }
     let new: HashMap<&str, View<'_, 'a>> = new.fields().into_iter().collect();
     old.fields().iter().all(|(name, old)| new.get(name).is_some_and(|new| covers(*new, *old)))
-}
-
-/// A hash that is equal for values that mean the same.
-fn meaning(value: View<'_, '_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match value.scalar() {
-        Some(scalar) => scalar.hash(&mut hasher),
-        None if value.is_list() => {
-            "[]".hash(&mut hasher);
-            value.elements().into_iter().for_each(|element| meaning(element).hash(&mut hasher));
-        }
-        None => {
-            let field = |(name, value): (&str, View<'_, '_>)| {
-                let mut hasher = DefaultHasher::new();
-                (name, meaning(value)).hash(&mut hasher);
-                hasher.finish()
-            };
-            ("{}", value.fields().into_iter().map(field).fold(0_u64, u64::wrapping_add)).hash(&mut hasher);
-        }
-    }
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -4,8 +4,6 @@
 //! other node, so a conflict in them names its own place. An element keeps its node, and with it its comments and its layout.
 
 use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use super::partners::add_changed;
@@ -18,7 +16,7 @@ use crate::path::Step;
 use crate::schema::Cursor;
 use crate::sides::Sides;
 use crate::stump::without_stumps;
-use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, settle};
+use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::Combined;
 use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 
@@ -283,7 +281,7 @@ struct Numbering<'a> {
 
 impl<'a> Numbering<'a> {
     fn of(&mut self, element: NodeRef<'a>) -> u32 {
-        let alike = self.known.entry(meaning(element)).or_default();
+        let alike = self.known.entry(View::Node(element).meaning()).or_default();
         if let Some((_, number)) = alike.iter().find(|(other, _)| same(*other, element)) {
             return *number;
         }
@@ -291,25 +289,4 @@ impl<'a> Numbering<'a> {
         alike.push((element, self.next));
         self.next
     }
-}
-
-/// A hash that is equal for nodes that mean the same.
-fn meaning(node: NodeRef<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match node.scalar() {
-        Some(scalar) => scalar.hash(&mut hasher),
-        None if node.is_map() => {
-            let field = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
-                let mut hasher = DefaultHasher::new();
-                (key.string(), meaning(value)).hash(&mut hasher);
-                hasher.finish()
-            };
-            ("{}", node.fields().map(field).fold(0_u64, u64::wrapping_add)).hash(&mut hasher);
-        }
-        None => {
-            "[]".hash(&mut hasher);
-            node.elements().for_each(|element| meaning(element).hash(&mut hasher));
-        }
-    }
-    hasher.finish()
 }
