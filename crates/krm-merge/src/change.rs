@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use crate::child::{By, ChildId, ids_of};
+use crate::host::{holds_protected, is_protected};
 use crate::path::FieldPath;
 use crate::tree::View;
 use crate::yaml::NodeRef;
@@ -186,6 +187,16 @@ pub enum Wants<'a> {
     Inside(Inside<'a>),
 }
 
+impl<'a> Wants<'a> {
+    /// Nothing at a path, but for what dest has of the host there: that stays.
+    pub fn nothing_at(path: &FieldPath<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
+        let kept = dest.filter(|dest| !path.is_empty() && holds_protected(path, *dest));
+        let Some(like) = kept.and_then(View::like) else { return Self::Nothing };
+        let all = Inside { others: Others::Go, ..Inside::nothing_of(like.resolve()) };
+        Self::Inside(all.sparing(path, dest, expects))
+    }
+}
+
 /// A look inside a map or list.
 #[derive(Clone, Debug)]
 pub struct Inside<'a> {
@@ -222,6 +233,27 @@ impl<'a> Inside<'a> {
     /// A look inside a map of which nothing is asked yet.
     pub fn nothing_of(like: NodeRef<'a>) -> Self {
         Self::of(like, By::Field, Vec::new())
+    }
+
+    /// Where the others go: lets those of dest that are the host's stay, and names the rest.
+    #[must_use]
+    pub fn sparing(mut self, path: &FieldPath<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
+        let Some(dest) = dest.filter(|dest| self.others == Others::Go && holds_protected(path, *dest)) else {
+            return self;
+        };
+        let asked: HashSet<ChildId<'a>> = self.children.iter().map(|child| child.id.clone()).collect();
+        for (name, value) in dest.fields() {
+            let id = ChildId::Field(name);
+            if is_protected(path, name) || asked.contains(&id) {
+                continue;
+            }
+            let (mut below, expects) = (path.clone(), expects.of_field(name));
+            below.push(id.step(&self.by), None);
+            let wants = Wants::nothing_at(&below, Some(value), expects);
+            self.children.push(Child { id, node: None, change: Change { expects, wants, notes: Notes::default() } });
+        }
+        self.others = Others::Stay;
+        self
     }
 
     /// Whether the other side put elements of a list into another order. In a map the order means nothing.

@@ -12,11 +12,12 @@ use renamed::{Named, Renamed};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Wants};
 use crate::child::{By, ChildId, MergeKey, element_key};
-use crate::host::is_protected;
+use crate::host::{check_kept, is_all_protected, is_protected};
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::Renames;
 use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
 use crate::sides::{self, Side};
+use crate::tree::View;
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment};
 
@@ -158,6 +159,7 @@ struct Differ<'a> {
 
 impl<'a> Differ<'a> {
     fn node(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+        let sides = self.merged(sides)?;
         let values = sides.values();
         let change = self.values(values, cursor)?;
         let is_null = |side: Option<NodeRef<'a>>| side.is_some_and(NodeRef::is_null);
@@ -172,9 +174,24 @@ impl<'a> Differ<'a> {
                 change.or_else(|| values.original.map(|_| Change::patch(Wants::Nothing, None)))
             }
             // A null that is new in updated clears a value that only dest has, too.
-            Some(_) if is_null(sides.updated) && sides.original.is_none() => values.expecting(Wants::Nothing),
+            Some(_) if is_null(sides.updated) && sides.original.is_none() => self.expecting_nothing(values),
             Some(_) | None => change,
         })
+    }
+
+    /// One node on the sides that have more there than what is the host's.
+    fn merged(&self, sides: Sides<'a>) -> Result<Sides<'a>, Error> {
+        if let Some(updated) = sides.updated {
+            check_kept(&self.path, updated, sides.dest.map(View::Node))?;
+        }
+        let own = |side: Option<NodeRef<'a>>| side.filter(|value| !is_all_protected(&self.path, *value));
+        Ok(Sides { original: own(sides.original), updated: own(sides.updated), ..sides })
+    }
+
+    /// That what original has goes, but for what dest has of the host there.
+    fn expecting_nothing(&self, sides: Sides<'a>) -> Option<Change<'a>> {
+        let expects = Expects::Exactly(sides.original);
+        sides.expecting(Wants::nothing_at(&self.path, sides.dest.map(View::Node), expects))
     }
 
     /// One node on all sides, of which none has a null.
@@ -207,7 +224,7 @@ impl<'a> Differ<'a> {
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
         let Some(dest) = sides.dest.filter(|d| !same(*d, original)) else {
-            return Ok(sides.expecting(Wants::Nothing));
+            return Ok(self.expecting_nothing(sides));
         };
         let change = match original.resolve().kind() {
             Kind::Map if !cursor.is_replaced() => self.map(original, Emptied::Goes, sides, cursor)?,

@@ -3,7 +3,13 @@
 //! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same. Source: hosts.md,
 //! measured on kpt and kustomize.
 
+use crate::child::Value;
 use crate::path::FieldPath;
+use crate::tree::View;
+use crate::yaml::{Error, NodeRef};
+
+/// Where the host's annotations stand.
+const PLACE: [&str; 2] = ["metadata", "annotations"];
 
 /// The annotation that holds an item's path in the package.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
@@ -26,5 +32,37 @@ pub fn is_transport(key: &str) -> bool {
 
 /// Whether a field of the map at a path is the host's, and no merge looks at it.
 pub fn is_protected(map: &FieldPath<'_>, name: &str) -> bool {
-    map.is_fields(&["metadata", "annotations"]) && is_transport(name)
+    map.is_fields(&PLACE) && is_transport(name)
+}
+
+/// Whether a value at a path is a map of which each field is the host's: to a merge it is none.
+pub fn is_all_protected(path: &FieldPath<'_>, value: NodeRef<'_>) -> bool {
+    path.is_fields(&PLACE)
+        && value.fields().next().is_some()
+        && value.fields().all(|(key, _)| is_transport(key.string()))
+}
+
+/// Whether some of what a value at a path holds is the host's.
+pub fn holds_protected(path: &FieldPath<'_>, value: View<'_, '_>) -> bool {
+    let below = (0..=PLACE.len()).find(|n| path.is_fields(&PLACE[..*n])).map(|n| &PLACE[n..]);
+    let annotations = below.and_then(|below| below.iter().try_fold(value, |map, name| map.field(name)));
+    annotations.is_some_and(|annotations| annotations.fields().iter().any(|(key, _)| is_transport(key)))
+}
+
+/// Checks that a value may stand at a path where dest has another one: `metadata` stays a map, and so do annotations of the host.
+///
+/// # Errors
+/// The value is no map, and is no null that clears annotations.
+pub fn check_kept(path: &FieldPath<'_>, value: NodeRef<'_>, dest: Option<View<'_, '_>>) -> Result<(), Error> {
+    let is_kept = match dest {
+        Some(_) if path.is_fields(&PLACE[..1]) => true,
+        Some(dest) => path.is_fields(&PLACE) && !value.is_null() && holds_protected(path, dest),
+        None => false,
+    };
+    if is_kept && !value.is_map() { Err(must_stay(path, value)) } else { Ok(()) }
+}
+
+/// The error of a value at a path that takes away what is the host's.
+pub fn must_stay(path: &FieldPath<'_>, value: NodeRef<'_>) -> Error {
+    value.error(format!("`{path}` must stay a map, for it says what the resource is and where it lies"))
 }

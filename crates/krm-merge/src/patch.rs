@@ -8,8 +8,9 @@ mod replaced;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::change::{Change, Child, Inside, Notes, Order, Others, Wants};
+use crate::change::{Change, Child, Expects, Inside, Notes, Order, Others, Wants};
 use crate::child::{By, ChildId, Elements, Index, MergeKey, Value, element_key, key_text};
+use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
 use crate::merge::merge;
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::NewElements;
@@ -128,9 +129,13 @@ impl<'a> Lowering<'a> {
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Change<'a>, Error> {
+        check_kept(&self.path, patch, there)?;
         let wants = if patch.is_map() {
             match directive(patch)? {
-                Some(Directive::Delete) => Wants::Nothing,
+                Some(Directive::Delete) if self.path.is_fields(&["metadata"]) && there.is_some() => {
+                    return Err(must_stay(&self.path, patch));
+                }
+                Some(Directive::Delete) => self.nothing(there),
                 Some(Directive::Replace) => self.map(patch, there, cursor, Others::Go)?,
                 Some(Directive::Merge) | None if cursor.is_replaced() => self.map(patch, there, cursor, Others::Go)?,
                 Some(Directive::Merge) | None => self.map(patch, there, cursor, others)?,
@@ -138,7 +143,7 @@ impl<'a> Lowering<'a> {
         } else if patch.is_list() {
             self.list(patch, on_list, there, cursor, others)?
         } else if patch.is_null() && !(self.replaced > 0 && self.reader.keeps_nulls_of_lists()) {
-            Wants::Nothing
+            self.nothing(there)
         } else {
             Wants::Value(patch)
         };
@@ -148,6 +153,10 @@ impl<'a> Lowering<'a> {
             Some(at) => Err(at.error(self.must_be_list())),
             None => Ok(Change::patch(wants, None)),
         }
+    }
+
+    fn nothing(&self, there: Option<View<'_, 'a>>) -> Wants<'a> {
+        Wants::nothing_at(&self.path, there, Expects::Anything)
     }
 
     fn map(
@@ -165,7 +174,7 @@ impl<'a> Lowering<'a> {
         let mut children = Vec::new();
         for (_, key, value) in patch.spelled_out() {
             let name = key.string();
-            if self.reader.is_directive(name) {
+            if self.reader.is_directive(name) || is_protected(&self.path, name) {
                 continue;
             }
             if self.reader.misspells(name) {
@@ -177,6 +186,10 @@ impl<'a> Lowering<'a> {
             let there = of_dest(name);
             let id = ChildId::Field(name);
             self.path.push(id.step(&By::Field), None);
+            if is_all_protected(&self.path, value) {
+                self.path.pop();
+                continue;
+            }
             if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
                 self.ignore("it is no directive, and is merged as a field", there.and_then(View::like), value);
             }
@@ -206,7 +219,7 @@ impl<'a> Lowering<'a> {
         }
         let mut inside = Inside { others, ..Inside::of(patch, By::Field, children) };
         self.retain(patch, &mut inside)?;
-        Ok(Wants::Inside(inside))
+        Ok(Wants::Inside(inside.sparing(&self.path, there, Expects::Anything)))
     }
 
     /// Notes that what a patch says here counts for nothing.

@@ -13,7 +13,7 @@ use crate::refine::refine;
 use crate::resource::{IDENTITY, Identity, Resource};
 use crate::schema::{Cursor, Types};
 use crate::transport;
-use crate::tree::{Tree, View};
+use crate::tree::Tree;
 use crate::warning::Warning;
 use crate::yaml::Error;
 
@@ -59,12 +59,10 @@ impl<'a> Rules<'a> {
         let dest = resource.tree().and_then(Tree::view);
         let lowered = lower(source.node, dest, self.cursor(about), self.reader);
         let Lowered { mut change, mut warnings } = lowered.map_err(|e| unmergeable(source, e))?;
-        check_kept(&change, dest, source)?;
         if source.target.is_some() {
             change.keep_fields(&IDENTITY);
         }
         if !matches!(change.wants, Wants::Nothing) {
-            transport::leave_out(&mut change, dest);
             transport::leave_type(&mut change, about, source);
         }
         let applied = resource.apply(FieldPath::default(), &change, self.policy.new_elements);
@@ -87,9 +85,7 @@ impl<'a> Rules<'a> {
         let found = found.map_err(|e| unmergeable(updated, e))?;
         let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node));
         let tree = Tree::Node(dest.node);
-        check_kept(&change, tree.view(), updated)?;
         if !matches!(change.wants, Wants::Nothing) {
-            transport::leave_out(&mut change, Some(View::Node(dest.node)));
             transport::leave_type(&mut change, dest, updated);
         }
         let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unmergeable(dest, e))?;
@@ -131,13 +127,11 @@ impl<'a> Rules<'a> {
     pub fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Unmergeable<'a>>> {
         let found =
             diff(Some(old.node), new.node, None, self.cursor(new), Renames::Ignore).map_err(|e| unmergeable(new, e))?;
-        let Some(mut change) = found.change else { return Ok(Vec::new()) };
-        transport::leave_out(&mut change, None);
+        let Some(change) = found.change else { return Ok(Vec::new()) };
         Ok(change.places())
     }
 
-    fn put(&self, source: &Resource<'a>, mut change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
-        transport::leave_out(&mut change, None);
+    fn put(&self, source: &Resource<'a>, change: Change<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         let merged = merge(None, &change, self.policy.new_elements).map_err(|e| unmergeable(source, e))?;
         Ok(merged.tree.map(|tree| transport::with_type(tree, source)))
     }
@@ -145,16 +139,4 @@ impl<'a> Rules<'a> {
 
 fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>> {
     Box::new(Unmergeable { resource: resource.clone(), error })
-}
-
-/// Checks that a source leaves a resource what says what it is and where it lies.
-fn check_kept<'a>(
-    change: &Change<'a>,
-    dest: Option<View<'_, 'a>>,
-    source: &Resource<'a>,
-) -> Result<(), Box<Unmergeable<'a>>> {
-    let field = dest.and_then(View::like).and_then(|dest| transport::broken(change, dest));
-    let Some(field) = field else { return Ok(()) };
-    let message = format!("`{field}` must stay a map, for it says what the resource is and where it lies");
-    Err(unmergeable(source, source.node.error(message)))
 }

@@ -6,94 +6,16 @@
 use std::borrow::Cow;
 use std::cell::LazyCell;
 
-use crate::change::{Change, Child, Expects, Inside, Others, Wants};
+use crate::change::{Change, Inside, Wants};
 use crate::child::{By, ChildId, Value};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE, is_transport};
 use crate::resource::Resource;
-use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree, View};
+use crate::tree::{Branch, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 
 /// The annotations that hold an item's path, and those that hold its number in the file.
 const PATHS: [&str; 2] = [PATH, LEGACY_PATH];
 const INDICES: [&str; 2] = [INDEX, LEGACY_INDEX];
-
-fn nothing<'a>() -> Change<'a> {
-    Change::patch(Wants::Nothing, None)
-}
-
-fn find<'c, 'a>(inside: &'c mut Inside<'a>, name: &'static str) -> Option<&'c mut Change<'a>> {
-    inside.children.iter_mut().find(|c| c.id == ChildId::Field(name)).map(|c| &mut c.change)
-}
-
-/// The field that a change of a resource which stays must not take away or make something else: `metadata`, and the annotations where
-/// the host's are among them.
-pub fn broken(change: &Change<'_>, dest: NodeRef<'_>) -> Option<&'static str> {
-    fn is_map(wants: &Wants<'_>) -> bool {
-        matches!(wants, Wants::Inside(inside) if inside.like.is_map())
-    }
-    fn field<'c, 'a>(wants: &'c Wants<'a>, name: &'static str) -> Option<&'c Wants<'a>> {
-        let Wants::Inside(inside) = wants else { return None };
-        inside.children.iter().find(|c| c.id == ChildId::Field(name)).map(|c| &c.change.wants)
-    }
-    let metadata = field(&change.wants, "metadata").filter(|wants| !matches!(wants, Wants::Same))?;
-    if !is_map(metadata) {
-        return Some("metadata");
-    }
-    let annotations = field(metadata, "annotations").filter(|wants| !matches!(wants, Wants::Same | Wants::Nothing))?;
-    let of_dest = dest.at(&["metadata", "annotations"]);
-    let has_some = of_dest.is_some_and(|a| a.fields().any(|(key, _)| is_transport(key.string())));
-    (has_some && !is_map(annotations)).then_some("metadata.annotations")
-}
-
-/// Takes the host's annotations out of what a source asks, so that dest's stay as they are.
-pub fn leave_out<'a>(change: &mut Change<'a>, dest: Option<View<'_, 'a>>) {
-    let Wants::Inside(root) = &mut change.wants else { return };
-    let Some(metadata) = find(root, "metadata") else { return };
-    let Wants::Inside(metadata) = &mut metadata.wants else { return };
-    let of_dest = || dest.and_then(|dest| dest.field("metadata")?.field("annotations"));
-    let of_host = || of_dest().filter(|annotations| annotations.fields().iter().any(|(key, _)| is_transport(key)));
-    if metadata.others == Others::Go && find(metadata, "annotations").is_none() && of_host().is_some() {
-        metadata.children.push(Child { id: ChildId::Field("annotations"), node: None, change: nothing() });
-    }
-    let only_host = |node: NodeRef<'_>| node.is_map() && node.fields().all(|(k, _)| is_transport(k.string()));
-    let Some(annotations) = find(metadata, "annotations") else { return };
-    if matches!((&annotations.wants, annotations.expects), (Wants::Nothing, Expects::Exactly(Some(o))) if only_host(o))
-    {
-        metadata.children.retain(|c| c.id != ChildId::Field("annotations"));
-        return;
-    }
-    let clears = match &annotations.wants {
-        Wants::Nothing => true,
-        Wants::Inside(inside) => inside.others == Others::Go,
-        _ => false,
-    };
-    if clears && let Some(of_dest) = of_host() {
-        clear_only_others(annotations, of_dest);
-    }
-    let Wants::Inside(inside) = &mut annotations.wants else { return };
-    inside.children.retain(|c| !matches!(c.id, ChildId::Field(name) if is_transport(name)));
-    if inside.children.is_empty() && only_host(inside.like) && inside.like.fields().next().is_some() {
-        metadata.children.retain(|c| c.id != ChildId::Field("annotations"));
-    }
-}
-
-/// Turns "no annotations but these" into the removal of each that is not the host's.
-fn clear_only_others<'a>(annotations: &mut Change<'a>, of_dest: View<'_, 'a>) {
-    let mut inside = match (&annotations.wants, of_dest.like()) {
-        (Wants::Nothing, Some(like)) => Inside::nothing_of(like.resolve()),
-        (Wants::Inside(inside), _) if inside.others == Others::Go => inside.clone(),
-        _ => return,
-    };
-    inside.others = Others::Stay;
-    for (name, _) in of_dest.fields() {
-        let id = ChildId::Field(name);
-        if !is_transport(name) && !inside.children.iter().any(|c| c.id == id) {
-            let expects = annotations.expects.of_field(name);
-            inside.children.push(Child { id, node: None, change: Change { expects, ..nothing() } });
-        }
-    }
-    annotations.wants = Wants::Inside(inside);
-}
 
 /// Gives an added resource its path in the package and, where it needs one, its number in the file.
 pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree<'a> {
