@@ -359,10 +359,11 @@ impl<'a> Run<'a> {
         };
         let edits =
             |tree: &Tree<'a>| layout::edits(dest.node, tree, like, self.budget).map_err(|e| Outcome::exceeded(e, dest));
-        if edits(&tree)?.is_none() {
-            return Ok(fate);
-        }
-        Ok(edits(&transport::without_ids(tree))?.map_or(fate, Fate::Written))
+        let laid = match edits(&tree)? {
+            Some(_) if transport::has_ids(&tree) => edits(&transport::without_ids(tree))?,
+            laid => laid,
+        };
+        Ok(laid.map_or(fate, Fate::Written))
     }
 
     /// Tells what the owner of a merged resource should look at. What is proposed there, the last of the sources says that has it.

@@ -264,6 +264,10 @@ impl<'a> Inside<'a> {
     /// Whether the other side put children into another order.
     pub fn has_new_order(&self) -> bool {
         let Order::From(Some(original)) = &self.order else { return false };
+        let keys = |map: NodeRef<'a>| map.entries().map(|(key, _)| key.string());
+        if self.by == By::Field && keys(*original).eq(keys(self.like)) {
+            return false;
+        }
         let [was, is] = [*original, self.like].map(|list| ids_of(list, &self.by));
         let [in_original, in_like] = [&was, &is].map(|ids| ids.iter().collect::<HashSet<_>>());
         let was = was.iter().filter(|id| in_like.contains(id));

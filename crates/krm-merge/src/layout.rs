@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::alias;
 use crate::child::{By, Value};
 use crate::edits::{Edit, TextEdits};
+use crate::host::is_transport;
 use crate::limit::{Budget, Exceeded};
 use crate::resource::Resource;
 use crate::sides::Sides;
@@ -20,18 +21,21 @@ use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, 
 /// Updated's resource, if dest has the text of original, and updated has another one. What the host wrote does not count.
 pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<NodeRef<'a>> {
     let (original, updated, dest) = (sides.original?.node, sides.updated?.node, sides.dest?.node);
-    if is_written_alike(original, updated) {
-        return None;
-    }
-    let was = own_text(original, budget)?;
-    (was != own_text(updated, budget)? && was == own_text(dest, budget)?).then_some(updated)
+    let is_new = !is_written_alike(original, updated, budget)?;
+    (is_new && is_written_alike(original, dest, budget)?).then_some(updated)
 }
 
-/// Whether the lines of two resources are the same to the byte: the cheap way to know that upstream left one alone.
-fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    let (Some(a), Some(b)) = (Lines::of(a), Lines::of(b)) else { return false };
-    let is_in_one_place = a.column == b.column && a.dash.is_some() == b.dash.is_some();
-    is_in_one_place && a.doc.source()[a.range] == b.doc.source()[b.range]
+/// Whether two resources have the same text but for the annotations of the host; `None` where one does not stand on lines of its own.
+fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<bool> {
+    let (of_a, of_b) = (Lines::of(a)?, Lines::of(b)?);
+    // Nothing needs to be printed where both stand alike and the host's lines can be struck out.
+    if of_a.column == of_b.column
+        && of_a.dash.is_some() == of_b.dash.is_some()
+        && let (Some(a), Some(b)) = (of_a.without_host(a), of_b.without_host(b))
+    {
+        return Some(a == b);
+    }
+    Some(own_text(a, budget)? == own_text(b, budget)?)
 }
 
 /// The edits of dest's text that let a resource say what a tree of dest says, and as another document has it written; `None` where dest's own
@@ -70,6 +74,21 @@ pub fn edits<'a>(
 fn own_text(node: NodeRef<'_>, budget: &Budget) -> Option<String> {
     let own = transport::without_host(Tree::Node(node));
     Lines::of(node)?.text(&splice::edits(node, &own, budget).ok()?)
+}
+
+/// Where the annotations of the host stand in a resource, or all annotations if there are no others, in the order of the text.
+fn host_places(root: NodeRef<'_>) -> Vec<Place> {
+    fn field<'d>(map: NodeRef<'d>, name: &str) -> Option<(NodeRef<'d>, NodeRef<'d>)> {
+        map.entries().find(|(key, _)| key.string() == name)
+    }
+    let metadata = field(root, "metadata").map(|(_, metadata)| metadata);
+    let Some((key, annotations)) = metadata.and_then(|metadata| field(metadata, "annotations")) else {
+        return Vec::new();
+    };
+    let of_host = annotations.entries().filter(|(name, _)| is_transport(name.string()));
+    let places: Vec<Place> = of_host.map(|(name, value)| Place::of_entry(name, value)).collect();
+    let has_others = annotations.entries().nth(places.len()).is_some();
+    if has_others || places.is_empty() { places } else { vec![Place::of_entry(key, annotations)] }
 }
 
 /// A map with the values of another one in its own order, and with what only that one has beside its neighbours there; `None` where an alias
@@ -154,6 +173,21 @@ impl<'d> Lines<'d> {
             _ => root.start(),
         };
         (column == 0).then(|| Self { doc, range: top..below(doc, root.end(), 0), column, dash: None })
+    }
+
+    /// The lines but for those of the host's annotations; `None` where one of these shares its line with something else.
+    fn without_host(&self, root: NodeRef<'_>) -> Option<String> {
+        let source = self.doc.source();
+        let (mut out, mut at) = (String::with_capacity(self.range.len()), self.range.start);
+        for place in host_places(root) {
+            if place.is_inline(self.doc) {
+                return None;
+            }
+            out.push_str(&source[at..place.top(self.doc)]);
+            at = place.bottom(self.doc);
+        }
+        out.push_str(&source[at..self.range.end]);
+        Some(out)
     }
 
     fn has_comment_behind_dash(&self) -> bool {

@@ -137,9 +137,17 @@ const IDS: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 /// It does so by place: in a list whose places are filled anew they would stand at the wrong elements, and where a value became one of
 /// another kind it gives up. A comment that is to go would come back. Source: measured on kpt.
 pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a> {
-    let annotations = dest.at(&["metadata", "annotations"]);
-    let has_ids = annotations.is_some_and(|a| a.fields().any(|(key, _)| IDS.contains(&key.string())));
-    if has_ids && misleads_by_place(&tree, dest) { without_ids(tree) } else { tree }
+    if has_ids(&Tree::Node(dest)) && misleads_by_place(&tree, dest) { without_ids(tree) } else { tree }
+}
+
+/// Whether a resource has the annotations by which kpt finds an item as it was.
+pub fn has_ids(tree: &Tree<'_>) -> bool {
+    has_annotation(tree, |name| IDS.contains(&name))
+}
+
+fn has_annotation(tree: &Tree<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
+    let annotations = tree.view().and_then(|root| root.field("metadata")?.field("annotations"));
+    annotations.is_some_and(|a| a.fields().iter().any(|(name, _)| is_meant(name)))
 }
 
 /// Takes the annotations off by which kpt finds an item as it was, and puts its comments and the order of its fields back.
@@ -208,8 +216,7 @@ fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 
 /// Takes annotations off a resource, and its `annotations` map if that holds nothing else.
 fn without(tree: Tree<'_>, goes: impl Fn(&str) -> bool) -> Tree<'_> {
-    let annotations = tree.view().and_then(|root| root.field("metadata")?.field("annotations"));
-    if !annotations.is_some_and(|a| a.fields().iter().any(|(name, _)| goes(name))) {
+    if !has_annotation(&tree, &goes) {
         return tree;
     }
     within(tree, "metadata", |metadata| {
