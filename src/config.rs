@@ -21,28 +21,17 @@ use deserialize::from_node;
 pub(crate) use deserialize::one_of;
 use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind as Written, Limit};
-use krm_merge::patch::Reader;
+pub use krm_merge::mode::Mode;
 use krm_merge::path::PathPattern;
 use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames};
 use krm_merge::rules::Rules;
-use krm_merge::schema::{Dialect, Inference, ListKind, ListRule, NoTypes, Types};
+use krm_merge::schema::{Inference, ListKind, ListRule, NoTypes, Types};
 use krm_merge::yaml::{Error, NodeRef};
 
 /// The group and version of the functionConfig.
 pub const API_VERSION: &str = "krm-merge.dev/v1alpha1";
 /// The kind of the functionConfig.
 pub const KIND: &str = "Merge";
-
-/// How resources are merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub enum Mode {
-    /// What a source holds is set in dest, null removes: for overlays.
-    TwoWay,
-    /// The change from original to updated is made in dest: for upgrades of a package with local edits.
-    ThreeWay,
-    /// A patch with directives, by the merge keys of the types: what `kubectl patch` does.
-    Strategic,
-}
 
 /// A part that resources play in a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,14 +53,12 @@ impl Role {
             Self::Updated => "updated",
         }
     }
-}
 
-impl Mode {
-    /// The roles that the mode has beside dest.
-    pub fn roles(self) -> &'static [Role] {
-        match self {
-            Self::TwoWay | Self::Strategic => &[Role::Source],
-            Self::ThreeWay => &[Role::Original, Role::Updated],
+    /// The roles that a mode has beside dest.
+    pub fn of(mode: Mode) -> &'static [Self] {
+        match mode {
+            Mode::TwoWay | Mode::Strategic => &[Self::Source],
+            Mode::ThreeWay => &[Self::Original, Self::Updated],
         }
     }
 }
@@ -471,9 +458,7 @@ impl<'a> Config<'a> {
         let Settings { new_elements, infer_merge_keys, merge_keys, openapi, limit } = settings;
         let is_patch = task.mode() == Mode::Strategic;
         let inference = if infer_merge_keys.unwrap_or(!is_patch) { Inference::On } else { Inference::Off };
-        // Strategic does what `kubectl patch` does, the other modes what the server does.
-        let dialect = if is_patch { Dialect::Patch } else { Dialect::Server };
-        let mut types = Types::new(merge_keys.iter().map(|named| named.rule.clone()), inference, dialect);
+        let mut types = Types::new(merge_keys.iter().map(|named| named.rule.clone()), inference);
         if let Some((name, document)) = openapi {
             types = types.with_openapi(document).map_err(|none| match none {
                 NoTypes::NoDefinitions(at) => {
@@ -514,8 +499,7 @@ impl<'a> Config<'a> {
 
     /// How resources merge; the budget is what is left for new text.
     pub fn rules<'r>(&'r self, budget: &'r Budget) -> Rules<'r> {
-        let reader = if self.mode() == Mode::Strategic { Reader::Kubectl } else { Reader::Kyaml };
-        Rules { types: &self.types, reader, policy: self.policy(), budget }
+        Rules { types: &self.types, mode: self.mode(), policy: self.policy(), budget }
     }
 
     /// Reads a functionConfig.
@@ -669,10 +653,10 @@ fn check_three_way<'a>(
 }
 
 fn check_role(mode: Mode, role: Role, parent: &str, at: NodeRef<'_>) -> Result<(), Error> {
-    if mode.roles().contains(&role) {
+    if Role::of(mode).contains(&role) {
         return Ok(());
     }
-    let names: Vec<&str> = mode.roles().iter().map(|r| r.name()).collect();
+    let names: Vec<&str> = Role::of(mode).iter().map(|r| r.name()).collect();
     Err(at.error(format!(
         "`{parent}.{}` must not be given: mode `{mode:?}` has {}",
         role.name(),

@@ -297,9 +297,9 @@ fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Ou
         _ => None,
     };
     match role {
-        Some(role) if mode.roles().contains(&role) => Ok(Some(role)),
+        Some(role) if Role::of(mode).contains(&role) => Ok(Some(role)),
         _ => {
-            let mut names: Vec<&str> = mode.roles().iter().map(|r| r.name()).collect();
+            let mut names: Vec<&str> = Role::of(mode).iter().map(|r| r.name()).collect();
             names.push("dest");
             Err(Box::new(
                 Outcome::new(

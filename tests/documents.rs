@@ -40,9 +40,7 @@ fn merge(spec: &str, sides: [Files<'_>; 3]) -> Result<(Merged, Vec<Outcome>, Vec
     let config = format!("{{apiVersion: krm-merge.dev/v1alpha1, kind: Merge, spec: {spec}}}");
     let config = Document::parse(config).expect("valid");
     let config = Config::read(config.roots().next().expect("a root")).expect("a config");
-    let given = config
-        .mode()
-        .roles()
+    let given = Role::of(config.mode())
         .iter()
         .map(|role| (*role, resources(if *role == Role::Original { &original } else { &updated }, false)));
     let items = resources(&dest, true);

@@ -11,7 +11,8 @@ mod typed;
 
 use std::cell::Cell;
 
-use krm_merge::schema::{Cursor, Dialect, Inference, Types};
+use krm_merge::mode::Mode;
+use krm_merge::schema::{Cursor, Inference, Types};
 use krm_merge::tree::Pick;
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge::{Package, three_way};
@@ -316,10 +317,10 @@ fn missing(node: NodeRef<'_>) -> Vec<String> {
         }
         node.elements().for_each(|element| collect(element, cursor, &format!("{path}[]"), out));
     }
-    let types = Types::new([], Inference::On, Dialect::Server);
+    let types = Types::new([], Inference::On);
     let said = |name: &str| node.get(name).map(NodeRef::string).unwrap_or_default();
     let mut out = Vec::new();
-    collect(node, types.root(said("apiVersion"), said("kind")), "", &mut out);
+    collect(node, types.root(said("apiVersion"), said("kind"), Mode::ThreeWay), "", &mut out);
     out
 }
 

@@ -36,7 +36,7 @@ const MERGE: &[&[&str]] = &[
     &["child"],
     &["path", "leaves"],
     &["yaml", "file_path"],
-    &["shown", "limit", "sides", "edits"],
+    &["shown", "limit", "sides", "edits", "mode"],
 ];
 
 const ENGINE: &str = "crates/krm-merge/src";

@@ -3,21 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::run::{Merged, Numbering, Run, own_anchors};
-use crate::config::{Config, Role};
+use crate::config::{Config, Mode, Role};
 use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Index, Resource};
-
-/// What becomes of a source that no item is the partner of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
-    /// It is added: an overlay may bring resources.
-    Add,
-    /// It is an error: a patch is of something, and one that hits nothing is mostly a wrong name.
-    Refuse,
-}
 
 /// What came of it.
 pub(super) struct Sourced<'a> {
@@ -34,7 +25,6 @@ pub(super) fn merge_sources<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
-    missing: Missing,
 ) -> Result<Sourced<'a>, Box<Outcome>> {
     let sources = roles.of(Role::Source);
     for source in sources {
@@ -68,13 +58,15 @@ pub(super) fn merge_sources<'a>(
     let mut hit = vec![false; roles.dest.len()];
     let itself = itself(&groups, roles);
     for Group { of, sources } in &groups.groups {
-        match (of, missing) {
+        match (of, config.mode()) {
             (Hit::Item(i), _) => {
                 hit[*i] = true;
                 run.merge_item(&roles.dest[*i], sources)?;
             }
-            (Hit::None(_), Missing::Refuse) => alone.extend(sources),
-            (Hit::None(_), Missing::Add) => {
+            // A patch is of something, and one that hits nothing is mostly a wrong name.
+            (Hit::None(_), Mode::Strategic) => alone.extend(sources),
+            // An overlay may bring resources.
+            (Hit::None(_), Mode::TwoWay | Mode::ThreeWay) => {
                 let first = sources.iter().find_map(|source| Some((*source, itself(source)?)));
                 if let Some((source, field)) = first {
                     run.results.report(&Report::SourceIsItem { source, field })?;
@@ -90,7 +82,7 @@ pub(super) fn merge_sources<'a>(
     for (item, _) in roles.dest.iter().zip(&hit).filter(|(_, hit)| !**hit) {
         run.keep(item)?;
     }
-    without_partner(&alone, &roles.dest, missing, &mut run.results)?;
+    without_partner(&alone, &roles.dest, config.mode(), &mut run.results)?;
     for target in idle.into_values() {
         run.results.report(&Report::NoneSelected(target))?;
     }
@@ -147,7 +139,7 @@ impl<'r, 'a> Groups<'r, 'a> {
 fn without_partner(
     alone: &[&Resource<'_>],
     dest: &[Resource<'_>],
-    missing: Missing,
+    mode: Mode,
     results: &mut Results<'_>,
 ) -> Result<(), Box<Outcome>> {
     let dest = if alone.is_empty() { &[] } else { dest };
@@ -163,13 +155,13 @@ fn without_partner(
             Some(alike) if alike.api_version == identity.api_version => Some(Alike::OtherNamespace(*alike)),
             Some(alike) => Some(Alike::OtherVersion(*alike)),
             None => match of_kind.get(identity.kind).map(Vec::as_slice) {
-                Some([only]) if missing == Missing::Refuse => Some(Alike::OnlyOfKind(*only)),
+                Some([only]) if mode == Mode::Strategic => Some(Alike::OnlyOfKind(*only)),
                 _ => None,
             },
         };
-        results.report(&match missing {
-            Missing::Add => Report::Added { source, alike },
-            Missing::Refuse => Report::NoPartner { source, alike },
+        results.report(&match mode {
+            Mode::TwoWay | Mode::ThreeWay => Report::Added { source, alike },
+            Mode::Strategic => Report::NoPartner { source, alike },
         })?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::run::Merged;
-use super::sources::{Missing, Sourced, merge_sources};
+use super::sources::{Sourced, merge_sources};
 use crate::config::{Config, Role};
 use crate::report::Report;
 use crate::results::{Outcome, Results};
@@ -17,7 +17,7 @@ pub(super) fn strategic<'a>(
     budget: &'a Budget,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     roles.require(Role::Source)?;
-    let Sourced { merged, mut results, hit } = merge_sources(roles, config, budget, Missing::Refuse)?;
+    let Sourced { merged, mut results, hit } = merge_sources(roles, config, budget)?;
     let patched = roles.dest.iter().zip(&hit).filter(|(_, hit)| **hit).filter_map(|(item, _)| item.identity);
     let types_of_items: BTreeSet<(&str, &str)> = patched.map(|i| (i.api_version, i.kind)).collect();
     // Their lists are replaced, or merged by keys that are inferred, which a user may not expect.

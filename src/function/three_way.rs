@@ -21,7 +21,7 @@ pub(super) fn three_way<'a>(
     config: &'a Config<'a>,
     budget: &'a Budget,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
-    for role in config.mode().roles() {
+    for role in Role::of(config.mode()) {
         roles.require(*role)?;
     }
     for side in roles.others.iter().flat_map(|o| &o.1) {

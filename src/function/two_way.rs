@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::run::{Merged, Run, own_anchors};
-use super::sources::{Missing, merge_sources};
+use super::sources::merge_sources;
 use crate::config::{Config, Role};
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
@@ -17,7 +17,7 @@ pub(super) fn two_way<'a>(
     budget: &'a Budget,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     if roles.others.iter().any(|o| o.0 == Role::Source) {
-        merge_sources(roles, config, budget, Missing::Add).map(|sourced| (sourced.merged, sourced.results))
+        merge_sources(roles, config, budget).map(|sourced| (sourced.merged, sourced.results))
     } else {
         merge_alike(roles, config, budget)
     }

@@ -1,9 +1,10 @@
 //! A file without resources that both sides changed: merged as the engine merges a text, by line or as the document that it is.
 
 use krm_merge::limit::Budget;
+use krm_merge::mode::Mode;
 use krm_merge::policy::{OnConflict, Policy};
 use krm_merge::refine::{Text, refine_text};
-use krm_merge::schema::{Cursor, Dialect, Inference, ListRule, Types};
+use krm_merge::schema::{Cursor, Inference, ListRule, Types};
 
 /// What a user says of merging such files.
 pub struct Combiner<'b> {
@@ -23,7 +24,7 @@ impl<'b> Combiner<'b> {
         inference: Inference,
         budget: &'b Budget,
     ) -> Self {
-        Self { on_conflict, policy, types: Types::new(rules, inference, Dialect::Server), budget }
+        Self { on_conflict, policy, types: Types::new(rules, inference), budget }
     }
 
     /// The versions of a file as original, updated and dest have it in one: as the document that its name says it is, or line by line where
@@ -39,6 +40,6 @@ impl<'b> Combiner<'b> {
             .iter()
             .any(|name| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/')));
         let kind = if is_kustomization { "Kustomization" } else { "" };
-        self.types.root("kustomize.config.k8s.io/v1beta1", kind)
+        self.types.root("kustomize.config.k8s.io/v1beta1", kind, Mode::ThreeWay)
     }
 }

@@ -358,13 +358,13 @@ fn paint(line: &Line) -> Paint {
 mod tests {
     use krm_merge::limit::Limit;
     use krm_merge::policy::Settled;
-    use krm_merge::schema::{Dialect, Inference};
+    use krm_merge::schema::Inference;
     use krm_merge_function::results::Clash;
 
     use super::*;
 
     fn diffed(changes: &[Change], reader: Reader) -> Page {
-        diff(changes, &Types::new([], Inference::On, Dialect::Server), reader)
+        diff(changes, &Types::new([], Inference::On), reader)
     }
 
     fn change(path: &str, old: Option<&str>, new: Option<&str>) -> Change {

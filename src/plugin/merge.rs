@@ -9,7 +9,7 @@ use krm_merge::file_path;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::schema::{Dialect, Inference, ListRule, Types};
+use krm_merge::schema::{Inference, ListRule, Types};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role};
@@ -60,7 +60,7 @@ impl Merge {
     /// built-in types say, or else by what they have.
     pub fn types<'d>(&self, dest: &'d Side) -> Types<'d> {
         let definitions = dest.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|r| r.node);
-        Types::new(self.rules.iter().cloned(), Inference::On, Dialect::Server).with_definitions(definitions)
+        Types::new(self.rules.iter().cloned(), Inference::On).with_definitions(definitions)
     }
 
     /// Whether any result is a conflict.

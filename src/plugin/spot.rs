@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use krm_merge::child::By;
 use krm_merge::list;
+use krm_merge::mode::Mode;
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::{Cursor, Types, list_kind};
@@ -69,7 +70,7 @@ fn of_resource(node: NodeRef<'_>, start: usize, ranges: &[Range<usize>], types: 
     if contains(ranges, start) {
         paths.push(String::new());
     } else {
-        let cursor = types.root(identity.api_version, identity.kind);
+        let cursor = types.root(identity.api_version, identity.kind, Mode::ThreeWay);
         descend(node, cursor, ranges, &FieldPath::default(), &mut paths);
     }
     found.extend(paths.into_iter().map(|path| Spot { resource: resource.clone(), path }));
@@ -124,7 +125,7 @@ fn step<'a>(i: usize, element: NodeRef<'a>, by: &By<'a>) -> Step<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::schema::{Dialect, Inference};
+    use krm_merge::schema::Inference;
 
     #[test]
     fn what_begins_in_a_range_is_named_by_resource_and_keys() {
@@ -132,7 +133,7 @@ mod tests {
         let document = Document::parse(text).expect("valid");
         let of = |needle: &str| {
             let start = text.find(needle).expect("in the text");
-            let types = Types::new([], Inference::On, Dialect::Server);
+            let types = Types::new([], Inference::On);
             let found = spots(&document, std::slice::from_ref(&(start..start + needle.len())), &types);
             found.iter().map(|s| format!("{} {}", s.resource, s.path)).collect::<Vec<_>>().join("; ")
         };

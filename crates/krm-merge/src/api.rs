@@ -11,13 +11,13 @@ use crate::documents::{Item, rewrite};
 use crate::layout;
 use crate::limit::{Budget, Exceeded, Limit};
 use crate::merge::Merging;
+use crate::mode::Mode;
 use crate::package::{Ambiguous, Becomes, Member, members};
-use crate::patch::Reader;
 use crate::path::FieldPath;
 use crate::policy::{Policy, Renames};
 use crate::resource::{Identity, Index, Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
-use crate::schema::{Dialect, Inference, Types};
+use crate::schema::{Inference, Types};
 use crate::sides::Sides;
 use crate::splice;
 use crate::tree::{self, Pick, Taking, Tree, settle};
@@ -171,24 +171,24 @@ pub fn two_way<'a>(source: &'a Package, dest: &'a Package) -> Result<Merged<'a>,
 }
 
 /// Applies a strategic merge patch to dest, as `kubectl patch` does. `types` says which lists merge:
-/// `Types::new([], Inference::Off, Dialect::Patch)` knows the built-in types.
+/// `Types::new([], Inference::Off)` knows the built-in types.
 ///
 /// # Errors
 /// A text that cannot be merged; a patch that is for no resource of dest, or for several.
 ///
 /// # Examples
 /// ```
-/// use krm_merge::schema::{Dialect, Inference, Types};
+/// use krm_merge::schema::{Inference, Types};
 ///
 /// let pod = |containers: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: [{containers}]\n");
 /// let patch = krm_merge::Package::of_text(pod("{name: b, $patch: delete}"))?;
 /// let dest = krm_merge::Package::of_text(pod("{name: a}, {name: b}"))?;
-/// let types = Types::new([], Inference::Off, Dialect::Patch);
+/// let types = Types::new([], Inference::Off);
 /// assert_eq!(krm_merge::strategic(&patch, &dest, &types)?.text()?, pod("{name: a}"));
 /// # Ok::<(), krm_merge::Error>(())
 /// ```
 pub fn strategic<'a>(patch: &'a Package, dest: &'a Package, types: &'a Types<'a>) -> Result<Merged<'a>, Error> {
-    let rules = Rules { types, reader: Reader::Kubectl, policy: Policy::default(), budget: &dest.budget };
+    let rules = Rules { types, mode: Mode::Strategic, policy: Policy::default(), budget: &dest.budget };
     let refuse = |source: &Resource<'a>, _: &Rules<'a>| {
         let named = source.identity.map(|identity| format!("`{identity}`")).unwrap_or_default();
         Err(Error::Partner(format!("a patch must be for a resource of dest, and none is {named}")))
@@ -198,8 +198,8 @@ pub fn strategic<'a>(patch: &'a Package, dest: &'a Package, types: &'a Types<'a>
 
 /// Rules for a merge into dest that know the built-in types.
 fn with_built_in_types(dest: &Package) -> Rules<'_> {
-    static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On, Dialect::Server));
-    Rules { types: &TYPES, reader: Reader::Kyaml, policy: Policy::default(), budget: &dest.budget }
+    static TYPES: LazyLock<Types<'static>> = LazyLock::new(|| Types::new([], Inference::On));
+    Rules { types: &TYPES, mode: Mode::ThreeWay, policy: Policy::default(), budget: &dest.budget }
 }
 
 /// Merges each source into its partner. `alone` says what a source without one gives.

@@ -41,6 +41,7 @@ pub mod child;
 pub mod file_path;
 pub mod host;
 pub mod limit;
+pub mod mode;
 pub mod path;
 pub mod schema;
 pub mod yaml;

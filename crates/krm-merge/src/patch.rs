@@ -12,6 +12,7 @@ use crate::change::{Change, Child, Expects, Inside, Notes, Order, Others, Wants}
 use crate::child::{By, ChildId, Elements, Index, MergeKey, Value, element_key, key_text};
 use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
 use crate::merge::merge;
+use crate::mode::Mode;
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::NewElements;
 use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_kind};
@@ -19,8 +20,6 @@ use crate::tree::{Branch, List, Tree, View};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
 use directive::{DELETE_FROM, Directive, ORDER, OnList, PATCH, RETAIN_KEYS, directive, must_be_list};
-
-pub use directive::Reader;
 
 /// What a patch asks of dest, and what the user should hear of.
 #[derive(Debug)]
@@ -37,20 +36,15 @@ pub struct Lowered<'a> {
 /// # Errors
 /// Each with its place: a repeated key in the patch; a `$patch` whose value is none of `merge`, `replace` and `delete`, or two that
 /// exclude each other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their
-/// `$setElementOrder` leaves out or has in another order; as [`Reader::Kubectl`], an element without the merge key of its list.
-pub fn lower<'a>(
-    patch: NodeRef<'a>,
-    dest: Option<View<'_, 'a>>,
-    cursor: Cursor<'a>,
-    reader: Reader,
-) -> Result<Lowered<'a>, Error> {
-    let mut lowering = Lowering { reader, path: FieldPath::default(), replaced: 0, warnings: Vec::new() };
+/// `$setElementOrder` leaves out or has in another order; in Strategic, an element without the merge key of its list.
+pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<View<'_, 'a>>, cursor: Cursor<'a>) -> Result<Lowered<'a>, Error> {
+    let mut lowering = Lowering { mode: cursor.mode(), path: FieldPath::default(), replaced: 0, warnings: Vec::new() };
     let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
 }
 
 struct Lowering<'a> {
-    reader: Reader,
+    mode: Mode,
     path: FieldPath<'a>,
     /// In how many lists it is that replace dest's.
     replaced: usize,
@@ -142,7 +136,7 @@ impl<'a> Lowering<'a> {
             }
         } else if patch.is_list() {
             self.list(patch, on_list, there, cursor, others)?
-        } else if patch.is_null() && !(self.replaced > 0 && self.reader.keeps_nulls_of_lists()) {
+        } else if patch.is_null() && !(self.replaced > 0 && self.mode.keeps_nulls_of_lists()) {
             self.nothing(there)
         } else {
             Wants::Value(patch)
@@ -170,14 +164,14 @@ impl<'a> Lowering<'a> {
             return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
         }
         let of_dest = fields_of(there, patch);
-        let mut on_lists = self.reader.on_lists(patch)?;
+        let mut on_lists = self.mode.on_lists(patch)?;
         let mut children = Vec::new();
         for (_, key, value) in patch.spelled_out() {
             let name = key.string();
-            if self.reader.is_directive(name) || is_protected(&self.path, name) {
+            if self.mode.is_directive(name) || is_protected(&self.path, name) {
                 continue;
             }
-            if self.reader.misspells(name) {
+            if self.mode.misspells(name) {
                 return Err(key.error(format!(
                     "a directive must be `{PATCH}`, `{RETAIN_KEYS}`, `{ORDER}…` or `{DELETE_FROM}…`, not \"{name}\""
                 )));
@@ -190,7 +184,7 @@ impl<'a> Lowering<'a> {
                 self.path.pop();
                 continue;
             }
-            if self.reader == Reader::Kubectl && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
+            if self.mode == Mode::Strategic && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
                 self.ignore("it is no directive, and is merged as a field", there.and_then(View::like), value);
             }
             let below = cursor.child(name, std::iter::once(View::Node(value)).chain(there));
@@ -230,7 +224,7 @@ impl<'a> Lowering<'a> {
 
     /// Lets only those fields of dest stay that `$retainKeys` names.
     fn retain(&self, patch: NodeRef<'a>, inside: &mut Inside<'a>) -> Result<(), Error> {
-        let retained = patch.fields().find(|(k, _)| self.reader == Reader::Kubectl && k.string() == RETAIN_KEYS);
+        let retained = patch.fields().find(|(k, _)| self.mode == Mode::Strategic && k.string() == RETAIN_KEYS);
         let Some((key, list)) = retained else { return Ok(()) };
         must_be_list(key, list)?;
         if let Some(other) = list.elements().find(|e| e.is_container()) {
@@ -242,7 +236,7 @@ impl<'a> Lowering<'a> {
         let names: HashSet<&str> = list.elements().map(NodeRef::string).collect();
         for (key, value) in patch.fields() {
             let name = key.string();
-            if !names.contains(name) && !value.is_null() && !self.reader.is_directive(name) {
+            if !names.contains(name) && !value.is_null() && !self.mode.is_directive(name) {
                 return Err(key.error(format!("`{RETAIN_KEYS}` must name every field of its map, `{name}`, too")));
             }
         }
@@ -277,11 +271,11 @@ impl<'a> Lowering<'a> {
             Some(Directive::Merge) | None => {}
         }
         let there = there.filter(|there| there.is_list());
-        let of_patch = patch.elements().filter(|e| !self.reader.speaks_of_list(*e)).map(View::Node).collect();
+        let of_patch = patch.elements().filter(|e| !self.mode.speaks_of_list(*e)).map(View::Node).collect();
         let sides: Vec<List<'_, 'a>> = std::iter::once(List::Views(of_patch)).chain(there.map(View::list)).collect();
         let kind = match list_kind(cursor, &sides) {
             Ok(kind) => kind,
-            Err(unkeyed @ Unkeyed::Element(_)) if self.reader == Reader::Kubectl => {
+            Err(unkeyed @ Unkeyed::Element(_)) if self.mode == Mode::Strategic => {
                 let is_patch = list_kind(cursor, &sides[..1]).is_err();
                 return Err(self.unkeyed(patch, &unkeyed, if is_patch { "the patch" } else { "dest" }));
             }
@@ -373,7 +367,7 @@ impl<'a> Lowering<'a> {
             let alike = if is_known { Vec::new() } else { in_dest.alike(key) };
             let key = match fit(*element, &keys, key, &alike, &named) {
                 Fit::Only(key) => key,
-                Fit::Several(open) if self.reader == Reader::Kubectl => {
+                Fit::Several(open) if self.mode == Mode::Strategic => {
                     return Err(element.error(format!(
                         "an element of `{}` must say its merge key `{open}`, for several of dest have the others",
                         self.path
@@ -416,7 +410,7 @@ impl<'a> Lowering<'a> {
                 children.push(Child { id: ChildId::Value(value), node: Some((None, element)), change });
             }
         }
-        let others = if self.reader == Reader::Kubectl { Others::Once } else { Others::Stay };
+        let others = if self.mode == Mode::Strategic { Others::Once } else { Others::Stay };
         Inside { others, ..Inside::of(patch, By::Value, children) }
     }
 
@@ -503,12 +497,12 @@ impl<'a> Lowering<'a> {
     /// A list that replaces dest's: as it stands, unless a directive or a null that clears has to be taken out of it. `by` is the directive
     /// that says so; under `$patch: replace` any further directive in the list is ignored.
     fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>, by: Option<Directive>) -> Result<Wants<'a>, Error> {
-        if !self.reader.must_cut(patch) {
+        if !self.mode.must_cut(patch) {
             return Ok(Wants::Value(patch));
         }
         let mut children = Vec::new();
         for element in patch.elements() {
-            if self.reader.speaks_of_list(element) {
+            if self.mode.speaks_of_list(element) {
                 continue;
             }
             if element.is_map() && directive(element)? == Some(Directive::Delete) {
@@ -520,7 +514,7 @@ impl<'a> Lowering<'a> {
                     self.path
                 )));
             }
-            let mut change = if self.reader.must_cut(element) {
+            let mut change = if self.mode.must_cut(element) {
                 self.replaced += 1;
                 let change = self.node(element, OnList::default(), None, cursor, Others::Go)?;
                 self.replaced -= 1;
@@ -538,7 +532,7 @@ impl<'a> Lowering<'a> {
     fn list_directive(&mut self, list: NodeRef<'a>) -> Result<Option<Directive>, Error> {
         let mut found = None;
         for element in list.elements().filter(|e| e.is_map()) {
-            if !self.reader.speaks_of_list(element) {
+            if !self.mode.speaks_of_list(element) {
                 continue;
             }
             let said = directive(element)?;

@@ -6,7 +6,8 @@ use crate::change::{Change, Wants};
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::{Merged, Merging, merge};
-use crate::patch::{Lowered, Reader, lower};
+use crate::mode::Mode;
+use crate::patch::{Lowered, lower};
 use crate::path::FieldPath;
 use crate::policy::{Policy, Renames};
 use crate::refine::refine;
@@ -22,8 +23,8 @@ use crate::yaml::Error;
 pub struct Rules<'a> {
     /// What is known of types.
     pub types: &'a Types<'a>,
-    /// As whom sources are read.
-    pub reader: Reader,
+    /// How they merge.
+    pub mode: Mode,
     /// What the user chose.
     pub policy: Policy,
     /// What is left for new text.
@@ -43,7 +44,7 @@ impl<'a> Rules<'a> {
     /// What is known of the type of a resource.
     pub fn cursor(&self, resource: &Resource<'_>) -> Cursor<'a> {
         let identity = resource.identity.unwrap_or(Identity { api_version: "", kind: "", namespace: "", name: "" });
-        self.types.root(identity.api_version, identity.kind)
+        self.types.root(identity.api_version, identity.kind, self.mode)
     }
 
     /// Merges a source into a resource, which `about` names, and says what the user should hear of.
@@ -57,7 +58,7 @@ impl<'a> Rules<'a> {
         source: &Resource<'a>,
     ) -> Result<Vec<Warning<'a>>, Box<Unmergeable<'a>>> {
         let dest = resource.tree().and_then(Tree::view);
-        let lowered = lower(source.node, dest, self.cursor(about), self.reader);
+        let lowered = lower(source.node, dest, self.cursor(about));
         let Lowered { mut change, mut warnings } = lowered.map_err(|e| unmergeable(source, e))?;
         if source.target.is_some() {
             change.keep_fields(&IDENTITY);
@@ -97,7 +98,7 @@ impl<'a> Rules<'a> {
     /// # Errors
     /// The source asks for what cannot be.
     pub fn added(&self, source: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
-        let lowered = lower(source.node, None, self.cursor(source), self.reader);
+        let lowered = lower(source.node, None, self.cursor(source));
         self.put(source, lowered.map_err(|e| unmergeable(source, e))?.change)
     }
 

@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
+use crate::mode::Mode;
 use crate::path::ElementKey;
 use crate::tree::{Entry, Tree};
 use crate::yaml::NodeRef;
@@ -74,16 +75,6 @@ impl<'t> Members<'t> {
             None => Self::NamedByType,
         }
     }
-}
-
-/// Whose word counts on a built-in list where Kubernetes says two things.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// The patch strategy, and where there is none the list type: some lists merge as the server merges them.
-    #[default]
-    Server,
-    /// The patch strategy alone: these lists are replaced, as `kubectl patch` does.
-    Patch,
 }
 
 /// Whether the kind of a list of which no schema is known is inferred from its elements.
@@ -148,13 +139,12 @@ pub struct Types<'t> {
     openapi: Models<'t>,
     definitions: HashMap<(String, String), Schema<'t>>,
     inference: Inference,
-    dialect: Dialect,
 }
 
 impl<'t> Types<'t> {
     /// From the user's rules, which come before the built-in types; the later of two rules for one list holds.
-    pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference, dialect: Dialect) -> Self {
-        let mut types = Self { inference, dialect, ..Self::default() };
+    pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference) -> Self {
+        let mut types = Self { inference, ..Self::default() };
         for rule in kustomization().chain(rules) {
             let root = types.rules.entry((rule.api_version, rule.kind)).or_default();
             let end = rule.path.into_iter().fold(root, |node, field| node.fields.entry(field).or_default());
@@ -182,12 +172,13 @@ impl<'t> Types<'t> {
 
     /// Whether anything is known of a type but its metadata.
     pub fn know(&self, api_version: &str, kind: &str) -> bool {
-        let root = self.root(api_version, kind);
+        let root = self.root(api_version, kind, Mode::ThreeWay);
         root.rules.is_some() || root.openapi.is_some() || root.definition.is_some() || root.below.is_some()
     }
 
-    /// The root of a type.
-    pub fn root<'s>(&'s self, api_version: &str, kind: &str) -> Cursor<'s> {
+    /// The root of a type. Where Kubernetes says two things of a built-in list, Strategic replaces it, as `kubectl patch` does by the patch
+    /// strategy alone; the other modes merge it by the list type, as the server does.
+    pub fn root<'s>(&'s self, api_version: &str, kind: &str, mode: Mode) -> Cursor<'s> {
         let below = builtin::root(api_version, kind);
         Cursor {
             rules: of_type(&self.rules, api_version, kind),
@@ -198,9 +189,9 @@ impl<'t> Types<'t> {
             sureness: Sureness::Said,
             metadata: object_meta(),
             inference: self.inference,
-            dialect: self.dialect,
-            // The lists that `Dialect::Server` alone merges are replaced because kubectl replaces them: in its own types, not in the user's.
-            dialect_of_openapi: if below.is_some() { self.dialect } else { Dialect::Server },
+            mode,
+            // The lists that Strategic alone replaces are replaced because kubectl replaces them: in its own types, not in the user's.
+            mode_of_openapi: if below.is_some() { mode } else { Mode::ThreeWay },
         }
     }
 }
@@ -236,8 +227,8 @@ pub struct Cursor<'t> {
     /// At the root of a resource: what is known of `metadata` whatever the type.
     metadata: Option<builtin::FieldRef>,
     inference: Inference,
-    dialect: Dialect,
-    dialect_of_openapi: Dialect,
+    mode: Mode,
+    mode_of_openapi: Mode,
 }
 
 impl<'t> Cursor<'t> {
@@ -252,9 +243,14 @@ impl<'t> Cursor<'t> {
             sureness: Sureness::Said,
             metadata: None,
             inference,
-            dialect: Dialect::default(),
-            dialect_of_openapi: Dialect::default(),
+            mode: Mode::ThreeWay,
+            mode_of_openapi: Mode::ThreeWay,
         }
+    }
+
+    /// The mode in which the resource merges.
+    pub fn mode(self) -> Mode {
+        self.mode
     }
 
     /// A place in a type of which nothing is known, with what the user says of such types.
@@ -302,10 +298,10 @@ impl<'t> Cursor<'t> {
     pub fn is_replaced(self) -> bool {
         let replaces = |f: builtin::FieldRef| f.list().is_none() && f.strategy() == builtin::Strategy::Replace;
         let by_strategy = || self.here.is_some_and(replaces) || self.openapi.is_some_and(Schema::is_replaced);
-        let by_schema = self.openapi.filter(|_| self.dialect_of_openapi == Dialect::Server);
+        let by_schema = self.openapi.filter(|_| self.mode_of_openapi != Mode::Strategic);
         by_schema.is_some_and(Schema::is_atomic_map)
             || self.definition.is_some_and(Schema::is_atomic_map)
-            || self.dialect == Dialect::Patch && by_strategy()
+            || self.mode == Mode::Strategic && by_strategy()
     }
 
     /// Whether a built-in type lies here that has no such list, and nobody else knows of one.
@@ -357,8 +353,8 @@ impl<'t> Cursor<'t> {
     /// What the user, or a schema that was given, says of the list that lies here.
     fn declared(self) -> Option<ListKind<&'t str>> {
         let by_rule = self.rules.and_then(|r| r.list.as_ref()).map(|list| list.with_keys(String::as_str));
-        let by_schema = || self.openapi.and_then(|s| s.list(self.dialect_of_openapi));
-        let by_definition = || self.definition.and_then(|s| s.list(Dialect::Server));
+        let by_schema = || self.openapi.and_then(|s| s.list(self.mode_of_openapi));
+        let by_definition = || self.definition.and_then(|s| s.list(Mode::ThreeWay));
         by_rule.or_else(by_schema).or_else(by_definition)
     }
 
@@ -367,9 +363,9 @@ impl<'t> Cursor<'t> {
             return Some(list);
         }
         let list = self.here?.list()?;
-        let merges = match self.dialect {
-            Dialect::Server => list.in_merge(),
-            Dialect::Patch => list.in_patch(),
+        let merges = match self.mode {
+            Mode::TwoWay | Mode::ThreeWay => list.in_merge(),
+            Mode::Strategic => list.in_patch(),
         };
         Some(match merges {
             builtin::Merges::Atomic => ListKind::Atomic,
@@ -591,10 +587,10 @@ mod tests {
         ];
         let docs = [definition, openapi].map(|text| Document::parse(text).expect("valid"));
         let [definition, openapi] = docs.each_ref().map(|doc| doc.roots().next().expect("root"));
-        let types = Types::new(rules, Inference::On, Dialect::Server).with_definitions([definition]);
+        let types = Types::new(rules, Inference::On).with_definitions([definition]);
         let types = types.with_openapi(openapi).expect("models");
         let path: &[&str] = if kind == "NetworkPolicy" { &["spec", "egress", "ports"] } else { &["spec", "ports"] };
-        let cursor = path.iter().fold(types.root(api_version, kind), |cursor, name| cursor.field(name));
+        let cursor = path.iter().fold(types.root(api_version, kind, Mode::ThreeWay), |cursor, name| cursor.field(name));
         let kind = list_kind(cursor, &[Vec::<NodeRef<'_>>::new()]).expect("a kind");
         let ListKind::Map(keys) = kind else { panic!("{kind:?}") };
         let shown = |key: &MergeKey<'_>| format!("{}={}", key.name, key.default.as_deref().unwrap_or("(none)"));
@@ -642,15 +638,14 @@ mod tests {
         let types = Types::new(
             [rule("spec.a", ListKind::Atomic), rule("spec.a.b", ListKind::Map(vec!["id".to_owned()]))],
             Inference::On,
-            Dialect::Server,
         );
         let doc = Document::parse("[{name: a, id: 1}]").expect("valid");
         let side = [doc.roots().next().expect("root").elements().collect::<Vec<_>>()];
-        let a = types.root("v1", "K").field("spec").field("a");
+        let a = types.root("v1", "K", Mode::ThreeWay).field("spec").field("a");
         assert_eq!(list_kind(a, &side), Ok(ListKind::Atomic));
         assert_eq!(list_kind(a.field("b"), &side), Ok(ListKind::Map(vec!["id".into()])));
         assert_eq!(
-            list_kind(types.root("v2", "K").field("spec").field("a"), &side),
+            list_kind(types.root("v2", "K", Mode::ThreeWay).field("spec").field("a"), &side),
             Ok(ListKind::Map(vec!["name".into()]))
         );
         let doc = Document::parse("[{name: a}]").expect("valid");

@@ -14,11 +14,11 @@ use anyhow::{Context, Result};
 use krm_merge::alias;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
-use krm_merge::patch::Reader;
+use krm_merge::mode::Mode;
 use krm_merge::policy::Policy;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::rules::Rules;
-use krm_merge::schema::{Dialect, Inference, Types};
+use krm_merge::schema::{Inference, Types};
 use krm_merge::shown;
 use krm_merge::sides::Sides;
 use krm_merge::yaml::{Document, NodeRef};
@@ -55,10 +55,10 @@ pub fn drive(args: &GitDriver) -> Result<End> {
         return by_line(args);
     };
     let resources = Sides { original, updated, dest };
-    let types = Types::new([], Inference::On, Dialect::Server).with_definitions(definitions(&resources));
+    let types = Types::new([], Inference::On).with_definitions(definitions(&resources));
     let input = documents.iter().map(|(_, document)| document.source().len()).sum();
     let budget = Budget::new(Limit::default().with_input(input));
-    let rules = Rules { types: &types, reader: Reader::Kyaml, policy: Policy::default(), budget: &budget };
+    let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
     let Some(merge) = Merge::of(documents, &resources, rules) else { return by_line(args) };
     let labels = Sides {
         original: label("original", "%S", &args.original_label),

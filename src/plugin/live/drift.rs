@@ -6,6 +6,7 @@
 use anyhow::{Result, anyhow};
 use krm_merge::change::{Change, Expects, Wants};
 use krm_merge::diff::diff;
+use krm_merge::mode::Mode;
 use krm_merge::path::FieldPath;
 use krm_merge::policy::Renames;
 use krm_merge::resource::{Origin, Resource};
@@ -36,7 +37,7 @@ pub fn drifts(original: &str, live: &str, types: &Types) -> Result<Vec<Drift>> {
     let documents = [Document::parse(original)?, Document::parse(live)?];
     let [Some(original), Some(live)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(Vec::new()) };
     let Some(identity) = Resource::read(live, Origin::Item(0)).identity else { return Ok(Vec::new()) };
-    let cursor = types.root(identity.api_version, identity.kind);
+    let cursor = types.root(identity.api_version, identity.kind, Mode::ThreeWay);
     let found = diff(Some(original), live, None, cursor, Renames::Ignore).map_err(|e| anyhow!("{e}"))?;
     let mut drifts = Vec::new();
     if let Some(change) = &found.change {
@@ -109,13 +110,13 @@ pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use krm_merge::schema::{Dialect, Inference};
+    use krm_merge::schema::Inference;
 
     #[test]
     fn what_was_applied_and_is_otherwise_now_is_drift() {
         let applied = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3, paused: true, template: {spec: {containers: [{name: app, image: a}], tolerations: [{key: x}]}}}\n";
         let live = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, labels: {x: y}}\nspec: {replicas: 5, revisionHistoryLimit: 10, template: {spec: {containers: [{name: app, image: b, imagePullPolicy: Always}, {name: injected}], tolerations: [{key: x, operator: Equal}]}}}\n";
-        let types = Types::new([], Inference::On, Dialect::Server);
+        let types = Types::new([], Inference::On);
         let found = drifts(applied, live, &types).expect("compared");
         let found: Vec<(&str, String)> = found
             .iter()

@@ -8,6 +8,7 @@ use anyhow::Result;
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use krm_merge::child::element_key;
+use krm_merge::mode::Mode;
 use krm_merge::schema::{Cursor, ListKind, Types, list_kind};
 use krm_merge::yaml::{Document, NodeRef};
 use serde_json::{Map, Value};
@@ -173,7 +174,7 @@ fn micros(value: &Value) -> Option<i64> {
 pub fn spelled(object: &Object, other: &Object, like: Like, types: &Types<'_>, known: Known<'_>) -> Result<Object> {
     let documents = [Document::parse(object.yaml())?, Document::parse(other.yaml())?];
     let [Some(mine), Some(theirs)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(object.clone()) };
-    let cursor = types.root(other.api_version(), other.kind());
+    let cursor = types.root(other.api_version(), other.kind(), Mode::ThreeWay);
     Ok(Object::live(node(mine, theirs, like, cursor, known)?))
 }
 
@@ -235,7 +236,11 @@ pub fn without_nulls(live: &Object, said: &Object, types: &Types<'_>) -> Result<
     let [Some(live_root), Some(said_root)] = documents.each_ref().map(|d| d.roots().next()) else {
         return Ok(live.clone());
     };
-    Ok(Object::live(node_without_nulls(live_root, said_root, types.root(live.api_version(), live.kind()))?))
+    Ok(Object::live(node_without_nulls(
+        live_root,
+        said_root,
+        types.root(live.api_version(), live.kind(), Mode::ThreeWay),
+    )?))
 }
 
 fn node_without_nulls<'a>(live: NodeRef<'a>, said: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Value> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use krm_merge::schema::{Dialect, Inference, Types};
+use krm_merge::schema::{Inference, Types};
 use krm_merge::yaml::Document;
 
 use super::marked::{Answer, Marked};
@@ -18,7 +18,7 @@ pub fn about(marked: &Marked<'_>, number: usize) -> Option<String> {
         let around = around(&text, &range);
         let document = Document::parse(&text[around.clone()]).ok()?;
         let range = range.start - around.start..range.end - around.start;
-        listed(&spots(&document, &[range], &Types::new([], Inference::On, Dialect::Server)))
+        listed(&spots(&document, &[range], &Types::new([], Inference::On)))
     })
 }
 

@@ -3,8 +3,9 @@
 use super::diff;
 use crate::limit::Budget;
 use crate::merge::merge;
+use crate::mode::Mode;
 use crate::policy::{NewElements, OnConflict, Renames, Settled};
-use crate::schema::{Dialect, Inference, Types};
+use crate::schema::{Inference, Types};
 use crate::splice;
 use crate::tree::{Tree, settle};
 use crate::yaml::{Document, NodeRef};
@@ -17,9 +18,10 @@ fn json(node: NodeRef<'_>) -> String {
 fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Settled)>) {
     let documents = sides.map(|text| Document::parse(text.to_owned()).unwrap_or_else(|e| panic!("{e}\n{text}")));
     let [original, updated, dest] = documents.each_ref().map(|d| d.roots().next().expect("a root"));
-    let types = Types::new([], Inference::On, Dialect::Server);
-    let change =
-        diff(Some(original), updated, Some(dest), types.root("", ""), Renames::Follow).expect("a change").change;
+    let types = Types::new([], Inference::On);
+    let change = diff(Some(original), updated, Some(dest), types.root("", "", Mode::ThreeWay), Renames::Follow)
+        .expect("a change")
+        .change;
     let Some(change) = change else { return (sides[2].to_owned(), Vec::new()) };
     let tree = merge(Some(Tree::Node(dest)), &change, NewElements::Append).expect("a tree").tree;
     let mut conflicts = Vec::new();

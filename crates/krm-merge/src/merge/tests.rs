@@ -11,9 +11,10 @@ use super::merge;
 use crate::change::Change;
 use crate::diff::diff;
 use crate::limit::Budget;
-use crate::patch::{Reader, lower};
+use crate::mode::Mode;
+use crate::patch::lower;
 use crate::policy::{NewElements, Renames};
-use crate::schema::{Dialect, Inference, Types};
+use crate::schema::{Inference, Types};
 use crate::splice;
 use crate::tree::{Pick, Tree, settle};
 use crate::yaml::{Document, NodeRef};
@@ -106,8 +107,8 @@ impl<'v> Case<'v> {
     fn merged_into(self, dest: &str, pick: Pick) -> Outcome {
         let [original, updated, dest] = [&self.original.text, &self.updated.text, dest].map(parsed);
         let [original, updated, dest] = [&original, &updated, &dest].map(root);
-        let types = Types::new([], Inference::On, Dialect::Server);
-        let change = diff(Some(original), updated, Some(dest), types.root("", ""), Renames::Follow)
+        let types = Types::new([], Inference::On);
+        let change = diff(Some(original), updated, Some(dest), types.root("", "", Mode::ThreeWay), Renames::Follow)
             .expect("no key twice")
             .change;
         let (text, conflicts) = applied(dest, change.as_ref(), pick);
@@ -315,7 +316,7 @@ fn patches() -> Vec<Value> {
 #[test]
 fn a_two_way_merge_is_rfc_7396_where_every_list_is_atomic_and_again_changes_nothing() {
     let universe = patches();
-    let types = Types::new([], Inference::Off, Dialect::Server);
+    let types = Types::new([], Inference::Off);
     let texts: Vec<String> = universe.iter().map(text).collect();
     let documents: Vec<Document<'_>> = texts.iter().map(|text| parsed(text)).collect();
     let merged = |dest: NodeRef<'_>, source: &Document<'_>| {
@@ -324,7 +325,7 @@ fn a_two_way_merge_is_rfc_7396_where_every_list_is_atomic_and_again_changes_noth
         let [dest, source] = [dest, source].map(parsed);
         let (dest, source) = (root(&dest), root(&source));
         let there = Tree::Node(dest);
-        let lowered = lower(source, there.view(), types.root("", ""), Reader::Kyaml).expect("no directive");
+        let lowered = lower(source, there.view(), types.root("", "", Mode::ThreeWay)).expect("no directive");
         applied(dest, Some(&lowered.change), Pick::Updated).0
     };
     for (dest, of_dest) in universe.iter().zip(&documents) {

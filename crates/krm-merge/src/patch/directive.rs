@@ -3,6 +3,7 @@
 //! Which of them count, and what they speak of, is the whole difference between kyaml and kubectl as readers of a patch; what they
 //! ask for is the same.
 
+use crate::mode::Mode;
 use crate::yaml::{Error, NodeRef};
 
 /// The directive that says how a map, or as an element of a list the list, is patched.
@@ -14,22 +15,18 @@ pub(super) const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 /// What the name of the directive begins with that gives a list its order; the field's name follows.
 pub(super) const ORDER: &str = "$setElementOrder/";
 
-/// As whom a patch is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// As kyaml reads a source: `$patch` is the only directive, and it speaks of a list where it stands alone in an element. Nulls in a list
-    /// that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
-    Kyaml,
-    /// As kubectl reads a strategic merge patch: all four directives count, and an element with `$patch: replace` speaks of its list whatever
-    /// else it holds. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
-    Kubectl,
-}
-
-impl Reader {
+/// How a mode reads a source.
+///
+/// Strategic reads it as kubectl reads a patch: all four directives count, and an element with `$patch: replace` speaks of its list whatever
+/// else it holds. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
+///
+/// The other modes read it as kyaml does: `$patch` is the only directive, and it speaks of a list where it stands alone in an element. Nulls in
+/// a list that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
+impl Mode {
     /// Whether a field is a directive and no data.
     pub(super) fn is_directive(self, name: &str) -> bool {
         name == PATCH
-            || self == Self::Kubectl
+            || self == Self::Strategic
                 && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER))
     }
 
@@ -37,13 +34,13 @@ impl Reader {
     pub(super) fn misspells(self, name: &str) -> bool {
         let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
         let is_meant = |begin: &&str| name.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
-        self == Self::Kubectl && name.starts_with('$') && !self.is_directive(name) && begins.iter().any(is_meant)
+        self == Self::Strategic && name.starts_with('$') && !self.is_directive(name) && begins.iter().any(is_meant)
     }
 
     /// What `$setElementOrder` and `$deleteFromPrimitiveList` in a map say, by field.
     pub(super) fn on_lists<'a>(self, map: NodeRef<'a>) -> Result<Vec<(&'a str, OnList<'a>)>, Error> {
         let mut found: Vec<(&'a str, OnList<'a>)> = Vec::new();
-        if self == Self::Kyaml {
+        if self != Self::Strategic {
             return Ok(found);
         }
         for (key, value) in map.fields() {
@@ -69,18 +66,16 @@ impl Reader {
 
     /// Whether nulls in a list that is replaced are values.
     pub(super) fn keeps_nulls_of_lists(self) -> bool {
-        self == Self::Kyaml
+        self != Self::Strategic
     }
 
     /// Whether a list that is replaced cannot be taken as it stands.
     pub(super) fn must_cut(self, node: NodeRef<'_>) -> bool {
-        fn any(node: NodeRef<'_>, reader: Reader) -> bool {
+        fn any(node: NodeRef<'_>, mode: Mode) -> bool {
             let cut = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
-                reader.is_directive(key.string())
-                    || !reader.keeps_nulls_of_lists() && value.is_null()
-                    || any(value, reader)
+                mode.is_directive(key.string()) || !mode.keeps_nulls_of_lists() && value.is_null() || any(value, mode)
             };
-            node.fields().any(cut) || node.elements().any(|e| any(e, reader))
+            node.fields().any(cut) || node.elements().any(|e| any(e, mode))
         }
         let may = node.text().contains('$') || !self.keeps_nulls_of_lists() && node.has_nulls() || node.has_aliases();
         may && any(node, self)
@@ -92,9 +87,9 @@ impl Reader {
         let is_alone = element.fields().nth(1).is_none();
         match self {
             // Source: kyaml's `determineSequenceNodePatchStrategy`.
-            Self::Kyaml => is_alone,
+            Self::TwoWay | Self::ThreeWay => is_alone,
             // Source: apimachinery's `mergeSliceWithSpecialElements`.
-            Self::Kubectl => said.string() == "replace" || said.string() == "merge" && is_alone,
+            Self::Strategic => said.string() == "replace" || said.string() == "merge" && is_alone,
         }
     }
 }

@@ -28,7 +28,8 @@ pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<
 #[cfg(test)]
 mod tests {
     use crate::child::MergeKey;
-    use crate::schema::{Dialect, Inference, ListKind, Types, list_kind};
+    use crate::mode::Mode;
+    use crate::schema::{Inference, ListKind, Types, list_kind};
     use crate::yaml::Document;
 
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
@@ -78,10 +79,10 @@ spec:
     fn a_definition_names_the_keys_of_its_lists() {
         let doc = Document::parse(DEFINITION).expect("valid");
         let definition = doc.roots().next().expect("root");
-        let types = Types::new([], Inference::On, Dialect::Server).with_definitions([definition]);
+        let types = Types::new([], Inference::On).with_definitions([definition]);
         let named = Document::parse("[{name: a, host: x, id: 1}]").expect("valid");
         let side = [named.roots().next().expect("root").elements().collect::<Vec<_>>()];
-        let spec = types.root("example.com/v1", "Gateway").field("spec");
+        let spec = types.root("example.com/v1", "Gateway", Mode::ThreeWay).field("spec");
         let kind = |cursor| list_kind(cursor, &side);
         assert_eq!(
             kind(spec.field("servers")),
@@ -98,7 +99,7 @@ spec:
         let scalars = [Vec::<crate::yaml::NodeRef<'_>>::new()];
         assert_eq!(list_kind(finalizers, &scalars), Ok(ListKind::Set), "an embedded resource has an ObjectMeta");
         assert_eq!(list_kind(spec.field("servers").field("hosts"), &scalars), Ok(ListKind::Set));
-        let other = types.root("example.com/v1alpha1", "Gateway").field("spec").field("servers");
+        let other = types.root("example.com/v1alpha1", "Gateway", Mode::ThreeWay).field("spec").field("servers");
         assert_eq!(kind(other), Ok(ListKind::Map(vec!["name".into()])), "a version that is not served says nothing");
     }
 }

@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Dialect, ListKind, Members, merge_keys};
+use super::{ListKind, Members, merge_keys};
 use crate::child::key_text;
+use crate::mode::Mode;
 use crate::yaml::NodeRef;
 
 /// The models of an OpenAPI document, by name, and the types of resources among them.
@@ -106,7 +107,7 @@ impl<'t> Schema<'t> {
     }
 
     /// How the list merges that the schema is of; `None` where it isn't of one. A list of which nothing more is said is replaced.
-    pub(super) fn list(self, dialect: Dialect) -> Option<ListKind<&'t str>> {
+    pub(super) fn list(self, mode: Mode) -> Option<ListKind<&'t str>> {
         let text = |key| self.said(key).and_then(NodeRef::as_str);
         let list_type = text("x-kubernetes-list-type");
         let is_list = self.is_list();
@@ -121,7 +122,7 @@ impl<'t> Schema<'t> {
                 None => None,
             };
         }
-        let kind = match list_type.filter(|_| dialect == Dialect::Server) {
+        let kind = match list_type.filter(|_| mode != Mode::Strategic) {
             Some("map") if !map_keys.is_empty() => ListKind::Map(map_keys),
             Some("set") => ListKind::Set,
             _ => ListKind::Atomic,
@@ -233,9 +234,9 @@ definitions:
 
     fn kind(path: &str) -> String {
         let doc = Document::parse(DOCUMENT).expect("valid");
-        let types = Types::new([], Inference::Off, Dialect::Patch);
+        let types = Types::new([], Inference::Off);
         let types = types.with_openapi(doc.roots().next().expect("a root")).expect("models");
-        let root = types.root("example.com/v1", "Node");
+        let root = types.root("example.com/v1", "Node", Mode::Strategic);
         let cursor = path.split('.').fold(root, |cursor, field| cursor.field(field));
         let kind = match list_kind(cursor, &[Vec::<crate::yaml::NodeRef<'_>>::new()]) {
             Ok(ListKind::Map(keys)) => keys.iter().map(|k| k.name).collect::<Vec<_>>().join("+"),
@@ -282,9 +283,9 @@ definitions:
             "other: {$ref: \"#/definitions/example.Other\"}",
         );
         let doc = Document::parse(text).expect("valid");
-        let types = Types::new([], Inference::Off, Dialect::Patch);
+        let types = Types::new([], Inference::Off);
         let types = types.with_openapi(doc.roots().next().expect("a root")).expect("models");
-        let root = types.root("example.com/v1", "Node");
+        let root = types.root("example.com/v1", "Node", Mode::Strategic);
         let required = |name: &str| root.field("children").field(name).required().collect::<Vec<_>>().join(" ");
         assert_eq!([required("plain"), required("other"), required("circle")], ["id at", "a b", ""]);
     }

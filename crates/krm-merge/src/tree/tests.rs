@@ -5,9 +5,10 @@ use crate::change::{Change, Wants};
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::{Merging, merge};
-use crate::patch::{Reader, lower};
+use crate::mode::Mode;
+use crate::patch::lower;
 use crate::policy::{NewElements, Renames};
-use crate::schema::{Dialect, Inference, Types};
+use crate::schema::{Inference, Types};
 use crate::splice;
 use crate::yaml::Document;
 
@@ -21,11 +22,11 @@ fn parsed(text: &str) -> Document<'static> {
 
 /// The text of dest with sources merged into it, each into the tree that the one before it left.
 fn in_turn(dest: &str, sources: &[&str]) -> String {
-    let types = Types::new([], Inference::On, Dialect::Server);
+    let types = Types::new([], Inference::On);
     let (doc, sources) = (parsed(dest), sources.iter().map(|s| parsed(s)).collect::<Vec<_>>());
     let mut tree = Tree::Node(root(&doc));
     for source in &sources {
-        let change = lower(root(source), tree.view(), types.root("", ""), Reader::Kyaml).expect("a change").change;
+        let change = lower(root(source), tree.view(), types.root("", "", Mode::ThreeWay)).expect("a change").change;
         tree = merge(Some(tree), &change, NewElements::Append).expect("a tree").tree.expect("a resource");
     }
     let edits = splice::edits(root(&doc), &tree, &Budget::default()).expect("within the limit");
@@ -50,13 +51,13 @@ fn a_second_source_goes_on_from_the_tree_of_the_first() {
 
 #[test]
 fn what_is_looked_up_stays_known_where_nothing_changes() {
-    let types = Types::new([], Inference::On, Dialect::Server);
+    let types = Types::new([], Inference::On);
     let dest = parsed("l:\n- {name: a, v: 1}\n- {name: b, v: 2}\n");
     let source = parsed("l: [{name: b, v: 2}]\n");
     let mut merging = Merging::of(Some(Tree::Node(root(&dest))));
     for _ in 0..200 {
         let there = merging.tree().and_then(Tree::view);
-        let change = lower(root(&source), there, types.root("", ""), Reader::Kyaml).expect("a change").change;
+        let change = lower(root(&source), there, types.root("", "", Mode::ThreeWay)).expect("a change").change;
         merging.apply(FieldPath::default(), &change, NewElements::Append).expect("a tree");
     }
     let list = merging.tree().and_then(Tree::view).and_then(|root| root.field("l")).map(View::list);
@@ -118,9 +119,15 @@ fn one_tree_is_settled_for_each_side() {
 #[test]
 fn the_comments_of_a_conflict_are_those_of_the_side_that_wins() {
     let [dest, original, updated] = ["# ours\na: 1 # own\n", "a: 0 # was\n", "# theirs\na: 2\n"].map(parsed);
-    let types = Types::new([], Inference::On, Dialect::Server);
-    let found = diff(Some(root(&original)), root(&updated), Some(root(&dest)), types.root("", ""), Renames::Ignore)
-        .expect("a change");
+    let types = Types::new([], Inference::On);
+    let found = diff(
+        Some(root(&original)),
+        root(&updated),
+        Some(root(&dest)),
+        types.root("", "", Mode::ThreeWay),
+        Renames::Ignore,
+    )
+    .expect("a change");
     let change = found.change.expect("a change");
     let merged = merge(Some(Tree::Node(root(&dest))), &change, NewElements::Append).expect("a tree");
     let tree = merged.tree.expect("a resource");
@@ -137,8 +144,8 @@ fn the_comments_of_a_conflict_are_those_of_the_side_that_wins() {
 fn a_change_of_a_conflict_is_made_on_both_sides() {
     let [dest, original, updated, more] = ["a: 1\n", "a: 0\n", "a: 2\n", "a: 3\n"].map(parsed);
     let tree = conflict(root(&dest), [root(&original), root(&updated)]);
-    let types = Types::new([], Inference::On, Dialect::Server);
-    let change = lower(root(&more), None, types.root("", ""), Reader::Kyaml).expect("a change").change;
+    let types = Types::new([], Inference::On);
+    let change = lower(root(&more), None, types.root("", "", Mode::ThreeWay)).expect("a change").change;
     assert!(matches!(change, Change { wants: Wants::Inside(_), .. }));
     let tree = merge(Some(tree), &change, NewElements::Append).expect("a tree").tree.expect("a resource");
     for pick in [Pick::Dest, Pick::Updated] {

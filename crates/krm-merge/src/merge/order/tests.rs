@@ -3,9 +3,10 @@
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::merge;
-use crate::patch::{Reader, lower};
+use crate::mode::Mode;
+use crate::patch::lower;
 use crate::policy::{NewElements, Renames};
-use crate::schema::{Dialect, Inference, Types};
+use crate::schema::{Inference, Types};
 use crate::splice;
 use crate::tree::{Pick, Taking, Tree, settle};
 use crate::yaml::{Document, NodeRef};
@@ -54,9 +55,10 @@ fn written<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> String {
 fn three_way(kind: Kind, sides: [&str; 3], pick: Pick, new: NewElements) -> (String, String) {
     let documents = sides.map(|letters| kind.document(letters));
     let [original, updated, dest] = documents.each_ref().map(root);
-    let types = Types::new([], Inference::On, Dialect::Server);
-    let change =
-        diff(Some(original), updated, Some(dest), types.root("", ""), Renames::Follow).expect("a change").change;
+    let types = Types::new([], Inference::On);
+    let change = diff(Some(original), updated, Some(dest), types.root("", "", Mode::ThreeWay), Renames::Follow)
+        .expect("a change")
+        .change;
     let Some(change) = change else { return (sides[2].to_owned(), String::new()) };
     let tree = merge(Some(Tree::Node(dest)), &change, new).expect("a tree").tree.expect("a resource");
     let mut moved = String::new();
@@ -173,9 +175,9 @@ fn elements_of_a_patch_stand_behind_dest_s_or_first() {
     ] {
         for (new, want) in [(NewElements::Append, appended), (NewElements::Prepend, prepended)] {
             let [dest, patch] = [dest, patch].map(|letters| Kind::Keyed.document(letters));
-            let types = Types::new([], Inference::On, Dialect::Server);
+            let types = Types::new([], Inference::On);
             let (tree, patch) = (Tree::Node(root(&dest)), root(&patch));
-            let change = lower(patch, tree.view(), types.root("", ""), Reader::Kyaml).expect("a change").change;
+            let change = lower(patch, tree.view(), types.root("", "", Mode::ThreeWay)).expect("a change").change;
             let tree = merge(Some(tree), &change, new).expect("a tree").tree.expect("a resource");
             assert_eq!(Kind::Keyed.letters(&written(root(&dest), &tree)), want, "{}", patch.document().source());
         }
