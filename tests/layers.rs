@@ -92,3 +92,14 @@ fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
         assert!(!splicer.contains(word), "splice must not know {word}");
     }
 }
+
+#[test]
+fn the_engine_publishes_its_api_alone() {
+    let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(ENGINE).join("lib.rs")).expect("lib.rs");
+    let lines: Vec<&str> = lib.lines().collect();
+    let modules: Vec<usize> = (0..lines.len()).filter(|i| lines[*i].starts_with("pub mod ")).collect();
+    assert!(modules.len() > 20);
+    for at in modules {
+        assert_eq!(lines[at - 1], "#[doc(hidden)]", "{}", lines[at]);
+    }
+}

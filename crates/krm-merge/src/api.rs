@@ -122,8 +122,7 @@ impl From<Box<Unmergeable<'_>>> for Error {
 ///
 /// # Examples
 /// ```
-/// use krm_merge::{Package, three_way};
-/// use krm_merge::tree::Pick;
+/// use krm_merge::{Package, Pick, three_way};
 ///
 /// let map = |size: u32, color: &str| {
 ///     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  size: '{size}' # big\n  color: {color}\n")
@@ -178,7 +177,7 @@ pub fn two_way<'a>(source: &'a Package, dest: &'a Package) -> Result<Merged<'a>,
 ///
 /// # Examples
 /// ```
-/// use krm_merge::schema::{Inference, Types};
+/// use krm_merge::{Inference, Types};
 ///
 /// let pod = |containers: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: [{containers}]\n");
 /// let patch = krm_merge::Package::of_text(pod("{name: b, $patch: delete}"))?;

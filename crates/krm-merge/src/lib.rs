@@ -1,53 +1,93 @@
 //! Merges Kubernetes resources, two-way, three-way or by strategic merge patch, and leaves every byte that the merge does not change.
 //!
-//! One idea carries it: a patch is a difference. Each mode lowers its inputs to a [`change::Change`]; one walker that knows no mode applies
-//! it to dest and answers with a [`tree::Tree`]; one splicer writes the tree into dest's own text. What a change does not name is not
+//! [`three_way`], [`two_way`] and [`strategic`] merge texts and packages. [`Merged`] has the result and its conflicts; a program decides each
+//! conflict, and asks for the texts.
+//!
+//! One idea carries it: a patch is a difference. Each mode lowers its inputs to a `Change`; one walker that knows no mode applies
+//! it to dest and answers with a `Tree`; one splicer writes the tree into dest's own text. What a change does not name is not
 //! visited, let alone printed again.
 //!
-//! [`three_way`], [`two_way`] and [`strategic`] merge whole texts and packages. What they are made of, in reading order, from the whole down
-//! to the bytes:
+//! What is not shown here is public for the function and the plugin alone, which are hosts with annotations, results and files of their own. It
+//! may change in any version. In reading order, from the whole down to the bytes:
 
 mod api;
 
+pub use api::{Conflict, Error, Merged, Package, strategic, three_way, two_way};
+pub use limit::Exceeded;
+pub use package::Ambiguous;
+pub use resource::Identity;
+pub use schema::{Inference, ListKind, ListRule, NoTypes, Types};
+pub use tree::Pick;
+pub use yaml::{Document, Error as YamlError, NodeRef, Position};
+
+#[doc(hidden)]
 pub mod package;
 
+#[doc(hidden)]
 pub mod rules;
 
+#[doc(hidden)]
 pub mod layout;
+#[doc(hidden)]
 pub mod transport;
 
+#[doc(hidden)]
 pub mod resource;
 
+#[doc(hidden)]
 pub mod refine;
+#[doc(hidden)]
 pub mod stump;
 
+#[doc(hidden)]
 pub mod diff;
+#[doc(hidden)]
 pub mod patch;
 
+#[doc(hidden)]
 pub mod change;
+#[doc(hidden)]
 pub mod merge;
+#[doc(hidden)]
 pub mod policy;
+#[doc(hidden)]
 pub mod review;
+#[doc(hidden)]
 pub mod warning;
 
+#[doc(hidden)]
 pub mod alias;
+#[doc(hidden)]
 pub mod documents;
+#[doc(hidden)]
 pub mod edits;
+#[doc(hidden)]
 pub mod list;
+#[doc(hidden)]
 pub mod splice;
+#[doc(hidden)]
 pub mod tree;
 
+#[doc(hidden)]
 pub mod child;
+#[doc(hidden)]
 pub mod file_path;
+#[doc(hidden)]
 pub mod host;
+#[doc(hidden)]
 pub mod limit;
+#[doc(hidden)]
 pub mod mode;
+#[doc(hidden)]
 pub mod path;
+#[doc(hidden)]
 pub mod schema;
+#[doc(hidden)]
 pub mod yaml;
 
+#[doc(hidden)]
 pub mod leaves;
+#[doc(hidden)]
 pub mod shown;
+#[doc(hidden)]
 pub mod sides;
-
-pub use api::{Conflict, Error, Merged, Package, strategic, three_way, two_way};
