@@ -8,6 +8,7 @@
 mod block_scalar;
 
 mod error;
+mod fast;
 mod line;
 mod node;
 mod parse;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::error::{Error, Position};
-use super::line::line_start;
+use super::line::{line_end, line_start};
 use super::scalar::Scalar;
 
 /// The kinds of node.
@@ -48,7 +48,7 @@ pub enum Style {
 pub(super) const NONE: u32 = u32::MAX;
 
 /// One node of the arena. Offsets are bytes of the source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     /// The first byte of the content: behind anchor and tag; the `|` of a block scalar; the first key of a block map.
     pub start: u32,
@@ -65,7 +65,7 @@ pub(super) struct Node {
 }
 
 /// An anchor or a tag in front of a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Props {
     pub node: u32,
     pub start: u32,
@@ -96,6 +96,37 @@ pub struct Document<'s> {
     pub(super) line_break: &'static str,
     /// The scalars that are null, in order.
     pub(super) nulls: Vec<u32>,
+}
+
+/// The line break that ends the first line.
+fn line_break(text: &str) -> &'static str {
+    match text.as_bytes().get(line_end(text, 0)..) {
+        Some([b'\r', b'\n', ..]) => "\r\n",
+        Some([b'\r', ..]) => "\r",
+        _ => "\n",
+    }
+}
+
+impl Document<'static> {
+    /// The document for a text that nothing was read of, without the text.
+    pub(super) fn empty(text: &str) -> Self {
+        Self {
+            source: Cow::Borrowed(""),
+            // Manifests have a node in about 14 bytes; what is not used is never touched.
+            nodes: Vec::with_capacity(text.len() / 14 + 1),
+            roots: Vec::new(),
+            comments: Vec::new(),
+            props: Vec::new(),
+            aliases: Vec::new(),
+            aliases_by_target: OnceLock::new(),
+            decoded: Vec::new(),
+            blocks: Vec::new(),
+            buffer: String::new(),
+            has_merges: false,
+            line_break: line_break(text),
+            nulls: Vec::new(),
+        }
+    }
 }
 
 impl<'s> Document<'s> {

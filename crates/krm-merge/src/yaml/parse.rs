@@ -1,5 +1,7 @@
 //! From granit-parser's events to the arena of [`Document`]; the places where the two disagree are mended here.
 //!
+//! `fast.rs` is asked first. What it does not take is read here from its beginning, or item by item of a list.
+//!
 //! What is mended, each with a test below: the span of a block scalar has no header and runs into the next line; an
 //! absent value lies before its colon; a block ends at the next token, behind comments that are not its own; a comment on
 //! the header line of a block scalar comes late; a block scalar that ends with the text has no final line break.
@@ -7,13 +9,13 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 
 use super::block_scalar::BlockScalar;
 use super::error::Error;
-use super::line::line_end;
+use super::fast;
 use super::node::{Document, Kind, NONE, Node, Props, Style};
 
 /// The deepest nesting of maps and lists. Real manifests stay below 50; the functions that walk a tree recurse, and fit with this into a
@@ -25,8 +27,8 @@ const MAX_EXPANDED: usize = 1_000_000;
 
 /// Where granit saw something, and the tag in front of it.
 struct Token<'t> {
-    range: std::ops::Range<usize>,
-    tag: Option<(&'t Tag, std::ops::Range<usize>)>,
+    range: Range<usize>,
+    tag: Option<(&'t Tag, Range<usize>)>,
 }
 
 /// A container whose end has not come yet.
@@ -47,8 +49,8 @@ struct Anchor {
     closed: bool,
 }
 
-struct Builder<'s> {
-    doc: Document<'s>,
+struct Builder<'d> {
+    doc: &'d mut Document<'static>,
     open: Vec<Open>,
     anchors: HashMap<usize, Anchor>,
     /// The end of the last token: what comes next lies behind it.
@@ -70,47 +72,99 @@ pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
     if source.len() >= NONE as usize {
         return Err(Error::at("", 0, "the text must be smaller than 4 GiB"));
     }
+    let mut doc = fast::parse(&source).map_or_else(|| library(&source), Ok)?;
+    doc.source = source;
+    Ok(doc)
+}
+
+/// The arena of a text, without its source.
+pub(super) fn library(text: &str) -> Result<Document<'static>, Error> {
+    let mut doc = Document::empty(text);
+    let mut builder = Builder { doc: &mut doc, open: Vec::new(), anchors: HashMap::new(), cursor: 0, expanded: 0 };
+    for event in events(text, 0..text.len()) {
+        let (event, range, tag) = event?;
+        builder.event(text, event, range, tag)?;
+    }
+    sort_comments(&mut doc, 0);
+    Ok(doc)
+}
+
+/// A block list that was read up to the item that comes next.
+pub(super) struct Around {
+    /// The node of the list.
+    pub list: u32,
+    /// How many maps and lists are open, the list among them.
+    pub depth: usize,
+    /// How many values the aliases before stand for.
+    pub expanded: usize,
+}
+
+/// What is behind an item.
+pub(super) struct Behind {
+    /// The end of its last token.
+    pub cursor: usize,
+    /// How many values all aliases up to here stand for.
+    pub expanded: usize,
+}
+
+/// Appends the next item of a list, which is a part of the text that begins with the line of its dash. `None` where this part does not
+/// stand for itself; the arena may have some of it then.
+pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, around: &Around) -> Option<Behind> {
+    let Around { list, depth, expanded } = *around;
+    let (first_comment, is_first) = (doc.comments.len(), list as usize + 1 == doc.nodes.len());
+    let dash = skip(text.as_bytes(), part.start, b"");
+    let open = |_| Open { node: list, children: 0, anchor: 0, expanded: 1, height: 0 };
     let mut builder = Builder {
-        doc: Document {
-            source: Cow::Borrowed(""),
-            // Manifests have a node in about 14 bytes; what is not used is never touched.
-            nodes: Vec::with_capacity(source.len() / 14 + 1),
-            roots: Vec::new(),
-            comments: Vec::new(),
-            props: Vec::new(),
-            aliases: Vec::new(),
-            aliases_by_target: OnceLock::new(),
-            decoded: Vec::new(),
-            blocks: Vec::new(),
-            buffer: String::new(),
-            has_merges: false,
-            line_break: line_break(&source),
-            nulls: Vec::new(),
-        },
-        open: Vec::new(),
+        doc,
+        open: (0..depth).map(open).collect(),
         anchors: HashMap::new(),
-        cursor: 0,
-        expanded: 0,
+        // The builder passes the dashes of all items but the first.
+        cursor: if is_first { dash + 1 } else { dash },
+        expanded,
     };
-    let text: &str = &source;
+    let mut is_in_list = false;
+    for event in events(text, part.clone()) {
+        let (event, range, tag) = event.ok()?;
+        match event {
+            Event::SequenceStart(StructureStyle::Block, ..) if !is_in_list => is_in_list = true,
+            Event::SequenceEnd if builder.open.len() == depth => {}
+            Event::Scalar(..) | Event::MappingStart(..) | Event::SequenceStart(..) if !is_in_list => return None,
+            _ => builder.event(text, event, range, tag).ok()?,
+        }
+    }
+    let behind = Behind { cursor: builder.cursor, expanded: builder.expanded };
+    if skip(text.as_bytes(), behind.cursor, b"") < part.end {
+        return None;
+    }
+    sort_comments(doc, first_comment);
+    Some(behind)
+}
+
+/// An event of the library, where it is, and where its tag is.
+type Seen<'t> = (Event<'t>, Range<usize>, Option<Range<usize>>);
+
+/// What the library sees in a part of a text, by offsets of the text.
+fn events(text: &str, part: Range<usize>) -> impl Iterator<Item = Result<Seen<'_>, Error>> {
     let options = granit_parser::options! {
         emit_anchor_events: true,
         max_buffered_comment_events: usize::MAX,
         flow_nesting_limit: MAX_DEPTH + 1,
         block_nesting_limit: MAX_DEPTH + 1,
     };
-    for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|e| scan_error(text, &e))?;
-        let range = span.byte_range().unwrap_or(0..0);
-        let tag = span.tag_span().and_then(|t| t.byte_range());
-        builder.event(text, event, range, tag)?;
+    let start = part.start;
+    Parser::new_from_str_with_options(&text[part], options).map(move |event| {
+        let (event, span) = event.map_err(|e| scan_error(text, start, &e))?;
+        let of_text = |range: Range<usize>| start + range.start..start + range.end;
+        let tag = span.tag_span().and_then(|tag| tag.byte_range()).map(of_text);
+        Ok((event, span.byte_range().map_or(0..0, of_text), tag))
+    })
+}
+
+/// Trap: the comment on the header line of a block scalar comes after the scalar.
+fn sort_comments(doc: &mut Document<'_>, first: usize) {
+    if !doc.comments[first..].is_sorted() {
+        doc.comments[first..].sort_unstable();
     }
-    // Trap: the comment on the header line of a block scalar comes after the scalar.
-    if !builder.doc.comments.is_sorted() {
-        builder.doc.comments.sort_unstable();
-    }
-    builder.doc.source = source;
-    Ok(builder.doc)
 }
 
 impl Builder<'_> {
@@ -131,8 +185,8 @@ impl Builder<'_> {
         &mut self,
         text: &str,
         event: Event<'_>,
-        range: std::ops::Range<usize>,
-        tag: Option<std::ops::Range<usize>>,
+        range: Range<usize>,
+        tag: Option<Range<usize>>,
     ) -> Result<(), Error> {
         match event {
             Event::Comment(..) => self.doc.comments.push((range.start as u32, range.end as u32)),
@@ -176,7 +230,7 @@ impl Builder<'_> {
         Ok(id)
     }
 
-    fn tag(&mut self, id: u32, tag: Option<(&Tag, std::ops::Range<usize>)>) {
+    fn tag(&mut self, id: u32, tag: Option<(&Tag, Range<usize>)>) {
         if let Some((tag, span)) = tag {
             self.doc.props.push(Props {
                 node: id,
@@ -189,7 +243,7 @@ impl Builder<'_> {
         }
     }
 
-    fn anchor(&mut self, id: usize, range: std::ops::Range<usize>) {
+    fn anchor(&mut self, id: usize, range: Range<usize>) {
         let node = self.doc.nodes.len() as u32 - 1;
         let (start, end) = (range.start as u32, range.end as u32);
         match self.doc.props.last_mut() {
@@ -211,7 +265,7 @@ impl Builder<'_> {
         self.anchors.insert(id, Anchor { node, expanded: 1, height: 0, closed });
     }
 
-    fn alias(&mut self, text: &str, id: usize, range: std::ops::Range<usize>) -> Result<(), Error> {
+    fn alias(&mut self, text: &str, id: usize, range: Range<usize>) -> Result<(), Error> {
         let name = &text[range.clone()];
         let Some(anchor) = self.anchors.get(&id) else {
             return Err(Error::at(text, range.start, format!("the alias `{name}` must have an anchor before it")));
@@ -380,7 +434,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn end(&mut self, range: std::ops::Range<usize>) {
+    fn end(&mut self, range: Range<usize>) {
         let Some(open) = self.open.pop() else { return };
         let next = self.doc.nodes.len() as u32;
         // Trap: a block ends where its last child does, not at the next token.
@@ -398,15 +452,6 @@ impl Builder<'_> {
             anchor.closed = true;
         }
         self.count(open.expanded, open.height + 1);
-    }
-}
-
-/// The line break that ends the first line.
-fn line_break(text: &str) -> &'static str {
-    match text.as_bytes().get(line_end(text, 0)..) {
-        Some([b'\r', b'\n', ..]) => "\r\n",
-        Some([b'\r', ..]) => "\r",
-        _ => "\n",
     }
 }
 
@@ -439,9 +484,9 @@ fn skip_props(bytes: &[u8], at: usize, indicators: &[u8]) -> usize {
     at
 }
 
-/// granit's error as ours, with a hint where Go's reader would have taken the text.
-fn scan_error(text: &str, error: &granit_parser::ScanError) -> Error {
-    let offset = error.marker().byte_offset().unwrap_or(text.len());
+/// granit's error in a part of a text as ours, with a hint where Go's reader would have taken the text.
+fn scan_error(text: &str, start: usize, error: &granit_parser::ScanError) -> Error {
+    let offset = error.marker().byte_offset().map_or(text.len(), |offset| start + offset);
     let info = error.info();
     let hint = if info.contains("multiline quoted") {
         "; the closing quote is missing, or a line of the quoted text is not indented deeper than its key"

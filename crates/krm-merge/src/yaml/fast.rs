@@ -1,0 +1,246 @@
+//! The usual YAML, read fast: block maps and lists with all kinds of scalars and flow collections, into the arena of [`Document`].
+//!
+//! **It accepts only what surely gives the very arena that `parse.rs` builds from the library's events; in doubt it answers `None`.** Then
+//! the library reads the text from its beginning, so all errors are the library's, and so are their places. `tests.rs` compares both arenas bit
+//! for bit.
+//!
+//! It takes one decision a line (`line.rs`), by a stack of open blocks that mirrors the library's stack of indentation. Anchors, aliases, tags
+//! and `? ` are read by the library, item by item of a list (`item.rs`). What is refused on purpose: directives, `...`, a scalar at the root,
+//! a lone CR, tabs but in comments and in block scalars, and what is not printable.
+
+mod block_scalar;
+mod crlf;
+mod flow;
+mod item;
+mod line;
+mod plain;
+mod quoted;
+mod scan;
+
+use super::node::{Document, Kind, NONE, Node, Style};
+use super::parse::MAX_DEPTH;
+use scan::Text;
+
+/// The most maps and lists around a node: less than the library takes, so that its limit is its own.
+const MAX_OPEN: usize = MAX_DEPTH - 1;
+
+/// The most bytes of a key: the library ends keys at 1,024 characters.
+const KEY: usize = 1000;
+
+/// A block map or list whose end has not come yet.
+struct Open {
+    node: u32,
+    column: u32,
+    kind: Kind,
+    /// The last item of a list, unless its dash has something before it in its line.
+    item: Option<item::Mark>,
+}
+
+/// What was read last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// A colon or a dash that waits for its value.
+    Indicator,
+    /// A plain scalar, which a deeper line may go on with.
+    Plain,
+    /// Something that is at its end.
+    Whole,
+}
+
+struct Reader<'t> {
+    text: Text<'t>,
+    doc: Document<'static>,
+    open: Vec<Open>,
+    last: Last,
+    /// The end of the last token.
+    cursor: usize,
+    /// How many roots there were before this document.
+    roots_before: usize,
+    /// Whether a `---` begins this document.
+    is_marked: bool,
+    /// The first node that is `<<`.
+    merge_key: Option<u32>,
+    /// What the library may still read of single items.
+    library: item::Budget,
+}
+
+/// The arena of a usual text, without its source.
+pub(super) fn parse(text: &str) -> Option<Document<'static>> {
+    match Text::of(text) {
+        Some(usual) => read(usual, Document::empty(text)),
+        None => parse_odd_lines(text),
+    }
+}
+
+/// The same for a text that has other line breaks, or none at its end.
+#[cold]
+fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
+    if text.contains('\r') {
+        return crlf::parse(text);
+    }
+    if text.ends_with('\n') {
+        return None;
+    }
+    let whole = [text, "\n"].concat();
+    let doc = read(Text::of(&whole)?, Document::empty(text))?;
+    // A block scalar at the end means something else without its line break.
+    let last = doc.blocks.last().map_or(0, |(id, _)| doc.nodes[*id as usize].end as usize);
+    (last == 0 || !text.get(last..)?.trim().is_empty()).then_some(doc)
+}
+
+fn read(text: Text<'_>, doc: Document<'static>) -> Option<Document<'static>> {
+    let mut reader = Reader {
+        text,
+        doc,
+        open: Vec::with_capacity(32),
+        last: Last::Whole,
+        cursor: 0,
+        roots_before: 0,
+        is_marked: false,
+        merge_key: None,
+        library: item::Budget::of(text),
+    };
+    let mut line = 0;
+    while line < text.len() {
+        let at = text.skip_blanks(line);
+        line = match text.at(at) {
+            b'\n' => at + 1,
+            b'#' => reader.comment(at),
+            _ => match reader.line(line, at) {
+                Some(next) => next,
+                None => reader.item_by_library(line)?,
+            },
+        };
+    }
+    reader.end_document();
+    reader.doc.has_merges = reader.merge_key.is_some();
+    Some(reader.doc)
+}
+
+impl Reader<'_> {
+    fn next_id(&self) -> u32 {
+        self.doc.nodes.len() as u32
+    }
+
+    #[inline(always)]
+    fn push(&mut self, start: usize, end: usize, kind: Kind, style: Style, extra: u32) {
+        let next = self.next_id() + 1;
+        self.doc.nodes.push(Node { start: start as u32, end: end as u32, next, extra, kind, style, has_props: false });
+    }
+
+    /// Reads a comment. Returns the next line.
+    fn comment(&mut self, at: usize) -> usize {
+        let end = self.text.line_end(at);
+        self.doc.comments.push((at as u32, end as u32));
+        if self.last == Last::Plain {
+            self.last = Last::Whole;
+        }
+        end + 1
+    }
+
+    /// Reads the rest of a line behind a value: blanks, and perhaps a comment. Returns the next line.
+    #[inline(always)]
+    fn rest(&mut self, at: usize) -> Option<usize> {
+        let next = self.text.skip_blanks(at);
+        match self.text.at(next) {
+            b'\n' => Some(next + 1),
+            b'#' if next > at => Some(self.comment(next)),
+            _ => None,
+        }
+    }
+
+    /// The column of the innermost block.
+    fn indent(&self) -> Option<usize> {
+        self.open.last().map(|open| open.column as usize)
+    }
+
+    /// The next node is `<<`, or one behind it is.
+    #[cold]
+    fn sees_merge_key(&mut self) {
+        let id = self.next_id();
+        self.merge_key.get_or_insert(id);
+    }
+
+    /// Appends what so many line breaks between lines of a text mean.
+    fn fold(&mut self, breaks: usize) {
+        match breaks {
+            1 => self.doc.buffer.push(' '),
+            more => self.doc.buffer.extend(std::iter::repeat_n('\n', more - 1)),
+        }
+    }
+
+    /// Where the text is noted that stands in the buffer from here on.
+    fn decoded(&mut self, from: usize) -> u32 {
+        self.doc.decoded.push((from as u32, self.doc.buffer.len() as u32));
+        self.doc.decoded.len() as u32 - 1
+    }
+
+    /// Appends nothing, where a value could stand.
+    fn absent(&mut self, at: usize) {
+        self.doc.nulls.push(self.next_id());
+        self.push(at, at, Kind::Scalar, Style::Plain, NONE);
+    }
+
+    /// Ends what waits for a value that did not come.
+    #[inline(always)]
+    fn end_value(&mut self) {
+        if self.last == Last::Indicator {
+            self.last = Last::Whole;
+            self.absent(self.cursor);
+        }
+    }
+
+    /// Opens a block, if it may be nested so deep.
+    fn start(&mut self, kind: Kind, column: usize, at: usize) -> Option<()> {
+        if self.open.len() >= MAX_OPEN {
+            return None;
+        }
+        let node = self.next_id();
+        if self.open.is_empty() {
+            self.doc.roots.push(node);
+        }
+        self.push(at, at, kind, Style::Block, NONE);
+        self.open.push(Open { node, column: column as u32, kind, item: None });
+        self.last = Last::Whole;
+        Some(())
+    }
+
+    /// Closes the innermost block.
+    fn close(&mut self) {
+        self.end_value();
+        self.last = Last::Whole;
+        if let Some(open) = self.open.pop() {
+            let next = self.next_id();
+            let node = &mut self.doc.nodes[open.node as usize];
+            node.next = next;
+            node.end = self.cursor as u32;
+        }
+    }
+
+    /// Closes the blocks that are deeper than a column.
+    #[inline(always)]
+    fn close_deeper(&mut self, column: usize) {
+        while self.open.last().is_some_and(|open| open.column as usize > column) {
+            self.close();
+        }
+    }
+
+    fn has_root(&self) -> bool {
+        self.doc.roots.len() > self.roots_before
+    }
+
+    /// Ends the document. One that `---` begins has a root, be it nothing.
+    fn end_document(&mut self) {
+        while !self.open.is_empty() {
+            self.close();
+        }
+        self.last = Last::Whole;
+        if self.is_marked && !self.has_root() {
+            self.doc.roots.push(self.next_id());
+            self.absent(self.cursor);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

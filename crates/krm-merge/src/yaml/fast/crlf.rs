@@ -1,0 +1,41 @@
+//! Texts whose lines end with `\r\n`, read as those whose lines end with `\n`.
+//!
+//! YAML takes both for one line break, and no text of a node holds a CR. So the arena is the same but for the offsets, each of which lies
+//! further back by as many bytes as there are CRs before it.
+
+use super::super::node::Document;
+use super::scan::Text;
+use super::{parse_odd_lines, read};
+
+/// The arena of such a text. `None` where a CR stands alone.
+pub(super) fn parse(text: &str) -> Option<Document<'static>> {
+    let with_lf = text.replace("\r\n", "\n");
+    if with_lf.contains('\r') {
+        return None;
+    }
+    let mut doc = match Text::of(&with_lf) {
+        Some(usual) => read(usual, Document::empty(text))?,
+        None => parse_odd_lines(&with_lf)?,
+    };
+    doc.line_break = Document::empty(text).line_break;
+    // Where the line breaks that had a CR lie without any.
+    let breaks: Vec<u32> = text.match_indices('\r').enumerate().map(|(before, (at, _))| (at - before) as u32).collect();
+    let behind = |offset: &mut u32| *offset += breaks.partition_point(|at| at < offset) as u32;
+    for node in &mut doc.nodes {
+        behind(&mut node.start);
+        behind(&mut node.end);
+    }
+    for (start, end) in &mut doc.comments {
+        behind(start);
+        behind(end);
+    }
+    for props in &mut doc.props {
+        behind(&mut props.start);
+        behind(&mut props.end);
+        if let Some((start, end)) = &mut props.anchor {
+            behind(start);
+            behind(end);
+        }
+    }
+    Some(doc)
+}

@@ -1,0 +1,130 @@
+//! Flow collections (`[…]`, `{…}`), on one line or over several.
+
+use super::super::node::{Kind, NONE, Style};
+use super::plain::begins_plain;
+use super::{KEY, MAX_OPEN, Reader};
+
+/// The innermost block around a flow collection: `None` at the root. What follows a line break stands deeper.
+type Around = Option<usize>;
+
+impl Reader<'_> {
+    /// Reads the flow collection that begins at an offset, inside of so many maps and lists. Returns where it ends.
+    pub(super) fn flow(&mut self, at: usize, depth: usize, around: Around) -> Option<usize> {
+        if depth >= MAX_OPEN {
+            return None;
+        }
+        let text = self.text;
+        let (kind, close) = if text.at(at) == b'[' { (Kind::List, b']') } else { (Kind::Map, b'}') };
+        let id = self.doc.nodes.len();
+        self.push(at, at, kind, Style::Flow, NONE);
+        let mut at = self.separation(at + 1, around)?;
+        while text.at(at) != close {
+            if kind == Kind::Map {
+                let end = self.flow_scalar(at)?;
+                let colon = text.skip_blanks(end);
+                // Right behind a quote, the colon needs no blank.
+                let is_quoted = colon == end && matches!(text.at(end - 1), b'"' | b'\'');
+                let is_colon = text.at(colon) == b':' && (is_quoted || text.at(colon + 1) == b' ');
+                if !is_colon || colon - at > KEY {
+                    return None;
+                }
+                at = text.skip_blanks(colon + 1);
+            }
+            at = match text.at(at) {
+                b'[' | b'{' => self.flow(at, depth + 1, around)?,
+                _ => self.flow_scalar(at)?,
+            };
+            at = self.separation(at, around)?;
+            match text.at(at) {
+                b',' => at = self.separation(at + 1, around)?,
+                byte if byte == close => {}
+                _ => return None,
+            }
+        }
+        let next = self.next_id();
+        let node = &mut self.doc.nodes[id];
+        node.next = next;
+        node.end = at as u32 + 1;
+        Some(at + 1)
+    }
+
+    /// Over blanks, comments and line breaks.
+    #[inline(always)]
+    fn separation(&mut self, at: usize, around: Around) -> Option<usize> {
+        let next = self.text.skip_blanks(at);
+        if matches!(self.text.at(next), b'\n' | b'#') { self.further_flow_line(at, next, around) } else { Some(next) }
+    }
+
+    /// The same from the line break or the comment at `at` on, with blanks from `blanks` to there.
+    #[cold]
+    fn further_flow_line(&mut self, blanks: usize, mut at: usize, around: Around) -> Option<usize> {
+        let text = self.text;
+        if text.at(at) == b'#' && blanks == at {
+            return None;
+        }
+        loop {
+            let line = if text.at(at) == b'#' { self.comment(at) } else { at + 1 };
+            if line >= text.len() {
+                return None;
+            }
+            at = text.skip_blanks(line);
+            let is_deeper = around.is_none_or(|indent| at - line > indent);
+            match text.at(at) {
+                b'\n' | b'#' => {}
+                b']' | b'}' => return Some(at),
+                b'{' | b'[' | b'"' if is_deeper => return Some(at),
+                // At the root, `---` would end the document.
+                _ if is_deeper && at > line => return Some(at),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Reads a scalar in a flow collection. Returns what follows: a `,`, a `:`, a closing bracket or a line break.
+    fn flow_scalar(&mut self, at: usize) -> Option<usize> {
+        let text = self.text;
+        let first = text.at(at);
+        if matches!(first, b'"' | b'\'') {
+            let quoted = self.quoted(at, None)?;
+            self.push_quoted(at, &quoted);
+            return Some(quoted.end);
+        }
+        let is_sure = match first {
+            b'-' | b'?' | b':' => text.at(at + 1).is_ascii_alphanumeric(),
+            _ => begins_plain(first, text.at(at + 1)),
+        };
+        if !is_sure {
+            return None;
+        }
+        let mut stop = at + 1;
+        loop {
+            match text.at(stop) {
+                b',' | b']' | b'}' => break,
+                b':' if text.at(stop + 1) == b' ' => break,
+                b':' if matches!(text.at(stop + 1), b',' | b'[' | b']' | b'{' | b'}' | b'\t' | b'\n') => return None,
+                b'#' if text.at(stop - 1) == b' ' => break,
+                b'\n' => break,
+                b'[' | b'{' | b'\t' => return None,
+                _ => stop += 1,
+            }
+        }
+        let end = text.back_over_blanks(stop);
+        self.plain(at, end);
+        match text.at(stop) {
+            b'\n' | b'#' => self.ends_flow_scalar(stop).then_some(end),
+            _ => Some(stop),
+        }
+    }
+
+    /// Whether a plain scalar surely ends where this line break or comment stands: it goes on over line breaks.
+    fn ends_flow_scalar(&self, mut at: usize) -> bool {
+        while at < self.text.len() {
+            match self.text.at(at) {
+                b' ' | b'\n' => at += 1,
+                b'#' => at = self.text.line_end(at),
+                byte => return matches!(byte, b',' | b']' | b'}'),
+            }
+        }
+        false
+    }
+}

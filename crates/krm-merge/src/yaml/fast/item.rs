@@ -1,0 +1,103 @@
+//! An item of a block list that is not usual, read by the library alone.
+//!
+//! **Why that is the same as if the library had read the whole text.** The item begins with a dash that is the first in its line, and it ends
+//! before the next line that is no deeper than that dash, blank lines and comments aside. No block, plain scalar or block scalar reaches over
+//! such a line, and a quoted scalar or a flow collection that does has no end in the item, so the library refuses the item. Before it,
+//! the library's indentation ends with the column of the list; so it does once it has read the dash, if the item is all the text. What
+//! else it knows are the limits, which are counted on here, and anchors: an alias to one outside of the item makes the library refuse it.
+//!
+//! The innermost list is tried first, then those around it. All that the library reads so is together no longer than two such texts.
+
+use std::ops::Range;
+
+use super::super::parse::{Around, item};
+use super::scan::Text;
+use super::{Last, Reader};
+
+/// Where an item of a list begins: the line of its dash, and what comes next in the arena.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    pub line: u32,
+    pub node: u32,
+    pub decoded: u32,
+}
+
+/// What the library may still read of single items.
+pub(super) struct Budget {
+    bytes: usize,
+    /// How many values the aliases stand for that were read so.
+    expanded: usize,
+}
+
+impl Budget {
+    /// Of a whole text.
+    pub fn of(text: Text<'_>) -> Self {
+        Self { bytes: 2 * text.len(), expanded: 0 }
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the item in which this line lies. Returns the line behind it.
+    #[cold]
+    pub(super) fn item_by_library(&mut self, line: usize) -> Option<usize> {
+        for depth in (1..=self.open.len()).rev() {
+            let list = &self.open[depth - 1];
+            let (Some(mark), column) = (list.item, list.column as usize) else { continue };
+            let part = mark.line as usize..self.item_end(mark.line as usize, column);
+            if part.end <= line {
+                continue;
+            }
+            self.library.bytes = self.library.bytes.checked_sub(part.len())?;
+            self.forget(mark);
+            self.open.truncate(depth);
+            if let Some(next) = self.read_item(part) {
+                return Some(next);
+            }
+        }
+        None
+    }
+
+    /// Where the item ends whose dash is the first in a line, in a column.
+    fn item_end(&self, line: usize, column: usize) -> usize {
+        let text = self.text;
+        let mut line = text.line_end(line) + 1;
+        while line < text.len() {
+            let at = text.skip_blanks(line);
+            if at - line <= column && !matches!(text.at(at), b'\n' | b'#') {
+                break;
+            }
+            line = text.line_end(at) + 1;
+        }
+        line.min(text.len())
+    }
+
+    /// Drops all that was read of an item, which is the last of its list.
+    fn forget(&mut self, mark: Mark) {
+        let doc = &mut self.doc;
+        doc.nodes.truncate(mark.node as usize);
+        doc.nulls.truncate(doc.nulls.partition_point(|id| *id < mark.node));
+        doc.blocks.truncate(doc.blocks.partition_point(|(id, _)| *id < mark.node));
+        doc.props.truncate(doc.props.partition_point(|props| props.node < mark.node));
+        doc.aliases.truncate(doc.aliases.partition_point(|id| *id < mark.node));
+        doc.comments.truncate(doc.comments.partition_point(|(start, _)| *start < mark.line));
+        doc.decoded.truncate(mark.decoded as usize);
+        doc.buffer.truncate(doc.decoded.last().map_or(0, |(_, end)| *end as usize));
+        self.merge_key = self.merge_key.filter(|id| *id < mark.node);
+    }
+
+    /// Reads a part of the text, which is the next item of the innermost list.
+    fn read_item(&mut self, part: Range<usize>) -> Option<usize> {
+        let around = Around { list: self.open.last()?.node, depth: self.open.len(), expanded: self.library.expanded };
+        let first = self.next_id();
+        let next = part.end;
+        let read = item(&mut self.doc, self.text.slice(0..self.text.len()), part, &around);
+        if std::mem::take(&mut self.doc.has_merges) {
+            self.merge_key.get_or_insert(first);
+        }
+        let read = read?;
+        self.library.expanded = read.expanded;
+        self.cursor = read.cursor;
+        self.last = Last::Whole;
+        Some(next)
+    }
+}

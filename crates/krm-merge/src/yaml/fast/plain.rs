@@ -1,0 +1,116 @@
+//! Plain scalars outside of brackets: where one begins, where it ends, and the further lines that it may have.
+
+use super::super::node::{Kind, NONE, Node, Style};
+use super::scan::Text;
+use super::{Last, Reader};
+
+/// Whether a plain scalar begins with these two bytes.
+#[inline(always)]
+pub(super) fn begins_plain(first: u8, second: u8) -> bool {
+    match first {
+        b'-' | b'?' | b':' => !matches!(second, b' ' | b'\n' | b'\t'),
+        b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' => false,
+        b'\'' | b'"' | b'%' | b'@' | b'`' | ..=b' ' => false,
+        _ => true,
+    }
+}
+
+/// What ends the first line of a plain scalar.
+pub(super) enum Stop {
+    /// A `:` at this offset with a blank or a line break behind it: the scalar is a key.
+    Colon(usize),
+    /// A line break, or a comment behind a blank, at this offset.
+    Line(usize),
+}
+
+/// Where the plain scalar ends that has its first byte before this offset.
+#[inline(always)]
+pub(super) fn stop(text: Text<'_>, mut at: usize) -> Option<Stop> {
+    loop {
+        at = text.plain_stop(at);
+        match text.at(at) {
+            b'\n' => return Some(Stop::Line(at)),
+            b':' => match text.at(at + 1) {
+                b' ' | b'\n' => return Some(Stop::Colon(at)),
+                b'\t' => return None,
+                _ => at += 1,
+            },
+            b'#' if text.at(at - 1) == b' ' => return Some(Stop::Line(at)),
+            b'#' => at += 1,
+            _ => return None,
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Appends a plain scalar.
+    #[inline(always)]
+    pub(super) fn plain(&mut self, start: usize, end: usize) {
+        if end - start <= 4 {
+            match self.text.bytes(start..end) {
+                b"~" | b"null" | b"Null" | b"NULL" => self.doc.nulls.push(self.next_id()),
+                b"<<" => self.sees_merge_key(),
+                _ => {}
+            }
+        }
+        self.push(start, end, Kind::Scalar, Style::Plain, NONE);
+    }
+
+    /// Appends a plain scalar that is a value, and ends before a line break or a comment. Returns the next line.
+    #[inline(always)]
+    pub(super) fn plain_value(&mut self, start: usize, stop: usize) -> usize {
+        let end = self.text.back_over_blanks(stop);
+        self.plain(start, end);
+        self.cursor = end;
+        self.last = Last::Plain;
+        if self.text.at(stop) == b'\n' { stop + 1 } else { self.comment(stop) }
+    }
+
+    /// Reads further lines of the plain scalar that is the last node. Returns the line behind it.
+    #[cold]
+    pub(super) fn further_lines(&mut self, mut line: usize) -> Option<usize> {
+        let text = self.text;
+        let indent = self.indent()?;
+        let id = self.doc.nodes.len() - 1;
+        let Node { start, end, .. } = self.doc.nodes[id];
+        let first = text.slice(start as usize..end as usize);
+        // What was a null or a merge key is the beginning of a text now.
+        if first == "<<" {
+            return None;
+        }
+        if self.doc.nulls.last() == Some(&(id as u32)) {
+            self.doc.nulls.pop();
+        }
+        let from = self.doc.buffer.len();
+        self.doc.buffer.push_str(first);
+        let mut end = end as usize;
+        while line < text.len() {
+            let at = text.skip_blanks(line);
+            if text.at(at) == b'\n' {
+                line = at + 1;
+                continue;
+            }
+            if at - line <= indent || text.at(at) == b'#' {
+                break;
+            }
+            let Some(Stop::Line(stop)) = stop(text, at) else { return None };
+            let breaks = text.bytes(end..at).iter().filter(|byte| **byte == b'\n').count();
+            self.fold(breaks);
+            end = text.back_over_blanks(stop);
+            self.doc.buffer.push_str(text.slice(at..end));
+            if text.at(stop) == b'#' {
+                line = self.comment(stop);
+                break;
+            }
+            line = stop + 1;
+        }
+        // A comment ended it, or a line that is no part of it: what goes on behind that is an error.
+        self.last = Last::Whole;
+        self.cursor = end;
+        let extra = self.decoded(from);
+        let node = &mut self.doc.nodes[id];
+        node.end = end as u32;
+        node.extra = extra;
+        Some(line)
+    }
+}

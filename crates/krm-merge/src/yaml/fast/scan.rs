@@ -1,0 +1,126 @@
+//! [`Text`]: the bytes of a usual text, and the scans over them, eight at a time.
+//!
+//! All scans rest on one promise, which [`Text::of`] checks: the text ends with a line break, and each of them stops at one. A byte behind the
+//! end counts as a line break, too, so no mistake of a reader gets further than that.
+
+use std::ops::Range;
+
+/// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n`, if it is not empty.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'t>(&'t str);
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = ONES << 7;
+
+/// A word in which each byte is this one.
+const fn all(byte: u8) -> u64 {
+    ONES * byte as u64
+}
+
+/// Marks the bytes that are zero. Those behind the first one may be marked wrongly.
+const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGHS
+}
+
+/// Marks the bytes below a blank, which in a [`Text`] are tabs and line breaks. Those behind the first one may be marked wrongly.
+const fn controls(word: u64) -> u64 {
+    word.wrapping_sub(all(b' ')) & !word & HIGHS
+}
+
+impl<'t> Text<'t> {
+    /// A text, if it is usual.
+    pub fn of(text: &'t str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let is_odd = |byte: &u8| (*byte < b' ' && *byte != b'\n' && *byte != b'\t') || *byte >= 0x7f;
+        let (chunks, rest) = bytes.as_chunks::<64>();
+        // Without a way out of the middle of a chunk, the compiler looks at many bytes at once.
+        let has_odd = |chunk: &[u8]| chunk.iter().fold(false, |any, byte| any | is_odd(byte));
+        let odd = chunks.iter().enumerate().filter(|(_, chunk)| has_odd(*chunk)).map(|(i, _)| i * 64);
+        let odd = odd.chain(Some(bytes.len() - rest.len()));
+        let is_usual = odd.map(|at| at..bytes.len().min(at + 64)).all(|range| is_printable(bytes, range));
+        (is_usual && bytes.last().is_none_or(|last| *last == b'\n')).then_some(Self(text))
+    }
+
+    /// How many bytes it has.
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// The byte at an offset.
+    #[inline(always)]
+    pub fn at(self, at: usize) -> u8 {
+        self.0.as_bytes().get(at).copied().unwrap_or(b'\n')
+    }
+
+    /// The text of a range.
+    #[inline(always)]
+    pub fn slice(self, range: Range<usize>) -> &'t str {
+        self.0.get(range).unwrap_or_default()
+    }
+
+    /// The bytes of a range.
+    #[inline(always)]
+    pub fn bytes(self, range: Range<usize>) -> &'t [u8] {
+        self.0.as_bytes().get(range).unwrap_or_default()
+    }
+
+    /// The first byte from an offset on that may end a plain scalar: a `:`, a `#`, a tab or a line break.
+    #[inline(always)]
+    pub fn plain_stop(self, at: usize) -> usize {
+        let found = |word: u64| controls(word) | zeros(word ^ all(b':')) | zeros(word ^ all(b'#'));
+        self.find(at, found, |byte| matches!(byte, b':' | b'#' | b'\t' | b'\n'))
+    }
+
+    /// The first byte from an offset on that is no blank.
+    #[inline(always)]
+    pub fn skip_blanks(self, at: usize) -> usize {
+        self.find(at, |word| word ^ all(b' '), |byte| byte != b' ')
+    }
+
+    /// The line break that ends the line in which an offset lies.
+    #[inline(always)]
+    pub fn line_end(self, at: usize) -> usize {
+        self.find(at, |word| zeros(word ^ all(b'\n')), |byte| byte == b'\n')
+    }
+
+    /// Back from an offset over blanks.
+    #[inline(always)]
+    pub fn back_over_blanks(self, mut at: usize) -> usize {
+        while at > 0 && self.at(at - 1) == b' ' {
+            at -= 1;
+        }
+        at
+    }
+
+    /// The first byte that is looked for. A word shows it by the lowest bit that is set.
+    #[inline(always)]
+    fn find(self, mut at: usize, in_word: impl Fn(u64) -> u64, is_found: impl Fn(u8) -> bool) -> usize {
+        let bytes = self.0.as_bytes();
+        while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+            let found = in_word(u64::from_le_bytes(*word));
+            if found != 0 {
+                return at + (found.trailing_zeros() / 8) as usize;
+            }
+            at += 8;
+        }
+        while !is_found(self.at(at)) {
+            at += 1;
+        }
+        at
+    }
+}
+
+/// Whether all characters that begin in a range are printable. Control characters, the byte order mark and what is no character are not.
+#[cold]
+fn is_printable(bytes: &[u8], range: Range<usize>) -> bool {
+    let behind = |at: usize, n: usize| bytes.get(at + n).copied().unwrap_or_default();
+    range.into_iter().all(|at| match bytes[at] {
+        b'\n' | b'\t' | b' '..=0x7e => true,
+        0..=0x1f | 0x7f => false,
+        // U+0080 to U+009F.
+        0xc2 => behind(at, 1) >= 0xa0,
+        // U+FEFF, U+FFFE and U+FFFF.
+        0xef => !matches!((behind(at, 1), behind(at, 2)), (0xbb, 0xbf) | (0xbf, 0xbe | 0xbf)),
+        _ => true,
+    })
+}

@@ -1,0 +1,311 @@
+//! The proof that both parsers build one arena: over the YAML of this repository, over all small texts, over mutants of both, and over the files
+//! of the folder `KRM_MERGE_YAML`, if it is given. `KRM_MERGE_LAWS=N` tries all small texts, and N times as many mutants.
+
+use std::path::Path;
+
+use super::super::parse::library;
+use super::*;
+use crate::yaml::Kind;
+
+/// Checks that both parsers make the same of a text, unless the fast one leaves it to the library; whether it took it.
+fn is_taken(text: &str) -> bool {
+    let Some(fast) = parse(text) else { return false };
+    let library = library(text).unwrap_or_else(|error| panic!("{text:?} must be refused: {error}"));
+    // All fields are named, so that no further one is forgotten.
+    let Document {
+        source,
+        nodes,
+        roots,
+        comments,
+        props,
+        aliases,
+        aliases_by_target,
+        decoded,
+        blocks,
+        buffer,
+        has_merges,
+        line_break,
+        nulls,
+    } = &fast;
+    assert_eq!(nodes, &library.nodes, "{text:?}");
+    assert_eq!((roots, nulls, blocks), (&library.roots, &library.nulls, &library.blocks), "{text:?}");
+    assert_eq!((comments, has_merges), (&library.comments, &library.has_merges), "{text:?}");
+    assert_eq!((decoded, buffer), (&library.decoded, &library.buffer), "{text:?}");
+    assert_eq!((props, aliases), (&library.props, &library.aliases), "{text:?}");
+    assert_eq!((source, *line_break), (&library.source, library.line_break), "{text:?}");
+    assert!(aliases_by_target.get().is_none() && library.aliases_by_target.get().is_none());
+    true
+}
+
+/// How many times as often as usual.
+fn laws() -> Option<u64> {
+    std::env::var("KRM_MERGE_LAWS").ok().map(|n| n.parse().expect("`KRM_MERGE_LAWS` is a number"))
+}
+
+/// All texts of the files below a folder.
+fn texts_below(folder: &Path, texts: &mut Vec<String>) {
+    let mut paths: Vec<_> = std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            texts_below(&path, texts);
+        } else if let Ok(text) = std::fs::read_to_string(&path) {
+            let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
+            let parts: Vec<&str> = if is_lines { text.lines().collect() } else { vec![&text] };
+            for part in parts {
+                texts_in(part, texts);
+            }
+        }
+    }
+}
+
+/// A text, and the texts that stand in its scalars.
+fn texts_in(text: &str, texts: &mut Vec<String>) {
+    texts.push(text.to_owned());
+    if let Ok(mut doc) = library(text) {
+        doc.source = text.to_owned().into();
+        let scalars = (0..doc.nodes.len() as u32).map(|id| super::super::NodeRef { doc: &doc, id });
+        for node in scalars.filter(|node| node.kind() == Kind::Scalar && node.string().contains('\n')) {
+            texts_in(node.string(), texts);
+        }
+    }
+}
+
+/// The YAML of this repository.
+fn corpus() -> Vec<String> {
+    let mut texts = Vec::new();
+    for folder in ["tests", "examples"] {
+        texts_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder), &mut texts);
+    }
+    texts
+}
+
+/// Checks texts as they are, with other line breaks, without the last one, and as items of a ResourceList; how many of them were taken.
+fn taken(texts: &[String]) -> usize {
+    for text in texts {
+        is_taken(&text.replace('\n', "\r\n"));
+        is_taken(text.trim_end_matches('\n'));
+        is_taken(&format!("kind: ResourceList\nitems:\n- a: 1\n- {}\n- b: 2\n", text.replace('\n', "\n  ")));
+    }
+    texts.iter().filter(|text| is_taken(text)).count()
+}
+
+#[test]
+fn the_yaml_of_this_repository_has_one_arena() {
+    let mut texts = corpus();
+    taken(&texts);
+    // Of the usual ones nearly all are taken.
+    texts.retain(|text| library(text).is_ok_and(|doc| doc.props.is_empty() && doc.nodes.len() > 1));
+    let taken = taken(&texts);
+    assert!(texts.len() > 800 && taken * 100 >= texts.len() * 98, "{taken} of {}", texts.len());
+}
+
+#[test]
+fn the_files_of_a_folder_have_one_arena() {
+    let Some(folder) = std::env::var_os("KRM_MERGE_YAML") else { return };
+    let mut texts = Vec::new();
+    texts_below(Path::new(&folder), &mut texts);
+    let taken = taken(&texts);
+    let valid = texts.iter().filter(|text| library(text).is_ok()).count();
+    println!("{} texts, {valid} of them valid, {taken} taken", texts.len());
+    assert!(taken > 0, "no text was taken");
+}
+
+/// What texts are made of.
+const PIECES: [&str; 30] = [
+    "a", "\n", "  ", " ", "- ", "-", ": ", ":", "# c\n", "'", "\"", "[", "]", "{", "}", ",", "|", ">+", "|-", "1",
+    "---", "\n---\n", "&x ", "*x", "!t ", "? ", "null", "<<", "a: ", "\t",
+];
+
+/// The text of the pieces that a number stands for, written with `PIECES.len()` digits.
+fn small_text(mut number: u64, length: u32) -> String {
+    let mut text = String::new();
+    for _ in 0..length {
+        text.push_str(PIECES[(number % PIECES.len() as u64) as usize]);
+        number /= PIECES.len() as u64;
+    }
+    text
+}
+
+#[test]
+fn all_small_texts_have_one_arena() {
+    let mut taken = 0;
+    for length in 1..=5 {
+        let all = (PIECES.len() as u64).pow(length);
+        // A step that has no divisor with the number of pieces goes through all of them at each place.
+        let step = if laws().is_some() || length < 4 { 1 } else { [7, 331][length as usize - 4] };
+        for number in (0..all).step_by(step) {
+            let text = small_text(number, length);
+            taken += u64::from(is_taken(&text));
+            // In the second item of a list, with more behind it.
+            taken += u64::from(is_taken(&format!("- b\n- {text}\n- c\n")));
+        }
+    }
+    assert!(taken > 10_000, "{taken}");
+}
+
+/// Numbers that look random and are the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    /// A number below a bound.
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound.max(1) as u64) as usize
+    }
+
+    /// An offset of a text at which a character begins.
+    fn offset(&mut self, text: &str) -> usize {
+        let at = self.below(text.len() + 1);
+        (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+    }
+}
+
+/// What mutants get besides the pieces.
+const ODDITIES: [&str; 34] = [
+    "\r\n",
+    "\r",
+    "\u{feff}",
+    "\0",
+    "\x01",
+    "\x7f",
+    "\u{85}",
+    "\u{a0}",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{fffe}",
+    "\u{10ffff}",
+    "é",
+    "\\",
+    "\\n",
+    "\\\n",
+    "\\ud83d",
+    "\"\"",
+    "''",
+    "|2",
+    ">-\n",
+    "|+\n",
+    "|2-\n",
+    " #",
+    "# c",
+    "...",
+    "%YAML 1.2\n",
+    "\n\n",
+    "\n  ",
+    "   \n",
+    "- - ",
+    "[a, b]",
+    "{a: 1}",
+    "~",
+];
+
+/// A text with one thing changed.
+fn mutant(text: &str, others: &[String], numbers: &mut Numbers) -> String {
+    let mut text = text.to_owned();
+    let at = numbers.offset(&text);
+    let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let next = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    match numbers.below(8) {
+        0 | 1 => text.insert_str(at, PIECES[numbers.below(PIECES.len())]),
+        2 => text.insert_str(at, ODDITIES[numbers.below(ODDITIES.len())]),
+        3 => text.insert_str(line, &" ".repeat(1 + numbers.below(4))),
+        4 if text[line..].starts_with(' ') => text.replace_range(line..=line, ""),
+        4 | 5 => {
+            let to = numbers.offset(&text);
+            let end = if numbers.below(4) == 0 { to } else { at + text[at..].chars().next().map_or(0, char::len_utf8) };
+            text.replace_range(at.min(end)..at.max(end), "");
+        }
+        6 => text.replace_range(line..next, ""),
+        _ => {
+            let other = &others[numbers.below(others.len())];
+            let from = numbers.offset(other);
+            let end = other[from..].find('\n').map_or(other.len(), |end| from + end + 1);
+            text.insert_str(if numbers.below(2) == 0 { line } else { at }, &other[from..end]);
+        }
+    }
+    text
+}
+
+#[test]
+fn mutants_have_one_arena() {
+    let texts: Vec<String> = corpus().into_iter().filter(|text| (8..4000).contains(&text.len())).collect();
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let (count, mut taken) = (20_000 * laws().unwrap_or(1), 0);
+    for _ in 0..count {
+        let mut text = texts[numbers.below(texts.len())].clone();
+        for _ in 0..=numbers.below(3) {
+            text = mutant(&text, &texts, &mut numbers);
+        }
+        taken += u64::from(is_taken(&text));
+        if numbers.below(8) == 0 {
+            is_taken(&text.replace('\n', "\r\n"));
+        }
+    }
+    assert!(taken * 4 > count, "{taken}");
+}
+
+#[test]
+fn what_files_have_is_taken() {
+    for text in [
+        "",
+        "# c\n",
+        "---\n# only a comment\n---\na: 1\n",
+        "--- # c\na: 1\n---  \nb: 1\n---\n",
+        "a: |+\n  x\n\n\nb: |2\n     y\n  z\nc: >1-\n  x\n\n   y\n",
+        "a:\n  plain text\n  over lines\nb:\n  \"x\"\nc:\n  [1]\n- d\n",
+        "a:\n  plain text\n  over lines # c\nb:\n  \"x\"\nc:\n  [1]\nd:\n- e\n-\n  f\n",
+        "a: [ # c\n  b, # d\n  c # e\n  # f\n]\nd: {\n  a: 1,\n}\n",
+        "a: 1\r\nb: |\r\n  x\r\n\r\n  y\r\n# c\r\nc: \"a\r\n  b\"\r\nd: [a,\r\n  b]",
+        "a: 1 # no line break at the end",
+        "- - a\n  - b\n-\n- c:\n  - d\n  e: ~\n",
+        "a: 'it''s'\nb: \"\\u00e9\\x41\\\n  c\"\n'<<': 1\n",
+        "a : 1\n'b'  :\n  c : [1]\nd: {a : 1, \"b\" : 2,\n  c : 3}\n",
+        "kind: List\nitems:\n- a: &x [1]\n  b: *x\n- c: !t 1\n- ? d\n  : e\n- {f: 1}\n",
+        "items:\n- b:\n  - &x a\n  - *x\n  c: |2 # c\n      d\n  <<: {e: 1}\n# f\n- g\n",
+        "\u{e9}: \u{2028}\u{a0}\n",
+    ] {
+        let is_yaml = library(text).is_ok();
+        assert_eq!(is_taken(text), is_yaml, "{text:?}");
+    }
+}
+
+#[test]
+fn the_limits_are_those_of_the_library() {
+    let block = |depth: usize| (0..depth).map(|i| format!("{}a:\n", " ".repeat(i))).collect::<String>();
+    let mixed =
+        |depth: usize| format!("{}{}x{}\n", block(depth / 2).trim_end(), " [".repeat(depth / 2), "]".repeat(depth / 2));
+    let within =
+        |depth: usize| format!("{}- &x [{}]\n", "- ".repeat(depth / 2), mixed(depth).trim_end().replace('\n', ""));
+    for depth in 180..220 {
+        for text in [block(depth), mixed(depth), within(depth), format!("{}a\n", "- ".repeat(depth))] {
+            is_taken(&text);
+            is_taken(&format!("a:\n- {}\n- b: &x 1\n  c: *x\n", text.replace('\n', "\n  ")));
+        }
+    }
+    assert!(is_taken(&block(190)) && is_taken(&mixed(190)));
+    for length in [990, 999, 1000, 1001, 1023, 1024, 1025, 1100] {
+        for key in ["k".repeat(length), "\u{e9}".repeat(length), format!("\"{}\"", "k".repeat(length))] {
+            is_taken(&format!("{key}: 1\n"));
+            is_taken(&format!("a: {{{key}: 1}}\n"));
+            is_taken(&format!("- &x {key}: 1\n"));
+        }
+    }
+    // Aliases that stand for more than may be read, over several items.
+    let bomb = |items: usize| {
+        let list = format!("&b [{}]", vec!["*a"; 300].join(", "));
+        format!("- [&a [{}], {list}, *b, *b, *b]\n", vec!["x"; 300].join(", ")).repeat(items)
+    };
+    assert!(is_taken(&bomb(2)) && library(&bomb(2)).is_ok());
+    assert!(library(&bomb(5)).is_err() && parse(&bomb(5)).is_none());
+}
+
+#[test]
+fn one_unusual_item_does_not_send_the_others_to_the_library() {
+    let usual = "- kind: A\n  data: {a: 1}\n".repeat(100);
+    let text = format!("kind: List\nitems:\n{usual}- kind: B\n  x: &x 1\n  y:\n  - *x\n{usual}");
+    assert!(is_taken(&text));
+    // What refers to another item is left to the library.
+    assert!(parse(&format!("{text}- *x\n")).is_none() && library(&format!("{text}- *x\n")).is_ok());
+}
