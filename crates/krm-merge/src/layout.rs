@@ -16,7 +16,7 @@ use crate::sides::Sides;
 use crate::splice;
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
-use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, line_start};
+use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below};
 
 /// Updated's resource, if dest has the text of original, and updated has another one. What the host wrote does not count.
 pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<NodeRef<'a>> {
@@ -199,7 +199,7 @@ impl<'d> Lines<'d> {
     fn text(&self, edits: &TextEdits) -> Option<String> {
         let source = self.doc.source();
         let Some(dash) = self.dash else { return Some(ended(edits.apply(source, self.range.clone()))) };
-        let line = line_start(source, dash.lead);
+        let line = self.doc.line_start(dash.lead);
         let mut out = String::new();
         for comment in source[self.range.start..line].lines() {
             out.push_str(comment.get(dash.column(self.doc)..)?);

@@ -12,7 +12,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    line_end, line_start, next_line,
+    line_end, next_line,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 
@@ -237,7 +237,7 @@ impl<'d> Splicer<'d, '_> {
         // The end of a block scalar that keeps its blank lines depends on what stands below.
         let keeps =
             |node: NodeRef<'_>| BlockScalar::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
-        let lead = &doc.source()[line_start(doc.source(), there.lead)..there.lead];
+        let lead = &doc.source()[doc.line_start(there.lead)..there.lead];
         let is_alike = there.column(doc) == place.column(self.doc)
             && there.is_inline(doc) == place.is_inline(self.doc)
             && !lead.contains(['{', '[', ',', '?'])
@@ -351,7 +351,7 @@ impl<'d> Splicer<'d, '_> {
         }
         let lines: String =
             comment_lines(comments, place.column(self.doc), self.layout.budget).into_iter().map(|l| l + "\n").collect();
-        self.edit(place.top(self.doc)..line_start(self.text(), place.lead), lines);
+        self.edit(place.top(self.doc)..self.doc.line_start(place.lead), lines);
     }
 
     fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
@@ -631,7 +631,7 @@ impl<'d> Splicer<'d, '_> {
         let comments = |range: Range<usize>| self.doc.comments_in(range).map(|(start, end)| &self.text()[start..end]);
         let start = |i: usize| if i == 0 { inner.start } else { behind(i - 1).map_or(places[i - 1].end, |c| c.1) };
         let blanks = |at: usize| {
-            let line = &self.text()[line_start(self.text(), at)..at];
+            let line = &self.text()[self.doc.line_start(at)..at];
             line.trim().is_empty().then_some(line)
         };
         let indent = places.iter().find_map(|p| blanks(p.lead)).unwrap_or("  ");
@@ -735,7 +735,7 @@ impl<'d> Splicer<'d, '_> {
     fn add_behind(&mut self, place: &Place, comma: &str, children: &[String]) {
         match self.doc.comment_behind(place.end) {
             Some((_, end)) => {
-                let start = line_start(self.text(), place.lead);
+                let start = self.doc.line_start(place.lead);
                 let line = &self.text()[start..];
                 let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
                 self.edit(place.end..place.end, ",");

@@ -91,8 +91,8 @@ impl<'a> Free<'a> {
             both().filter(|(place, spot)| place.lead < at && spot.here.dest.is_some()).max_by_key(|p| p.0.lead);
         let (_, spot) = next.or(before)?;
         let place = spot.here.dest?.place?;
-        let top = line_start(document.source(), place.top(document));
-        let inline = document.source()[line_start(document.source(), place.lead)..].bytes().take_while(|b| *b == b' ');
+        let top = document.line_start(place.top(document));
+        let inline = document.source()[document.line_start(place.lead)..].bytes().take_while(|b| *b == b' ');
         let column = if place.is_inline(document) { inline.count() } else { place.column(document) };
         let below = next_line(source, at);
         let is_alone = source[line_start(source, at)..at].trim().is_empty();

@@ -55,7 +55,7 @@ impl<'b> Layout<'b> {
             }
             for (key, value) in node.entries().filter(|(_, v)| v.style() == Style::Block) {
                 let column = key.column();
-                let deeper = value.start() - line_start(value.document().source(), value.start());
+                let deeper = value.start() - value.document().line_start(value.start());
                 let found = if value.kind() == Kind::Map { &mut indent } else { &mut list_offset };
                 if deeper >= column {
                     found.get_or_insert(deeper - column);
@@ -690,9 +690,9 @@ pub(super) fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<S
 fn first_of_gap(node: NodeRef<'_>, limit: usize, lead: usize) -> usize {
     let doc = node.document();
     let text = doc.source();
-    let mut top = line_start(text, lead);
+    let mut top = doc.line_start(lead);
     while top > limit {
-        let line = line_start(text, top - if text[..top].ends_with("\r\n") { 2 } else { 1 });
+        let line = doc.line_start(top - if text[..top].ends_with("\r\n") { 2 } else { 1 });
         if line < limit || !(text[line..top].trim().is_empty() || own_line_comment(doc, line).is_some()) {
             break;
         }
@@ -703,9 +703,8 @@ fn first_of_gap(node: NodeRef<'_>, limit: usize, lead: usize) -> usize {
 
 /// The indentation of the line on which a node begins.
 fn line_indent(node: NodeRef<'_>) -> usize {
-    let text = node.document().source();
-    let start = line_start(text, node.start());
-    text[start..].bytes().take_while(|b| *b == b' ').count()
+    let doc = node.document();
+    doc.source()[doc.line_start(node.start())..].bytes().take_while(|b| *b == b' ').count()
 }
 
 /// The lines of a flow map or list behind the first, moved with the line on which it begins, never left of `least`.

@@ -57,6 +57,21 @@ pub fn whole_lines(text: &str) -> Vec<&str> {
     ends.take_while(|at| *at < text.len()).map(|at| &text[at..next_line(text, at)]).collect()
 }
 
+/// How much of a line is read to find where it begins, before all lines are counted. Lines that someone wrote are shorter.
+const NEAR: usize = 256;
+
+/// As [`line_start`], for whoever asks often: at most so much of the line is read, and once the whole text.
+pub(super) fn line_start_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -> &'l LineStarts) -> usize {
+    let offset = offset.min(text.len());
+    let from = offset.saturating_sub(NEAR);
+    let near = text.as_bytes()[from..offset].iter().rposition(|&b| b == b'\n' || b == b'\r');
+    match near {
+        Some(at) => from + at + 1,
+        None if from == 0 => 0,
+        None => lines().line_start(offset),
+    }
+}
+
 /// Where the lines of a text begin, for whoever asks often: a look-up does not read the line.
 #[derive(Clone, Debug)]
 pub struct LineStarts {
@@ -81,6 +96,11 @@ impl LineStarts {
     /// As [`line_start`].
     pub fn line_start(&self, offset: usize) -> usize {
         self.starts[..self.behind(offset)].last().copied().unwrap_or_default()
+    }
+
+    /// The number of the line that holds an offset, from 0.
+    pub fn line_of(&self, offset: usize) -> usize {
+        self.behind(offset).saturating_sub(1)
     }
 
     /// As [`next_line`].
@@ -109,6 +129,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_start_of_a_long_line_is_looked_up() {
+        let text = ["a\n", &"b".repeat(3 * NEAR), "\n", &"c".repeat(3 * NEAR)].concat();
+        let known = LineStarts::of(&text);
+        for at in (0..=text.len()).step_by(7) {
+            assert_eq!(line_start_by(&text, at, || &known), line_start(&text, at), "{at}");
+        }
+    }
+
+    #[test]
     fn a_line_ends_at_each_kind_of_break() {
         for line_break in ["\n", "\r\n", "\r"] {
             let text = ["a", "", "bc", ""].join(line_break);
@@ -124,6 +153,7 @@ mod tests {
             let known = LineStarts::of(&text);
             for at in (0..=text.len()).filter(|at| *at == 0 || text.get(at - 1..=*at) != Some("\r\n")) {
                 assert_eq!(known.line_start(at), line_start(&text, at), "{text:?} {at}");
+                assert_eq!(line_start_by(&text, at, || &known), line_start(&text, at), "{text:?} {at}");
                 assert_eq!(known.next_line(at), next_line(&text, at), "{text:?} {at}");
                 assert_eq!(known.starts_line(at), starts_line(&text, at), "{text:?} {at}");
             }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::error::{Error, Position};
-use super::line::{line_end, line_start};
+use super::line::{LineStarts, line_end, line_start_by};
 use super::scalar::Scalar;
 
 /// The kinds of node.
@@ -88,6 +88,8 @@ pub struct Document<'s> {
     pub(super) aliases: Vec<u32>,
     /// The aliases by the node that each stands for, once somebody asks.
     pub(super) aliases_by_target: OnceLock<Vec<(u32, u32)>>,
+    /// Where its lines begin, once somebody asks it of a long line.
+    pub(super) line_starts: OnceLock<LineStarts>,
     pub(super) decoded: Vec<(u32, u32)>,
     /// The block scalars, in order, each with the indentation of its content.
     pub(super) blocks: Vec<(u32, u32)>,
@@ -119,6 +121,7 @@ impl Document<'static> {
             props: Vec::new(),
             aliases: Vec::new(),
             aliases_by_target: OnceLock::new(),
+            line_starts: OnceLock::new(),
             decoded: Vec::new(),
             blocks: Vec::new(),
             buffer: String::new(),
@@ -157,6 +160,21 @@ impl<'s> Document<'s> {
     /// The text.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// The place of an offset, as [`Position::of`].
+    pub fn position(&self, offset: usize) -> Position {
+        let line = self.line_starts().line_of(offset);
+        Position { line: 1 + line, column: 1 + self.source[self.line_start(offset)..offset].chars().count() }
+    }
+
+    fn line_starts(&self) -> &LineStarts {
+        self.line_starts.get_or_init(|| LineStarts::of(&self.source))
+    }
+
+    /// The offset at which the line begins that holds an offset. A line of any length costs the same.
+    pub fn line_start(&self, offset: usize) -> usize {
+        line_start_by(&self.source, offset, || self.line_starts())
     }
 
     /// The comments that begin in a range, as byte ranges in the order of the text; line breaks are not in them.
@@ -329,7 +347,7 @@ impl<'a> NodeRef<'a> {
 
     /// Where it begins, for a message.
     pub fn position(self) -> Position {
-        Position::of(&self.doc.source, self.start())
+        self.doc.position(self.start())
     }
 
     /// An error at its place.
@@ -340,7 +358,7 @@ impl<'a> NodeRef<'a> {
     /// The column of its first byte, from 0, in bytes; blanks of the indentation are one byte each.
     pub fn column(self) -> usize {
         let start = self.full_start();
-        start - line_start(&self.doc.source, start)
+        start - self.doc.line_start(start)
     }
 
     fn props(self) -> Option<&'a Props> {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::block_scalar::header_end;
-use super::line::{line_break_before, line_end, line_start, next_line};
+use super::line::{line_break_before, line_end, next_line};
 use super::node::{Document, Kind, NodeRef, Style};
 
 /// Where one child of a block or flow container lies.
@@ -63,24 +63,24 @@ impl Place {
 
     /// The column of the child, from 0, in bytes.
     pub fn column(&self, doc: &Document<'_>) -> usize {
-        self.lead - line_start(doc.source(), self.lead)
+        self.lead - doc.line_start(self.lead)
     }
 
     /// Whether the child begins on a line of another token, as the first entry behind a dash does.
     pub fn is_inline(&self, doc: &Document<'_>) -> bool {
-        let text = &doc.source()[line_start(doc.source(), self.lead)..self.lead];
+        let text = &doc.source()[doc.line_start(self.lead)..self.lead];
         !text.bytes().all(|b| b == b' ')
     }
 
     /// The start of the line on which the child begins, or of the first comment line that is its own.
     pub fn top(&self, doc: &Document<'_>) -> usize {
         let column = self.column(doc);
-        let mut top = line_start(doc.source(), self.lead);
+        let mut top = doc.line_start(self.lead);
         if self.is_inline(doc) {
             return self.lead;
         }
         while top > 0 {
-            let line = line_start(doc.source(), line_break_before(doc.source(), top));
+            let line = doc.line_start(line_break_before(doc.source(), top));
             match own_line_comment(doc, line) {
                 Some(at) if at - line == column => top = line,
                 _ => break,
@@ -98,13 +98,14 @@ impl Place {
 /// The lines of the document that a node is the root of: from its `---` and the directives above that, or from behind the `...` of the
 /// document before it, to the `---` or `...` behind it.
 pub fn extent(root: NodeRef<'_>) -> Range<usize> {
-    let text = root.document().source();
+    let doc = root.document();
+    let text = doc.source();
     let said = |line: usize| text[line..line_end(text, line)].trim_start_matches('\u{feff}');
     let is = |line: usize, mark: &str| {
         said(line).strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
     };
-    let above = |line: usize| line_start(text, line_break_before(text, line));
-    let mut start = line_start(text, root.full_start());
+    let above = |line: usize| doc.line_start(line_break_before(text, line));
+    let mut start = doc.line_start(root.full_start());
     while start > 0 && !is(start, "---") && !is(above(start), "...") {
         start = above(start);
     }
@@ -160,7 +161,7 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     if place.is_inline(doc) {
         return "";
     }
-    &doc.source()[place.top(doc)..line_start(doc.source(), place.lead)]
+    &doc.source()[place.top(doc)..doc.line_start(place.lead)]
 }
 
 /// Whether two comments, or pieces of comment lines, say the same: indentation and line breaks have no say.
