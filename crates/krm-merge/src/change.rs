@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::child::{By, ChildId, ids_of};
+use crate::child::{By, ChildId, ids_of_both};
 use crate::path::FieldPath;
 use crate::tree::View;
 use crate::yaml::NodeRef;
@@ -232,7 +232,7 @@ impl<'a> Inside<'a> {
     /// Whether the other side put children into another order.
     pub fn has_new_order(&self) -> bool {
         let Order::From(Some(original)) = &self.order else { return false };
-        let [was, is] = [*original, self.like].map(|list| ids_of(list, &self.by));
+        let Some([was, is]) = ids_of_both([*original, self.like], &self.by) else { return false };
         let [in_original, in_like] = [&was, &is].map(|ids| ids.iter().collect::<HashSet<_>>());
         let was = was.iter().filter(|id| in_like.contains(id));
         was.ne(is.iter().filter(|id| in_original.contains(id)))

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::block_scalar::header_end;
-use super::line::{line_break_before, line_end, line_start, next_line};
+use super::line::{is_blank, line_break_before, line_end, line_start, next_line};
 use super::node::{Document, Kind, NodeRef, Style};
 
 /// Where one child of a block or flow container lies.
@@ -132,8 +132,7 @@ pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     let mut bottom = next_line(text, end);
     let mut line = bottom;
     while line < text.len() {
-        let stop = line_end(text, line);
-        if text[line..stop].trim().is_empty() {
+        if is_blank(&text[line..line_end(text, line)]) {
             line = next_line(text, line);
             continue;
         }
