@@ -1,6 +1,7 @@
-//! Benchmarks: whole runs of each mode beside a bare parse of the same text.
+//! Benchmarks: whole runs of each mode beside three ways to read the same text.
 //!
-//! Parsing is what no merge can do without, so the ratio of the two says how much the merge itself costs, on any machine.
+//! A scan for the ends of the lines is the least that reading can cost; our own parse makes the tree that a merge works on; the bare parse is the
+//! event loop of the parser library. The ratios say how much the merge itself costs, and how near reading is to the least, on any machine.
 //! With `KRM_MERGE_WORKLOADS=DIR` nothing is measured: the workloads are written to that folder, each in `MODE-N.yaml`, and the resources
 //! and patches of `strategic-N.yaml` as a kustomization in `kustomize-N`; `KRM_MERGE_SIZE=N` restricts that to one size. That is how
 //! `measure.sh` gets its input.
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use granit_parser::Parser;
+use krm_merge::yaml::Document;
 use krm_merge_function::{Verdict, run};
 use workload::Workload;
 
@@ -45,7 +47,9 @@ fn group(criterion: &mut Criterion, (mode, workload): Workload, sizes: &[usize])
         // Ten runs, however long they take; more of them where they are short.
         group.measurement_time(Duration::from_secs(2)).throughput(Throughput::Bytes(text.len() as u64));
         group.bench_with_input(BenchmarkId::new("merge", n), &text, |b, text| b.iter(|| run(text)));
+        group.bench_with_input(BenchmarkId::new("parse", n), &text, |b, text| b.iter(|| Document::parse(text)));
         group.bench_with_input(BenchmarkId::new("bare parse", n), &text, |b, text| b.iter(|| bare_parse(text)));
+        group.bench_with_input(BenchmarkId::new("line scan", n), &text, |b, text| b.iter(|| line_scan(text)));
     }
     group.finish();
 }
@@ -54,6 +58,13 @@ fn group(criterion: &mut Criterion, (mode, workload): Workload, sizes: &[usize])
 fn bare_parse(text: &str) {
     for event in Parser::new_from_str(text) {
         black_box(event.expect("a workload is YAML"));
+    }
+}
+
+/// The ends of the lines of a text, looked at and dropped.
+fn line_scan(text: &str) {
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        black_box(end);
     }
 }
 

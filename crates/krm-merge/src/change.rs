@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::child::{By, ChildId, ids_of};
+use crate::child::{By, ChildId, ids_of_both};
 use crate::host::{holds_protected, is_protected};
 use crate::path::FieldPath;
 use crate::tree::View;
@@ -264,11 +264,7 @@ impl<'a> Inside<'a> {
     /// Whether the other side put children into another order.
     pub fn has_new_order(&self) -> bool {
         let Order::From(Some(original)) = &self.order else { return false };
-        let keys = |map: NodeRef<'a>| map.entries().map(|(key, _)| key.string());
-        if self.by == By::Field && keys(*original).eq(keys(self.like)) {
-            return false;
-        }
-        let [was, is] = [*original, self.like].map(|list| ids_of(list, &self.by));
+        let Some([was, is]) = ids_of_both([*original, self.like], &self.by) else { return false };
         let [in_original, in_like] = [&was, &is].map(|ids| ids.iter().collect::<HashSet<_>>());
         let was = was.iter().filter(|id| in_like.contains(id));
         was.ne(is.iter().filter(|id| in_original.contains(id)))

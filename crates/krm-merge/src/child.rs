@@ -231,11 +231,27 @@ fn down<'a>(node: NodeRef<'a>, step: &Step<'_>) -> Option<NodeRef<'a>> {
 
 /// What tells the children of a map or list apart, in their order; of several that nothing tells apart, the first.
 pub fn ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
-    let mut seen = HashSet::new();
-    let ids: Vec<ChildId<'a>> = match by {
-        By::Field => container.spelled_out().into_iter().filter_map(|(_, key, _)| ChildId::of_field(key)).collect(),
+    first_of_each(all_ids_of(container, by))
+}
+
+/// The same for two maps or lists; `None` where their children are the same, in the same order.
+pub fn ids_of_both<'a>(both: [NodeRef<'a>; 2], by: &By<'a>) -> Option<[Vec<ChildId<'a>>; 2]> {
+    let both = both.map(|container| all_ids_of(container, by));
+    (both[0] != both[1]).then(|| both.map(first_of_each))
+}
+
+fn all_ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
+    match by {
+        By::Field if container.has_merge_entry() => {
+            container.spelled_out().into_iter().filter_map(|(_, key, _)| ChildId::of_field(key)).collect()
+        }
+        By::Field => container.entries().filter_map(|(key, _)| ChildId::of_field(key)).collect(),
         _ => container.elements().filter_map(|element| by.id_of(element)).collect(),
-    };
+    }
+}
+
+fn first_of_each(ids: Vec<ChildId<'_>>) -> Vec<ChildId<'_>> {
+    let mut seen = HashSet::with_capacity(ids.len());
     ids.into_iter().filter(|id| seen.insert(id.clone())).collect()
 }
 

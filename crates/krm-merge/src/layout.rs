@@ -16,7 +16,7 @@ use crate::sides::Sides;
 use crate::splice;
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
-use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below};
+use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, is_blank};
 
 /// Updated's resource, if dest has the text of original, and updated has another one. What the host wrote does not count.
 pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<NodeRef<'a>> {
@@ -200,14 +200,14 @@ impl<'d> Lines<'d> {
         let source = self.doc.source();
         let Some(dash) = self.dash else { return Some(ended(edits.apply(source, self.range.clone()))) };
         let line = self.doc.line_start(dash.lead);
-        let mut out = String::new();
+        let body = edits.apply(source, dash.open..self.range.end);
+        let mut out = String::with_capacity(body.len() + line - self.range.start);
         for comment in source[self.range.start..line].lines() {
             out.push_str(comment.get(dash.column(self.doc)..)?);
             out.push('\n');
         }
-        let body = edits.apply(source, dash.open..self.range.end);
         for (i, line) in body.split_inclusive('\n').enumerate() {
-            let is_blank = line.trim().is_empty();
+            let is_blank = is_blank(line);
             if i == 0 && is_blank {
                 continue;
             }

@@ -15,9 +15,10 @@ mod parse;
 mod place;
 mod quote;
 mod scalar;
+mod word;
 
 pub use error::{Error, Position};
-pub use line::{LineStarts, ends_line, line_end, line_start, lines, next_line, starts_line, whole_lines};
+pub use line::{LineStarts, ends_line, is_blank, line_end, line_start, lines, next_line, starts_line, whole_lines};
 pub use node::{Document, Kind, NodeRef, Style, same};
 #[doc(hidden)]
 pub use parse::parsed;

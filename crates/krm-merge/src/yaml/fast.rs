@@ -123,9 +123,8 @@ impl Reader<'_> {
     }
 
     #[inline(always)]
-    fn push(&mut self, start: usize, end: usize, kind: Kind, style: Style, extra: u32) {
-        let next = self.next_id() + 1;
-        self.doc.nodes.push(Node { start: start as u32, end: end as u32, next, extra, kind, style, has_props: false });
+    fn push(&mut self, start: usize, end: usize, kind: Kind, style: Style, link: u32) {
+        self.doc.nodes.push(Node { start: start as u32, end: end as u32, link, kind, style, has_props: false });
     }
 
     /// Reads a comment. Returns the next line.
@@ -212,7 +211,7 @@ impl Reader<'_> {
         if let Some(open) = self.open.pop() {
             let next = self.next_id();
             let node = &mut self.doc.nodes[open.node as usize];
-            node.next = next;
+            node.link = next;
             node.end = self.cursor as u32;
         }
     }

@@ -3,16 +3,43 @@
 //! YAML breaks a line at `\n`, at `\r\n` and at a lone `\r` (5.4 of its specification). Who counts otherwise sees other lines than the parser
 //! does, so all ask here.
 
+use super::word::{all, zeros};
+
 /// The offset at which the line that holds `offset` begins.
 pub fn line_start(text: &str, offset: usize) -> usize {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    before.iter().rposition(|&b| b == b'\n' || b == b'\r').map_or(0, |i| i + 1)
+    last_break(&text.as_bytes()[..offset.min(text.len())]).map_or(0, |at| at + 1)
+}
+
+/// The offset of the last byte that breaks a line.
+fn last_break(mut bytes: &[u8]) -> Option<usize> {
+    while let Some((rest, _)) = bytes.split_last_chunk().filter(|(_, word)| !has_line_break(word)) {
+        bytes = rest;
+    }
+    bytes.iter().rposition(|&b| b == b'\n' || b == b'\r')
 }
 
 /// The offset of the line break that ends the line that holds `offset`, or the end of the text.
 pub fn line_end(text: &str, offset: usize) -> usize {
-    let offset = offset.min(text.len());
+    let mut offset = offset.min(text.len());
+    while text.as_bytes()[offset..].first_chunk().is_some_and(|word| !has_line_break(word)) {
+        offset += 8;
+    }
     text.as_bytes()[offset..].iter().position(|&b| b == b'\n' || b == b'\r').map_or(text.len(), |i| offset + i)
+}
+
+/// Whether a line has nothing but white space.
+pub fn is_blank(line: &str) -> bool {
+    match line.bytes().find(|byte| !matches!(byte, b' ' | b'\t')) {
+        Some(byte) if byte.is_ascii_graphic() => false,
+        Some(_) => line.trim().is_empty(),
+        None => true,
+    }
+}
+
+/// Whether any of eight bytes breaks a line.
+fn has_line_break(word: &[u8; 8]) -> bool {
+    let word = u64::from_le_bytes(*word);
+    zeros(word ^ all(b'\n')) | zeros(word ^ all(b'\r')) != 0
 }
 
 /// The start of the next line, or the end of the text.
@@ -64,8 +91,7 @@ const NEAR: usize = 256;
 pub(super) fn line_start_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -> &'l LineStarts) -> usize {
     let offset = offset.min(text.len());
     let from = offset.saturating_sub(NEAR);
-    let near = text.as_bytes()[from..offset].iter().rposition(|&b| b == b'\n' || b == b'\r');
-    match near {
+    match last_break(&text.as_bytes()[from..offset]) {
         Some(at) => from + at + 1,
         None if from == 0 => 0,
         None => lines().line_start(offset),

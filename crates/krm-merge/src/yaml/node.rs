@@ -1,6 +1,6 @@
 //! [`Document`] and [`NodeRef`]: an arena of byte spans in the order of the text, and the view on one of its nodes.
 //!
-//! A node is 20 bytes; its children are the nodes behind it, and `next` skips its whole subtree. Text is decoded once,
+//! A node is 16 bytes; its children are the nodes behind it, and its link skips its whole subtree. Text is decoded once,
 //! by the parser, and only where it differs from the source. Anchors, tags and aliases are rare, so they lie in
 //! tables beside the arena and cost nothing where there are none.
 
@@ -54,10 +54,8 @@ pub(super) struct Node {
     pub start: u32,
     /// Behind the last byte of the content, its line break not counted.
     pub end: u32,
-    /// The node behind the subtree.
-    pub next: u32,
-    /// Scalar: the index of its decoded text, or [`NONE`]. Alias: the node it stands for.
-    pub extra: u32,
+    /// Map and list: the node behind the subtree. Scalar: the index of its decoded text, or [`NONE`]. Alias: the node it stands for.
+    pub link: u32,
     pub kind: Kind,
     pub style: Style,
     /// Whether an anchor or a tag stands before it.
@@ -190,11 +188,11 @@ impl<'s> Document<'s> {
         gap.bytes().all(|b| b == b' ' || b == b'\t').then_some((start, end))
     }
 
-    /// Where the comment that ends at this offset begins.
-    pub(super) fn comment_ending_at(&self, end: usize) -> Option<usize> {
-        let i = self.comments.partition_point(|c| (c.1 as usize) < end);
-        let &(start, stop) = self.comments.get(i)?;
-        (stop as usize == end && start < stop).then_some(start as usize)
+    /// Where the comment begins that the byte before this offset is part of.
+    pub(super) fn comment_before(&self, offset: usize) -> Option<usize> {
+        let behind = self.comments.partition_point(|c| (c.0 as usize) < offset);
+        let (start, end) = *self.comments.get(behind.checked_sub(1)?)?;
+        (end as usize >= offset).then_some(start as usize)
     }
 
     /// Whether a comment begins at this offset.
@@ -219,7 +217,7 @@ impl<'s> Document<'s> {
 
     /// The aliases whose nodes lie in a subtree.
     pub(crate) fn aliases_in(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
-        let end = self.nodes[node.id as usize].next;
+        let end = node.next_id();
         let first = self.aliases.partition_point(|&a| a < node.id);
         self.aliases[first..].iter().take_while(move |&&a| a < end).map(|&id| NodeRef { doc: self, id })
     }
@@ -232,7 +230,7 @@ impl<'s> Document<'s> {
             by_target.sort_unstable();
             by_target
         });
-        let range = node.id..self.nodes[node.id as usize].next;
+        let range = node.id..node.next_id();
         let first = by_target.partition_point(|(target, _)| *target < range.start);
         let found = by_target[first..].iter().take_while(move |(target, _)| *target < range.end);
         found.map(|&(_, id)| NodeRef { doc: self, id })
@@ -240,7 +238,7 @@ impl<'s> Document<'s> {
 
     /// Whether any node of a subtree has an anchor.
     pub(crate) fn has_anchors_in(&self, node: NodeRef<'_>) -> bool {
-        let end = self.nodes[node.id as usize].next;
+        let end = node.next_id();
         let first = self.props.partition_point(|p| p.node < node.id);
         self.props[first..].iter().take_while(|p| p.node < end).any(|p| p.anchor.is_some())
     }
@@ -264,6 +262,14 @@ impl<'a> NodeRef<'a> {
         &self.doc.nodes[self.id as usize]
     }
 
+    /// The node behind its subtree.
+    fn next_id(self) -> u32 {
+        match self.node() {
+            Node { kind: Kind::Map | Kind::List, link, .. } => *link,
+            _ => self.id + 1,
+        }
+    }
+
     /// The document it is a node of.
     pub fn document(self) -> &'a Document<'a> {
         self.doc
@@ -271,8 +277,7 @@ impl<'a> NodeRef<'a> {
 
     /// Whether another node is this one or lies below it.
     pub(crate) fn holds(self, other: NodeRef<'_>) -> bool {
-        std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr())
-            && (self.id..self.node().next).contains(&other.id)
+        std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && (self.id..self.next_id()).contains(&other.id)
     }
 
     /// Whether two views are of one node, not of equal ones.
@@ -287,7 +292,7 @@ impl<'a> NodeRef<'a> {
 
     /// Whether it is the key of a field that has this value.
     pub(crate) fn is_key_of(self, value: NodeRef<'_>) -> bool {
-        value.is_of(self.doc) && self.node().next == value.id
+        value.is_of(self.doc) && self.next_id() == value.id
     }
 
     /// Whether it is the root of a document.
@@ -374,7 +379,7 @@ impl<'a> NodeRef<'a> {
     pub fn resolve(self) -> NodeRef<'a> {
         let mut node = self;
         while node.kind() == Kind::Alias {
-            node.id = node.node().extra;
+            node.id = node.node().link;
         }
         node
     }
@@ -406,8 +411,8 @@ impl<'a> NodeRef<'a> {
         if n.kind != Kind::Scalar {
             return "";
         }
-        if n.extra != NONE {
-            let (start, end) = node.doc.decoded[n.extra as usize];
+        if n.link != NONE {
+            let (start, end) = node.doc.decoded[n.link as usize];
             return &node.doc.buffer[start as usize..end as usize];
         }
         match n.style {
@@ -442,13 +447,12 @@ impl<'a> NodeRef<'a> {
     /// The children of a container as they are written: elements of a list, keys and values in turn of a map.
     pub(crate) fn children(self) -> impl Iterator<Item = NodeRef<'a>> {
         let node = self.resolve();
-        let n = node.node();
-        let end = if matches!(n.kind, Kind::Map | Kind::List) { n.next } else { node.id + 1 };
+        let end = node.next_id();
         let mut id = node.id + 1;
         std::iter::from_fn(move || {
             (id < end).then(|| {
                 let child = NodeRef { doc: node.doc, id };
-                id = child.node().next;
+                id = child.next_id();
                 child
             })
         })
@@ -567,7 +571,7 @@ impl<'a> NodeRef<'a> {
     /// Whether the subtree holds a null, written or absent.
     pub(crate) fn has_nulls(self) -> bool {
         let first = self.doc.nulls.partition_point(|&n| n < self.id);
-        self.doc.nulls.get(first).is_some_and(|&n| n < self.node().next)
+        self.doc.nulls.get(first).is_some_and(|&n| n < self.next_id())
     }
 
     /// How many bytes its scalars and keys take where each alias is written out.
@@ -609,12 +613,12 @@ impl<'a> Iterator for Written<'a> {
         if *id == 0 {
             *id = map.id + 1;
         }
-        if *id >= map.node().next {
+        if *id >= map.next_id() {
             return None;
         }
         let key = NodeRef { doc: map.doc, id: *id };
-        let value = NodeRef { doc: map.doc, id: key.node().next };
-        *id = value.node().next;
+        let value = NodeRef { doc: map.doc, id: key.next_id() };
+        *id = value.next_id();
         Some((key, value))
     }
 }

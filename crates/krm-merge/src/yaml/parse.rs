@@ -298,8 +298,7 @@ impl Builder<'_> {
         let node = Node {
             start: range.start as u32,
             end: range.end as u32,
-            next: self.doc.nodes.len() as u32 + 1,
-            extra: target,
+            link: target,
             kind: Kind::Alias,
             style: Style::Plain,
             has_props: false,
@@ -352,7 +351,7 @@ impl Builder<'_> {
             Style::Single | Style::Double => &text[start + 1..end - 1],
             _ => &text[start..end],
         };
-        let extra = if inner == value || (style == Style::Plain && start == end) {
+        let link = if inner == value || (style == Style::Plain && start == end) {
             NONE
         } else {
             let from = self.doc.buffer.len() as u32;
@@ -364,15 +363,7 @@ impl Builder<'_> {
         if style == Style::Plain && matches!(inner, "" | "~" | "null" | "Null" | "NULL") {
             self.doc.nulls.push(id);
         }
-        let node = Node {
-            start: start as u32,
-            end: end as u32,
-            next: id + 1,
-            extra,
-            kind: Kind::Scalar,
-            style,
-            has_props: false,
-        };
+        let node = Node { start: start as u32, end: end as u32, link, kind: Kind::Scalar, style, has_props: false };
         self.push(text, node)?;
         self.tag(id, tag);
         self.count(1, 0);
@@ -422,7 +413,7 @@ impl Builder<'_> {
                 self.cursor = dash + 1;
             }
         }
-        let node = Node { start: start as u32, end: start as u32, next: 0, extra: NONE, kind, style, has_props: false };
+        let node = Node { start: start as u32, end: start as u32, link: NONE, kind, style, has_props: false };
         let id = self.push(text, node)?;
         let tag_end = tag.as_ref().map(|t| t.1.end);
         self.tag(id, tag);
@@ -443,7 +434,7 @@ impl Builder<'_> {
             _ => self.cursor as u32,
         };
         let node = &mut self.doc.nodes[open.node as usize];
-        node.next = next;
+        node.link = next;
         node.end = end.max(node.start);
         self.cursor = self.cursor.max(end as usize);
         if let Some(anchor) = self.anchors.get_mut(&open.anchor) {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::block_scalar::header_end;
-use super::line::{line_break_before, line_end, next_line};
+use super::line::{is_blank, line_break_before, line_end, next_line};
 use super::node::{Document, Kind, NodeRef, Style};
 
 /// Where one child of a block or flow container lies.
@@ -133,8 +133,7 @@ pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     let mut bottom = next_line(text, end);
     let mut line = bottom;
     while line < text.len() {
-        let stop = line_end(text, line);
-        if text[line..stop].trim().is_empty() {
+        if is_blank(&text[line..line_end(text, line)]) {
             line = next_line(text, line);
             continue;
         }
@@ -200,12 +199,17 @@ pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> 
 }
 
 /// Back over blanks, line breaks and comments: the end of the token before `at`.
-fn skip_back(doc: &Document<'_>, at: usize) -> usize {
-    let text = doc.source();
-    let mut at = at;
+fn skip_back(doc: &Document<'_>, mut at: usize) -> usize {
+    let bytes = doc.source().as_bytes();
     loop {
-        at = text[..at].trim_end_matches([' ', '\t', '\n', '\r']).len();
-        match doc.comment_ending_at(at) {
+        let blank = bytes[..at].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+        let line_breaks = &bytes[at - blank..at];
+        at -= blank;
+        // A comment goes on to the end of its line.
+        if at > 0 && !line_breaks.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+            return at;
+        }
+        match doc.comment_before(at) {
             Some(start) => at = start,
             None => return at,
         }
@@ -299,6 +303,9 @@ mod tests {
             Place::of_children(root).iter().map(|p| (p.lead, p.open)).collect::<Vec<_>>()
         };
         assert_eq!(leads("- a\n-\n- # c\n  x: 1\n- - b\n"), [(0, 1), (4, 5), (6, 7), (19, 20)]);
+        // Blanks at the end of a comment are part of it.
+        assert_eq!(leads("- # c - \n  a\n-   # d  \n\n  x: 1\n"), [(0, 1), (13, 14)]);
+        assert_eq!(leads("? # c \n  a\n: b\n"), [(0, 12)]);
         assert_eq!(leads("? a\n: b\nc : d\n"), [(0, 5), (8, 11)]);
         assert_eq!(leads("[a, {b: c}]"), [(1, 1), (4, 4)]);
     }

@@ -31,8 +31,8 @@ impl Reader<'_> {
         self.doc.blocks.push((self.next_id(), content.indent as u32));
         let from = self.doc.buffer.len();
         let (end, next) = self.lines(&content, style, header.chomping);
-        let extra = self.decoded(from);
-        self.push(at, end, Kind::Scalar, style, extra);
+        let link = self.decoded(from);
+        self.push(at, end, Kind::Scalar, style, link);
         self.cursor = end;
         self.last = Last::Whole;
         Some(next)

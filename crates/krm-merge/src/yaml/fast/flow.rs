@@ -43,7 +43,7 @@ impl Reader<'_> {
         }
         let next = self.next_id();
         let node = &mut self.doc.nodes[id];
-        node.next = next;
+        node.link = next;
         node.end = at as u32 + 1;
         Some(at + 1)
     }

@@ -107,10 +107,10 @@ impl Reader<'_> {
         // A comment ended it, or a line that is no part of it: what goes on behind that is an error.
         self.last = Last::Whole;
         self.cursor = end;
-        let extra = self.decoded(from);
+        let link = self.decoded(from);
         let node = &mut self.doc.nodes[id];
         node.end = end as u32;
-        node.extra = extra;
+        node.link = link;
         Some(line)
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Quoted {
     /// Whether it has no line break.
     pub is_one_line: bool,
     style: Style,
-    extra: u32,
+    link: u32,
 }
 
 impl Reader<'_> {
@@ -35,7 +35,7 @@ impl Reader<'_> {
             if text.bytes(at + 1..end) == b"<<" {
                 self.sees_merge_key();
             }
-            return Some(Quoted { end: end + 1, is_one_line: true, style, extra: NONE });
+            return Some(Quoted { end: end + 1, is_one_line: true, style, link: NONE });
         }
         self.quoted_decoded(at, style, indent)
     }
@@ -43,7 +43,7 @@ impl Reader<'_> {
     /// Appends a quoted scalar.
     #[inline(always)]
     pub(super) fn push_quoted(&mut self, at: usize, quoted: &Quoted) {
-        self.push(at, quoted.end, Kind::Scalar, quoted.style, quoted.extra);
+        self.push(at, quoted.end, Kind::Scalar, quoted.style, quoted.link);
     }
 
     /// Reads a quoted scalar that means something else than what is written.
@@ -91,7 +91,7 @@ impl Reader<'_> {
             done = at;
         }
         self.doc.buffer.push_str(text.slice(done..at));
-        Some(Quoted { end: at + 1, is_one_line, style, extra: self.decoded(from) })
+        Some(Quoted { end: at + 1, is_one_line, style, link: self.decoded(from) })
     }
 }
 

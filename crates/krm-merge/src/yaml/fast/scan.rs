@@ -5,26 +5,15 @@
 
 use std::ops::Range;
 
+use super::super::word::{all, zeros};
+
 /// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n`, if it is not empty.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'t>(&'t str);
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = ONES << 7;
-
-/// A word in which each byte is this one.
-const fn all(byte: u8) -> u64 {
-    ONES * byte as u64
-}
-
-/// Marks the bytes that are zero. Those behind the first one may be marked wrongly.
-const fn zeros(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & HIGHS
-}
-
 /// Marks the bytes below a blank, which in a [`Text`] are tabs and line breaks. Those behind the first one may be marked wrongly.
 const fn controls(word: u64) -> u64 {
-    word.wrapping_sub(all(b' ')) & !word & HIGHS
+    word.wrapping_sub(all(b' ')) & !word & all(0x80)
 }
 
 impl<'t> Text<'t> {
