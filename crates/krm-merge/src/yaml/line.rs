@@ -98,6 +98,17 @@ pub(super) fn line_start_by<'l>(text: &str, offset: usize, lines: impl FnOnce() 
     }
 }
 
+/// As [`next_line`], in the same way.
+pub(super) fn next_line_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -> &'l LineStarts) -> usize {
+    let offset = offset.min(text.len());
+    let near = &text.as_bytes()[offset..text.len().min(offset + NEAR)];
+    match near.iter().position(|&b| b == b'\n' || b == b'\r') {
+        Some(at) => next_line(text, offset + at),
+        None if offset + near.len() == text.len() => text.len(),
+        None => lines().next_line(offset),
+    }
+}
+
 /// Where the lines of a text begin, for whoever asks often: a look-up does not read the line.
 #[derive(Clone, Debug)]
 pub struct LineStarts {
@@ -160,6 +171,7 @@ mod tests {
         let known = LineStarts::of(&text);
         for at in (0..=text.len()).step_by(7) {
             assert_eq!(line_start_by(&text, at, || &known), line_start(&text, at), "{at}");
+            assert_eq!(next_line_by(&text, at, || &known), next_line(&text, at), "{at}");
         }
     }
 
@@ -180,6 +192,7 @@ mod tests {
             for at in (0..=text.len()).filter(|at| *at == 0 || text.get(at - 1..=*at) != Some("\r\n")) {
                 assert_eq!(known.line_start(at), line_start(&text, at), "{text:?} {at}");
                 assert_eq!(line_start_by(&text, at, || &known), line_start(&text, at), "{text:?} {at}");
+                assert_eq!(next_line_by(&text, at, || &known), next_line(&text, at), "{text:?} {at}");
                 assert_eq!(known.next_line(at), next_line(&text, at), "{text:?} {at}");
                 assert_eq!(known.starts_line(at), starts_line(&text, at), "{text:?} {at}");
             }

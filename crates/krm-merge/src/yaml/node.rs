@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::error::{Error, Position};
-use super::line::{LineStarts, line_end, line_start_by};
+use super::line::{LineStarts, line_end, line_start_by, next_line_by};
 use super::scalar::Scalar;
 
 /// The kinds of node.
@@ -164,6 +164,11 @@ impl<'s> Document<'s> {
     pub fn position(&self, offset: usize) -> Position {
         let line = self.line_starts().line_of(offset);
         Position { line: 1 + line, column: 1 + self.source[self.line_start(offset)..offset].chars().count() }
+    }
+
+    /// The start of the line behind the one that holds an offset, or the end of the text, at the same cost.
+    pub fn next_line(&self, offset: usize) -> usize {
+        next_line_by(&self.source, offset, || self.line_starts())
     }
 
     fn line_starts(&self) -> &LineStarts {

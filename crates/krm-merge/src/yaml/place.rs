@@ -119,7 +119,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
             Some(_) => break,
         }
     }
-    let mut end = next_line(text, root.end());
+    let mut end = doc.next_line(root.end());
     while end < text.len() && !is(end, "---") && !is(end, "...") {
         end = next_line(text, end);
     }
@@ -130,7 +130,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
 /// `column`.
 pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     let text = doc.source();
-    let mut bottom = next_line(text, end);
+    let mut bottom = doc.next_line(end);
     let mut line = bottom;
     while line < text.len() {
         if is_blank(&text[line..line_end(text, line)]) {
