@@ -9,13 +9,16 @@ use std::ops::Range;
 use crate::alias;
 use crate::child::{By, Value};
 use crate::edits::{Edit, TextEdits};
+use crate::host::is_transport;
 use crate::limit::{Budget, Exceeded};
 use crate::resource::Resource;
 use crate::sides::Sides;
 use crate::splice;
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
-use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, is_blank, line_start};
+use crate::yaml::{
+    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, is_blank, line_end, line_start,
+};
 
 /// Updated's resource, if dest has the text of original, and updated has another one. What the host wrote does not count.
 pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<NodeRef<'a>> {
@@ -27,11 +30,24 @@ pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<No
     (was != own_text(updated, budget)? && was == own_text(dest, budget)?).then_some(updated)
 }
 
-/// Whether the lines of two resources are the same to the byte: the cheap way to know that upstream left one alone.
+/// Whether the lines of two resources are the same to the byte but for those of the host: the cheap way to know that upstream left one alone.
 fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    let (Some(a), Some(b)) = (Lines::of(a), Lines::of(b)) else { return false };
-    let is_in_one_place = a.column == b.column && a.dash.is_some() == b.dash.is_some();
-    is_in_one_place && a.doc.source()[a.range] == b.doc.source()[b.range]
+    let (Some(lines), Some(others)) = (Lines::of(a), Lines::of(b)) else { return false };
+    lines.column == others.column
+        && lines.dash.is_some() == others.dash.is_some()
+        && lines.between(&of_host(a)) == others.between(&of_host(b))
+}
+
+/// The annotations of the host, where each has a line of its own and nothing else stands there.
+fn of_host(resource: NodeRef<'_>) -> Vec<Place> {
+    let text = resource.document().source();
+    let is_line = |place: &Place| {
+        let line = line_start(text, place.lead);
+        line_end(text, line) == place.end && text[line..place.lead].bytes().all(|byte| byte == b' ')
+    };
+    let annotations = resource.at(&["metadata", "annotations"]).filter(|_| !resource.has_aliases());
+    let entries = annotations.into_iter().flat_map(NodeRef::entries).filter(|(key, _)| is_transport(key.string()));
+    entries.map(|(key, value)| Place::of_entry(key, value)).filter(is_line).collect()
 }
 
 /// The edits of dest's text that let a resource say what a tree of dest says, and as another document has it written; `None` where dest's own
@@ -156,6 +172,15 @@ impl<'d> Lines<'d> {
         (column == 0).then(|| Self { doc, range: top..below(doc, root.end(), 0), column, dash: None })
     }
 
+    /// The text between some lines of it, each piece with the column of what follows.
+    fn between(&self, lines: &[Place]) -> Vec<(&'d str, usize)> {
+        let source = self.doc.source();
+        let starts = std::iter::once(self.range.start).chain(lines.iter().map(|line| line.end));
+        let ends = lines.iter().map(|line| (line_start(source, line.lead), line.column(self.doc)));
+        let ends = ends.chain(std::iter::once((self.range.end, 0)));
+        starts.zip(ends).map(|(start, (end, column))| (source.get(start..end).unwrap_or_default(), column)).collect()
+    }
+
     fn has_comment_behind_dash(&self) -> bool {
         self.dash
             .is_some_and(|dash| self.doc.source()[dash.open..self.range.end].trim_start_matches(' ').starts_with('#'))
@@ -230,6 +255,35 @@ mod tests {
         let root = doc.roots().next().expect("a root");
         let all: Vec<_> = if root.is_list() { root.elements().collect() } else { doc.roots().collect() };
         all.iter().map(|node| own_text(*node, &Budget::default()).expect("on lines of its own")).collect()
+    }
+
+    #[test]
+    fn what_is_written_alike_has_one_text() {
+        let item = |host: &str, rest: &str| {
+            format!("- # c\n  a: 1\n  metadata:\n    # d\n    annotations:{host}\n    # e\n    name: x\n  b: {rest}\n")
+        };
+        let host = |column: usize, path: &str, behind: &str| {
+            let pad = " ".repeat(column);
+            format!(
+                "\n{pad}# of the path\n{pad}internal.config.kubernetes.io/path: {path}{behind}\n{pad}mine: 1\n{pad}internal.config.k8s.io/i: '{path}'"
+            )
+        };
+        let own = item(&host(6, "p", ""), "1");
+        for (other, want) in [
+            (item(&host(6, "other", ""), "1"), true),
+            (item(&host(6, "other", ""), "2"), false),
+            (item(&host(5, "p", ""), "1"), false),
+            (item(&host(6, "other", " # e"), "1"), false),
+            (item(&host(6, "other", "").replace("mine: 1", "mine: 2"), "1"), false),
+            (item(" {config.kubernetes.io/path: p, mine: 1}", "1"), false),
+        ] {
+            let text = format!("{own}{other}");
+            let doc = Document::parse(text.as_str()).expect("valid");
+            let items: Vec<_> = doc.roots().flat_map(NodeRef::elements).collect();
+            assert_eq!(is_written_alike(items[0], items[1]), want, "{text}");
+            let own = |i: usize| own_text(items[i], &Budget::default());
+            assert!(!want || own(0) == own(1), "{text}");
+        }
     }
 
     #[test]
