@@ -267,6 +267,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_alike_has_one_text() {
+        let item = |host: &str, rest: &str| {
+            format!("- # c\n  a: 1\n  metadata:\n    # d\n    annotations:{host}\n    # e\n    name: x\n  b: {rest}\n")
+        };
+        let host = |column: usize, path: &str, behind: &str| {
+            let pad = " ".repeat(column);
+            format!(
+                "\n{pad}# of the path\n{pad}internal.config.kubernetes.io/path: {path}{behind}\n{pad}mine: 1\n{pad}internal.config.k8s.io/i: '{path}'"
+            )
+        };
+        let own = item(&host(6, "p", ""), "1");
+        for (other, want) in [
+            (item(&host(6, "other", ""), "1"), true),
+            (item(&host(6, "other", ""), "2"), false),
+            (item(&host(5, "p", ""), "1"), false),
+            (item(&host(6, "other", " # e"), "1"), false),
+            (item(&host(6, "other", "").replace("mine: 1", "mine: 2"), "1"), false),
+            (item(" {config.kubernetes.io/path: p, mine: 1}", "1"), false),
+        ] {
+            let text = format!("{own}{other}");
+            let doc = Document::parse(text.as_str()).expect("valid");
+            let items: Vec<_> = doc.roots().flat_map(NodeRef::elements).collect();
+            assert_eq!(is_written_alike(items[0], items[1]), want, "{text}");
+            let own = |i: usize| own_text(items[i], &Budget::default());
+            assert!(!want || own(0) == own(1), "{text}");
+        }
+    }
+
+    #[test]
     fn a_resource_is_read_as_a_document_of_its_own() {
         let text = "# top\na: 1 # x\n\n# b\nb:\n- |\n  x\n\n    y\n    # deep\n   # foot\n";
         for item in [
