@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::config::Config;
 use crate::function::{Job, Merged, Output, Texts, Verdict};
 use crate::results::{self, Outcome};
-use krm_merge::documents::rewrite;
+use krm_merge::documents::{rewrite, sorted};
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::yaml::{Document, Error, extent};
@@ -59,13 +59,14 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     Ok((write(&doc, &extents, merged, &Budget::new(limit))?, results))
 }
 
-/// The documents with what becomes of each, and the added ones behind them; `extents` says where in the text each lies.
+/// The documents with what becomes of each, and the added ones, all in their order; `extents` says where in the text each lies.
 fn write(
     doc: &Document<'_>,
     extents: &[Range<usize>],
     merged: Merged<'_>,
     budget: &Budget,
 ) -> Result<String, Exceeded> {
+    let order = merged.order();
     let mut out = rewrite(doc.source(), extents.iter().cloned().zip(&merged.items));
     for added in merged.added {
         if !out.is_empty() {
@@ -74,7 +75,7 @@ fn write(
         }
         out.push_str(&added.text(budget)?);
     }
-    Ok(out)
+    sorted(out, &order, budget)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use krm_merge::tree::Tree;
 use krm_merge::yaml::{Document, Error};
 
 pub use krm_merge::documents::Item;
+pub use krm_merge::package::Spot;
 pub use run::{Added, Merged};
 use strategic::strategic;
 use three_way::three_way;
@@ -123,11 +124,12 @@ fn written(
     results: &[Outcome],
     limit: Limit,
 ) -> Result<String, Box<Outcome>> {
+    let order = merged.order();
     let added: Vec<Tree<'_>> = merged.added.into_iter().map(|added| added.tree).collect();
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
     let edits =
         merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });
-    list.write(edits, &gone, added, results, limit)
+    list.write(edits, &gone, added, &order, results, limit)
 }
 
 fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {

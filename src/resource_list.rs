@@ -7,10 +7,12 @@ use std::collections::HashSet;
 
 use crate::results::{self, Outcome, Severity};
 use krm_merge::child::By;
+use krm_merge::documents::sorted;
 use krm_merge::edits::TextEdits;
 use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list::{self, Listed};
+use krm_merge::package::Spot;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
@@ -124,7 +126,7 @@ impl<'a> ResourceList<'a> {
         Some(Position { line: text.position().line + position.line, column: indent + position.column })
     }
 
-    /// The text with edits made inside of items, with items gone and added, and with results at the end of its own.
+    /// The text with edits made inside of items, with items gone and added, the rest in this order, and with results at the end of its own.
     ///
     /// # Errors
     /// Items are to be added where there is no list of items; what is written takes more than the limit.
@@ -133,6 +135,7 @@ impl<'a> ResourceList<'a> {
         edits: impl IntoIterator<Item = TextEdits>,
         gone: &[bool],
         added: Vec<Tree<'_>>,
+        order: &[Spot],
         results: &[Outcome],
         limit: Limit,
     ) -> Result<String, Box<Outcome>> {
@@ -150,11 +153,12 @@ impl<'a> ResourceList<'a> {
             }
         };
         let tree = self.tree(gone, added, of_results.as_ref().and_then(|document| document.roots().next()));
-        let own = splice::edits(self.root, &tree, &Budget::new(limit))?;
+        let budget = Budget::new(limit);
+        let own = splice::edits(self.root, &tree, &budget)?;
         // What comes at the end of an item stands before what comes after it.
         let all = TextEdits::default().union(edits.into_iter().chain([own]));
         let edits = all.map_err(|e| Outcome::new(Severity::Error, e.to_string()))?;
-        Ok(edits.apply(text, 0..text.len()))
+        Ok(sorted(edits.apply(text, 0..text.len()), order, &budget)?)
     }
 
     fn tree<'p>(&self, gone: &[bool], added: Vec<Tree<'p>>, results: Option<NodeRef<'p>>) -> Tree<'p>

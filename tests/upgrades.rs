@@ -136,3 +136,60 @@ fn shown((files, conflicts): &(BTreeMap<String, String>, Vec<String>)) -> String
     let files: String = files.iter().map(|(path, text)| format!("# {path}\n{text}")).collect();
     format!("{files}# conflicts: {conflicts:?}\n")
 }
+
+/// The numbers in their file that items have before and after an upgrade, as `name:number` in the order of the items.
+fn numbered(original: &str, updated: &str, dest: &str) -> String {
+    let side = |path: &str, names: &str| -> String {
+        let item = |(i, name): (usize, &str)| {
+            let (name, number) = name.split_once(':').unwrap_or((name, ""));
+            let number = if number.is_empty() { i.to_string() } else { number.to_owned() };
+            let head =
+                format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: {name}\n    annotations:\n");
+            let legacy =
+                format!("      config.kubernetes.io/path: '{path}'\n      config.kubernetes.io/index: '{number}'\n");
+            format!("{head}{legacy}      {OWN}/path: '{path}'\n      {OWN}/index: '{number}'\n")
+        };
+        names.split(' ').enumerate().map(item).collect()
+    };
+    let sides = side("up/v1/f.yaml", original) + &side("up/v2/f.yaml", updated);
+    let spec = "mode: ThreeWay\noriginal: [{path: up/v1}]\nupdated: [{path: up/v2}]\n";
+    let stdout = passes(&resource_list(&(side("f.yaml", dest) + &sides), spec)).stdout;
+    let doc = Document::parse(stdout.as_str()).expect("YAML");
+    let items = doc.roots().next().and_then(|root| root.get("items")).expect("items");
+    let mut out = Vec::new();
+    for item in items.elements() {
+        let metadata = item.get("metadata").expect("metadata");
+        let of_host = |name: &str| metadata.at(&["annotations", name]).map(|node| node.string().to_owned());
+        let [own, legacy] = [OWN, "config.kubernetes.io"].map(|family| of_host(&format!("{family}/index")));
+        if of_host(&format!("{OWN}/path")).as_deref() == Some("f.yaml") {
+            assert!(legacy.is_none() || legacy == own, "both families say the same: {stdout}");
+            let name = metadata.get("name").expect("a name").string();
+            out.push(format!("{name}:{}", own.unwrap_or_default()));
+        }
+    }
+    out.join(" ")
+}
+
+#[test]
+fn the_items_of_a_file_have_the_order_and_the_numbers_of_the_merge() {
+    for (original, updated, dest, want) in [
+        ("a b", "a n b", "a b", "a:0 n:1 b:2"),
+        ("a b", "n a b", "a b", "n:0 a:1 b:2"),
+        ("a b", "n m a b", "a b", "n:0 m:1 a:2 b:3"),
+        ("a b", "b a", "a b", "b:0 a:1"),
+        ("a b c", "c a n b", "a b c", "c:0 a:1 n:2 b:3"),
+        ("a b", "n b a", "mine a b", "n:0 b:1 mine:2 a:3"),
+        // A number that is free is taken, and the others stay.
+        ("a b", "a n b", "a:3 b:7", "a:3 n:4 b:7"),
+        ("a b", "n a b", "a:3 b:7", "n:0 a:3 b:7"),
+        ("a b", "n a b", "a:3 mine:4 b:7", "n:0 a:3 mine:4 b:7"),
+        // Behind the rest, one that comes alone needs no number. Its host puts it there.
+        ("a b", "a b n", "a b", "a:0 b:1 n:"),
+        ("a b", "a b n m", "a b", "a:0 b:1 n:2 m:3"),
+        // The order of the items may not be that of their numbers.
+        ("a b", "a n b", "b:1 a:0", "a:0 n:1 b:2"),
+        ("a b", "a b", "b:1 a:0", "b:1 a:0"),
+    ] {
+        assert_eq!(numbered(original, updated, dest), want, "{original} {updated} {dest}");
+    }
+}

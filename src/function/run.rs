@@ -12,6 +12,7 @@ use krm_merge::file_path::{self, Fault};
 use krm_merge::layout;
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge::{self, Merging};
+use krm_merge::package::{FileOrder, Member, Spot, number_of};
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::review::review;
 use krm_merge::rules::{Rules, Unmergeable};
@@ -40,6 +41,17 @@ pub struct Merged<'a> {
     pub moved: BTreeMap<usize, String>,
     /// What updated calls an item, by its number, where that is not what dest calls it: apiVersion, kind, namespace and name.
     pub followed: BTreeMap<usize, [String; 4]>,
+    /// Where an item stands, by its number, if not at its own place.
+    pub spots: BTreeMap<usize, Spot>,
+}
+
+impl Merged<'_> {
+    /// Where what is left stands: the items, and behind them what is new.
+    pub fn order(&self) -> Vec<Spot> {
+        let left = self.items.iter().enumerate().filter(|(_, becomes)| **becomes != Item::Goes);
+        let left = left.map(|(i, _)| self.spots.get(&i).copied().unwrap_or_else(|| Spot::of_item(i)));
+        left.chain(self.added.iter().map(|added| added.spot)).collect()
+    }
 }
 
 /// A resource that is new.
@@ -51,6 +63,8 @@ pub struct Added<'a> {
     pub origin: Origin,
     /// The resource. Where it came from an item of a ResourceList, it carries its path as an annotation.
     pub tree: Tree<'a>,
+    /// Where it stands among the items.
+    pub spot: Spot,
 }
 
 impl Added<'_> {
@@ -146,6 +160,23 @@ impl Numbering {
         Self { next, mixed }
     }
 
+    /// The numbers of resources that stand in this order in their file, by their members: of those that are new there or cannot keep theirs.
+    pub(super) fn in_order(&self, order: &FileOrder, members: &[Member<'_, '_>]) -> Vec<(usize, u64)> {
+        let comes = |member: &Member<'_, '_>| member.moves_to().is_some_and(|to| self.mixed.contains(to));
+        let own = |member: &Member<'_, '_>| member.sides.dest.filter(|_| !comes(member)).map(number_of);
+        let own: Vec<Option<u64>> = order.iter().map(|number| own(&members[*number])).collect();
+        let mut next = 0;
+        let fitting = own.iter().map(|own| {
+            let number = own.unwrap_or(next);
+            let is_free = number >= next;
+            next = number.saturating_add(1);
+            is_free.then_some(number)
+        });
+        let numbers = fitting.collect::<Option<Vec<u64>>>().unwrap_or_else(|| (0..).take(own.len()).collect());
+        let all = order.iter().zip(own).zip(numbers);
+        all.filter(|((_, own), number)| *own != Some(*number)).map(|((member, _), number)| (*member, number)).collect()
+    }
+
     /// The number of what is new in a file, where it needs one.
     fn next(&mut self, path: &str) -> Option<u64> {
         let next = self.next.get_mut(path)?;
@@ -168,6 +199,17 @@ pub(super) struct Run<'a> {
     pub results: Results<'a>,
     pub merged: Merged<'a>,
     pub numbering: Numbering,
+    /// The numbers in their files of items that cannot keep their own.
+    pub numbers: HashMap<usize, u64>,
+}
+
+/// Where a new resource stands, if not behind all others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stand {
+    /// Its place among the items.
+    pub spot: Option<Spot>,
+    /// Its number in its file.
+    pub number: Option<u64>,
 }
 
 impl<'a> Run<'a> {
@@ -183,8 +225,10 @@ impl<'a> Run<'a> {
                 added: Vec::new(),
                 moved: BTreeMap::new(),
                 followed: BTreeMap::new(),
+                spots: BTreeMap::new(),
             },
             numbering: Numbering::default(),
+            numbers: HashMap::new(),
         }
     }
 
@@ -204,17 +248,18 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// A path annotation that names a place where no host must write.
-    pub(super) fn add(&mut self, source: &Resource<'a>, tree: Tree<'a>) -> Result<(), Box<Outcome>> {
+    pub(super) fn add(&mut self, source: &Resource<'a>, tree: Tree<'a>, at: Stand) -> Result<(), Box<Outcome>> {
         let is_file = matches!(source.origin, Origin::File { .. });
         let tree = match source.relative_path.filter(|_| !is_file) {
             Some(path) => {
                 file_path::of_new_file(path).map_err(|fault| misplaced(source, path, fault))?;
-                transport::with_path(tree, path, self.numbering.next(path))
+                transport::with_path(tree, path, at.number.or_else(|| self.numbering.next(path)))
             }
             None => tree,
         };
         let path = source.relative_path.map(str::to_owned);
-        self.merged.added.push(Added { path, origin: source.origin.clone(), tree });
+        let spot = at.spot.unwrap_or_else(|| Spot::last(self.merged.added.len()));
+        self.merged.added.push(Added { path, origin: source.origin.clone(), tree, spot });
         Ok(())
     }
 
@@ -229,7 +274,7 @@ impl<'a> Run<'a> {
             self.merged.moved.insert(item, to.to_owned());
         }
         let path = transport::path_in_package(dest, to).filter(|_| dest.located == Located::ByAnnotation);
-        Ok(path.map(|path| NewPlace { path, number: self.numbering.of_moved(to) }))
+        Ok(path.map(|path| NewPlace { path: Some(path), number: self.numbering.of_moved(to) }))
     }
 
     /// Notes that updated has a dest item under another identity.
@@ -243,13 +288,18 @@ impl<'a> Run<'a> {
 
     /// A dest item stays, and the annotations of the host say that it lies in another place.
     pub(super) fn keep_at(&mut self, dest: &Resource<'a>, place: NewPlace<'a>) -> Result<(), Box<Outcome>> {
-        let fate = finish(dest, Some(Tree::Node(dest.node)), Some(place));
+        let fate = self.finish(dest, Some(Tree::Node(dest.node)), Some(place));
         self.carry_out(dest, fate)
     }
 
-    /// A dest item stays, without the annotation of its role.
+    /// A dest item stays, without the annotation of its role, and with the number that it has now.
     pub(super) fn keep(&mut self, dest: &Resource<'a>) -> Result<(), Box<Outcome>> {
-        if dest.role.is_some() { self.merge_item(dest, &[]) } else { Ok(()) }
+        let has_number = dest.origin.item().is_some_and(|i| self.numbers.contains_key(&i));
+        if dest.role.is_none() && !has_number {
+            return Ok(());
+        }
+        let fate = self.finish(dest, Some(Tree::Node(dest.node)), None);
+        self.carry_out(dest, fate)
     }
 
     /// A resource as JSON, without the annotations of the host.
@@ -272,7 +322,7 @@ impl<'a> Run<'a> {
         }
         let tree = merging.finish();
         self.review(item, tree.as_ref(), sources, Role::Source)?;
-        let fate = finish(item, tree, None);
+        let fate = self.finish(item, tree, None);
         self.carry_out(item, fate)
     }
 
@@ -342,7 +392,7 @@ impl<'a> Run<'a> {
         });
         all_told?;
         self.review(dest, tree.as_ref(), &[updated], Role::Updated)?;
-        Ok(finish(dest, tree, place))
+        Ok(self.finish(dest, tree, place))
     }
 
     /// What becomes of a dest item, in the text of updated where dest left it alone. kpt must not put the old comments back into that.
@@ -382,22 +432,27 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
-}
 
-/// What becomes of an item of which this is left, once the host's annotations are as they must be.
-fn finish<'a>(item: &Resource<'a>, tree: Option<Tree<'a>>, place: Option<NewPlace<'a>>) -> Fate<'a> {
-    let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node))) else {
-        return Fate::Gone;
-    };
-    let tree = match place {
-        Some(place) => transport::at(tree, place),
-        None => tree,
-    };
-    let is_untouched = tree.is(item.node);
-    let tree = transport::without_misleading_ids(transport::without_role(tree), item.node);
-    match (is_untouched, tree.is(item.node)) {
-        (_, true) => Fate::Unchanged,
-        (true, false) => Fate::Unmarked(tree),
-        (false, false) => Fate::Changed(tree),
+    /// What becomes of an item of which this is left, once the host's annotations are as they must be.
+    fn finish(&self, item: &Resource<'a>, tree: Option<Tree<'a>>, place: Option<NewPlace<'a>>) -> Fate<'a> {
+        let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node))) else {
+            return Fate::Gone;
+        };
+        let number = item.origin.item().and_then(|i| self.numbers.get(&i).copied());
+        let place = match number.filter(|_| item.located == Located::ByAnnotation) {
+            None => place,
+            number => Some(NewPlace { path: place.and_then(|place| place.path), number }),
+        };
+        let tree = match place {
+            Some(place) => transport::at(tree, place),
+            None => tree,
+        };
+        let is_untouched = tree.is(item.node);
+        let tree = transport::without_misleading_ids(transport::without_role(tree), item.node);
+        match (is_untouched, tree.is(item.node)) {
+            (_, true) => Fate::Unchanged,
+            (true, false) => Fate::Unmarked(tree),
+            (false, false) => Fate::Changed(tree),
+        }
     }
 }

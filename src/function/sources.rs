@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::run::{Merged, Numbering, Run, own_anchors};
+use super::run::{Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Mode, Role};
 use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
@@ -73,7 +73,7 @@ pub(super) fn merge_sources<'a>(
                     continue;
                 }
                 if let (Some(tree), Some(first)) = (run.merge_new(sources)?, sources.first()) {
-                    run.add(first, tree)?;
+                    run.add(first, tree, Stand::default())?;
                     alone.push(*first);
                 }
             }

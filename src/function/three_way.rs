@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use krm_merge::limit::Budget;
-use krm_merge::package::{Becomes, Member, Move, members};
+use krm_merge::package::{Becomes, FileOrder, Member, Move, Spot, members, orders, spots};
 use krm_merge::path::FieldPath;
 use krm_merge::policy::OnConflict;
-use krm_merge::resource::Resource;
+use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::sides::Sides;
 
-use super::run::{Fate, Merged, Numbering, Run, own_anchors};
+use super::run::{Fate, Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Role};
 use crate::report::{Counts, LeftUpstream, Report};
 use crate::results::{Outcome, Results, Severity};
@@ -30,14 +30,15 @@ pub(super) fn three_way<'a>(
     let sides = Sides { original: roles.of(Role::Original), updated: roles.of(Role::Updated), dest: &roles.dest[..] };
     let all = members(sides, config.renames()).map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
     let mut run = Run::new(config, roles, budget);
-    let is_new = |m: &&Member<'_, '_>| m.sides.original.is_none() && m.sides.dest.is_none();
-    let new = all.iter().filter(is_new).filter_map(|m| m.sides.updated);
+    let new = all.iter().filter(|m| m.is_new()).filter_map(|m| m.sides.updated);
     let moved: Vec<_> = all.iter().filter_map(|m| m.sides.dest.zip(m.moves_to())).collect();
     run.numbering = Numbering::of(new, &moved, &roles.dest);
     let mut counts = Counts::default();
     let mut upstream = Upstream::default();
-    for member in &all {
-        settle(member, &mut run, &mut counts, &mut upstream)?;
+    let stands = stands(&all, &mut run, config);
+    for (number, member) in all.iter().enumerate() {
+        let stand = stands.get(&number).copied().unwrap_or_default();
+        settle(member, stand, &mut run, &mut counts, &mut upstream)?;
     }
     upstream.tell(&mut run)?;
     for rule in run.decisions.idle() {
@@ -51,9 +52,36 @@ pub(super) fn three_way<'a>(
     Ok((run.merged, run.results))
 }
 
+/// Where the new resources stand, by their members. Items that stand at other places than before, or have other numbers, are noted in the run.
+fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) -> HashMap<usize, Stand> {
+    // The host says of a list where it lies, and not of what is in it.
+    let is_listed = |dest: &Resource<'_>| {
+        dest.located == Located::Nowhere && matches!(dest.origin, Origin::Listed { .. }) && dest.path.is_some()
+    };
+    let mut orders: Vec<FileOrder> = orders(members, config.policy().new_elements);
+    orders.retain(|order| !order.iter().any(|number| members[*number].sides.dest.is_some_and(is_listed)));
+    let item = |number: usize| members[number].sides.dest.and_then(|dest| dest.origin.item());
+    let mut stands: HashMap<usize, Stand> = HashMap::new();
+    for (number, spot) in spots(&orders, members) {
+        match item(number) {
+            Some(item) if spot == Spot::of_item(item) => {}
+            Some(item) => _ = run.merged.spots.insert(item, spot),
+            None => stands.entry(number).or_default().spot = Some(spot),
+        }
+    }
+    for (number, in_file) in orders.iter().flat_map(|order| run.numbering.in_order(order, members)) {
+        match item(number) {
+            Some(item) => _ = run.numbers.insert(item, in_file),
+            None => stands.entry(number).or_default().number = Some(in_file),
+        }
+    }
+    stands
+}
+
 /// Carries out what the merge makes of a resource.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
+    stand: Stand,
     run: &mut Run<'a>,
     counts: &mut Counts,
     upstream: &mut Upstream<'r, 'a>,
@@ -64,7 +92,7 @@ fn settle<'r, 'a>(
         (Becomes::Arrived(tree), _, Some(updated), _) => {
             upstream.came.push(updated);
             if let Some(tree) = tree {
-                run.add(updated, tree)?;
+                run.add(updated, tree, stand)?;
                 counts.added += 1;
             }
         }
@@ -103,10 +131,13 @@ fn settle<'r, 'a>(
                 run.follow(dest, updated)?;
             }
             let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
+            // A number says where it lies, and not what it is.
+            let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
             let fate = run.upgrade(dest, updated, merged, place)?;
             let fate = run.laid_out(member.sides, fate)?;
             match fate {
                 Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
+                Fate::Changed(_) if is_same => counts.unchanged += 1,
                 _ => counts.merged += 1,
             }
             run.carry_out(dest, fate)?;

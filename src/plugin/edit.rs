@@ -5,14 +5,15 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 use krm_merge::child::By;
-use krm_merge::documents::{Item, rewrite};
+use krm_merge::documents::{Item, ended, rewrite, sorted};
 use krm_merge::edits::TextEdits;
 use krm_merge::limit::Budget;
 use krm_merge::list;
+use krm_merge::package::Spot;
 use krm_merge::resource::Origin;
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
-use krm_merge::yaml::{Document, NodeRef, Place, Style, ends_line, extent, next_line, same};
+use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, next_line, same};
 
 use crate::side::Held;
 
@@ -25,69 +26,108 @@ pub struct Added {
     pub origin: Origin,
     /// The resource, one YAML document.
     pub text: String,
+    /// Where it stands among the items of dest.
+    pub spot: Spot,
 }
 
-/// The text of a file of dest of whose resources, each with what becomes of it, and the ones that are added to it; `None` where nothing is
-/// left in it.
+/// What becomes of a resource of dest.
+#[derive(Clone, Copy)]
+pub struct Fate<'m> {
+    /// The resource.
+    pub node: NodeRef<'m>,
+    /// What becomes of it.
+    pub item: &'m Item,
+    /// The file that it goes to, where that is another one.
+    pub to: Option<&'m str>,
+    /// Where it stands among the items.
+    pub spot: Spot,
+}
+
+/// The text of a file of dest of whose resources, in the order of the text, is known what becomes of each, with the ones that are added to it,
+/// all in their order; `None` where nothing is left in it.
 ///
 /// # Errors
 /// A resource that would have to be added to a JSON file; a text that takes more than is left of the budget.
-pub fn edited(
-    held: &Held,
-    items: &[(NodeRef<'_>, &Item)],
-    added: &[&Added],
-    budget: &Budget,
-) -> Result<Option<String>> {
+pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget) -> Result<Option<String>> {
     let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
-    let going = items.iter().filter(|(_, item)| **item == Item::Goes);
-    let going: HashSet<usize> = going.map(|(node, _)| node.start()).collect();
+    let going = fates.iter().filter(|fate| *fate.item == Item::Goes);
+    let going: HashSet<usize> = going.map(|fate| fate.node.start()).collect();
     let gone = |node: NodeRef<'_>| going.contains(&node.start());
     let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
     if !going.is_empty() && roots.iter().all(|root| gone(*root)) {
         return Ok((!added.is_empty()).then(|| joined(added)));
     }
-    let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
-    let new = || documents.iter().flat_map(Document::roots).map(|value| Entry::new(None, Tree::Node(value)));
-    let written = Document::parse(elements(added))?;
-    let written = || written.roots().next().and_then(|root| root.entries().next());
-    // What is new goes into the first list, where there is one.
-    let first = roots.iter().position(|root| list::items_of(*root).is_some() || list::is_open(*root));
-    let mut edits: HashMap<usize, Vec<TextEdits>> = HashMap::new();
-    for (node, item) in items {
-        if let (Item::Edited(of_item), Some(root)) = (item, root_of(&roots, *node)) {
-            edits.entry(root).or_default().push(of_item.clone());
+    let mut new: HashMap<Option<usize>, Vec<&Added>> = HashMap::new();
+    for added in added {
+        new.entry(home(&roots, fates, added.spot)).or_default().push(added);
+    }
+    let mut of_roots: Vec<Vec<&Fate<'_>>> = vec![Vec::new(); roots.len()];
+    for fate in fates {
+        if let Some(root) = root_of(&roots, fate.node) {
+            of_roots[root].push(fate);
         }
     }
-    for (i, root) in roots.iter().enumerate() {
-        let takes_new = !added.is_empty() && first == Some(i);
-        let Some(items) = list::items_of(*root) else {
-            if let Some((key, value)) = written().filter(|_| takes_new) {
-                edits.entry(i).or_default().push(splice::edits(*root, &filled(*root, key, value), budget)?);
-            }
-            continue;
-        };
-        if !takes_new && !list::resources(*root).iter().any(|listed| gone(listed.node)) {
-            continue;
-        }
-        let mut branch = list::left(items, &gone);
-        branch.entries.extend(new().filter(|_| takes_new));
-        let tree = list::with_items(*root, items, branch);
-        edits.entry(i).or_default().push(splice::edits(*root, &tree, budget)?);
+    let (mut order, mut items) = (Vec::new(), Vec::new());
+    for (i, (root, fates)) in roots.iter().zip(of_roots).enumerate() {
+        let new = new.remove(&Some(i)).unwrap_or_default();
+        let left = fates.iter().filter(|fate| *fate.item != Item::Goes);
+        order.extend(left.map(|fate| fate.spot).chain(new.iter().map(|added| added.spot)));
+        let of_items =
+            fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits.clone()) } else { None });
+        let all: Vec<TextEdits> = of_items.chain(edits_of_list(*root, &gone, &new, budget)?).collect();
+        items.push(match all.is_empty() {
+            _ if gone(*root) => Item::Goes,
+            true => Item::Stays,
+            false => Item::Edited(TextEdits::default().union(all)?),
+        });
     }
-    let fates = roots.iter().enumerate().map(|(i, root)| match edits.remove(&i) {
-        _ if gone(*root) => Ok(Item::Goes),
-        None => Ok(Item::Stays),
-        Some(edits) => TextEdits::default().union(edits).map(Item::Edited),
-    });
-    let fates: Vec<Item> = fates.collect::<Result<_, _>>()?;
-    let mut text = rewrite(document.source(), extents(&roots, &fates).into_iter().zip(&fates));
-    if first.is_none() && !added.is_empty() {
+    let mut text = rewrite(document.source(), extents(&roots, &items).into_iter().zip(&items));
+    if let Some(new) = new.remove(&None) {
         if held.path.ends_with(".json") {
             bail!("{}: a JSON file must hold one resource, so another one cannot be added to it", held.name);
         }
-        append(&mut text, added, document.line_break());
+        append(&mut text, &new, document.line_break());
+        order.extend(new.iter().map(|added| added.spot));
     }
-    Ok(Some(text))
+    Ok(Some(sorted(text, &order, budget)?))
+}
+
+/// The list to which a new resource comes, by the number of its document; `None` where it becomes a document. It comes to where the one stands
+/// that it stands behind or before; where nothing says that, to the first list of the file.
+fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> {
+    let is_list = |root: NodeRef<'_>| list::items_of(root).is_some() || list::is_open(root);
+    let left = || fates.iter().filter(|fate| *fate.item != Item::Goes);
+    if left().all(|fate| fate.spot < spot) {
+        return roots.iter().position(|root| is_list(*root));
+    }
+    let behind = left().filter(|fate| fate.spot < spot).max_by_key(|fate| fate.spot);
+    let beside = behind.or_else(|| left().min_by_key(|fate| fate.spot))?;
+    root_of(roots, beside.node).filter(|root| is_list(roots[*root]))
+}
+
+/// The edits of a document that is a list from which elements go, and to which these come; `None` where there are none.
+fn edits_of_list<'a>(
+    root: NodeRef<'a>,
+    gone: &dyn Fn(NodeRef<'a>) -> bool,
+    added: &[&Added],
+    budget: &Budget,
+) -> Result<Option<TextEdits>> {
+    let Some(items) = list::items_of(root) else {
+        if added.is_empty() {
+            return Ok(None);
+        }
+        let written = Document::parse(elements(added))?;
+        let Some((key, value)) = written.roots().next().and_then(|root| root.entries().next()) else { return Ok(None) };
+        return Ok(Some(splice::edits(root, &filled(root, key, value), budget)?));
+    };
+    if added.is_empty() && !list::resources(root).iter().any(|listed| gone(listed.node)) {
+        return Ok(None);
+    }
+    let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
+    let mut branch = list::left(items, gone);
+    let new = documents.iter().flat_map(Document::roots).map(|value| Entry::new(None, Tree::Node(value)));
+    branch.entries.extend(new);
+    Ok(Some(splice::edits(root, &list::with_items(root, items, branch), budget)?))
 }
 
 /// The number of the document that a resource is, or lies in.
@@ -159,25 +199,10 @@ pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
 pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
     let is_empty = text.trim().is_empty();
     if !is_empty {
-        end(text, line_break);
-    }
-    if !is_empty {
+        *text = ended(std::mem::take(text));
         text.push_str(&format!("---{line_break}"));
     }
     text.push_str(&joined(added).replace('\n', line_break));
-}
-
-/// Ends the last line of a text. A block scalar that stands there has no line break at its end, and none comes into its value.
-pub fn end(text: &mut String, line_break: &str) {
-    if ends_line(text) {
-        return;
-    }
-    if let Some(edit) = Document::parse(text.as_str()).ok().and_then(|document| splice::closed_end(&document)) {
-        text.replace_range(edit.range, &edit.text);
-    }
-    if !ends_line(text) {
-        text.push_str(line_break);
-    }
 }
 
 /// New resources as one text.
@@ -200,7 +225,7 @@ pub fn created(added: &[&Added], source: Option<&Held>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::side::Content;
+    use crate::side::{Content, resource_nodes};
     use krm_merge::resource::Origin;
 
     fn held(path: &str, text: &str) -> Held {
@@ -208,21 +233,31 @@ mod tests {
         Held { path: path.into(), name: path.into(), disk: None, content: Content::Resources(Box::new(document)) }
     }
 
+    fn added(text: &str) -> Added {
+        Added { path: None, origin: Origin::Field(String::new()), text: text.to_owned(), spot: Spot::last(0) }
+    }
+
+    fn fates<'m>(items: &[(NodeRef<'m>, &'m Item)]) -> Vec<Fate<'m>> {
+        let fate = |(i, (node, item)): (usize, &(NodeRef<'m>, &'m Item))| Fate {
+            node: *node,
+            item,
+            to: None,
+            spot: Spot::of_item(i),
+        };
+        items.iter().enumerate().map(fate).collect()
+    }
+
     /// The text without the documents of these numbers, and with one that is new.
     fn without(text: &str, gone: &[usize], new: Option<&str>) -> Option<String> {
         let held = held("x.yaml", text);
         let roots: Vec<NodeRef<'_>> = held.document().expect("resources").roots().filter(|r| !r.is_null()).collect();
-        let items: Vec<(NodeRef<'_>, Item)> = roots
+        let items: Vec<(NodeRef<'_>, &Item)> = roots
             .iter()
             .enumerate()
-            .map(|(i, r)| (*r, if gone.contains(&i) { Item::Goes } else { Item::Stays }))
+            .map(|(i, r)| (*r, if gone.contains(&i) { &Item::Goes } else { &Item::Stays }))
             .collect();
-        let items: Vec<(NodeRef<'_>, &Item)> = items.iter().map(|(r, i)| (*r, i)).collect();
-        let added: Vec<Added> = new
-            .map(|text| Added { path: None, origin: Origin::Field(String::new()), text: text.to_owned() })
-            .into_iter()
-            .collect();
-        edited(&held, &items, &added.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited")
+        let added: Vec<Added> = new.map(added).into_iter().collect();
+        edited(&held, &fates(&items), &added.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited")
     }
 
     #[test]
@@ -291,15 +326,14 @@ mod tests {
         let root = held.document().expect("resources").roots().next().expect("a root");
         let elements: Vec<NodeRef<'_>> = list::items_of(root).expect("a list").elements().collect();
         let items = [(elements[0], &Item::Goes), (elements[1], &Item::Stays)];
-        let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
-        let out = edited(&held, &items, &[&added], &Budget::default()).expect("edited");
+        let added = added("n: 1\n");
+        let out = edited(&held, &fates(&items), &[&added], &Budget::default()).expect("edited");
         assert_eq!(out.as_deref(), Some("apiVersion: v1\nkind: List\nitems:\n# two\n- b: 2\n- n: 1\n"));
     }
 
     #[test]
     fn an_empty_list_gets_elements() {
-        let added =
-            Added { path: None, origin: Origin::Field(String::new()), text: "# new\nn: |\n  x\n\n  y\n".into() };
+        let added = added("# new\nn: |\n  x\n\n  y\n");
         for items in ["items: []\n", "items:\n", "items: # none\n", ""] {
             let held = held("x.yaml", &format!("apiVersion: v1\nkind: List\n{items}"));
             let out = edited(&held, &[], &[&added], &Budget::default()).expect("edited").expect("left");
@@ -326,20 +360,52 @@ mod tests {
         let (a, d) = (list::items_of(nodes[1]).expect("a list"), list::items_of(nodes[3]).expect("a list"));
         let (a, d) = (a.elements().next().expect("a"), d.elements().nth(1).expect("d"));
         let gone = [nodes[0], a, nodes[2], d].map(|node| (node, &Item::Goes));
-        let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
+        let added = added("n: 1\n");
         assert_eq!(
-            edited(&held, &gone, &[], &Budget::default()).expect("edited"),
+            edited(&held, &fates(&gone), &[], &Budget::default()).expect("edited"),
             Some(format!("{}---\n{}", list(&["b"]), list(&["c"])))
         );
-        let out = edited(&held, &gone, &[&added], &Budget::default()).expect("edited");
+        let out = edited(&held, &fates(&gone), &[&added], &Budget::default()).expect("edited");
         assert_eq!(out, Some(format!("{}---\n{}", list(&["b", "n"]), list(&["c"]))));
     }
 
     #[test]
     fn a_json_file_takes_no_second_resource() {
         let held = held("x.json", "{\"a\": 1}\n");
-        let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
+        let added = added("n: 1\n");
         let error = edited(&held, &[], &[&added], &Budget::default()).expect_err("refused");
         assert!(error.to_string().starts_with("x.json: "), "{error}");
+    }
+
+    /// The text of resources with these names, of which new ones come, with all that is left in the order of the spots.
+    fn put(text: &str, spots: &[Spot], new: &[(&str, Spot)]) -> String {
+        let held = held("x.yaml", text);
+        let nodes = resource_nodes(held.document().expect("resources"));
+        let fates = nodes.zip(spots).map(|(node, spot)| Fate { node, item: &Item::Stays, to: None, spot: *spot });
+        let fates: Vec<Fate<'_>> = fates.collect();
+        let new: Vec<Added> = new.iter().map(|(text, spot)| Added { spot: *spot, ..added(text) }).collect();
+        edited(&held, &fates, &new.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited").expect("left")
+    }
+
+    #[test]
+    fn what_is_new_comes_to_its_place_in_documents_and_lists() {
+        let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
+        let own = |n: usize| Spot::of_item(n);
+        // Between the places of items stand those of the even numbers here.
+        let text = "a: 1\n---\nb: 2\n";
+        assert_eq!(put(text, &[own(0), own(2)], &[("n: 1\n", own(1))]), "a: 1\n---\nn: 1\n---\nb: 2\n");
+        assert_eq!(put(text, &[own(1), own(2)], &[("n: 1\n", own(0))]), "n: 1\n---\na: 1\n---\nb: 2\n");
+        assert_eq!(put(text, &[own(1), own(0)], &[]), "b: 2\n---\na: 1\n");
+        let two = list("- a: 1\n# two\n- b: 2\n");
+        assert_eq!(put(&two, &[own(0), own(2)], &[("n: 1\n", own(1))]), list("- a: 1\n- n: 1\n# two\n- b: 2\n"));
+        assert_eq!(put(&two, &[own(1), own(2)], &[("n: 1\n", own(0))]), list("- n: 1\n- a: 1\n# two\n- b: 2\n"));
+        // Of a document and a list, it comes to where its neighbour stands.
+        let mixed = format!("c: 3\n---\n{two}");
+        let spots = [own(0), own(3), own(5)];
+        assert_eq!(put(&mixed, &spots, &[("n: 1\n", own(1))]), format!("c: 3\n---\nn: 1\n---\n{two}"));
+        assert_eq!(
+            put(&mixed, &spots, &[("n: 1\n", own(4))]),
+            format!("c: 3\n---\n{}", list("- a: 1\n- n: 1\n# two\n- b: 2\n"))
+        );
     }
 }

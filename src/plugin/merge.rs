@@ -13,14 +13,14 @@ use krm_merge::schema::{Inference, ListRule, Types};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role};
-use krm_merge_function::function::{Item, Job, Texts};
+use krm_merge_function::function::{self, Item, Job, Spot, Texts};
 use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
 use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
 use crate::combine::Combiner;
-use crate::edit::{Added, append, created, edited};
-use crate::moved::{Fate, Moved, in_the_way};
+use crate::edit::{Added, Fate, append, created, edited};
+use crate::moved::{Moved, in_the_way};
 use crate::side::{Held, Part, Root, Side};
 use crate::told;
 
@@ -91,6 +91,8 @@ pub struct Merged {
     pub moved: BTreeMap<usize, String>,
     /// What updated calls an item, by its number, where that is not what dest calls it.
     pub followed: BTreeMap<usize, [String; 4]>,
+    /// Where an item stands, by its number, if not at its own place.
+    pub spots: BTreeMap<usize, Spot>,
     /// What is to be told.
     pub results: Vec<Outcome>,
 }
@@ -103,6 +105,7 @@ impl Merged {
             added: Vec::new(),
             moved: BTreeMap::new(),
             followed: BTreeMap::new(),
+            spots: BTreeMap::new(),
             results: vec![*error],
         }
     }
@@ -118,12 +121,13 @@ fn run<'a>(
     let budget = Budget::new(config.limit);
     let job = Job::new(items, given, config, &texts)?;
     let (merged, results) = job.run()?;
-    let added = merged
-        .added
-        .iter()
-        .map(|new| Ok(Added { path: new.path.clone(), origin: new.origin.clone(), text: new.text(&budget)? }));
+    let added = merged.added.iter().map(|new| {
+        let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&budget)?);
+        Ok(Added { path, origin, text, spot: new.spot })
+    });
     let added = added.collect::<Result<_, Box<Outcome>>>()?;
-    Ok(Merged { items: merged.items, added, moved: merged.moved, followed: merged.followed, results })
+    let function::Merged { items, moved, followed, spots, .. } = merged;
+    Ok(Merged { items, added, moved, followed, spots, results })
 }
 
 /// Merges into dest what the other sides say. On an error among the results there are no changes.
@@ -175,7 +179,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let mut of_file: BTreeMap<usize, Vec<Fate<'_>>> = BTreeMap::new();
     for (i, ((item, owner), node)) in merged.items.iter().zip(owners).zip(nodes).enumerate() {
         let to = merged.moved.get(&i).map(String::as_str).filter(|_| dest.is_folder());
-        of_file.entry(owner).or_default().push(Fate { node, item, to });
+        let spot = merged.spots.get(&i).copied().unwrap_or_else(|| Spot::of_item(i));
+        of_file.entry(owner).or_default().push(Fate { node, item, to, spot });
     }
     let budget = Budget::new(limit);
     let moved = Moved::of(dest, given, &of_file, &budget)?;
@@ -242,10 +247,10 @@ fn of_files<'m>(
     budget: &Budget,
 ) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
-    // What moves to a file stands before what is new in it.
     for (path, pieces) in &moved.pieces {
-        added.entry(path.clone()).or_default().splice(0..0, pieces);
+        added.entry(path.clone()).or_default().extend(pieces);
     }
+    added.values_mut().for_each(|added| added.sort_by_key(|added| added.spot));
     for (file, held) in dest.files.iter().enumerate() {
         let fates = of_file.remove(&file).unwrap_or_default();
         let to = moved.renamed(file);
@@ -258,14 +263,14 @@ fn of_files<'m>(
             continue;
         }
         let is_same = |fate: &Fate<'_>| *fate.item == Item::Stays && fate.to.is_none();
-        if added.is_empty() && fates.iter().all(is_same) {
+        if added.is_empty() && fates.iter().all(is_same) && fates.is_sorted_by_key(|fate| fate.spot) {
             continue;
         }
         let old = held.bytes()?;
         let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
-        let items: Vec<_> = fates.iter().map(|fate| (fate.node, goes(fate))).collect();
+        let fates: Vec<_> = fates.iter().map(|fate| Fate { item: goes(fate), ..*fate }).collect();
         let new = match held.document() {
-            Some(_) => edited(held, &items, &added, budget)?,
+            Some(_) => edited(held, &fates, &added, budget)?,
             None if is_original(held, given)? => Some(created(&added, origin_of(&added, given))),
             None => {
                 let mut text = String::from_utf8(old.clone())?;

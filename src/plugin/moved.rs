@@ -17,20 +17,9 @@ use krm_merge::yaml::{Document, NodeRef, same};
 use krm_merge_function::config::Role;
 
 use crate::carry::is_unread;
-use crate::edit::Added;
+use crate::edit::{Added, Fate};
 use crate::merge::{Change, is_empty, is_original};
 use crate::side::{Held, Root, Side, resource_nodes};
-
-/// What becomes of a resource of dest.
-#[derive(Clone, Copy)]
-pub struct Fate<'m> {
-    /// The resource.
-    pub node: NodeRef<'m>,
-    /// What becomes of it.
-    pub item: &'m Item,
-    /// The file that it goes to, where that is another one.
-    pub to: Option<&'m str>,
-}
 
 /// What moves.
 pub struct Moved<'m> {
@@ -148,7 +137,7 @@ fn pieces_of(held: &Held, fates: &[Fate<'_>], budget: &Budget) -> Result<Vec<(St
     let pieces = pieces.filter_map(|(node, fate)| {
         let to = fate.to?.to_owned();
         let origin = Origin::File { name: held.name.clone(), item: None };
-        let added = |text| (to.clone(), Added { path: Some(to), origin, text });
+        let added = |text| (to.clone(), Added { path: Some(to), origin, text, spot: fate.spot });
         Some(splice::standalone(&Tree::Node(node), budget).map(added))
     });
     Ok(pieces.collect::<Result<_, _>>()?)

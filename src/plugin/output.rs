@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use krm_merge::documents::Item;
+use krm_merge::documents::{Item, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::package::Spot;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::shown;
 use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
 use krm_merge_function::results::{Outcome, to_yaml};
 
-use crate::edit::{edited, end};
+use crate::edit::{Fate, edited};
 use crate::merge::Merge;
 use crate::place;
 use crate::side::{Content, Held, Root, Side, holds};
@@ -50,12 +51,16 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         let held = Held::of_text(text)?;
         let resources: Vec<_> = held.resources().collect();
         let fate = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
-        let items: Vec<_> = resources.iter().map(|resource| (resource.node, fate(resource))).collect();
+        let fates = resources.iter().enumerate().map(|(i, resource)| {
+            let (node, item) = (resource.node, fate(resource));
+            Fate { node, item, to: None, spot: Spot::of_item(i) }
+        });
+        let fates: Vec<Fate<'_>> = fates.collect();
         // A list that gets empty is nothing to apply.
-        if !items.is_empty() && items.iter().all(|(_, item)| **item == Item::Goes) {
+        if !fates.is_empty() && fates.iter().all(|fate| *fate.item == Item::Goes) {
             return Ok(None);
         }
-        edited(&held, &items, &[], &budget)
+        edited(&held, &fates, &[], &budget)
     });
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
@@ -87,7 +92,7 @@ pub fn yaml(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     let mut out = String::new();
     let mut texts = texts(dest, merge, printed)?;
     if let Some((_, followed)) = texts.split_last_mut() {
-        followed.iter_mut().filter(|text| !text.is_empty()).for_each(|text| end(text, "\n"));
+        followed.iter_mut().filter(|text| !text.is_empty()).for_each(|text| *text = ended(std::mem::take(text)));
     }
     for text in texts {
         if out.is_empty() {

@@ -169,7 +169,7 @@ fn resources_go_to_the_files_to_which_upstream_took_them() {
     let folder = versions(&v1, &v2, &v1);
     assert_eq!(upgraded(&folder).1, "");
     assert_eq!(read(&folder), v2);
-    // Touched here: the edits go along, and the files are joined as they are.
+    // Touched here: the edits go along.
     let mut here = v1.clone();
     here.insert("split.yaml".into(), format!("# licence\n\n{a}---\n# of b\n{}", b.replace("'1'", "'7' # ours")));
     here.insert("one.yaml".into(), c.replace("'1'", "'8'"));
@@ -178,8 +178,8 @@ fn resources_go_to_the_files_to_which_upstream_took_them() {
     let now = read(&folder);
     assert_eq!(now["split.yaml"], v2["split.yaml"]);
     assert_eq!(now["b.yaml"], v2["b.yaml"].replace("'1'", "'7' # ours"));
-    // The comment that upstream has above `d` comes with it.
-    assert_eq!(now["both.yaml"], format!("{}---\n# both\n{}", c.replace("'1'", "'8'"), map("d", &[])));
+    // They stand in upstream's order, and the comment that upstream has above `d` comes with it.
+    assert_eq!(now["both.yaml"], format!("# both\n{}---\n{}", map("d", &[]), c.replace("'1'", "'8'")));
 }
 
 #[test]

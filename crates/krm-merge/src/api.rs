@@ -7,14 +7,14 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use crate::alias;
-use crate::documents::{Item, rewrite};
+use crate::documents::{Item, rewrite, sorted};
 use crate::layout;
 use crate::limit::{Budget, Exceeded, Limit};
 use crate::merge::Merging;
 use crate::mode::Mode;
-use crate::package::{Ambiguous, Becomes, Member, members};
+use crate::package::{Ambiguous, Becomes, Member, Spot, members, orders, spots};
 use crate::path::FieldPath;
-use crate::policy::{Policy, Renames};
+use crate::policy::{NewElements, Policy, Renames};
 use crate::resource::{Identity, Index, Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
 use crate::schema::{Inference, Types};
@@ -58,6 +58,8 @@ struct MergedResource<'a> {
     tree: Option<Tree<'a>>,
     /// The resource as which it is written, where that is not dest's.
     like: Option<NodeRef<'a>>,
+    /// Where it stands; behind dest's if nothing is known.
+    spot: Option<Spot>,
 }
 
 /// A place that dest and the other side both changed, and not in the same way.
@@ -143,10 +145,13 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
     let sides = Sides { original, updated, dest }.map(Package::resources);
     let sides = Sides { original: &sides.original[..], updated: &sides.updated, dest: &sides.dest };
     let mut resources = Vec::new();
-    for member in members(sides, Renames::Follow).map_err(Error::Ambiguous)? {
+    let members = members(sides, Renames::Follow).map_err(Error::Ambiguous)?;
+    let spots = spots(&orders(&members, NewElements::default()), &members);
+    for (number, member) in members.iter().enumerate() {
         let becomes = member.merged(&rules)?;
         let like = layout::of(member.sides, rules.budget);
-        resources.extend(made(&member, becomes).map(|made| MergedResource { like, ..made }));
+        let spot = spots.get(&number).copied();
+        resources.extend(made(member, becomes).map(|made| MergedResource { like, spot: spot.or(made.spot), ..made }));
     }
     Ok(Merged::new(dest, resources))
 }
@@ -308,7 +313,8 @@ impl Package {
 
 impl<'a> MergedResource<'a> {
     fn of(resource: &Resource<'a>, number: Option<usize>, tree: Option<Tree<'a>>) -> Self {
-        Self { number, identity: resource.identity, path: resource.path.unwrap_or_default(), tree, like: None }
+        let (identity, path) = (resource.identity, resource.path.unwrap_or_default());
+        Self { number, identity, path, tree, like: None, spot: number.map(Spot::of_item) }
     }
 }
 
@@ -342,7 +348,8 @@ impl<'a> Merged<'a> {
         let mut picks = self.picks.iter().copied();
         let mut items = vec![Item::Stays; self.dest.roots().count()];
         let roots: Vec<_> = self.dest.roots().collect();
-        let mut added: Vec<(&str, String)> = Vec::new();
+        let mut added: Vec<(&str, Spot, String)> = Vec::new();
+        let mut kept: Vec<Spot> = (0..items.len()).map(Spot::of_item).collect();
         for made in &self.resources {
             let tree = made.tree.clone().and_then(|tree| settle(tree, &mut |_| picks.next().unwrap_or(Pick::Updated)));
             match (made.number.and_then(|number| Some((number, roots.get(number)?.1))), tree) {
@@ -355,24 +362,33 @@ impl<'a> Merged<'a> {
                     items[number] = if edits.is_empty() { Item::Stays } else { Item::Edited(edits) };
                 }
                 (Some((number, _)), _) => items[number] = Item::Goes,
-                (None, Some(tree)) => added.push((made.path, splice::standalone(&tree, &budget)?)),
+                (None, Some(tree)) => {
+                    let spot = made.spot.unwrap_or_else(|| Spot::last(added.len()));
+                    added.push((made.path, spot, splice::standalone(&tree, &budget)?));
+                }
                 (None, None) => {}
+            }
+            if let (Some(number), Some(spot)) = (made.number, made.spot) {
+                kept[number] = spot;
             }
         }
         let mut files = Vec::new();
         for file in &self.dest.files {
-            let own = roots.iter().zip(&items).filter(|((of, _), _)| std::ptr::eq(*of, file));
-            let own: Vec<_> = own.map(|((_, root), item)| (extent(*root), item)).collect();
-            let is_gone = !own.is_empty() && own.iter().all(|(_, item)| **item == Item::Goes);
-            let mut text = rewrite(file.document.source(), own);
-            let is_new = |(path, _): &(&str, String)| *path == file.path;
+            let own = roots.iter().zip(&items).zip(&kept).filter(|(((of, _), _), _)| std::ptr::eq(*of, file));
+            let own = own.map(|(((_, root), item), spot)| (extent(*root), item, *spot)).collect::<Vec<_>>();
+            let is_gone = !own.is_empty() && own.iter().all(|(_, item, _)| **item == Item::Goes);
+            let left = own.iter().filter(|(_, item, _)| **item != Item::Goes);
+            let mut order: Vec<Spot> = left.map(|(.., spot)| *spot).collect();
+            let mut text = rewrite(file.document.source(), own.into_iter().map(|(lines, item, _)| (lines, item)));
+            let is_new = |(path, ..): &(&str, Spot, String)| *path == file.path;
             let is_left = !is_gone || added.iter().any(is_new);
-            for (_, new) in added.extract_if(.., |new| is_new(new)) {
+            for (_, spot, new) in added.extract_if(.., |new| is_new(new)) {
                 append(&mut text, &new);
+                order.push(spot);
             }
-            files.push((file.path.clone(), is_left.then_some(text)));
+            files.push((file.path.clone(), is_left.then_some(sorted(text, &order, &budget)?)));
         }
-        for (path, new) in added {
+        for (path, _, new) in added {
             match files.iter_mut().find(|(known, _)| known == path) {
                 Some((_, Some(text))) => append(text, &new),
                 Some((_, text)) => *text = Some(new),
@@ -469,6 +485,29 @@ mod tests {
         ];
         assert_eq!(merged.files().expect("small"), want.map(|(path, text)| (path.to_owned(), text)));
         assert_eq!(merged.conflicts().len(), 0);
+    }
+
+    #[test]
+    fn a_document_stands_beside_the_neighbours_that_it_has_upstream() {
+        let file = |names: &str| names.split(' ').map(|name| map(name, "x: 1")).collect::<Vec<_>>().join("---\n");
+        for (original, updated, dest, want) in [
+            ("a b", "n a b", "a b", "n a b"),
+            ("a b", "a n b", "a mine b", "a mine n b"),
+            ("a b", "a n b", "b", "n b"),
+            ("a b", "a b n", "a b mine", "a b mine n"),
+            ("a b", "n m", "a b", "n m"),
+            // Who alone changed the order has it.
+            ("a b c", "c a n b", "a b c", "c a n b"),
+            // In one gap, what only dest has comes first.
+            ("a b c", "a b c n", "c mine a b", "c mine n a b"),
+            ("a b c", "b a c", "c a b", "c a b"),
+        ] {
+            let [original, updated, dest] = [original, updated, dest].map(|names| package(&[("f", file(names))]));
+            let merged = three_way(&original, &updated, &dest).expect("merged");
+            assert_eq!(merged.text().expect("small"), file(want), "{want}");
+        }
+        let [one, two] = ["a b", "n b a"].map(|names| Package::of_text(file(names)).expect("YAML"));
+        assert_eq!(three_way(&one, &two, &one).expect("merged").text().expect("small"), file("n b a"));
     }
 
     #[test]

@@ -1,9 +1,17 @@
-//! The text of a file after a merge: its documents edited and removed.
+//! The text of a file after a merge: its documents edited, removed, and put into an order.
+//!
+//! What is new is written behind the rest first, and all is put into its order then, so that no edit concerns what another one moves.
 
 use std::ops::Range;
 
+use crate::alias;
+use crate::child::By;
 use crate::edits::{Edit, TextEdits};
-use crate::yaml::next_line;
+use crate::limit::{Budget, Exceeded};
+use crate::list;
+use crate::splice;
+use crate::tree::{Branch, Tree};
+use crate::yaml::{Document, NodeRef, Place, Style, ends_line, extent, line_start, next_line};
 
 /// What becomes of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,9 +59,223 @@ fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, 
     (out, TextEdits::sorted(all))
 }
 
+/// A text with its resources sorted by these keys, of which it has one for each resource, in the order of the text. A document or element
+/// that holds several has the least of their keys. What holds none keeps its place.
+///
+/// A text whose documents have directives, or whose elements are bound to each other by aliases, stays in its order.
+///
+/// # Errors
+/// The new text takes more than is left of the budget.
+pub fn sorted<K: Ord>(text: String, keys: &[K], budget: &Budget) -> Result<String, Exceeded> {
+    if keys.is_sorted() {
+        return Ok(text);
+    }
+    let text = ended(text);
+    let Ok(document) = Document::parse(text.as_str()) else { return Ok(text) };
+    let roots: Vec<NodeRef<'_>> = document.roots().collect();
+    let Some(firsts) = firsts(&roots, keys) else { return Ok(text) };
+    let mut edits = Vec::new();
+    let mut rest = keys;
+    for root in &roots {
+        let (own, others) = rest.split_at(list::resources(*root).len());
+        rest = others;
+        if let Some(tree) = sorted_list(*root, own) {
+            edits.push(splice::edits(*root, &tree, budget)?);
+        }
+    }
+    let Ok(edits) = TextEdits::default().union(edits) else { return Ok(text) };
+    let order = order_of(&firsts);
+    if order.is_sorted() {
+        return Ok(edits.apply(&text, 0..text.len()));
+    }
+    if !budget.take(text.len()) {
+        return budget.check(crate::limit::Kind::Text).map(|()| text);
+    }
+    Ok(in_order(&roots, &edits, &order).unwrap_or_else(|| edits.apply(&text, 0..text.len())))
+}
+
+/// The least key of each document or element, if there is a key for each resource.
+fn firsts<'k, K: Ord>(nodes: &[NodeRef<'_>], keys: &'k [K]) -> Option<Vec<Option<&'k K>>> {
+    let mut rest = keys;
+    let mut firsts = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let (own, others) = rest.split_at_checked(list::resources(*node).len())?;
+        firsts.push(own.iter().min());
+        rest = others;
+    }
+    rest.is_empty().then_some(firsts)
+}
+
+/// The order of what has a key, by the keys; the rest stays at its place.
+fn order_of<K: Ord>(keys: &[Option<&K>]) -> Vec<usize> {
+    let places: Vec<usize> = (0..keys.len()).filter(|at| keys[*at].is_some()).collect();
+    let mut by_key = places.clone();
+    by_key.sort_by_key(|at| keys[*at]);
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    for (place, at) in places.into_iter().zip(by_key) {
+        order[place] = at;
+    }
+    order
+}
+
+/// A document that is a list with its elements in their order; `None` where that is the order that they have.
+fn sorted_list<'a, K: Ord>(document: NodeRef<'a>, keys: &[K]) -> Option<Tree<'a>> {
+    let items = list::items_of(document).filter(|_| !keys.is_sorted())?;
+    let elements: Vec<NodeRef<'a>> = items.elements().collect();
+    let firsts = firsts(&elements, keys)?;
+    let order = order_of(&firsts);
+    if elements.iter().enumerate().any(|(at, element)| order[at] != at && alias::shared(*element).is_some()) {
+        return None;
+    }
+    let mut branch = Branch::of(items, By::Index);
+    let mut rest = keys;
+    for (entry, element) in branch.entries.iter_mut().zip(&elements) {
+        let (own, others) = rest.split_at(list::resources(*element).len());
+        rest = others;
+        if let Some(tree) = sorted_list(*element, own) {
+            entry.value = Some(tree);
+        }
+    }
+    branch.put(&order);
+    Some(list::with_items(document, items, branch))
+}
+
+/// The text of documents in another order, with edits within them; `None` where a document has directives. Marks without a comment stay where
+/// they are, and so does what stands above the first document, set apart by a blank line.
+fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option<String> {
+    let document = roots.first()?.document();
+    let source = document.source();
+    let parts: Vec<Part> = roots.iter().map(|root| Part::of(*root)).collect();
+    if roots.iter().any(|root| source[extent(*root).start..].trim_start_matches('\u{feff}').starts_with('%')) {
+        return None;
+    }
+    let mut out = String::with_capacity(source.len());
+    let mut written = 0;
+    for (part, from) in parts.iter().zip(order) {
+        out.push_str(&source[written..part.mark.start]);
+        let body = edits.apply(source, parts[*from].body.clone());
+        if !body.starts_with("---") {
+            out.push_str(&source[part.mark.clone()]);
+            if part.mark.is_empty() && !is_ended(&out) {
+                out.extend(["---", document.line_break()]);
+            }
+        }
+        out.push_str(&body);
+        written = part.body.end;
+    }
+    out.push_str(&source[written..]);
+    Some(out)
+}
+
+/// The lines of a document: its mark, if nothing else stands on that line, and the rest. What stands above the first document and is the
+/// file's is no part of it.
+struct Part {
+    mark: Range<usize>,
+    body: Range<usize>,
+}
+
+impl Part {
+    fn of(root: NodeRef<'_>) -> Self {
+        let document = root.document();
+        let source = document.source();
+        let lines = extent(root);
+        let start = lines.start.max(if source.starts_with('\u{feff}') { 3 } else { 0 });
+        if source[start..].starts_with("---") {
+            let next = next_line(source, start);
+            let body = if source[start..next].trim_end() == "---" { next } else { start };
+            return Self { mark: start..body, body: body..lines.end };
+        }
+        let top = match Place::of_children(root).first().filter(|_| root.style() == Style::Block) {
+            _ if lines.start > 0 => start,
+            Some(first) => first.top(document),
+            None => line_start(source, root.full_start()),
+        };
+        let top = top.clamp(start, lines.end);
+        Self { mark: top..top, body: top..lines.end }
+    }
+}
+
+/// A text whose last line ends, whatever may come behind it. A block scalar that stands there keeps its value.
+pub fn ended(mut text: String) -> String {
+    if ends_line(&text) {
+        return text;
+    }
+    let document = Document::parse(text.as_str()).ok();
+    let line_break = document.as_ref().map_or("\n", Document::line_break);
+    if let Some(edit) = document.as_ref().and_then(splice::closed_end) {
+        text.replace_range(edit.range, &edit.text);
+    }
+    if !ends_line(&text) {
+        text.push_str(line_break);
+    }
+    text
+}
+
 /// Whether no document is open at the end of a text.
 fn is_ended(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().rev().map(str::trim_start).filter(|l| !l.is_empty() && !l.starts_with('#'));
     lines.next().is_none_or(|l| l.starts_with("..."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_order_of(text: &str, keys: &[usize]) -> String {
+        sorted(text.to_owned(), keys, &Budget::default()).expect("small")
+    }
+
+    #[test]
+    fn documents_are_put_into_an_order() {
+        for (text, keys, want) in [
+            ("a: 1\n---\nb: 2\n", &[1, 0][..], "b: 2\n---\na: 1\n"),
+            ("a: 1\n---\nb: 2\n---\nc: 3\n", &[1, 2, 0], "c: 3\n---\na: 1\n---\nb: 2\n"),
+            ("a: 1\n---\nb: 2", &[1, 0], "b: 2\n---\na: 1\n"),
+            // Each takes its comments along, and a block scalar its value.
+            (
+                "# of a\na: |+\n  x\n\n---\n# of b\nb: 2\n# foot\n",
+                &[1, 0],
+                "# of b\nb: 2\n# foot\n---\n# of a\na: |+\n  x\n\n",
+            ),
+            ("a: 1\n---\nb: |\n  x", &[1, 0], "b: |-\n  x\n---\na: 1\n"),
+            ("---\na: 1\n--- # b\nb: 2\n", &[1, 0], "--- # b\nb: 2\n---\na: 1\n"),
+            ("a: 1\n--- {b: 2}\n---\nc: 3\n", &[2, 1, 0], "c: 3\n--- {b: 2}\n---\na: 1\n"),
+            ("a: 1\n--- {b: 2}\n", &[1, 0], "--- {b: 2}\n---\na: 1\n"),
+            // What is the file's stays above.
+            ("# licence\n\n# of a\na: 1\n---\nb: 2\n", &[1, 0], "# licence\n\nb: 2\n---\n# of a\na: 1\n"),
+            ("# licence\n---\na: 1\n---\nb: 2\n", &[1, 0], "# licence\n---\nb: 2\n---\na: 1\n"),
+            ("\u{feff}a: 1\r\n---\r\nb: 2\r\n", &[1, 0], "\u{feff}b: 2\r\n---\r\na: 1\r\n"),
+            ("a: 1\n...\nb: 2\n...\n", &[1, 0], "b: 2\n...\na: 1\n...\n"),
+            // What is no resource stays where it stands.
+            ("a: 1\n---\n# none\n---\nb: 2\n", &[1, 0], "b: 2\n---\n# none\n---\na: 1\n"),
+            // Directives are of one place.
+            ("%YAML 1.2\n---\na: 1\n---\nb: 2\n", &[1, 0], "%YAML 1.2\n---\na: 1\n---\nb: 2\n"),
+        ] {
+            assert_eq!(in_order_of(text, keys), want, "{text:?}");
+            let values = |text: &str| {
+                let document = Document::parse(text.to_owned()).expect("valid");
+                let mut all: Vec<_> =
+                    document.roots().map(|r| splice::to_json(r, &Budget::default()).expect("small")).collect();
+                all.sort();
+                all
+            };
+            assert_eq!(values(text), values(want), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn elements_of_lists_are_put_into_an_order() {
+        let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
+        let two = list("# of a\n- a: 1\n- b: 2 # b\n");
+        let swapped = list("- b: 2 # b\n# of a\n- a: 1\n");
+        assert_eq!(in_order_of(&two, &[1, 0]), swapped);
+        assert_eq!(in_order_of(&format!("{two}---\nc: 3\n"), &[2, 1, 0]), format!("c: 3\n---\n{swapped}"));
+        assert_eq!(in_order_of(&format!("{two}---\nc: 3\n"), &[2, 0, 1]), format!("{swapped}---\nc: 3\n"));
+        let json = "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{\"a\": 1}, {\"b\": 2}]}\n";
+        assert_eq!(in_order_of(json, &[1, 0]), json.replace("{\"a\": 1}, {\"b\": 2}", "{\"b\": 2}, {\"a\": 1}"));
+        // An alias stands behind its anchor.
+        let bound = list("- a: &x 1\n- b: *x\n");
+        assert_eq!(in_order_of(&bound, &[1, 0]), bound);
+    }
 }

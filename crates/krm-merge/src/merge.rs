@@ -5,7 +5,7 @@
 
 mod merged;
 mod merging;
-mod order;
+pub(crate) mod order;
 
 use std::collections::HashMap;
 

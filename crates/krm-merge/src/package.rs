@@ -3,6 +3,7 @@
 //! Conflicts stay open: who wins them is for whoever writes the result. Source: semantics.md, section 1.
 
 mod moves;
+mod order;
 mod renames;
 mod triples;
 
@@ -18,6 +19,7 @@ use renames::follow;
 use triples::triples;
 
 pub use moves::Move;
+pub use order::{FileOrder, Spot, number_of, orders, spots};
 pub use triples::Ambiguous;
 
 /// A resource as each side has it, and where dest's goes.
@@ -62,6 +64,11 @@ pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Re
 }
 
 impl<'a> Member<'_, 'a> {
+    /// Whether updated alone has it.
+    pub fn is_new(&self) -> bool {
+        self.sides.original.is_none() && self.sides.dest.is_none()
+    }
+
     /// The file that dest's goes to, where that is another one.
     pub fn moves_to(&self) -> Option<&'a str> {
         match self.moves {

@@ -88,11 +88,11 @@ pub fn path_in_package<'p>(item: &Resource<'_>, path: &'p str) -> Option<&'p str
     path.strip_prefix(item.path?.strip_suffix(own)?)
 }
 
-/// Where an item lies that moved.
+/// Where an item lies that moved, to another file or within its own.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPlace<'a> {
-    /// Its path, as its annotations have it.
-    pub path: &'a str,
+    /// Its path, as its annotations are to have it; `None` where it keeps its own.
+    pub path: Option<&'a str>,
     /// Its number in the file, if it cannot keep its own.
     pub number: Option<u64>,
 }
@@ -104,8 +104,8 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
         change(metadata, &ChildId::Field("annotations"), |annotations| {
             inside(annotations, |annotations| {
                 let has_number = INDICES.iter().any(|name| !annotations.find(&ChildId::Field(name)).is_empty());
-                for name in PATHS {
-                    change(annotations, &ChildId::Field(name), |_| made(place.path.to_owned(), Quotes::Needed));
+                for (name, path) in PATHS.into_iter().filter_map(|name| Some((name, place.path?))) {
+                    change(annotations, &ChildId::Field(name), |_| made(path.to_owned(), Quotes::Needed));
                 }
                 let Some(number) = place.number else { return };
                 for name in INDICES {

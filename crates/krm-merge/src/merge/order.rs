@@ -111,6 +111,13 @@ fn among(
     out
 }
 
+/// What stands in dest, numbered as dest has it, and what is new in updated, in one order. Where both sides moved something, dest's holds.
+pub(crate) fn in_one(known: usize, original: Vec<usize>, updated: Vec<usize>, end: NewElements) -> Vec<usize> {
+    let sides = Sides::new(known, original, updated, |_| false, end);
+    let [dest, ..] = sides.merged();
+    sides.whole(dest)
+}
+
 /// The orders of the three sides, as places among the entries. Dest's own is that of the places.
 struct Sides {
     known: usize,
@@ -132,11 +139,20 @@ impl Sides {
         end: NewElements,
     ) -> Self {
         let updated = places_of(branch, inside.like, &inside.by);
-        let mut original = original.map(|node| places_of(branch, node, &inside.by)).unwrap_or_default();
+        let original = original.map(|node| places_of(branch, node, &inside.by)).unwrap_or_default();
+        Self::new(known, original, updated, |at| branch.entries[at].value.is_none(), end)
+    }
+
+    fn new(
+        known: usize,
+        mut original: Vec<usize>,
+        updated: Vec<usize>,
+        is_gone: impl Fn(usize) -> bool,
+        end: NewElements,
+    ) -> Self {
         let upstream: HashSet<usize> = updated.iter().copied().collect();
-        let is_gone = |at: &usize| branch.entries[*at].value.is_none();
-        let own = (0..known).filter(|at| is_gone(at) || !upstream.contains(at)).collect();
-        let mut common: Vec<usize> = updated.iter().copied().filter(|at| *at < known && !is_gone(at)).collect();
+        let own = (0..known).filter(|at| is_gone(*at) || !upstream.contains(at)).collect();
+        let mut common: Vec<usize> = updated.iter().copied().filter(|at| *at < known && !is_gone(*at)).collect();
         common.sort_unstable();
         original.retain(|at| common.binary_search(at).is_ok());
         Self { known, original, updated, own, common, end }

@@ -1,0 +1,150 @@
+//! In which order the resources of a file stand: merged as the order of the fields of a map is.
+//!
+//! Who alone moved a resource has it at its place, and a new one stands beside the neighbours that it has upstream. A host keeps resources in
+//! texts of its own, so it is told a [`Spot`] for each, by which it sorts what its text holds.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Member;
+use crate::merge::order::in_one;
+use crate::policy::NewElements;
+use crate::resource::{Located, Origin, Resource};
+
+/// Where a resource stands among the items of dest: what a text holds is in order when it is sorted by these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// The number of the item whose place it takes, or beside which it stands.
+    item: usize,
+    turn: Turn,
+    /// Its turn among those that stand there.
+    nth: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    Before,
+    Itself,
+    Behind,
+}
+
+impl Spot {
+    /// The place that an item has.
+    pub fn of_item(item: usize) -> Self {
+        Self { item, turn: Turn::Itself, nth: 0 }
+    }
+
+    /// Behind all items.
+    pub fn last(nth: usize) -> Self {
+        Self { item: usize::MAX, turn: Turn::Behind, nth }
+    }
+}
+
+/// The order of the resources of one file, by the numbers of their members.
+pub type FileOrder = Vec<usize>;
+
+/// One file as the merge leaves it, and how each side has it: the numbers of members.
+#[derive(Default)]
+struct File {
+    /// What dest has there, and did not get from another file.
+    own: Vec<usize>,
+    /// What comes from other files of dest.
+    moved: Vec<usize>,
+    /// What is new upstream.
+    new: Vec<usize>,
+    /// What original has in the file that dest has it in.
+    original: Vec<usize>,
+    /// What updated has there.
+    updated: Vec<usize>,
+}
+
+/// The order of each file that has another one than before, with what is new behind the rest.
+pub fn orders(members: &[Member<'_, '_>], end: NewElements) -> Vec<FileOrder> {
+    let mut files: BTreeMap<Option<&str>, File> = BTreeMap::new();
+    for (number, member) in members.iter().enumerate() {
+        let [original, updated, dest] =
+            [member.sides.original, member.sides.updated, member.sides.dest].map(|side| side.map(file_of));
+        let Some(here) = member.moves_to().map(Some).or(dest).or(updated.filter(|_| original.is_none())) else {
+            continue;
+        };
+        let file = files.entry(here).or_default();
+        match dest {
+            Some(dest) if dest == here => file.own.push(number),
+            Some(_) => file.moved.push(number),
+            None => file.new.push(number),
+        }
+        if original.is_some() && original == dest {
+            file.original.push(number);
+        }
+        if updated == Some(here) {
+            file.updated.push(number);
+        }
+    }
+    files.into_values().filter_map(|file| file.order(members, end)).collect()
+}
+
+/// The file of a resource, as its side has it. A file that was named alone says nothing of another side's.
+fn file_of<'a>(resource: &Resource<'a>) -> Option<&'a str> {
+    let is_alone = resource.located == Located::Nowhere && matches!(resource.origin, Origin::File { .. });
+    resource.relative_path.filter(|_| !is_alone)
+}
+
+/// The number that a resource has in its file.
+pub fn number_of(resource: &Resource<'_>) -> u64 {
+    resource.index.and_then(|index| index.parse().ok()).unwrap_or_default()
+}
+
+impl File {
+    /// Its order, where that is not the one that it has, with what comes behind.
+    fn order(mut self, members: &[Member<'_, '_>], end: NewElements) -> Option<FileOrder> {
+        let sort = |numbers: &mut [usize], side: fn(&Member<'_, '_>) -> Option<(u64, usize)>| {
+            numbers.sort_by_key(|number| side(&members[*number]));
+        };
+        fn place(resource: &Resource<'_>) -> (u64, usize) {
+            (number_of(resource), resource.node.start())
+        }
+        let of_dest: fn(&Member<'_, '_>) -> Option<(u64, usize)> = |member| member.sides.dest.map(place);
+        sort(&mut self.own, of_dest);
+        sort(&mut self.original, |member| member.sides.original.map(place));
+        sort(&mut self.updated, |member| member.sides.updated.map(place));
+        // A file that moves whole keeps its order. What comes to others is new there.
+        let sources = self.moved.iter().filter_map(|number| members[*number].sides.dest.map(file_of));
+        let is_whole = self.own.is_empty() && sources.is_sorted_by(|a, b| a == b);
+        if is_whole {
+            sort(&mut self.moved, of_dest);
+        }
+        let (come, stay): (Vec<usize>, Vec<usize>) =
+            self.moved.into_iter().partition(|number| !is_whole && self.updated.contains(number));
+        let known = self.own.len() + stay.len();
+        let all: Vec<usize> = [self.own, stay, come, self.new].concat();
+        let at: HashMap<usize, usize> = all.iter().enumerate().map(|(at, number)| (*number, at)).collect();
+        let local = |numbers: &[usize]| numbers.iter().filter_map(|number| at.get(number).copied()).collect();
+        let order = in_one(known, local(&self.original), local(&self.updated), end);
+        (!order.is_sorted()).then(|| order.into_iter().map(|at| all[at]).collect())
+    }
+}
+
+/// Where the resources of these files stand, by the numbers of their members.
+pub fn spots(orders: &[FileOrder], members: &[Member<'_, '_>]) -> HashMap<usize, Spot> {
+    let item = |number: &usize| members[*number].sides.dest.and_then(|dest| dest.origin.item());
+    let mut spots = HashMap::new();
+    for order in orders {
+        let mut items: Vec<usize> = order.iter().filter_map(item).collect();
+        items.sort_unstable();
+        let mut items = items.into_iter().peekable();
+        let mut before = None;
+        for (nth, number) in order.iter().enumerate() {
+            let spot = match (item(number), before, items.peek()) {
+                (Some(_), ..) => {
+                    before = items.next();
+                    before.map_or_else(|| Spot::last(nth), Spot::of_item)
+                }
+                // What stands behind all that a file has stands behind all items.
+                (None, _, None) => continue,
+                (None, Some(item), Some(_)) => Spot { item, turn: Turn::Behind, nth },
+                (None, None, Some(item)) => Spot { item: *item, turn: Turn::Before, nth },
+            };
+            spots.insert(*number, spot);
+        }
+    }
+    spots
+}
