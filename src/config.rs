@@ -344,6 +344,17 @@ pub struct Settings<'a> {
     pub limit: Limit,
 }
 
+/// What a functionConfig may leave out, for whoever reads it knows it otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given<'a> {
+    /// The mode; `None` where it must be said.
+    pub mode: Option<Mode>,
+    /// Who wins a conflict where nobody says it.
+    pub on_conflict: OnConflict,
+    /// The OpenAPI document, where `spec.openapi` says where it is.
+    pub openapi: Option<NodeRef<'a>>,
+}
+
 /// A rule of the user for a list.
 #[derive(Clone, Debug)]
 pub struct NamedRule {
@@ -439,6 +450,16 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// What the user chose, but for who wins.
+    pub fn policy(&self, new_elements: NewElements) -> Policy {
+        let (conflict_level, renames) = match self {
+            Self::Upgrade { conflict_level, renames, .. } => (*conflict_level, *renames),
+            // They have no conflicts, and a source names what it is for.
+            Self::Overlay { .. } | Self::Patch { .. } => (ConflictLevel::default(), Renames::Ignore),
+        };
+        Policy { new_elements, conflict_level, renames }
+    }
+
     /// Who wins a conflict that no rule fits.
     pub fn on_conflict(&self) -> OnConflict {
         match self {
@@ -480,21 +501,12 @@ impl<'a> Config<'a> {
 
     /// Whether a resource is found again under another name.
     pub fn renames(&self) -> Renames {
-        match self.task {
-            Task::Upgrade { renames, .. } => renames,
-            // A source names what it is for.
-            Task::Overlay { .. } | Task::Patch { .. } => Renames::Ignore,
-        }
+        self.policy().renames
     }
 
     /// What the user chose, but for who wins.
     pub fn policy(&self) -> Policy {
-        let conflict_level = match self.task {
-            Task::Upgrade { conflict_level, .. } => conflict_level,
-            // They have none.
-            Task::Overlay { .. } | Task::Patch { .. } => ConflictLevel::default(),
-        };
-        Policy { new_elements: self.new_elements, conflict_level, renames: self.renames() }
+        self.task.policy(self.new_elements)
     }
 
     /// How resources merge; the budget is what is left for new text.
@@ -507,6 +519,14 @@ impl<'a> Config<'a> {
     /// # Errors
     /// One that names the field, quotes what was written and says what is allowed.
     pub fn read(node: NodeRef<'a>) -> Result<Self, Error> {
+        Self::read_with(node, Given::default())
+    }
+
+    /// Reads a functionConfig that may leave out what is given.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn read_with(node: NodeRef<'a>, given: Given<'a>) -> Result<Self, Error> {
         if !node.is_map() {
             return Err(
                 node.error(format!("`functionConfig` must be a map: a `{KIND}` of `{API_VERSION}`, or a ConfigMap"))
@@ -515,7 +535,7 @@ impl<'a> Config<'a> {
         check_size(node)?;
         let text = |key| node.get(key).and_then(NodeRef::as_str).unwrap_or_default();
         match (text("apiVersion"), text("kind")) {
-            (API_VERSION, KIND) => read_merge(node),
+            (API_VERSION, KIND) => read_merge(node, given),
             ("v1", "ConfigMap") => data::read(node),
             (version, kind) => {
                 let at = if kind == KIND || kind == "ConfigMap" { node.get("apiVersion") } else { node.get("kind") };
@@ -543,11 +563,11 @@ fn limit(node: NodeRef<'_>, asked: Option<Asked>, field: &'static str) -> Limit 
 
 const MODES: [&str; 3] = ["TwoWay", "ThreeWay", "Strategic"];
 
-fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
+fn read_merge<'a>(node: NodeRef<'a>, given: Given<'a>) -> Result<Config<'a>, Error> {
     let written: Merge = from_node(node, "functionConfig")?;
     let spec = written.spec;
     let spec_node = node.get("spec").unwrap_or(node);
-    let Some(mode) = spec.mode else {
+    let Some(mode) = spec.mode.or(given.mode) else {
         return Err(spec_node.error(format!("`spec.mode` must be given: {}", one_of(&MODES))));
     };
     let read = |role: Role, inputs: Option<Vec<WrittenInput>>| {
@@ -571,7 +591,7 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         Mode::ThreeWay => Task::Upgrade {
             original,
             updated,
-            on_conflict: spec.on_conflict.unwrap_or_default(),
+            on_conflict: spec.on_conflict.unwrap_or(given.on_conflict),
             rules: decisions(spec.rules, spec_node)?,
             conflict_level: spec.conflict_level.unwrap_or_default(),
             renames: spec.renames.unwrap_or_default(),
@@ -584,7 +604,7 @@ fn read_merge<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
         let in_rule = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
         NamedRule::new(Name::Field(format!("spec.mergeKeys[{i}]")), rule).map_err(in_rule)
     });
-    let openapi = spec_node.get("openapi").filter(|_| spec.openapi.is_some());
+    let openapi = given.openapi.or(spec_node.get("openapi").filter(|_| spec.openapi.is_some()));
     let settings = Settings {
         new_elements: spec.new_elements.unwrap_or_default(),
         infer_merge_keys: spec.infer_merge_keys,

@@ -63,6 +63,10 @@ fn each_block_of_the_readme_is_true() {
                 assert!(output.stdout.contains("{replicas: 5}"), "{}", output.stdout);
                 assert!(output.stdout.contains("dest''s was kept, as `spec.rules[0]` says"), "{}", output.stdout);
             }
+            // The tests of the merge driver merge by it.
+            ("yaml", "# .krm-merge.yaml") => {
+                assert!(read("tests/plugin/git/repository.rs").contains("# .krm-merge.yaml"))
+            }
             ("yaml", "pipeline:") => assert!(read("examples/merge-three-way/Kptfile").ends_with(block), "{block}"),
             ("yaml", "resources:") => {
                 let kustomization = read("examples/merge-kustomize-legacy-plugin/kustomization.yaml");

@@ -52,6 +52,7 @@ pub enum Command {
     #[command(after_help = manual::of("git-install"))]
     GitInstall(GitInstall),
     /// What git runs to merge a file: `git-driver %O %A %B %P`
+    #[command(after_help = manual::of("git-driver"))]
     GitDriver(GitDriver),
     /// Resolve conflicts between the markers of git or any other tool: one by one in the terminal, or all at once
     #[command(after_help = manual::of("resolve"))]
@@ -116,7 +117,8 @@ pub struct Common {
     /// What is merged into: a file, a folder (a package: .yaml, .yml, .json and Kptfile; `.krmignore` is honoured), or `-` for stdin
     #[arg(long, short = 'd', value_name = "PATH")]
     pub dest: String,
-    /// A functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below; its paths lie in dest
+    /// A functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below, as the `.krm-merge.yaml` of a repository; its paths lie
+    /// in dest, and that of `openapi` below the folder of the file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["new_elements", "infer_merge_keys", "merge_keys", "openapi", "max_output"])]
     pub config: Option<PathBuf>,
     /// Where new elements of a merged list go [default: append]

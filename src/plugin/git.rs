@@ -5,12 +5,14 @@
 
 mod choices;
 mod comments;
+mod definitions;
 mod driver;
 mod halves;
 mod install;
 mod lines;
 mod marks;
 mod merge;
+mod repository;
 mod versions;
 
 pub use driver::drive;

@@ -5,6 +5,7 @@ mod clash;
 mod cli;
 mod combine;
 mod complete;
+mod config_file;
 mod diff;
 mod disk;
 mod edit;

@@ -107,6 +107,15 @@ scroll. Ctrl-C quits and writes nothing. Where the tool wrote what both sides co
 each side is compared with that. Tell git that a file is resolved with `git add`.",
 };
 
+const RULES: Section = Section {
+    title: "Rules",
+    text: "\
+`.krm-merge.yaml` at the root of the repository is a functionConfig without sides: its `rules` decide conflicts (Dest is ours, Updated \
+theirs), and `mergeKeys`, `openapi`, `inferMergeKeys` and `conflictLevel` say how lists and texts merge. What nobody decides stays between \
+markers. The file in the work tree counts; where it cannot be read, a warning says so, and files are merged without it. \
+CustomResourceDefinitions are read from git's index.",
+};
+
 const EXIT_OF_RESOLVE: Section = Section {
     title: "Exit status",
     text: "0 no conflict is left; 1 some are; 2 bad usage or input, and nothing is written; 130 Ctrl-C, and nothing is written.",
@@ -136,6 +145,7 @@ fn sections(command: &str) -> Vec<Section> {
     let mut all = vec![Section { title: "Examples", text: examples(command) }];
     all.extend((command == "live").then_some(LIVE));
     all.extend((command == "resolve").then_some(KEYS));
+    all.extend((command == "git-install" || command == "git-driver").then_some(RULES));
     all.push(match command {
         "git-driver" => EXIT_OF_DRIVER,
         "resolve" => EXIT_OF_RESOLVE,

@@ -16,11 +16,19 @@ const MOST: u64 = 1 << 20;
 /// # Errors
 /// What is no such file, with what it is and what to do.
 pub fn within(package: &Path, file: &Path) -> Result<PathBuf> {
+    within_of(package, file, MOST)
+}
+
+/// The same of a file that may have so many bytes.
+///
+/// # Errors
+/// As [`within`].
+pub fn within_of(package: &Path, file: &Path, most: u64) -> Result<PathBuf> {
     let found = fs::canonicalize(file).ok().filter(|found| found.starts_with(package));
     let Some(found) = found else {
         bail!("it must lie in the package, but it is a symbolic link out of it; {COPY}");
     };
-    check(&found)?;
+    check(&found, most)?;
     Ok(found)
 }
 
@@ -31,7 +39,7 @@ pub fn within(package: &Path, file: &Path) -> Result<PathBuf> {
 pub fn itself(file: &Path) -> Result<()> {
     match fs::symlink_metadata(file) {
         Ok(found) if found.is_symlink() => bail!("it must be a regular file, but it is a symbolic link; {COPY}"),
-        Ok(_) => check(file),
+        Ok(_) => check(file, MOST),
         Err(_) => Ok(()),
     }
 }
@@ -39,17 +47,14 @@ pub fn itself(file: &Path) -> Result<()> {
 const COPY: &str = "put a copy of what it leads to in its place, or remove it";
 
 /// Checks what a file is, or what a symbolic link leads to.
-///
-/// # Errors
-/// As [`within`].
-pub fn check(file: &Path) -> Result<()> {
+fn check(file: &Path, most: u64) -> Result<()> {
     let found = fs::metadata(file)?;
     if !found.is_file() {
         let kind = kind(found.file_type());
         bail!("it must be a regular file, but it is {kind}; put a file of rules in its place, or remove it");
     }
-    if found.len() > MOST {
-        bail!("it must have at most {MOST} bytes, but it has {}; remove rules, or the file", found.len());
+    if found.len() > most {
+        bail!("it must have at most {most} bytes, but it has {}; remove rules, or the file", found.len());
     }
     Ok(())
 }

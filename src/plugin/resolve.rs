@@ -47,6 +47,11 @@ struct Spot {
     conflict: usize,
 }
 
+/// Whether there is a conflict between markers in a text.
+pub fn has_markers(text: &[u8]) -> bool {
+    !Marked::read(text).conflicts.is_empty()
+}
+
 /// Answers conflicts, and writes the files.
 ///
 /// # Errors

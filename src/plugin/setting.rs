@@ -7,11 +7,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::limit::{Asked, Limit};
 use krm_merge::policy;
 use krm_merge::yaml::Document;
-use krm_merge_function::config::{Config, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, target};
+use krm_merge_function::config::{
+    Config, Given, Mode, NamedRule, Role, Settings, Task, WrittenRule, WrittenTarget, target,
+};
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 
 use crate::cli::{Common, ConflictLevel, NewElements, OnConflict, Renames, Source, Upgrade};
+use crate::config_file::ConfigFile;
 use crate::side::{Held, Side, parse};
 use crate::walk::shown;
 
@@ -27,8 +30,8 @@ pub struct Setting {
 /// What says how to merge.
 #[derive(Debug)]
 enum Said {
-    /// A functionConfig in a file of this name.
-    File { name: String, document: Box<Document<'static>> },
+    /// A functionConfig in a file.
+    File(Box<ConfigFile>),
     /// The flags.
     Flags(Box<Flags>),
 }
@@ -99,12 +102,12 @@ impl Setting {
     /// # Errors
     /// What the functionConfig must not say, and a mode that is not the subcommand's.
     pub fn config(&self) -> Result<Config<'_>> {
-        let (name, document) = match &self.config {
+        let file = match &self.config {
             Said::Flags(flags) => return flags.config(self.mode),
-            Said::File { name, document } => (name, document),
+            Said::File(file) => file,
         };
-        let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
-        let config = Config::read(root).map_err(|e| anyhow!("{name}:{e}"))?;
+        let name = file.name();
+        let config = file.config(Given { mode: Some(self.mode), ..Given::default() })?;
         if config.mode() != self.mode {
             bail!("{name}: the mode must be `{:?}`, as the command says, not `{:?}`", self.mode, config.mode());
         }
@@ -218,11 +221,7 @@ pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
 
 fn setting(mode: Mode, flags: Flags, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
     let config = match &common.config {
-        Some(file) => {
-            let name = shown(file);
-            let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
-            Said::File { name, document: Box::new(document) }
-        }
+        Some(file) => Said::File(Box::new(ConfigFile::read(shown(file), file)?)),
         None => Said::Flags(Box::new(flags)),
     };
     Ok(Setting { config, given, mode })

@@ -1,6 +1,8 @@
 //! The merge driver under the real git: merges and rebases in repositories that the test makes.
 
+mod commands;
 mod laws;
+mod repository;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -300,6 +302,17 @@ fn what_git_merges_by_line_is_no_conflict() {
     };
     let (ours, theirs) = (definition("served: false", "true"), definition("served: true", "false"));
     assert_eq!(merges(&definition("served: true", "true"), &ours, &theirs), definition("served: false", "false"));
+    // And one of them in an element of another one that has no keys.
+    let results = |first: &str, file: &str, more: &str| {
+        format!(
+            "apiVersion: a/v1\nkind: R\nmetadata:\n  name: r\nitems:\n  - exitCode: 0\n    results:\n{first}        file:\n          path: {file}\n{more}"
+        )
+    };
+    let old = "      - message: set labels\n        field:\n          path: metadata.labels\n";
+    let new = "      - message: set color\n        file:\n          path: a.yaml\n      - message: set fruit\n";
+    let more = format!("{old}        file:\n          path: a.yaml\n");
+    let out = merges(&results(old, "a.yaml", ""), &results(old, "b.yaml", &more), &results(new, "a.yaml", ""));
+    assert_eq!(out, results(new, "b.yaml", &more));
     let (bumped, renamed) = (WEB.replace("apps/v1", "apps/v2"), WEB.replace("name: web", "name: shop"));
     let changed = WEB.replace("web:1", "web:2");
     assert_eq!(merges(WEB, &changed, &bumped), bumped.replace("web:1", "web:2"));

@@ -70,6 +70,7 @@ impl Package {
             assert_eq!(folders, 7, "{about}: new folders are left");
             return State::Old;
         }
+        assert_eq!(folders, 8, "{about}: folders are missing, or left");
         let left: Vec<_> = here.keys().filter(|path| !self.new.contains_key(*path)).take(3).collect();
         assert!(here == self.new, "{about}: half done, with {left:?}");
         State::New
@@ -168,8 +169,12 @@ fn tries() -> (u32, usize) {
     }
 }
 
-/// A number for each run, so that the moments in which signals come are other ones; 0 for all where nobody asks for more.
+/// A number for each run, so that the moments in which signals come are other ones; 0 for all where nobody asks for more, and what
+/// `KRM_MERGE_SEED` says where someone wants a run again.
 fn seed() -> u64 {
+    if let Ok(seed) = std::env::var("KRM_MERGE_SEED") {
+        return seed.parse().expect("`KRM_MERGE_SEED` is a number");
+    }
     let Ok(_) = std::env::var("KRM_MERGE_LAWS") else { return 0 };
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos() as u64)
@@ -190,6 +195,7 @@ fn a_run_that_ends_at_any_moment_leaves_old_or_new_files() {
     let seed = seed();
     eprintln!("seed {seed}");
     let (mut random, cut_short) = (seed, Cell::new(0));
+    let mut ends: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     // Where the machine is busy, signals come late.
     for turn in (0..10 * tries).take_while(|turn| *turn < tries || cut_short.get() == 0) {
         for (signal, number) in [("INT", 2), ("TERM", 15), ("KILL", 9)] {
@@ -208,15 +214,30 @@ fn a_run_that_ends_at_any_moment_leaves_old_or_new_files() {
             let about = format!("seed {seed}, turn {turn}, {signal}");
             assert!(is_ended_by(status, number), "{about}: {status:?}");
             if signal == "KILL" {
-                let is_cut_short = package.changed(&about) > 0 && package.folder.files("here") != package.new;
+                let changed = package.changed(&about);
+                let is_cut_short = changed > 0 && package.folder.files("here") != package.new;
+                let end = if is_cut_short {
+                    "in between"
+                } else if changed > 0 {
+                    "new"
+                } else {
+                    "old"
+                };
+                *ends.entry((signal, end)).or_default() += 1;
                 cut_short.set(cut_short.get() + usize::from(is_cut_short));
                 package.folder.run(&UPGRADE).passed();
                 assert_eq!(package.state(&about), State::New, "the next run makes it whole and cleans up");
             } else if package.state(&about) == State::Old {
                 assert_ne!(status.code(), Some(0), "{about}");
-                cut_short.set(cut_short.get() + usize::from(status.code() == Some(128 + number)));
+                // Before it holds signals, one ends it as any program.
+                let is_undone = status.code() == Some(128 + number);
+                *ends.entry((signal, if is_undone { "undone" } else { "old" })).or_default() += 1;
+                cut_short.set(cut_short.get() + usize::from(is_undone));
+            } else {
+                *ends.entry((signal, "new")).or_default() += 1;
             }
         }
     }
+    eprintln!("{files} files, seed {seed}: {ends:?}");
     assert!(cut_short.get() > 0, "seed {seed}: no run was ended while it wrote");
 }

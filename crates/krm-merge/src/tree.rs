@@ -349,7 +349,7 @@ impl<'a> Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// Takes a value with its conflicts decided, with the comments of the side that wins, and says whether updated lost any.
-    fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> bool {
+    fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
         let Tree::Conflict(conflict) = value else {
             let (value, has_lost) = settled(value, pick);
             self.value = value;
@@ -358,7 +358,10 @@ impl<'a> Entry<'a> {
             }
             return has_lost;
         };
-        let picked = pick(&conflict);
+        let Some(picked) = pick(&conflict) else {
+            self.value = Some(Tree::Conflict(conflict));
+            return false;
+        };
         match (picked, conflict.comments) {
             (Pick::Updated, Some(comments)) => self.comments = comments.updated,
             (Pick::Updated, None) => {}
@@ -582,22 +585,30 @@ impl<'a> Branch<'a> {
     }
 
     /// Decides in which order its children stand.
-    fn decided(self, contested: Contested<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {
+    fn decided(
+        mut self,
+        contested: Contested<'a>,
+        pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>,
+    ) -> Option<Tree<'a>> {
         let conflict = Conflict {
-            path: contested.path,
+            path: contested.path.clone(),
             original: Some(contested.original),
             updated: Some(contested.updated),
             dest: Some(self.clone().into_tree()),
             taken: Some(self.clone().ordered(&contested.taken).into_tree()),
             key: None,
             comments: None,
-            taking: Taking::Order(contested.moved),
+            taking: Taking::Order(contested.moved.clone()),
             required: None,
         };
         match pick(&conflict) {
-            Pick::Dest => conflict.dest,
-            Pick::Updated => conflict.taken,
-            Pick::Original => Some(self.ordered(&contested.was).into_tree()),
+            Some(Pick::Dest) => conflict.dest,
+            Some(Pick::Updated) => conflict.taken,
+            Some(Pick::Original) => Some(self.ordered(&contested.was).into_tree()),
+            None => {
+                self.contested = Some(Box::new(contested));
+                Some(self.into_tree())
+            }
         }
     }
 
@@ -838,16 +849,21 @@ impl<'t, 'a> Value<'a> for View<'t, 'a> {
 
 /// Decides the conflicts of a tree. Comments that updated wants at or above a place at which dest wins are not taken.
 pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {
+    decide(tree, &mut |conflict| Some(pick(conflict)))
+}
+
+/// Decides some conflicts of a tree, and leaves the others in it.
+pub fn decide<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> Option<Tree<'a>> {
     settled(tree, pick).0
 }
 
 /// What is left, and whether updated lost any conflict.
-fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> (Option<Tree<'a>>, bool) {
+fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> (Option<Tree<'a>>, bool) {
     match tree {
-        Tree::Conflict(conflict) => {
-            let picked = pick(&conflict);
-            (conflict.won_by(picked), picked != Pick::Updated)
-        }
+        Tree::Conflict(conflict) => match pick(&conflict) {
+            Some(picked) => (conflict.won_by(picked), picked != Pick::Updated),
+            None => (Some(Tree::Conflict(conflict)), false),
+        },
         Tree::Branch(mut branch) => {
             let mut has_lost = false;
             for entry in &mut branch.entries {

@@ -148,15 +148,16 @@ pub fn fresh<'a>(comments: Vec<&'a str>, known: Vec<&str>) -> Vec<&'a str> {
     new
 }
 
-/// Whether a text lacks a comment that a side added. Any line that ends as the comment is taken for it.
-pub fn is_any_lost(text: &str, documents: Sides<&Document<'_>>) -> bool {
+/// Whether a text lacks a comment that a side added, but for those that may go. Any line that ends as the comment is taken for it.
+pub fn is_any_lost(text: &str, documents: Sides<&Document<'_>>, waived: &[&str]) -> bool {
     let tails = |line| str::match_indices(line, '#').map(move |(at, _): (usize, &str)| line[at..].trim_end());
     let shown: HashSet<&str> = lines(text).into_iter().flat_map(tails).collect();
     let all = documents.map(|document| {
         let source = document.source();
         document.comments_in(0..source.len()).map(|(start, end)| source[start..end].trim_end()).collect::<HashSet<_>>()
     });
-    let is_lost = |comment: &&str| !all.original.contains(comment) && !shown.contains(comment);
+    let is_lost =
+        |comment: &&str| !all.original.contains(comment) && !shown.contains(comment) && !waived.contains(comment);
     all.updated.iter().chain(&all.dest).any(is_lost)
 }
 

@@ -12,22 +12,23 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result};
 use krm_merge::alias;
-use krm_merge::limit::{Budget, Limit};
+use krm_merge::limit::Budget;
 use krm_merge::list;
 use krm_merge::mode::Mode;
-use krm_merge::policy::Policy;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::rules::Rules;
-use krm_merge::schema::{Inference, Types};
 use krm_merge::shown;
 use krm_merge::sides::Sides;
 use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::config::Config;
 
 use super::choices::Part;
 use super::comments::is_any_lost;
+use super::definitions::nodes;
 use super::lines::agrees;
 use super::marks::{Marks, Style};
 use super::merge::Merge;
+use super::repository::{Repository, config_of, without_rules};
 use crate::End;
 use crate::cli::GitDriver;
 use crate::screen;
@@ -54,12 +55,64 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     else {
         return by_line(args);
     };
-    let resources = Sides { original, updated, dest };
-    let types = Types::new([], Inference::On).with_definitions(definitions(&resources));
+    merged(args, &name, documents, &Sides { original, updated, dest })
+}
+
+/// Merges files of resources.
+fn merged(
+    args: &GitDriver,
+    name: &str,
+    documents: Sides<&Document<'static>>,
+    resources: &Sides<Vec<Resource<'_>>>,
+) -> Result<End> {
+    let repository = Repository::here();
+    let file = repository.as_ref().and_then(Repository::rules);
+    let Config { types, task, new_elements, limit, .. } = match &file {
+        Some(file) => config_of(file)?,
+        None => without_rules()?,
+    };
+    let found = repository.map(|repository| repository.definitions(resources.iter().flat_map(|(_, side)| side)));
+    let found = found.unwrap_or_default();
+    let types = types.with_definitions(found.iter().flat_map(nodes)).with_definitions(definitions(resources));
     let input = documents.iter().map(|(_, document)| document.source().len()).sum();
-    let budget = Budget::new(Limit::default().with_input(input));
-    let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
-    let Some(merge) = Merge::of(documents, &resources, rules) else { return by_line(args) };
+    let budget = Budget::new(limit.with_input(input));
+    let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: task.policy(new_elements), budget: &budget };
+    let Some(merge) = Merge::of(documents, resources, rules, &mut task.decisions()) else { return by_line(args) };
+    let by_git = git_merge_file(args, &["-p"])?;
+    let is_clean = by_git.status.success();
+    let lines = String::from_utf8(by_git.stdout).ok().filter(|_| is_clean);
+    if let Some(lines) = lines.filter(|lines| means_the_same(lines, name, &merge, documents, resources)) {
+        merge.decided().iter().for_each(|decided| screen::tell(&format!("info: {decided}")));
+        write(args, &lines)?;
+        return Ok(End::Done);
+    }
+    by_field(args, &merge, documents, is_clean)
+}
+
+/// Whether the text that git has made is one of resources, and means what a merge means.
+fn means_the_same(
+    lines: &str,
+    name: &str,
+    merge: &Merge<'_, '_>,
+    documents: Sides<&Document<'static>>,
+    resources: &Sides<Vec<Resource<'_>>>,
+) -> bool {
+    let sides = Sides::of(|side| &resources[side][..]);
+    // What one side has as a whole is parsed.
+    if let Some((_, document)) = documents.iter().find(|(_, document)| document.source() == lines) {
+        return agrees(document, merge, sides);
+    }
+    let document = parse(name, lines.as_bytes().to_vec());
+    document.is_ok_and(|document| self::resources(name, &document).is_some() && agrees(&document, merge, sides))
+}
+
+/// Writes what a merge makes, with what someone must decide between markers.
+fn by_field(
+    args: &GitDriver,
+    merge: &Merge<'_, '_>,
+    documents: Sides<&Document<'static>>,
+    is_clean: bool,
+) -> Result<End> {
     let labels = Sides {
         original: label("original", "%S", &args.original_label),
         updated: label("theirs", "%Y", &args.theirs_label),
@@ -74,10 +127,6 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     else {
         return by_line(args);
     };
-    let write = |text: &str| fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours));
-    let by_git = git_merge_file(args, &["-p"])?;
-    let is_clean = by_git.status.success();
-    let lines = String::from_utf8(by_git.stdout).ok().filter(|_| is_clean);
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
     let marks = Marks {
         size: usize::from(args.marker_size),
@@ -87,25 +136,23 @@ pub fn drive(args: &GitDriver) -> Result<End> {
         theirs: &labels.updated,
     };
     let text = marks.text(&told.parts);
-    if let Some(lines) = lines.filter(|lines| is_open || *lines != text)
-        && let Ok(document) = parse(&name, lines.clone().into_bytes())
-        && self::resources(&name, &document).is_some()
-        && agrees(&document, &merge, Sides::of(|side| &resources[side][..]))
-    {
-        write(&lines)?;
-        return Ok(End::Done);
-    }
-    if !is_clean && is_any_lost(&text, documents) {
+    if !is_clean && is_any_lost(&text, documents, &told.waived) {
         return by_line(args);
     }
+    merge.decided().iter().for_each(|decided| screen::tell(&format!("info: {decided}")));
     told.conflicts.iter().for_each(|conflict| screen::tell(&told::line(conflict)));
     for (resource, path) in &told.asked {
         let place = if path.is_empty() { String::new() } else { format!(" of `{path}`") };
         let what = format!("a comment{place} was changed on one side, and it or what it is of on the other");
         screen::tell(&format!("error: {resource}: {what}: someone must decide"));
     }
-    write(&text)?;
+    write(args, &text)?;
     Ok(if is_open { End::Differs } else { End::Done })
+}
+
+/// Writes the result where our version was.
+fn write(args: &GitDriver, text: &str) -> Result<()> {
+    fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours))
 }
 
 /// How the user wants conflicts to be marked.

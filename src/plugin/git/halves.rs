@@ -15,7 +15,7 @@ use super::comments::{Free, fresh};
 use super::versions::{Here, Spot};
 
 /// A merged resource for each side that may win.
-pub struct Halves<'a> {
+pub struct Halves<'a, 'd> {
     /// The resource; `None` where it goes.
     pub trees: Sides<Option<Tree<'a>>>,
     /// The lines of our text in which someone has to choose.
@@ -26,17 +26,23 @@ pub struct Halves<'a> {
     pub free: Vec<Free<'a>>,
     /// The comments below a value that is another side's: no tree has them.
     pub feet: Sides<Vec<Edit>>,
+    /// The comments at the places that were decided, which go with the value that they are of.
+    pub waived: Vec<&'a str>,
+    /// The places that are in conflict no more, by key.
+    decided: HashSet<&'d str>,
 }
 
-impl<'a> Halves<'a> {
-    /// Of a merged resource.
-    pub fn of(tree: &Tree<'a>, root: &Spot<'a>) -> Self {
+impl<'a, 'd> Halves<'a, 'd> {
+    /// Of a merged resource. At the places that were decided the comments of a side go with its value.
+    pub fn of(tree: &Tree<'a>, root: &Spot<'a>, decided: HashSet<&'d str>) -> Self {
         let mut halves = Self {
+            decided,
             trees: Sides::default(),
             places: Vec::new(),
             asked: Vec::new(),
             free: Vec::new(),
             feet: Sides::default(),
+            waived: Vec::new(),
         };
         let trees = halves.value(tree, root);
         // Of the conflicts only those of order are left. A `<<` that everything came back to is written as it was.
@@ -95,7 +101,7 @@ impl<'a> Halves<'a> {
     /// A child that we deleted. Where they changed a comment in it, it goes behind the sibling that it stands behind in theirs.
     fn only_theirs(&mut self, spot: &Spot<'a>, siblings: &[Spot<'a>], out: &mut Sides<Vec<Entry<'a>>>) {
         let Sides { original: Some(original), updated: Some(updated), dest: None } = spot.here else { return };
-        if fresh(updated.all(), original.all()).is_empty() {
+        if self.is_decided(spot) || fresh(updated.all(), original.all()).is_empty() {
             return;
         }
         self.asked.push(spot.path.keyed());
@@ -111,6 +117,9 @@ impl<'a> Halves<'a> {
     /// One child, with its comments.
     fn entry(&mut self, entry: Entry<'a>, spot: &Spot<'a>) -> Sides<Entry<'a>> {
         if !matches!(entry.value, Some(Tree::Conflict(_))) {
+            if self.is_decided(spot) {
+                return Sides::of(|_| entry.clone());
+            }
             if !loses(&entry, spot) {
                 let Some(tree) = &entry.value else { return Sides::of(|_| entry.clone()) };
                 let trees = self.value(tree, spot);
@@ -132,6 +141,15 @@ impl<'a> Halves<'a> {
             self.places.push(Lines { range: ours.lines(), grain });
         }
         Sides::of(|side| spot.entry(side, entry.place))
+    }
+
+    /// Whether someone has said who wins there: nobody is asked about the comments then.
+    fn is_decided(&mut self, spot: &Spot<'a>) -> bool {
+        let is_decided = !self.decided.is_empty() && self.decided.contains(&*spot.path.keyed());
+        if is_decided {
+            self.waived.extend(spot.here.iter().filter_map(|(_, here)| here.as_ref()).flat_map(Here::all));
+        }
+        is_decided
     }
 
     /// A map or list of which the children cannot be told apart on every side, or share their lines.

@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use krm_merge::shown::misleads;
 
+use super::repository::CACHE;
 use crate::End;
 use crate::cli::{Color, GitInstall};
 use crate::disk::{self, Replacement};
@@ -91,6 +92,9 @@ fn uninstall(args: &GitInstall) -> Result<End> {
         }
         page.line(&format!("git config {scope} --remove-section {section}"));
     }
+    if !args.global && !args.dry_run {
+        forget();
+    }
     if !is_set && went.is_empty() {
         page.line(&format!(
             "nothing changed: neither the configuration of git nor {} names the driver",
@@ -102,6 +106,14 @@ fn uninstall(args: &GitInstall) -> Result<End> {
     }
     page.print()?;
     Ok(End::Done)
+}
+
+/// Removes what the driver keeps in the git directory. It can be found again, so what cannot be removed may stay.
+fn forget() {
+    let Ok(cache) = git(&["rev-parse", "--git-path", CACHE]) else { return };
+    let cache = Path::new(&cache);
+    let _ = fs::remove_file(cache);
+    let _ = cache.parent().map(fs::remove_dir);
 }
 
 /// The attributes without the driver, and the lines that named it. A line that says more keeps the rest.

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use krm_merge::child::Value as _;
+use krm_merge::path::Step;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::sides::Sides;
 use krm_merge::tree::{Branch, Conflict, Key, Tree, View};
@@ -15,6 +16,9 @@ use super::merge::Merge;
 
 /// Whether git's text means the same as a merge.
 pub fn agrees(git: &Document<'_>, merge: &Merge<'_, '_>, sides: Sides<&[Resource<'_>]>) -> bool {
+    if merge.is_stopped() {
+        return false;
+    }
     let found: Vec<(Identity<'_>, NodeRef<'_>)> = identities(git).collect();
     let kept = merge.kept();
     let kept: HashMap<Identity<'_>, &Tree<'_>> =
@@ -52,7 +56,9 @@ fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
     match tree {
         Tree::Node(own) => same(*own, node) || unordered(View::Node(*own)) == unordered(View::Node(node)),
         Tree::Made(made) => View::Made(made).same(node),
-        Tree::Conflict(conflict) => is_of_lines(conflict) && has_lines(View::Node(node)),
+        Tree::Conflict(conflict) => {
+            is_of_lines(conflict) && (has_lines(View::Node(node)) || node.is_map() && is_untold(conflict))
+        }
         Tree::Branch(branch) if branch.like.is_map() => has_fields(branch, node),
         Tree::Branch(branch) => has_elements(branch, node),
     }
@@ -79,8 +85,12 @@ fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
         let found = branch.id_of(at).and_then(|id| by_id.get(&id));
         found.zip(branch.entries[at].value.as_ref()).is_some_and(|(element, tree)| means(tree, *element))
     });
+    // Of elements that nothing tells apart each means what stands in its place.
+    let own: Vec<&Tree<'_>> = branch.entries.iter().filter_map(|entry| entry.value.as_ref()).collect();
+    let is_in_order =
+        || own.len() == elements.len() && own.iter().zip(&elements).all(|(tree, element)| means(tree, *element));
     let is_same = || !has_conflicts(branch) && unordered(View::Branch(branch)) == unordered(View::Node(node));
-    (is_there && count == elements.len()) || is_same()
+    (is_there && count == elements.len()) || is_in_order() || is_same()
 }
 
 fn has_conflicts(branch: &Branch<'_>) -> bool {
@@ -107,11 +117,18 @@ fn unordered(view: View<'_, '_>) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Whether a conflict is between texts of several lines or between lists, which git merges better than as one value.
+/// Whether a conflict is between texts of several lines, between lists, or between elements that nothing tells apart, which git merges better than
+/// as one value.
 pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
     let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
-    let theirs = conflict.updated.map(View::Node);
-    has_lines(ours) && theirs.is_some_and(|theirs| has_lines(theirs) && theirs.is_list() == ours.is_list())
+    let Some(theirs) = conflict.updated.map(View::Node) else { return false };
+    let both = |holds: fn(View<'_, '_>) -> bool| holds(ours) && holds(theirs);
+    (both(has_lines) && theirs.is_list() == ours.is_list()) || (both(|view| view.is_map()) && is_untold(conflict))
+}
+
+/// Whether the place lies in an element that is known by its index alone.
+fn is_untold(conflict: &Conflict<'_>) -> bool {
+    conflict.path.steps().any(|step| matches!(step, Step::Index(_)))
 }
 
 fn has_lines(view: View<'_, '_>) -> bool {

@@ -4,14 +4,17 @@ use krm_merge::alias;
 use krm_merge::documents::{Item, changes};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
+use krm_merge::merge;
 use krm_merge::package::{Becomes, Member, members};
-use krm_merge::policy::{OnConflict, Renames};
+use krm_merge::path::FieldPath;
+use krm_merge::policy::{ConflictLevel, OnConflict};
 use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice;
-use krm_merge::tree::{Pick, Tree, settle};
+use krm_merge::tree::{self, Conflict, Pick, Taking, Tree, settle};
 use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::decision::{Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{self, Outcome};
 
@@ -26,18 +29,48 @@ use crate::edit::extents;
 pub struct Merge<'r, 'a> {
     documents: Sides<&'a Document<'static>>,
     rules: Rules<'a>,
-    resources: Vec<(Member<'r, 'a>, Becomes<'a>)>,
+    resources: Vec<Merged<'r, 'a>>,
+}
+
+/// A resource, what the merge makes of it, and what was decided for that.
+struct Merged<'r, 'a> {
+    member: Member<'r, 'a>,
+    becomes: Becomes<'a>,
+    decided: Vec<Decided<'r>>,
+    /// Whether the user said of a conflict that someone must decide it.
+    is_stopped: bool,
+}
+
+/// A conflict that the user has decided beforehand.
+pub struct Decided<'r> {
+    /// The place by key; empty for the resource.
+    path: String,
+    /// What of it is decided.
+    what: What,
+    /// Who has decided it how.
+    ruling: Ruling<'r>,
+}
+
+/// What of a place is decided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// What stands there.
+    Value,
+    /// The order of its elements.
+    Order,
 }
 
 /// What is to be told of a merge, and its text.
 #[derive(Default)]
-pub struct Told {
+pub struct Told<'a> {
     /// The text.
     pub parts: Vec<Part>,
     /// What is in conflict.
     pub conflicts: Vec<Outcome>,
     /// Where comments are, each with its resource.
     pub asked: Vec<(String, String)>,
+    /// The comments that went with what the user has decided beforehand.
+    pub waived: Vec<&'a str>,
 }
 
 /// Our text as each side has it, on its way.
@@ -58,15 +91,42 @@ impl<'r, 'a> Merge<'r, 'a> {
         documents: Sides<&'a Document<'static>>,
         resources: &'r Sides<Vec<Resource<'a>>>,
         rules: Rules<'a>,
+        decisions: &mut Decisions<'r>,
     ) -> Option<Self> {
-        let all = members(Sides::of(|side| &resources[side][..]), Renames::default()).ok()?;
-        let merged = all.into_iter().map(|member| Some((member, member.merged(&rules).ok()?)));
+        let all = members(Sides::of(|side| &resources[side][..]), rules.policy.renames).ok()?;
+        let merged = all.into_iter().map(|member| Some(Merged::of(member, member.merged(&rules).ok()?, decisions)));
         Some(Self { documents, rules, resources: merged.collect::<Option<_>>()? })
+    }
+
+    /// What the user has decided beforehand, in words.
+    pub fn decided(&self) -> Vec<String> {
+        let of = |resource: &Merged<'r, 'a>| {
+            let name = called(&resource.member);
+            resource.decided.iter().map(move |decided| format!("{name}: {}", decided.told())).collect::<Vec<_>>()
+        };
+        self.resources.iter().flat_map(of).collect()
+    }
+
+    /// Whether someone must decide a conflict, whatever git makes of its lines: the user said so, of this one or of all texts and lists.
+    pub fn is_stopped(&self) -> bool {
+        let is_of_values = self.rules.policy.conflict_level == ConflictLevel::Value;
+        self.resources.iter().any(|resource| resource.is_stopped) || (is_of_values && self.is_any_open())
+    }
+
+    fn is_any_open(&self) -> bool {
+        let mut is_open = false;
+        for (_, tree) in self.kept() {
+            drop(settle(tree, &mut |_| {
+                is_open = true;
+                Pick::Dest
+            }));
+        }
+        is_open
     }
 
     /// The resources that are left where ours wins, with their conflicts.
     pub fn kept(&self) -> Vec<(&'r Resource<'a>, Tree<'a>)> {
-        let kept = self.resources.iter().filter_map(|(member, becomes)| {
+        let kept = self.resources.iter().filter_map(|Merged { member, becomes, .. }| {
             let own = member.sides.dest.or(member.sides.updated)?;
             match becomes {
                 Becomes::Merged(merged) => Some((own, merged.tree.clone()?)),
@@ -83,7 +143,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     pub fn is_any_disputed(&self) -> bool {
         let is_disputed =
             |becomes: &Becomes<'_>| matches!(becomes, Becomes::Deleted(p) | Becomes::StaysDeleted(p) if !p.is_empty());
-        self.resources.iter().any(|(_, becomes)| is_disputed(becomes))
+        self.resources.iter().any(|resource| is_disputed(&resource.becomes))
     }
 
     /// Whether all conflicts within resources are of what has lines of its own.
@@ -99,15 +159,16 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Its text, and what is to be told of it with these names of the sides; `None` where it takes more bytes than it may.
-    pub fn told(&self, names: Sides<&str>) -> Option<Told> {
+    pub fn told(&self, names: Sides<&str>) -> Option<Told<'a>> {
         let mut told = Told::default();
-        let ours = self.resources.iter().filter(|(member, _)| member.sides.dest.is_some()).count();
+        let ours = self.resources.iter().filter(|resource| resource.member.sides.dest.is_some()).count();
         let mut draft = Draft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..Draft::default() };
         let bodies = Sides::of(|side| Margins::of(self.documents[side].source()).body());
-        for (member, becomes) in &self.resources {
-            let here = Sides::of(|side| member.sides[side].map(|own| Here::of_root(own.node, &bodies[side])));
-            self.tell(names, member, becomes, &mut told);
-            self.draft(member, becomes, here, &mut draft, &mut told)?;
+        for resource in &self.resources {
+            let sides = resource.member.sides;
+            let here = Sides::of(|side| sides[side].map(|own| Here::of_root(own.node, &bodies[side])));
+            self.tell(names, resource, &mut told);
+            self.draft(resource, here, &mut draft, &mut told)?;
         }
         results::sort(&mut told.conflicts);
         told.conflicts.iter_mut().for_each(Outcome::leave_open);
@@ -117,7 +178,8 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Tells the conflicts of a resource.
-    fn tell(&self, names: Sides<&str>, member: &Member<'r, 'a>, becomes: &Becomes<'a>, told: &mut Told) {
+    fn tell(&self, names: Sides<&str>, resource: &Merged<'r, 'a>, told: &mut Told<'a>) {
+        let Merged { member, becomes, .. } = resource;
         let (ruling, original) = (OnConflict::Fail.into(), String::new());
         let mut tell =
             |report: Report<'_, '_>| told.conflicts.push(Outcome::in_words_of(names, &report, self.rules.budget));
@@ -143,22 +205,21 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// What becomes of a resource whichever side wins.
     fn draft(
         &self,
-        member: &Member<'r, 'a>,
-        becomes: &Becomes<'a>,
+        resource: &Merged<'r, 'a>,
         here: Sides<Option<Here<'a>>>,
         draft: &mut Draft<'a>,
-        told: &mut Told,
+        told: &mut Told<'a>,
     ) -> Option<()> {
+        let Merged { member, becomes, decided, .. } = resource;
         let number = member.sides.dest.and_then(|dest| dest.origin.item());
-        let own = member.sides.dest.or(member.sides.updated);
-        let mut ask = |path: String| {
-            let name = own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default();
-            told.asked.push((name, path));
-        };
+        let mut ask = |path: String| told.asked.push((called(member), path));
         let whole = |side: Side| here[side].and_then(|here| self.document(here, &Tree::Node(here.value)));
         let is_commented = |side: Side| {
             here[side].zip(here.original).is_some_and(|(own, was)| !fresh(own.all(), was.all()).is_empty())
         };
+        if decided.iter().any(|decided| decided.path.is_empty()) {
+            told.waived.extend(here.iter().filter_map(|(_, here)| here.as_ref()).flat_map(Here::all));
+        }
         match becomes {
             Becomes::Kept | Becomes::Gone => {}
             Becomes::Arrived(tree) => {
@@ -176,7 +237,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             Becomes::Deleted(places) => {
                 let number = number?;
                 draft.fates.updated[number] = Item::Goes;
-                if places.is_empty() && !is_commented(Side::Dest) {
+                if places.is_empty() && (!decided.is_empty() || !is_commented(Side::Dest)) {
                     draft.fates.original[number] = Item::Goes;
                     draft.fates.dest[number] = Item::Goes;
                     return Some(());
@@ -193,10 +254,13 @@ impl<'r, 'a> Merge<'r, 'a> {
             Becomes::Merged(merged) => {
                 let (number, ours) = (number?, member.sides.dest?);
                 let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?));
-                let halves = Halves::of(merged.tree.as_ref()?, &spot);
+                let decided = decided.iter().filter(|decided| decided.what == What::Value);
+                let decided = decided.map(|decided| &*decided.path).collect();
+                let halves = Halves::of(merged.tree.as_ref()?, &spot, decided);
                 halves.asked.into_iter().for_each(&mut ask);
                 draft.places.extend(halves.places);
                 draft.free.extend(halves.free);
+                told.waived.extend(halves.waived);
                 let mut feet = halves.feet;
                 Side::ALL.iter().for_each(|side| draft.feet[*side].append(&mut feet[*side]));
                 let mut trees = halves.trees;
@@ -280,6 +344,65 @@ impl<'r, 'a> Merge<'r, 'a> {
         let texts = texts.map(|own| self.printed(merged.unwrap_or(own)));
         Part::of(Choice { texts, grain: Grain::Lines })
     }
+}
+
+impl<'r, 'a> Merged<'r, 'a> {
+    /// A resource of which the user may have decided conflicts beforehand.
+    fn of(member: Member<'r, 'a>, becomes: Becomes<'a>, decisions: &mut Decisions<'r>) -> Self {
+        let (mut decided, mut is_stopped) = (Vec::new(), false);
+        let mut decide = |resource: &Resource<'a>, path: &FieldPath<'a>, what: What| {
+            let ruling = decisions.of(resource.node, path);
+            if ruling.policy == OnConflict::Fail {
+                is_stopped |= ruling.rule.is_some();
+                return None;
+            }
+            decided.push(Decided { path: path.keyed(), what, ruling });
+            Some(ruling.policy)
+        };
+        let Sides { updated, dest, .. } = member.sides;
+        let becomes = match (becomes, updated, dest) {
+            (Becomes::Merged(merged), _, Some(dest)) => {
+                let pick = &mut |conflict: &Conflict<'a>| {
+                    let what = if matches!(conflict.taking, Taking::Order(_)) { What::Order } else { What::Value };
+                    decide(dest, &conflict.path, what).map(OnConflict::pick)
+                };
+                let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
+                Becomes::Merged(merge::Merged { tree, ..merged })
+            }
+            (Becomes::Deleted(places), _, Some(dest)) if !places.is_empty() => {
+                match decide(dest, &FieldPath::default(), What::Value) {
+                    Some(OnConflict::KeepDest) => Becomes::Kept,
+                    Some(OnConflict::TakeUpdated | OnConflict::Fail) => Becomes::Deleted(Vec::new()),
+                    None => Becomes::Deleted(places),
+                }
+            }
+            (Becomes::StaysDeleted(places), Some(updated), _) if !places.is_empty() => {
+                match decide(updated, &FieldPath::default(), What::Value) {
+                    // As the function leaves it.
+                    Some(_) => Becomes::Gone,
+                    None => Becomes::StaysDeleted(places),
+                }
+            }
+            (becomes, ..) => becomes,
+        };
+        Self { member, becomes, decided, is_stopped }
+    }
+}
+
+impl Decided<'_> {
+    /// What was decided.
+    fn told(&self) -> String {
+        let place = if self.path.is_empty() { "the resource".to_owned() } else { format!("`{}`", self.path) };
+        let side = if self.ruling.policy == OnConflict::TakeUpdated { "theirs" } else { "ours" };
+        let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), ToString::to_string);
+        format!("{place} was changed on both sides, and {side} was taken, as {field} of .krm-merge.yaml says")
+    }
+}
+
+/// How a resource is called.
+fn called(member: &Member<'_, '_>) -> String {
+    let own = member.sides.dest.or(member.sides.updated);
+    own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default()
 }
 
 /// Edits with more of them, sorted; `None` where one would lie in what another one takes away.

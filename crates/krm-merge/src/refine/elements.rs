@@ -203,10 +203,11 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>
 
 /// The versions of a list with their elements numbered.
 fn numbered(lists: Values<'_>) -> Versions<'_> {
-    let mut numbering = Numbering::default();
-    lists.map(|list| {
-        let elements: Vec<NodeRef<'_>> = list.elements().collect();
-        let numbers = elements.iter().map(|element| numbering.of(*element)).collect();
+    let all = lists.map(|list| list.elements().collect::<Vec<_>>());
+    let mut numbering = Numbering::of(all.iter().map(|(_, elements)| elements.len()).sum());
+    Sides::of(|side| {
+        let (list, elements) = (lists[side], all[side].clone());
+        let numbers = elements.iter().map(|element| numbering.number(*element)).collect();
         Version { list, elements, numbers }
     })
 }
@@ -273,15 +274,36 @@ impl<'a> Versions<'a> {
 }
 
 /// Numbers for elements, the same for those that mean the same.
-#[derive(Default)]
 struct Numbering<'a> {
     known: HashMap<u64, Vec<(NodeRef<'a>, u32)>>,
     next: u32,
+    by: Likely,
 }
 
+/// Which elements are compared.
+enum Likely {
+    /// All.
+    Any,
+    /// Those of one hash.
+    OfOneHash,
+}
+
+/// Up to how many elements all are compared. A few may be large, as the versions of a definition are: to find where two differ, or that
+/// their texts are one, costs less than to hash them.
+const FEW: usize = 12;
+
 impl<'a> Numbering<'a> {
-    fn of(&mut self, element: NodeRef<'a>) -> u32 {
-        let alike = self.known.entry(View::Node(element).meaning()).or_default();
+    /// For so many elements.
+    fn of(count: usize) -> Self {
+        Self { known: HashMap::new(), next: 0, by: if count <= FEW { Likely::Any } else { Likely::OfOneHash } }
+    }
+
+    fn number(&mut self, element: NodeRef<'a>) -> u32 {
+        let hash = match self.by {
+            Likely::Any => 0,
+            Likely::OfOneHash => View::Node(element).meaning(),
+        };
+        let alike = self.known.entry(hash).or_default();
         if let Some((_, number)) = alike.iter().find(|(other, _)| same(*other, element)) {
             return *number;
         }

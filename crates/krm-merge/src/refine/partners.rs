@@ -4,11 +4,12 @@
 //! of their values in common are one, as git takes half of a file for a rename, and so are maps of one `name`. The rest was deleted and
 //! added. The comparisons are bounded, so that a long list costs no more than its size allows.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::three::Matches;
 use crate::leaves::{HALF, Leaves};
-use crate::yaml::NodeRef;
+use crate::yaml::{Kind, NodeRef};
 
 /// How many values may be compared for one gap; beyond that, elements have no partners but by their place.
 const COMPARISONS: usize = 200_000;
@@ -16,12 +17,33 @@ const COMPARISONS: usize = 200_000;
 /// Adds to the elements that are the same in both versions those that changed.
 pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found: &mut Matches) {
     for (old, new) in gaps(found, side.len()) {
+        if are_namesakes(&original[old.clone()], &side[new.clone()]) {
+            old.zip(new).for_each(|(i, j)| found[i] = Some(j));
+            continue;
+        }
         let [olds, news] = [&original[old.clone()], &side[new.clone()]]
             .map(|of| of.iter().map(|e| Element::of(*e)).collect::<Vec<_>>());
         for (i, j) in aligned(&olds, &news) {
             found[old.start + i] = Some(new.start + j);
         }
     }
+}
+
+/// Whether both are maps of the same names in the same order, each once. Then no others have more in common, whatever is in them: a namesake
+/// counts more than any likeness.
+fn are_namesakes(old: &[NodeRef<'_>], new: &[NodeRef<'_>]) -> bool {
+    let (Some(old), Some(new)) = (names_of_maps(old), names_of_maps(new)) else { return false };
+    old == new && old.iter().collect::<HashSet<_>>().len() == old.len()
+}
+
+/// The names of elements, where each is a map with one.
+fn names_of_maps<'a>(elements: &[NodeRef<'a>]) -> Option<Vec<&'a str>> {
+    let of = |element: &NodeRef<'a>| Some(element.resolve()).filter(|e| e.kind() == Kind::Map).and_then(name);
+    elements.iter().map(of).collect()
+}
+
+fn name(element: NodeRef<'_>) -> Option<&str> {
+    element.get("name").and_then(NodeRef::as_str)
 }
 
 /// Where both versions have elements between two that are the same.
@@ -46,7 +68,7 @@ struct Element<'a> {
 
 impl<'a> Element<'a> {
     fn of(element: NodeRef<'a>) -> Self {
-        Self { leaves: Leaves::of(element), name: element.get("name").and_then(NodeRef::as_str) }
+        Self { leaves: Leaves::of(element), name: name(element) }
     }
 
     /// How much two have in common, in thousandths; 0 where they are two.
@@ -98,6 +120,15 @@ mod tests {
             ("[{a: 1, b: 1}]", "[{a: 2, b: 2}]", vec![]),
             ("[{a: 1, b: 1}]", "[x, {a: 1, b: 2}]", vec![(0, 1)]),
             ("[{name: x, b: 1, c: 1}]", "[{name: x, b: 2, c: 2}]", vec![(0, 0)]),
+            ("[{name: x, b: 1}, {name: y, b: 2}]", "[{name: x, b: 2}, {name: y, b: 1}]", vec![(0, 0), (1, 1)]),
+            // Those of other names may have more in common.
+            (
+                "[{name: x, b: 1, c: 1}, {name: x, b: 2, c: 2}]",
+                "[{name: x, b: 2, c: 2, d: 1}, {name: x, b: 3, c: 3}]",
+                vec![(0, 0), (1, 1)],
+            ),
+            ("[{name: x, b: 1}, {name: y, b: 2}]", "[{name: y, b: 2, c: 1}, {name: z, b: 3}]", vec![(1, 0)]),
+            ("[{name: x, b: 1}]", "[[name, x]]", vec![]),
             ("[{b: 1, v: [1, 2]}, {b: 2, v: [3, 4]}]", "[{b: 2, v: [3, 4, 5]}, {b: 1, v: [1, 2, 3]}]", vec![(1, 0)]),
             ("[x]", "[y]", vec![]),
             ("[[1, 2]]", "[[1, 2, 3]]", vec![(0, 0)]),

@@ -116,6 +116,53 @@ fn one_tree_is_settled_for_each_side() {
     assert_eq!(settled(Pick::Original), ("a: 0 # own\n".into(), false));
 }
 
+/// Whoever decides first, and in as many turns as one likes: the tree is the same.
+#[test]
+fn conflicts_are_decided_one_after_the_other() {
+    let list = |names: &str| names.chars().map(|name| format!("{{name: {name}}}")).collect::<Vec<_>>().join(", ");
+    let text =
+        |x: &str, names: &str| format!("# {x}\na: {x} # {x}\nb:\n  # {x}\n  c: {x}\n  d: {x}\nl: [{}]\n", list(names));
+    let docs = [text("0", "abc"), text("1", "bac"), text("2", "cab")].map(|text| parsed(&text));
+    let [original, dest, updated] = docs.each_ref().map(|doc| root(doc));
+    let types = Types::new([], Inference::On);
+    let found = diff(Some(original), updated, Some(dest), types.root("", "", Mode::ThreeWay), Renames::Ignore)
+        .expect("a change");
+    let change = found.change.expect("a change");
+    let merged = merge(Some(Tree::Node(dest)), &change, NewElements::Append).expect("a tree");
+    let tree = merged.tree.expect("a resource");
+    let mut paths = Vec::new();
+    drop(settle(tree.clone(), &mut |conflict| {
+        paths.push(conflict.path.keyed());
+        Pick::Dest
+    }));
+    assert_eq!(paths, ["a", "b.c", "b.d", "l"]);
+    let shown = |tree: Option<Tree<'_>>| {
+        let edits = splice::edits(dest, &tree.expect("a resource"), &Budget::default()).expect("within the limit");
+        edits.apply(docs[1].source(), 0..docs[1].source().len())
+    };
+    for sides in 0..16u32 {
+        let pick = |path: &str| {
+            let number = paths.iter().position(|known| known == path).expect("a conflict");
+            if sides >> number & 1 == 1 { Pick::Updated } else { Pick::Dest }
+        };
+        let at_once = shown(settle(tree.clone(), &mut |conflict| pick(&conflict.path.keyed())));
+        for first in 0..16u32 {
+            let is_first =
+                |path: &str| first >> paths.iter().position(|known| known == path).expect("a conflict") & 1 == 1;
+            let mut left = 0;
+            let tree = decide(tree.clone(), &mut |conflict| {
+                let path = conflict.path.keyed();
+                is_first(&path).then(|| pick(&path))
+            });
+            let tree = settle(tree.expect("a resource"), &mut |conflict| {
+                left += 1;
+                pick(&conflict.path.keyed())
+            });
+            assert_eq!((shown(tree), left), (at_once.clone(), 4 - first.count_ones()), "{sides} {first}");
+        }
+    }
+}
+
 #[test]
 fn the_comments_of_a_conflict_are_those_of_the_side_that_wins() {
     let [dest, original, updated] = ["# ours\na: 1 # own\n", "a: 0 # was\n", "# theirs\na: 2\n"].map(parsed);

@@ -1,0 +1,97 @@
+//! A functionConfig in a file, with the OpenAPI document that it names.
+//!
+//! The function reads no files, so there an OpenAPI document stands in the functionConfig. In a file `openapi` may name another one, as a
+//! kustomization does: `openapi: {path: schema.json}`. The path begins at the folder of the file, and does not lead out of it, for the file
+//! may have come with a package.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::file_path;
+use krm_merge::schema::{NoTypes, Types};
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::config::{Config, Given};
+
+use crate::regular;
+use crate::side::parse;
+use crate::walk::shown;
+
+/// The most bytes that an OpenAPI document may have: that of a cluster has 4 to 10 MB.
+const MOST: u64 = 1 << 26;
+
+/// A functionConfig in a file.
+#[derive(Debug)]
+pub struct ConfigFile {
+    name: String,
+    document: Document<'static>,
+    openapi: Option<Document<'static>>,
+}
+
+impl ConfigFile {
+    /// Reads a file, and the document that it names. Messages call it by this name.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no YAML; a path that leads out of its folder.
+    pub fn read(name: String, file: &Path) -> Result<Self> {
+        let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+        let mut read = Self { name, document, openapi: None };
+        let path = read.root()?.at(&["spec", "openapi"]).and_then(path_of);
+        let found = path.map(|path| {
+            read.openapi(file, path.string())
+                .map_err(|e| anyhow!("{}:{}: `spec.openapi.path`: {e:#}", read.name, path.position()))
+        });
+        read.openapi = found.transpose()?;
+        Ok(read)
+    }
+
+    /// How messages call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The functionConfig.
+    ///
+    /// # Errors
+    /// The file is empty.
+    pub fn root(&self) -> Result<NodeRef<'_>> {
+        self.document.roots().next().ok_or_else(|| anyhow!("{}: there must be a functionConfig", self.name))
+    }
+
+    /// The functionConfig as it is meant, which may leave out what is given.
+    ///
+    /// # Errors
+    /// What a functionConfig must not say, with the place in the file.
+    pub fn config<'a>(&'a self, given: Given<'a>) -> Result<Config<'a>> {
+        let openapi = self.openapi.as_ref().and_then(|document| document.roots().next());
+        Config::read_with(self.root()?, Given { openapi, ..given }).map_err(|e| anyhow!("{}:{e}", self.name))
+    }
+
+    /// The OpenAPI document at a path from the folder of the file.
+    fn openapi(&self, file: &Path, path: &str) -> Result<Document<'static>> {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !file_path::is_within(path) {
+            bail!("it must be a path below the folder of the file, without `..`, not \"{path}\"");
+        }
+        let folder = fs::canonicalize(folder)?;
+        let named = folder.join(path);
+        if fs::symlink_metadata(&named).is_err() {
+            bail!("there must be a file \"{path}\"");
+        }
+        let found = regular::within_of(&folder, &named, MOST)?;
+        let name = shown(&named);
+        let document = parse(&name, fs::read(&found)?)?;
+        let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
+        if let Err(NoTypes::NoDefinitions(at) | NoTypes::NoResource(at)) = Types::default().with_openapi(root) {
+            let what = "there must be `definitions` with `x-kubernetes-group-version-kind`, which say of which resource they are";
+            bail!("{name}:{}: {what}", at.position());
+        }
+        Ok(document)
+    }
+}
+
+/// The path that stands in the place of an OpenAPI document.
+fn path_of(openapi: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    let path = openapi.get("path").filter(|path| path.as_str().is_some())?;
+    (openapi.fields().count() == 1).then_some(path)
+}

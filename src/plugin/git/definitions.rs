@@ -1,0 +1,326 @@
+//! The CustomResourceDefinitions in git's index, which tell how the lists of custom resources merge.
+//!
+//! git starts a process for each file that it merges. So what the index holds is looked up once and kept in the git directory: of each YAML
+//! file, by the name of its blob, the types that it defines. A blob never changes, so it is read once; the checksum of the index says whether
+//! the list is still that of the index. Only definitions of types that a merge needs are parsed.
+//!
+//! What is kept is believed in nothing: a definition that is not where it should be makes the list be built anew. Without a list, and where
+//! anything fails, the merge goes on with what it knows otherwise.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use krm_merge::list;
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::yaml::{Document, NodeRef};
+
+use crate::side::parse;
+
+/// The first line of what is kept.
+const FORMAT: &str = "krm-merge definitions 1";
+/// The most bytes of a file that can be a definition, and of what is kept.
+const MOST: u64 = 1 << 26;
+/// What any definition has in its text.
+const MARK: &str = "CustomResourceDefinition";
+
+/// The index of a repository, and where is kept what was found in it.
+#[derive(Debug)]
+pub struct Index {
+    /// The index.
+    pub file: PathBuf,
+    /// The file of this program in the git directory.
+    pub cache: PathBuf,
+}
+
+/// A YAML file in the index: the name of its blob, and the types that it defines, as `group/Kind`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Blob {
+    name: String,
+    types: Vec<String>,
+}
+
+/// The files of an index that has this checksum, in their order.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Listing {
+    checksum: Option<String>,
+    blobs: Vec<Blob>,
+}
+
+/// The documents of the index that define one of these types, `group/Kind`, in its order.
+pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Vec<Document<'static>> {
+    let known = Listing::kept(&index.cache);
+    let is_known = known.is_some();
+    let listing = Listing::of(index, known.unwrap_or_default());
+    match listing.defining(wanted) {
+        Some(documents) => documents,
+        // What was kept is not true.
+        None if is_known => Listing::of(index, Listing::default()).defining(wanted).unwrap_or_default(),
+        None => Vec::new(),
+    }
+}
+
+impl Listing {
+    /// What the index has, of which some blobs are known.
+    fn of(index: &Index, known: Self) -> Self {
+        let checksum = checksum(&index.file);
+        if checksum.is_some() && known.checksum == checksum {
+            return known;
+        }
+        let mut types: HashMap<String, Vec<String>> = known.blobs.into_iter().map(|b| (b.name, b.types)).collect();
+        let names = files();
+        let unknown: Vec<&str> = names.iter().filter(|name| !types.contains_key(*name)).map(String::as_str).collect();
+        for (name, bytes) in read(&unknown) {
+            let found = types_in(bytes);
+            types.insert(name, found);
+        }
+        // A blob that cannot be read may be there the next time.
+        let blobs = names.into_iter().filter_map(|name| types.remove(&name).map(|types| Blob { name, types }));
+        let listing = Self { checksum: checksum.clone(), blobs: blobs.collect() };
+        if checksum == self::checksum(&index.file) {
+            // It only saves time.
+            let _ = listing.keep(&index.cache);
+        }
+        listing
+    }
+
+    /// The documents that define one of these types; `None` where the list says more than is there.
+    fn defining(&self, wanted: &HashSet<String>) -> Option<Vec<Document<'static>>> {
+        let is_meant = |blob: &&Blob| blob.types.iter().any(|name| wanted.contains(name));
+        let blobs: Vec<&Blob> = self.blobs.iter().filter(is_meant).collect();
+        let names: Vec<&str> = blobs.iter().map(|blob| blob.name.as_str()).collect();
+        let mut found = HashMap::new();
+        for (name, bytes) in read(&names) {
+            found.insert(name, parse("", bytes).ok()?);
+        }
+        let documents = blobs.into_iter().map(|blob| {
+            let document = found.remove(&blob.name)?;
+            (types_of(&document) == blob.types).then_some(document)
+        });
+        documents.collect()
+    }
+
+    /// What was kept, where it can be read.
+    fn kept(cache: &Path) -> Option<Self> {
+        if !fs::symlink_metadata(cache).is_ok_and(|found| found.is_file() && found.len() <= MOST) {
+            return None;
+        }
+        Self::parse(&fs::read_to_string(cache).ok()?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.strip_suffix("\nend\n")?.lines();
+        let checksum = lines.next()?.strip_prefix(FORMAT)?.trim();
+        let blobs = lines.map(|line| {
+            let mut words = line.split(' ').map(str::to_owned);
+            let blob = Blob { name: words.next()?, types: words.collect() };
+            (is_name(&blob.name) && blob.types.iter().all(|name| is_type(name))).then_some(blob)
+        });
+        Some(Self {
+            checksum: (!checksum.is_empty()).then(|| checksum.to_owned()),
+            blobs: blobs.collect::<Option<_>>()?,
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{FORMAT} {}\n", self.checksum.as_deref().unwrap_or_default());
+        for Blob { name, types } in &self.blobs {
+            text.push_str(name);
+            types.iter().for_each(|name| text.extend([" ", name]));
+            text.push('\n');
+        }
+        text + "end\n"
+    }
+
+    /// Keeps it, as git writes its own files: beside, and then in its place.
+    fn keep(&self, cache: &Path) -> io::Result<()> {
+        let lock = cache.with_extension("lock");
+        let folder = cache.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        if !fs::symlink_metadata(folder)?.is_dir() {
+            return Ok(());
+        }
+        // One that is left of a run that was killed.
+        let age = fs::symlink_metadata(&lock).and_then(|lock| lock.modified()).map(|time| time.elapsed());
+        if age.is_ok_and(|age| age.is_ok_and(|age| age > Duration::from_secs(60))) {
+            fs::remove_file(&lock)?;
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&lock)?;
+        let written = file.write_all(self.text().as_bytes()).and_then(|()| fs::rename(&lock, cache));
+        if written.is_err() {
+            fs::remove_file(&lock)?;
+        }
+        written
+    }
+}
+
+/// The checksum at the end of an index; `None` where git wrote none, as `index.skipHash` asks it to.
+fn checksum(index: &Path) -> Option<String> {
+    let mut file = File::open(index).ok()?;
+    file.seek(SeekFrom::End(-20)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(20).read_to_end(&mut bytes).ok()?;
+    let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    bytes.iter().any(|byte| *byte != 0).then_some(hex)
+}
+
+/// The blobs of the YAML and JSON files in the index, each once, in the order of their paths; of a file in conflict that of our side.
+fn files() -> Vec<String> {
+    let patterns = ["*.yaml", "*.yml", "*.json"].map(|pattern| format!(":(top){pattern}"));
+    let output = Command::new("git").args(["ls-files", "--stage", "-z", "--"]).args(patterns).output();
+    let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
+    let mut seen = HashSet::new();
+    let entries = output.stdout.split(|byte| *byte == 0).filter_map(|entry| {
+        // `100644 0123… 0`, a tab and the path.
+        let head = std::str::from_utf8(entry.split(|byte| *byte == b'\t').next()?).ok()?;
+        let mut words = head.split(' ');
+        let (mode, name, stage) = (words.next()?, words.next()?, words.next()?);
+        let is_meant = mode.starts_with("100") && is_name(name) && ["0", "2"].contains(&stage);
+        is_meant.then(|| name.to_owned())
+    });
+    entries.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// The blobs of these names that are there and not huge, with their bytes. What git would have to fetch is not there.
+fn read(names: &[&str]) -> Vec<(String, Vec<u8>)> {
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let mut git = Command::new("git");
+    git.args(["cat-file", "--batch", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
+    let child = git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let Ok(mut child) = child else { return Vec::new() };
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let asked: String = names.iter().map(|name| format!("{name}\n")).collect();
+    let blobs = std::thread::scope(|scope| {
+        // git writes while it reads.
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(asked.as_bytes())));
+        stdout.map(|stdout| blobs(BufReader::new(stdout))).unwrap_or_default()
+    });
+    // What it has written is read.
+    let _ = child.wait();
+    blobs
+}
+
+/// What `git cat-file --batch` writes, as far as it can be read; only what can be a definition has bytes.
+fn blobs(mut from: impl BufRead) -> Vec<(String, Vec<u8>)> {
+    let mut out = Vec::new();
+    loop {
+        let mut head = String::new();
+        if !from.read_line(&mut head).is_ok_and(|read| read > 0) {
+            return out;
+        }
+        let words: Vec<&str> = head.split_whitespace().collect();
+        // `0123… missing` has nothing behind it.
+        let [name, kind, size] = words[..] else { continue };
+        let Ok(size) = size.parse::<u64>() else { return out };
+        let mut bytes = Vec::new();
+        let mut blob = from.by_ref().take(size);
+        let read = blob.by_ref().take(MOST).read_to_end(&mut bytes).and_then(|_| io::copy(&mut blob, &mut io::sink()));
+        if read.is_err() || from.read_line(&mut String::new()).is_err() {
+            return out;
+        }
+        if kind == "blob" {
+            let may_define = size <= MOST && std::str::from_utf8(&bytes).is_ok_and(|text| text.contains(MARK));
+            out.push((name.to_owned(), if may_define { bytes } else { Vec::new() }));
+        }
+    }
+}
+
+/// The types that the definitions in a file are of, as `group/Kind`; none where it is no YAML.
+fn types_in(bytes: Vec<u8>) -> Vec<String> {
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    parse("", bytes).map(|document| types_of(&document)).unwrap_or_default()
+}
+
+fn types_of(document: &Document<'_>) -> Vec<String> {
+    let of = |node: NodeRef<'_>| {
+        let text = |path: &[&str]| node.at(path).and_then(NodeRef::as_str);
+        Some(format!("{}/{}", text(&["spec", "group"])?, text(&["spec", "names", "kind"])?))
+    };
+    nodes(document).into_iter().filter_map(of).filter(|name| is_type(name)).collect()
+}
+
+/// The definitions in a document, those in lists among them.
+pub fn nodes<'d>(document: &'d Document<'_>) -> Vec<NodeRef<'d>> {
+    let all = document.roots().flat_map(list::resources).map(|listed| listed.node);
+    all.filter(|node| Resource::read(*node, Origin::Item(0)).is_definition()).collect()
+}
+
+/// Whether a text is the name of a blob.
+fn is_name(text: &str) -> bool {
+    [40, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether a text is a group and a kind as an API server takes them.
+fn is_type(text: &str) -> bool {
+    let is_word =
+        |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
+    text.split_once('/').is_some_and(|(group, kind)| is_word(group) && is_word(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_read_as_it_was_written() {
+        let blob = |digit: &str, types: &[&str]| Blob {
+            name: digit.repeat(40),
+            types: types.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let blobs = vec![blob("a", &["example.com/Gate", "example.com/Door"]), blob("b", &[])];
+        for checksum in [Some("0c".to_owned()), None] {
+            let listing = Listing { checksum, blobs: blobs.clone() };
+            let text = listing.text();
+            assert_eq!(Listing::parse(&text), Some(listing), "{text}");
+            // One that ends before its end is none.
+            (0..text.len()).for_each(|end| assert_eq!(Listing::parse(&text[..end]), None, "{}", &text[..end]));
+        }
+        for text in
+            ["krm-merge definitions 1 \n--help\nend\n", "krm-merge definitions 1 \n\nend\n", "x\nend\n", "\nend\n"]
+        {
+            assert_eq!(Listing::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn blobs_are_read_as_far_as_git_has_written_them() {
+        let define = "kind: CustomResourceDefinition";
+        let text =
+            format!("aa blob 3\nx\ny\nbb missing\ncc tree 2\n\0\n\ndd blob {}\n{define}\nee blob 9\nx", define.len());
+        let found = blobs(text.as_bytes());
+        let want = [("aa", ""), ("dd", define)].map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+        assert_eq!(found[..2], want);
+        for end in 0..text.len() {
+            assert!(blobs(&text.as_bytes()[..end]).len() <= 3);
+        }
+    }
+
+    #[test]
+    fn types_are_those_of_definitions_alone() {
+        let define = |group: &str, kind: &str| {
+            format!(
+                "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: a}}, spec: {{group: {group}, names: {{kind: {kind}}}}}}}"
+            )
+        };
+        for (text, want) in [
+            (define("example.com", "Gate"), &["example.com/Gate"][..]),
+            (format!("{}\n---\n{}\n", define("a", "B"), define("c", "D")), &["a/B", "c/D"]),
+            (format!("{{apiVersion: v1, kind: List, items: [{}]}}", define("a", "B")), &["a/B"]),
+            // Nothing that would be another word or line of what is kept.
+            (define("'a b'", "C"), &[]),
+            (define("a", "'B\n\n0'"), &[]),
+            (define("a", "[B]"), &[]),
+            ("{apiVersion: v1, kind: ConfigMap, metadata: {name: CustomResourceDefinition}}".to_owned(), &[]),
+            ("[".to_owned(), &[]),
+        ] {
+            assert_eq!(types_in(text.clone().into_bytes()), want, "{text}");
+        }
+    }
+}

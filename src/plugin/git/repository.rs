@@ -1,0 +1,115 @@
+//! What the repository says of a merge: the `.krm-merge.yaml` at its root, and the definitions of types in its index.
+//!
+//! Of `.krm-merge.yaml` the file in the work tree counts: it is what the user sees and can mend, and while git merges it is still ours.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, anyhow, bail};
+use krm_merge::policy::OnConflict;
+use krm_merge::resource::Resource;
+use krm_merge::schema::{Inference, Types};
+use krm_merge::yaml::Document;
+use krm_merge_function::config::{Config, Given, KIND, Mode, Settings, Task};
+
+use super::definitions::{Index, definitions};
+use crate::config_file::ConfigFile;
+use crate::regular;
+use crate::resolve::has_markers;
+use crate::screen;
+use crate::told;
+
+/// The name of the rules of a repository.
+const RULES: &str = ".krm-merge.yaml";
+
+/// What is kept of the index, in the git directory.
+pub const CACHE: &str = "krm-merge/definitions";
+
+/// A repository with a work tree.
+#[derive(Debug)]
+pub struct Repository {
+    top: PathBuf,
+    index: Index,
+}
+
+impl Repository {
+    /// The one in which git has started the driver; `None` outside of any, and in a bare one.
+    pub fn here() -> Option<Self> {
+        let paths = ["--show-toplevel", "--git-path", "index", "--git-path", CACHE];
+        let output = Command::new("git").arg("rev-parse").args(paths).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+        let paths: Vec<PathBuf> = text.lines().map(PathBuf::from).collect();
+        let [top, index, cache] = <[PathBuf; 3]>::try_from(paths).ok()?;
+        Some(Self { top: fs::canonicalize(top).ok()?, index: Index { file: index, cache } })
+    }
+
+    /// Its rules, where it has some that can be read. Why others cannot be read is told: a merge goes on without them.
+    pub fn rules(&self) -> Option<ConfigFile> {
+        let file = self.top.join(RULES);
+        fs::symlink_metadata(&file).ok()?;
+        match self.read(&file) {
+            Ok(rules) => Some(rules),
+            Err(e) => {
+                screen::tell(&format!("warning: {}: this file is merged without these rules", told::chain(&e)));
+                None
+            }
+        }
+    }
+
+    fn read(&self, file: &Path) -> Result<ConfigFile> {
+        let found = regular::within(&self.top, file).map_err(|e| anyhow!("{RULES}: {e}"))?;
+        if fs::read(&found).is_ok_and(|bytes| has_markers(&bytes)) {
+            bail!("{RULES}: it must have no conflict markers; decide what it says first");
+        }
+        let rules = ConfigFile::read(RULES.to_owned(), file)?;
+        config_of(&rules).map(|_| ())?;
+        Ok(rules)
+    }
+
+    /// The definitions that its index has of the types of these resources, but for those that are built in.
+    pub fn definitions<'r>(&self, resources: impl Iterator<Item = &'r Resource<'r>>) -> Vec<Document<'static>> {
+        let known = Types::new([], Inference::On);
+        let types = resources.filter_map(|resource| resource.identity);
+        let types = types.filter(|i| !known.know(i.api_version, i.kind));
+        let wanted: HashSet<String> =
+            types.filter_map(|i| Some(format!("{}/{}", i.api_version.split_once('/')?.0, i.kind))).collect();
+        if wanted.is_empty() { Vec::new() } else { definitions(&self.index, &wanted) }
+    }
+}
+
+/// What the rules of a repository mean; what nobody says stays open.
+///
+/// # Errors
+/// What they must not say, with the place in the file.
+pub fn config_of(rules: &ConfigFile) -> Result<Config<'_>> {
+    let root = rules.root()?;
+    let wrong = |position, message: String| anyhow!("{RULES}:{position}: {message}");
+    if let Some(kind) = root.get("kind").filter(|kind| kind.string() == "ConfigMap") {
+        return Err(wrong(kind.position(), format!("it must be of kind `{KIND}`, not `ConfigMap`")));
+    }
+    let config = rules.config(Given { mode: Some(Mode::ThreeWay), on_conflict: OnConflict::Fail, openapi: None })?;
+    if config.mode() != Mode::ThreeWay {
+        let at = root.at(&["spec", "mode"]).unwrap_or(root);
+        return Err(wrong(at.position(), "`spec.mode` must be `ThreeWay`, as git merges, or be left out".to_owned()));
+    }
+    if let Some((role, _)) = config.task.inputs().next() {
+        let at = root.at(&["spec", role.name()]).unwrap_or(root);
+        let message = format!("`spec.{}` must not be given: git gives the sides of a merge", role.name());
+        return Err(wrong(at.position(), message));
+    }
+    Ok(config)
+}
+
+/// What holds where a repository has no rules.
+///
+/// # Errors
+/// None: without an OpenAPI document there is nothing to refuse.
+pub fn without_rules<'a>() -> Result<Config<'a>> {
+    let mut task = Task::of(Mode::ThreeWay);
+    if let Task::Upgrade { on_conflict, .. } = &mut task {
+        *on_conflict = OnConflict::Fail;
+    }
+    Config::new(task, Settings::default()).map_err(|e| anyhow!(e.message))
+}
