@@ -1,5 +1,6 @@
 //! Where children stand after a merge, one line a case.
 
+use super::{Sides, in_one};
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::merge;
@@ -184,12 +185,12 @@ fn elements_of_a_patch_stand_behind_dest_s_or_first() {
     }
 }
 
-/// All lists without repetition of the letters a, b, c.
-fn universe() -> Vec<String> {
+/// All lists of some of these letters without repetition.
+fn universe(letters: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut from = 0;
     while from < all.len() {
-        let longer = "abc".chars().filter(|c| !all[from].contains(*c)).map(|c| format!("{}{c}", all[from]));
+        let longer = letters.chars().filter(|c| !all[from].contains(*c)).map(|c| format!("{}{c}", all[from]));
         let longer: Vec<String> = longer.collect();
         all.extend(longer);
         from += 1;
@@ -199,7 +200,7 @@ fn universe() -> Vec<String> {
 
 #[test]
 fn the_laws_of_order_hold_over_a_small_universe() {
-    let all = universe();
+    let all = universe("abc");
     assert_eq!(all.len(), 16);
     let merged = |sides| three_way(Kind::Keyed, sides, Pick::Updated, NewElements::Append);
     for original in &all {
@@ -224,4 +225,67 @@ fn the_laws_of_order_hold_over_a_small_universe() {
             }
         }
     }
+}
+
+/// The letters that are left in their order, as the resources of a file have theirs, and whether both sides moved the same ones.
+fn in_a_file(original: &str, updated: &str, dest: &str) -> (String, bool) {
+    let new = updated.chars().filter(|c| !dest.contains(*c) && !original.contains(*c));
+    let all: Vec<char> = dest.chars().chain(new).collect();
+    let places = |letters: &str| -> Vec<usize> {
+        letters.chars().filter_map(|letter| all.iter().position(|own| *own == letter)).collect()
+    };
+    let sides = Sides::new(dest.len(), places(original), places(updated), |_| false, NewElements::Append);
+    let [kept, taken, _] = sides.merged();
+    let order = in_one(dest.len(), places(original), places(updated), NewElements::Append);
+    let is_left = |letter: &char| updated.contains(*letter) || !original.contains(*letter);
+    (order.into_iter().map(|at| all[at]).filter(is_left).collect(), kept != taken)
+}
+
+#[test]
+fn the_laws_of_the_order_of_a_file_hold_over_a_small_universe() {
+    let all = universe("abcd");
+    let mut swapped_count = 0;
+    for original in ["", "a", "b", "c", "ab", "ac", "bc", "abc"] {
+        for (updated, dest) in all.iter().flat_map(|u| all.iter().map(move |d| (u, d))) {
+            let (result, is_contested) = in_a_file(original, updated, dest);
+            let case = format!("{original} {updated} {dest} > {result}");
+            let of = |list: &str, of: &str| list.chars().filter(|c| of.contains(*c)).collect::<String>();
+            let mut letters: Vec<char> = result.chars().collect();
+            letters.sort_unstable();
+            let was_kept = |c: &char| (updated.contains(*c) && dest.contains(*c)) || !original.contains(*c);
+            let is_somewhere = |c: &char| updated.contains(*c) || dest.contains(*c);
+            let want: Vec<char> = "abcd".chars().filter(is_somewhere).filter(was_kept).collect();
+            assert_eq!(letters, want, "{case}: what a side deleted goes, and all else stays");
+            if original == dest || updated == dest {
+                assert_eq!(&result, updated, "{case}");
+            }
+            if original == updated {
+                assert_eq!(&result, dest, "{case}");
+            }
+            let (swapped, is_contested_too) = in_a_file(original, dest, updated);
+            assert_eq!(is_contested, is_contested_too, "{case}: the sides swapped");
+            if !is_contested {
+                assert_eq!(in_a_file(original, updated, &result).0, result, "{case}: a second run");
+            }
+            let (both, here) = (of(updated, dest), of(dest, updated));
+            let precedes = |list: &str, a: char, b: char| list.find(a).zip(list.find(b)).map(|(a, b)| a < b);
+            for (i, a) in result.chars().enumerate() {
+                for b in result.chars().skip(i + 1) {
+                    let sides = [updated, dest].map(|side| precedes(side, a, b));
+                    let is_old = of(original, &both).contains(a) && of(original, &both).contains(b);
+                    // Where the sides contradict each other, what one of them has cannot stand beside both of its neighbours.
+                    if both == here || is_old {
+                        assert!(sides.contains(&Some(true)) || sides == [None; 2], "{case}: {a} {b}");
+                    }
+                    // What both sides added in another order stands as dest has it. In one gap, what only dest has comes first.
+                    let is_agreed = both == here || both.chars().all(|c| original.contains(c));
+                    if is_agreed && !is_contested && sides != [None; 2] {
+                        assert_eq!(precedes(&swapped, a, b), Some(true), "{case}: {a} {b}: swapped {swapped}");
+                        swapped_count += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(swapped_count > 40_000, "{swapped_count}");
 }
