@@ -68,10 +68,12 @@ fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
     if branch.merge_entries().next().is_some() {
         return !has_conflicts(branch) && View::Branch(branch).same(node);
     }
+    let fields = node.fields().filter(|(key, _)| !key.is_container()).map(|(key, value)| (key.string(), value));
+    let fields: HashMap<&str, NodeRef<'_>> = fields.collect();
     let mut count = 0;
     let means = |(key, tree): (Option<Key<'_>>, &Tree<'_>)| {
         count += 1;
-        key.and_then(|key| node.get(key.name())).is_some_and(|value| means(tree, value))
+        key.and_then(|key| fields.get(key.name())).is_some_and(|value| means(tree, *value))
     };
     branch.children().all(means) && count == node.fields().count()
 }
