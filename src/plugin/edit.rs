@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 use krm_merge::child::By;
-use krm_merge::documents::{Item, rewrite};
-use krm_merge::edits::TextEdits;
+use krm_merge::documents::{Item, changes, rewrite};
+use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Budget;
 use krm_merge::list;
 use krm_merge::resource::Origin;
@@ -27,6 +27,23 @@ pub struct Added {
     pub text: String,
 }
 
+/// The text of a file of dest after a merge.
+#[derive(Clone, Debug)]
+pub struct Edited {
+    /// The text.
+    pub text: String,
+    /// What makes it of the text that was there.
+    pub edits: TextEdits,
+}
+
+impl Edited {
+    /// A text that has nothing of the one that was there.
+    fn anew(source: &str, text: String) -> Result<Self> {
+        let edits = TextEdits::of(vec![Edit { range: 0..source.len(), text: text.clone() }])?;
+        Ok(Self { text, edits })
+    }
+}
+
 /// The text of a file of dest of whose resources, each with what becomes of it, and the ones that are added to it; `None` where nothing is
 /// left in it.
 ///
@@ -37,14 +54,15 @@ pub fn edited(
     items: &[(NodeRef<'_>, &Item)],
     added: &[&Added],
     budget: &Budget,
-) -> Result<Option<String>> {
+) -> Result<Option<Edited>> {
     let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
     let going = items.iter().filter(|(_, item)| **item == Item::Goes);
     let going: HashSet<usize> = going.map(|(node, _)| node.start()).collect();
     let gone = |node: NodeRef<'_>| going.contains(&node.start());
     let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
     if !going.is_empty() && roots.iter().all(|root| gone(*root)) {
-        return Ok((!added.is_empty()).then(|| joined(added)));
+        let left = (!added.is_empty()).then(|| Edited::anew(document.source(), joined(added)));
+        return left.transpose();
     }
     let documents = added.iter().map(|a| Document::parse(a.text.as_str())).collect::<Result<Vec<_>, _>>()?;
     let new = || documents.iter().flat_map(Document::roots).map(|value| Entry::new(None, Tree::Node(value)));
@@ -80,14 +98,26 @@ pub fn edited(
         Some(edits) => TextEdits::default().union(edits).map(Item::Edited),
     });
     let fates: Vec<Item> = fates.collect::<Result<_, _>>()?;
-    let mut text = rewrite(document.source(), extents(&roots, &fates).into_iter().zip(&fates));
-    if first.is_none() && !added.is_empty() {
-        if held.path.ends_with(".json") {
-            bail!("{}: a JSON file must hold one resource, so another one cannot be added to it", held.name);
-        }
-        append(&mut text, added, document.line_break());
+    let (source, ranges) = (document.source(), extents(&roots, &fates));
+    let edits = changes(source, ranges.iter().cloned().zip(&fates));
+    let mut text = rewrite(source, ranges.into_iter().zip(&fates));
+    if first.is_some() || added.is_empty() {
+        return Ok(Some(Edited { text, edits }));
     }
-    Ok(Some(text))
+    if held.path.ends_with(".json") {
+        bail!("{}: a JSON file must hold one resource, so another one cannot be added to it", held.name);
+    }
+    let before = text.clone();
+    append(&mut text, added, document.line_break());
+    match text.strip_prefix(&before) {
+        Some(tail) => {
+            let tail = Edit { range: source.len()..source.len(), text: tail.to_owned() };
+            let edits = edits.union([TextEdits::of(vec![tail])?])?;
+            Ok(Some(Edited { text, edits }))
+        }
+        // A block scalar at the end was closed first.
+        None => Edited::anew(source, text).map(Some),
+    }
 }
 
 /// The number of the document that a resource is, or lies in.
@@ -208,6 +238,14 @@ mod tests {
         Held { path: path.into(), name: path.into(), disk: None, content: Content::Resources(Box::new(document)) }
     }
 
+    /// The text, which is what the edits make of the one that was there.
+    fn text_of(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Option<String> {
+        let edited = edited(held, items, added, &Budget::default()).expect("edited")?;
+        let source = held.document().expect("resources").source();
+        assert_eq!(edited.edits.apply(source, 0..source.len()), edited.text);
+        Some(edited.text)
+    }
+
     /// The text without the documents of these numbers, and with one that is new.
     fn without(text: &str, gone: &[usize], new: Option<&str>) -> Option<String> {
         let held = held("x.yaml", text);
@@ -222,7 +260,7 @@ mod tests {
             .map(|text| Added { path: None, origin: Origin::Field(String::new()), text: text.to_owned() })
             .into_iter()
             .collect();
-        edited(&held, &items, &added.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited")
+        text_of(&held, &items, &added.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -292,7 +330,7 @@ mod tests {
         let elements: Vec<NodeRef<'_>> = list::items_of(root).expect("a list").elements().collect();
         let items = [(elements[0], &Item::Goes), (elements[1], &Item::Stays)];
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
-        let out = edited(&held, &items, &[&added], &Budget::default()).expect("edited");
+        let out = text_of(&held, &items, &[&added]);
         assert_eq!(out.as_deref(), Some("apiVersion: v1\nkind: List\nitems:\n# two\n- b: 2\n- n: 1\n"));
     }
 
@@ -302,7 +340,7 @@ mod tests {
             Added { path: None, origin: Origin::Field(String::new()), text: "# new\nn: |\n  x\n\n  y\n".into() };
         for items in ["items: []\n", "items:\n", "items: # none\n", ""] {
             let held = held("x.yaml", &format!("apiVersion: v1\nkind: List\n{items}"));
-            let out = edited(&held, &[], &[&added], &Budget::default()).expect("edited").expect("left");
+            let out = text_of(&held, &[], &[&added]).expect("left");
             let document = Document::parse(out.clone()).expect("valid");
             let list = list::items_of(document.roots().next().expect("a root")).expect("a list");
             assert_eq!(
@@ -327,11 +365,8 @@ mod tests {
         let (a, d) = (a.elements().next().expect("a"), d.elements().nth(1).expect("d"));
         let gone = [nodes[0], a, nodes[2], d].map(|node| (node, &Item::Goes));
         let added = Added { path: None, origin: Origin::Field(String::new()), text: "n: 1\n".into() };
-        assert_eq!(
-            edited(&held, &gone, &[], &Budget::default()).expect("edited"),
-            Some(format!("{}---\n{}", list(&["b"]), list(&["c"])))
-        );
-        let out = edited(&held, &gone, &[&added], &Budget::default()).expect("edited");
+        assert_eq!(text_of(&held, &gone, &[]), Some(format!("{}---\n{}", list(&["b"]), list(&["c"]))));
+        let out = text_of(&held, &gone, &[&added]);
         assert_eq!(out, Some(format!("{}---\n{}", list(&["b", "n"]), list(&["c"]))));
     }
 

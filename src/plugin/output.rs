@@ -55,7 +55,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         if !items.is_empty() && items.iter().all(|(_, item)| **item == Item::Goes) {
             return Ok(None);
         }
-        edited(&held, &items, &[], &budget)
+        Ok(edited(&held, &items, &[], &budget)?.map(|edited| edited.text))
     });
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

@@ -10,6 +10,7 @@ mod laws;
 mod limits;
 mod live;
 mod machines;
+mod mark;
 mod moves;
 mod people;
 mod presence;

@@ -81,7 +81,7 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
     let marks = Marks {
         size: usize::from(args.marker_size),
-        style: if is_open { style() } else { Style::Merge },
+        style: if is_open { style() } else { None }.unwrap_or(Style::Merge),
         ours: &labels.dest,
         original: &labels.original,
         theirs: &labels.updated,
@@ -108,13 +108,14 @@ pub fn drive(args: &GitDriver) -> Result<End> {
     Ok(if is_open { End::Differs } else { End::Done })
 }
 
-/// How the user wants conflicts to be marked.
-fn style() -> Style {
+/// How the user wants conflicts to be marked, if git knows.
+pub fn style() -> Option<Style> {
     let output = Command::new("git").args(["config", "--get", "merge.conflictStyle"]).output();
     match output.as_ref().map(|output| output.stdout.trim_ascii()) {
-        Ok(b"diff3") => Style::Diff3,
-        Ok(b"zdiff3") => Style::Zdiff3,
-        _ => Style::Merge,
+        Ok(b"diff3") => Some(Style::Diff3),
+        Ok(b"zdiff3") => Some(Style::Zdiff3),
+        Ok(b"merge") => Some(Style::Merge),
+        _ => None,
     }
 }
 
