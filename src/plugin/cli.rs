@@ -347,6 +347,10 @@ pub struct Resolve {
     /// nobody can be asked
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
+    /// Write the decisions as rules into this functionConfig, new or not, with the values that they were made for: with it,
+    /// `three-way --config` asks for none of them again
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 /// Whose lines are taken.

@@ -8,7 +8,7 @@ mod comments;
 mod driver;
 mod halves;
 mod install;
-mod lines;
+pub mod lines;
 pub mod marks;
 mod merge;
 mod versions;

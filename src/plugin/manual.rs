@@ -87,7 +87,12 @@ Decide the conflicts that `git merge` left, one by one:
   kubectl krm-merge resolve
 
 Take what is ours everywhere:
-  kubectl krm-merge resolve --take ours my-package"
+  kubectl krm-merge resolve --take ours my-package
+
+Write the decisions down, and let the next merge ask only for others:
+  kubectl krm-merge resolve --record decisions.yaml my-package
+  kubectl krm-merge three-way --original v2 --updated v3 --dest my-package --in-place \\
+      --config decisions.yaml --on-conflict mark"
         }
         _ => "",
     }

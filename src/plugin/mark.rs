@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::policy::Settled;
 use krm_merge::shown;
@@ -20,7 +20,8 @@ use krm_merge_function::results::{self, Outcome, Severity};
 use crate::git::choices::{Choice, Grain, Lines, Part, parts};
 use crate::git::marks::{Marks, Style};
 use crate::merge::{self, Change, Conflicts, Made, Merge, is_conflict};
-use crate::side::{Held, Side};
+use crate::resolve::marked::Marked;
+use crate::side::{Content, Held, Side};
 
 /// How many characters a marker has at least, as git has it.
 const SIZE: usize = 7;
@@ -35,6 +36,7 @@ pub fn merge<'c>(
     style: Option<Style>,
     config: impl Fn() -> Result<Config<'c>>,
 ) -> Result<Merge> {
+    check_resolved(dest)?;
     let drawn = |pick| merge::merge(dest, given, || Ok(config()?.left_open(pick)));
     let ours = drawn(Pick::Dest)?;
     if ours.has_failed() || !ours.results.iter().any(is_open) {
@@ -61,6 +63,25 @@ pub fn merge<'c>(
     results::sort(&mut results);
     let (rules, limit) = (ours.rules, ours.limit);
     Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit })
+}
+
+/// Checks that no file of dest has markers left, which would be merged as its text. A text that speaks of markers may have others.
+fn check_resolved(dest: &Side) -> Result<()> {
+    let label = label("dest", Some(dest));
+    for held in &dest.files {
+        let is_text = match held.content {
+            Content::NoYaml(_) => false,
+            Content::Other => true,
+            Content::Resources(_) | Content::Mixed(_) => continue,
+        };
+        let bytes = held.bytes()?;
+        let marked = Marked::read(&bytes);
+        if marked.conflicts.iter().any(|conflict| !is_text || marked.shown(&conflict.ours.label) == label) {
+            let how = "by `kubectl krm-merge resolve` or in an editor";
+            bail!("{}: conflicts must be resolved before the next merge, {how}", held.name);
+        }
+    }
+    Ok(())
 }
 
 /// Whether nobody decided a conflict.
@@ -106,12 +127,15 @@ impl<'m> Draft<'m> {
     }
 }
 
-/// What the sides are called at the markers: by their roles, and as the user named them.
-fn labels(dest: &Side, given: &[(Role, Vec<Side>)]) -> Sides<String> {
-    let label = |word: &str, side: Option<&Side>| match side {
+fn label(word: &str, side: Option<&Side>) -> String {
+    match side {
         Some(side) => shown::line(&format!("{word} ({})", side.name)).into_owned(),
         None => word.to_owned(),
-    };
+    }
+}
+
+/// What the sides are called at the markers: by their roles, and as the user named them.
+fn labels(dest: &Side, given: &[(Role, Vec<Side>)]) -> Sides<String> {
     let of = |role: Role| {
         let mut sides = given.iter().filter(|(other, _)| *other == role).flat_map(|(_, sides)| sides);
         label(role.name(), sides.next())

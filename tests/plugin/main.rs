@@ -15,6 +15,7 @@ mod moves;
 mod people;
 mod presence;
 mod real;
+mod record;
 mod resolve;
 mod schema;
 #[path = "../support/mod.rs"]
