@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::decision::{Decision, Decisions};
+use crate::decision::{Decision, Decisions, Verdict};
 use crate::name::Name;
 use crate::target::{Field, Target};
 use deserialize::from_node;
@@ -26,6 +26,8 @@ use krm_merge::path::PathPattern;
 use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, ListKind, ListRule, NoTypes, Types};
+use krm_merge::sides::{Side, Sides};
+use krm_merge::tree::Pick;
 use krm_merge::yaml::{Error, NodeRef};
 
 /// The group and version of the functionConfig.
@@ -234,6 +236,32 @@ struct WrittenDecision {
     /// Who wins.
     #[schemars(with = "Take")]
     take: Option<Take>,
+    /// The values for which the rule was made: it decides nothing where a side has another one.
+    when: Option<WrittenWhen>,
+}
+
+/// What the sides must have at `path` for a rule to decide. A side that is left out may have anything; `null` stands for no value.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(rename = "When", extend("minProperties" = 1))]
+struct WrittenWhen {
+    /// What original has there.
+    #[schemars(schema_with = "any_value")]
+    #[allow(dead_code, reason = "read where it stands")]
+    original: Option<IgnoredAny>,
+    /// What updated has there. Of a text or list that is merged in parts, also what stands there if updated wins.
+    #[schemars(schema_with = "any_value")]
+    #[allow(dead_code, reason = "read where it stands")]
+    updated: Option<IgnoredAny>,
+    /// What dest has there.
+    #[schemars(schema_with = "any_value")]
+    #[allow(dead_code, reason = "read where it stands")]
+    dest: Option<IgnoredAny>,
+}
+
+/// The schema of any value.
+fn any_value(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"nullable": true, "x-kubernetes-preserve-unknown-fields": true})
 }
 
 /// Who wins a conflict, as a rule says it.
@@ -313,10 +341,10 @@ pub enum Task<'a> {
         original: Option<Vec<Input<'a>>>,
         /// The new state of original.
         updated: Option<Vec<Input<'a>>>,
-        /// Who wins where no rule fits.
-        on_conflict: OnConflict,
+        /// What is done about a conflict that no rule fits.
+        on_conflict: Verdict,
         /// Who wins at some places of some resources.
-        rules: Vec<Decision>,
+        rules: Vec<Decision<'a>>,
         /// How fine the parts are that can be in conflict.
         conflict_level: ConflictLevel,
         /// Whether a resource is found again under another name.
@@ -410,7 +438,7 @@ impl<'a> Task<'a> {
             Mode::ThreeWay => Self::Upgrade {
                 original: None,
                 updated: None,
-                on_conflict: OnConflict::default(),
+                on_conflict: Verdict::default(),
                 rules: Vec::new(),
                 conflict_level: ConflictLevel::default(),
                 renames: Renames::default(),
@@ -446,7 +474,7 @@ impl<'a> Task<'a> {
         match self {
             Self::Upgrade { rules, on_conflict, .. } => Decisions::new(rules, *on_conflict),
             // They have none.
-            Self::Overlay { .. } | Self::Patch { .. } => Decisions::new(&[], OnConflict::default()),
+            Self::Overlay { .. } | Self::Patch { .. } => Decisions::new(&[], Verdict::default()),
         }
     }
 
@@ -460,12 +488,12 @@ impl<'a> Task<'a> {
         Policy { new_elements, conflict_level, renames }
     }
 
-    /// Who wins a conflict that no rule fits.
-    pub fn on_conflict(&self) -> OnConflict {
+    /// What is done about a conflict that no rule fits.
+    pub fn on_conflict(&self) -> Verdict {
         match self {
             Self::Upgrade { on_conflict, .. } => *on_conflict,
             // They have none.
-            Self::Overlay { .. } | Self::Patch { .. } => OnConflict::default(),
+            Self::Overlay { .. } | Self::Patch { .. } => Verdict::default(),
         }
     }
 }
@@ -497,6 +525,15 @@ impl<'a> Config<'a> {
     /// Its mode.
     pub fn mode(&self) -> Mode {
         self.task.mode()
+    }
+
+    /// The same, but that what no rule decides stays open, and this side's outcome is written.
+    #[must_use]
+    pub fn left_open(mut self, pick: Pick) -> Self {
+        if let Task::Upgrade { on_conflict, .. } = &mut self.task {
+            *on_conflict = Verdict::Open(pick);
+        }
+        self
     }
 
     /// Whether a resource is found again under another name.
@@ -591,7 +628,7 @@ fn read_merge<'a>(node: NodeRef<'a>, given: Given<'a>) -> Result<Config<'a>, Err
         Mode::ThreeWay => Task::Upgrade {
             original,
             updated,
-            on_conflict: spec.on_conflict.unwrap_or(given.on_conflict),
+            on_conflict: spec.on_conflict.unwrap_or(given.on_conflict).into(),
             rules: decisions(spec.rules, spec_node)?,
             conflict_level: spec.conflict_level.unwrap_or_default(),
             renames: spec.renames.unwrap_or_default(),
@@ -624,12 +661,12 @@ const OF_THREE_WAY: [(&str, &str); 4] = [
 ];
 
 /// The rules that say who wins where.
-fn decisions(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'_>) -> Result<Vec<Decision>, Error> {
+fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Result<Vec<Decision<'a>>, Error> {
     let Some((written, rules)) = written.zip(spec.get("rules")) else { return Ok(Vec::new()) };
     if written.is_empty() {
         return Err(rules.error("`spec.rules` must hold at least one rule, or be left out"));
     }
-    let decision = |(i, (written, node)): (usize, (WrittenDecision, NodeRef<'_>))| {
+    let decision = |(i, (written, node)): (usize, (WrittenDecision, NodeRef<'a>))| {
         let name = Name::Field(format!("spec.rules[{i}]"));
         let take = written.take.ok_or_else(|| {
             node.error(format!("{} must be given: {}", name.of("take"), one_of(&["Dest", "Updated", "Fail"])))
@@ -645,7 +682,13 @@ fn decisions(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'_>) -> Result
             (Some(at), Some(written)) => Some(target_at(at, written, Name::Field(format!("spec.rules[{i}].target")))?),
             _ => None,
         };
-        Ok(Decision { path: path.transpose()?, target, take: take.policy(), name })
+        let when = node.get("when").filter(|_| written.when.is_some());
+        if let Some(at) = when.filter(|at| at.fields().next().is_none()) {
+            let sides = one_of(&Side::ALL.map(Side::name));
+            return Err(at.error(format!("{} must have a value of {sides}", name.of("when"))));
+        }
+        let when = Sides::of(|side| when.and_then(|when| when.get(side.name())));
+        Ok(Decision { path: path.transpose()?, target, take: take.policy(), when, name })
     };
     written.into_iter().zip(rules.elements()).enumerate().map(decision).collect()
 }

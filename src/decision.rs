@@ -1,7 +1,11 @@
 //! [`Decisions`]: who wins which conflict, as the `rules` of the functionConfig say it, and `onConflict` where none of them fits.
 
+use krm_merge::child::find;
 use krm_merge::path::{FieldPath, PathPattern};
 use krm_merge::policy::OnConflict;
+use krm_merge::resource::Resource;
+use krm_merge::sides::{Side, Sides};
+use krm_merge::tree::{Conflict, Pick, Tree, View};
 use krm_merge::yaml::NodeRef;
 
 use crate::name::Name;
@@ -9,7 +13,7 @@ use crate::target::Target;
 
 /// A rule: who wins the conflicts at some places of some resources.
 #[derive(Debug)]
-pub struct Decision {
+pub struct Decision<'a> {
     /// How the user knows it.
     pub name: Name,
     /// The resources; `None` for all.
@@ -18,58 +22,166 @@ pub struct Decision {
     pub path: Option<PathPattern>,
     /// Who wins.
     pub take: OnConflict,
+    /// The values that the sides must have at the place that is named, where the rule is for these alone; null stands for none.
+    pub when: Sides<Option<NodeRef<'a>>>,
 }
 
-impl Decision {
-    fn fits(&self, resource: NodeRef<'_>, path: &FieldPath<'_>) -> bool {
-        self.path.as_ref().is_none_or(|pattern| pattern.fits(path))
-            && self.target.as_ref().is_none_or(|target| target.selects(resource))
+impl Decision<'_> {
+    fn fits(&self, clash: &Clash<'_, '_>) -> bool {
+        let named = match &self.path {
+            Some(pattern) => match pattern.place(clash.path) {
+                Some(place) => place,
+                None => return false,
+            },
+            None => FieldPath::default(),
+        };
+        self.target.as_ref().is_none_or(|target| target.selects(clash.resource))
+            && self.when.iter().all(|(side, wanted)| wanted.is_none_or(|wanted| clash.has(side, &named, wanted)))
+    }
+
+    fn is_of_values(&self) -> bool {
+        self.when.iter().any(|(_, wanted)| wanted.is_some())
     }
 }
 
-/// Who wins one conflict.
+/// A conflict, as a rule looks at it.
+#[derive(Debug)]
+pub struct Clash<'c, 'a> {
+    /// The resource in dest; in updated where dest deleted it.
+    pub resource: NodeRef<'a>,
+    /// Where it is; empty for the resource as a whole.
+    pub path: &'c FieldPath<'a>,
+    /// The resource as each side has it.
+    pub sides: Sides<Option<Tree<'a>>>,
+    /// What each side has there.
+    pub values: Sides<Option<Tree<'a>>>,
+    /// What is written if updated wins, which of a text that is merged by line is no side's.
+    pub taken: Option<Tree<'a>>,
+}
+
+impl<'c, 'a> Clash<'c, 'a> {
+    /// A conflict at a place of a resource.
+    pub fn of_place(conflict: &'c Conflict<'a>, sides: Sides<Option<&Resource<'a>>>, dest: &Resource<'a>) -> Self {
+        Self {
+            resource: dest.node,
+            path: &conflict.path,
+            sides: sides.map(|side| side.map(|resource| Tree::Node(resource.node))),
+            values: Sides {
+                original: conflict.original.map(Tree::Node),
+                updated: conflict.updated.map(Tree::Node),
+                dest: conflict.dest.clone(),
+            },
+            taken: conflict.taken.clone(),
+        }
+    }
+
+    /// A conflict of a resource as a whole.
+    pub fn of_whole(resource: NodeRef<'a>, path: &'c FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
+        Self { resource, path, values: sides.clone(), sides, taken: None }
+    }
+
+    /// Whether a side has a value at a place on the way to the conflict.
+    fn has(&self, side: Side, place: &FieldPath<'_>, wanted: NodeRef<'_>) -> bool {
+        let is = |value: Option<View<'_, '_>>| match value.filter(|value| !value.is_null()) {
+            Some(value) => value.same(wanted),
+            None => wanted.is_null(),
+        };
+        if place.len() == self.path.len() {
+            let own = self.values[side].as_ref().and_then(Tree::view);
+            let taken = self.taken.as_ref().filter(|_| side == Side::Updated && own.is_some());
+            return is(own) || taken.is_some_and(|taken| is(taken.view()));
+        }
+        let whole = self.sides[side].as_ref();
+        if place.is_empty() {
+            return is(whole.and_then(Tree::view));
+        }
+        is(whole.and_then(Tree::like).and_then(|root| find(root, place)).map(View::Node))
+    }
+}
+
+/// What is done about a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A policy says who wins.
+    By(OnConflict),
+    /// Nobody wins yet. What comes out is what each side would make of it in turn, and this is the turn of one.
+    Open(Pick),
+}
+
+impl Verdict {
+    /// The policy that says what is told of it.
+    pub fn policy(self) -> OnConflict {
+        match self {
+            Self::By(policy) => policy,
+            Self::Open(_) => OnConflict::Fail,
+        }
+    }
+
+    /// The side whose outcome is written.
+    pub fn pick(self) -> Pick {
+        match self {
+            Self::By(policy) => policy.pick(),
+            Self::Open(pick) => pick,
+        }
+    }
+}
+
+impl Default for Verdict {
+    fn default() -> Self {
+        Self::By(OnConflict::default())
+    }
+}
+
+impl From<OnConflict> for Verdict {
+    fn from(policy: OnConflict) -> Self {
+        Self::By(policy)
+    }
+}
+
+/// What is done about one conflict, and why.
 #[derive(Clone, Copy, Debug)]
 pub struct Ruling<'r> {
-    /// Who wins.
-    pub policy: OnConflict,
+    /// What is done.
+    pub verdict: Verdict,
     /// The rule that says so; `None` where no rule fits.
     pub rule: Option<&'r Name>,
 }
 
 impl From<OnConflict> for Ruling<'_> {
     fn from(policy: OnConflict) -> Self {
-        Self { policy, rule: None }
+        Self { verdict: policy.into(), rule: None }
     }
 }
 
 /// The rules of a run, and which of them were asked for.
 #[derive(Debug)]
 pub struct Decisions<'a> {
-    rules: &'a [Decision],
+    rules: &'a [Decision<'a>],
     is_used: Vec<bool>,
-    otherwise: OnConflict,
+    otherwise: Verdict,
 }
 
 impl<'a> Decisions<'a> {
     /// The first rule that fits wins; `otherwise` is for the conflicts that no rule fits.
-    pub fn new(rules: &'a [Decision], otherwise: OnConflict) -> Self {
+    pub fn new(rules: &'a [Decision<'a>], otherwise: Verdict) -> Self {
         Self { rules, is_used: vec![false; rules.len()], otherwise }
     }
 
-    /// Who wins a conflict of a resource. The path of a conflict of the whole resource is empty.
-    pub fn of(&mut self, resource: NodeRef<'_>, path: &FieldPath<'_>) -> Ruling<'a> {
-        match self.rules.iter().position(|rule| rule.fits(resource, path)) {
+    /// Who wins a conflict.
+    pub fn of(&mut self, clash: &Clash<'_, '_>) -> Ruling<'a> {
+        match self.rules.iter().position(|rule| rule.fits(clash)) {
             Some(at) => {
                 self.is_used[at] = true;
-                Ruling { policy: self.rules[at].take, rule: Some(&self.rules[at].name) }
+                Ruling { verdict: self.rules[at].take.into(), rule: Some(&self.rules[at].name) }
             }
-            None => self.otherwise.into(),
+            None => Ruling { verdict: self.otherwise, rule: None },
         }
     }
 
-    /// The rules that no conflict asked for.
+    /// The rules that no conflict asked for. One for some values is for a conflict that comes once, and may be over.
     pub fn idle(&self) -> impl Iterator<Item = &'a Name> {
-        self.rules.iter().zip(&self.is_used).filter(|(_, is_used)| !**is_used).map(|(rule, _)| &rule.name)
+        let rules = self.rules.iter().zip(&self.is_used);
+        rules.filter(|(rule, is_used)| !**is_used && !rule.is_of_values()).map(|(rule, _)| &rule.name)
     }
 }
 
@@ -93,6 +205,7 @@ mod tests {
             }),
             path: path.map(|path| PathPattern::parse(path).expect("a path")),
             take,
+            when: Sides::default(),
         };
         let rules = [
             rule(Some("Role"), None, OnConflict::Fail),
@@ -100,18 +213,78 @@ mod tests {
             rule(None, Some("spec"), OnConflict::TakeUpdated),
             rule(None, Some("spec.never"), OnConflict::Fail),
         ];
-        let mut decisions = Decisions::new(&rules, OnConflict::Fail);
+        let mut decisions = Decisions::new(&rules, Verdict::Open(Pick::Updated));
         let mut wins = |fields: &[&'static str]| {
             let mut path = FieldPath::default();
             fields.iter().for_each(|field| path.push(Step::Field((*field).into()), None));
-            let ruling = decisions.of(root, &path);
-            (ruling.policy, ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")))
+            let sides = Sides::of(|_| Some(Tree::Node(root)));
+            let ruling = decisions.of(&Clash::of_whole(root, &path, sides));
+            (ruling.verdict, ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")))
         };
-        assert_eq!(wins(&["spec", "replicas"]), (OnConflict::KeepDest, Some(1)));
-        assert_eq!(wins(&["spec", "never"]), (OnConflict::TakeUpdated, Some(2)));
-        assert_eq!(wins(&["data"]), (OnConflict::Fail, None));
-        assert_eq!(wins(&[]), (OnConflict::Fail, None));
+        assert_eq!(wins(&["spec", "replicas"]), (Verdict::By(OnConflict::KeepDest), Some(1)));
+        assert_eq!(wins(&["spec", "never"]), (Verdict::By(OnConflict::TakeUpdated), Some(2)));
+        assert_eq!(wins(&["data"]), (Verdict::Open(Pick::Updated), None));
+        assert_eq!(wins(&[]), (Verdict::Open(Pick::Updated), None));
         let idle: Vec<&Name> = decisions.idle().collect();
         assert_eq!(idle, [&rules[0].name, &rules[3].name]);
+    }
+
+    /// Who wins a conflict of `a.b` with these values of original, updated and dest, by one rule for `a.b` and one for `a`.
+    fn is_decided(when: &str, [original, updated, dest]: [&str; 3]) -> [bool; 2] {
+        let parse = |text: String| Document::parse(text).expect("valid");
+        let [when, original, updated, dest] = [
+            parse(when.to_owned()),
+            parse(format!("a: {{b: {original}, c: 1}}")),
+            parse(format!("a: {{b: {updated}, c: 1}}")),
+            parse(format!("a: {{b: {dest}, c: 1}}")),
+        ];
+        let root = |document: &'_ Document<'static>| document.roots().next().map(|root| root.start());
+        assert!([&when, &original, &updated, &dest].into_iter().all(|document| root(document).is_some()));
+        let whole = Sides { original: &original, updated: &updated, dest: &dest };
+        let whole = whole.map(|document| document.roots().next());
+        let wanted = when.roots().next().expect("a root");
+        let mut path = FieldPath::default();
+        ["a", "b"].into_iter().for_each(|field| path.push(Step::Field(field.into()), None));
+        let values = whole.map(|root| root.and_then(|root| find(root, &path)).filter(|value| !value.is_null()));
+        let clash = Clash {
+            resource: whole.dest.expect("a root"),
+            path: &path,
+            sides: whole.map(|root| root.map(Tree::Node)),
+            values: values.map(|value| value.map(Tree::Node)),
+            taken: None,
+        };
+        ["a.b", "a"].map(|place| {
+            let rule = Decision {
+                name: Name::Field(String::new()),
+                target: None,
+                path: Some(PathPattern::parse(place).expect("a path")),
+                take: OnConflict::KeepDest,
+                when: Sides::of(|side| wanted.get(side.name())),
+            };
+            let rules = [rule];
+            let mut decisions = Decisions::new(&rules, Verdict::default());
+            assert_eq!(decisions.idle().count(), 0, "it is for one conflict");
+            decisions.of(&clash).rule.is_some()
+        })
+    }
+
+    #[test]
+    fn a_rule_for_some_values_fits_where_the_sides_have_them() {
+        for (when, sides, want) in [
+            ("{original: 1, updated: 2}", ["1", "2", "3"], [true, false]),
+            ("{original: 1, updated: 2}", ["0x1", "2", "9"], [true, false]),
+            ("{original: 1, updated: 2}", ["1", "'2'", "3"], [false, false]),
+            ("{original: 1, updated: 2}", ["0", "2", "3"], [false, false]),
+            ("{updated: 2}", ["0", "2", "3"], [true, false]),
+            ("{updated: 2, dest: 3}", ["0", "2", "3"], [true, false]),
+            ("{updated: 2, dest: 3}", ["0", "2", "4"], [false, false]),
+            ("{original: null, updated: [x]}", ["", "[x]", "3"], [true, false]),
+            ("{original: 1, updated: null}", ["1", "", "3"], [true, false]),
+            ("{original: null}", ["1", "2", "3"], [false, false]),
+            ("{updated: {c: 1, b: 2}}", ["1", "2", "3"], [false, true]),
+            ("{updated: {b: 2}}", ["1", "2", "3"], [false, false]),
+        ] {
+            assert_eq!(is_decided(when, sides), want, "{when} {sides:?}");
+        }
     }
 }

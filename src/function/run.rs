@@ -13,6 +13,7 @@ use krm_merge::layout;
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge::{self, Merging};
 use krm_merge::package::{FileOrder, Member, Spot, number_of};
+use krm_merge::path::FieldPath;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::review::review;
 use krm_merge::rules::{Rules, Unmergeable};
@@ -24,7 +25,7 @@ use krm_merge::warning::Warning;
 use krm_merge::yaml::NodeRef;
 
 use crate::config::{Config, Role};
-use crate::decision::Decisions;
+use crate::decision::{Clash, Decisions, Ruling};
 use crate::report::Report;
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
@@ -263,6 +264,30 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Adds a resource that dest deleted, as a side has it, where updated has it.
+    pub(super) fn bring_back(
+        &mut self,
+        updated: &Resource<'a>,
+        side: &Resource<'a>,
+        at: Stand,
+    ) -> Result<(), Box<Outcome>> {
+        let tree = self.rules.own(side).map_err(unmergeable)?;
+        self.add(updated, tree, at)
+    }
+
+    /// Who wins a conflict of a resource as a whole.
+    pub(super) fn rule(
+        &mut self,
+        about: &Resource<'a>,
+        sides: Sides<Option<&Resource<'a>>>,
+    ) -> Result<Ruling<'a>, Box<Outcome>> {
+        let mut own = Sides::default();
+        for (side, resource) in sides.iter() {
+            own[side] = resource.map(|resource| self.rules.own(resource)).transpose().map_err(unmergeable)?;
+        }
+        Ok(self.decisions.of(&Clash::of_whole(about.node, &FieldPath::default(), own)))
+    }
+
     /// Notes that a dest item goes to another file. If its annotations say where it lies, out comes what they say from now on.
     ///
     /// # Errors
@@ -372,8 +397,8 @@ impl<'a> Run<'a> {
     /// What becomes of a dest item that a three-way merge made this of.
     pub(super) fn upgrade(
         &mut self,
-        dest: &Resource<'a>,
-        updated: &Resource<'a>,
+        sides: Sides<Option<&Resource<'a>>>,
+        [dest, updated]: [&Resource<'a>; 2],
         merged: merge::Merged<'a>,
         place: Option<NewPlace<'a>>,
     ) -> Result<Fate<'a>, Box<Outcome>> {
@@ -383,11 +408,11 @@ impl<'a> Run<'a> {
         let mut all_told = Ok(());
         let tree = merged.tree.and_then(|tree| {
             settle(tree, &mut |conflict| {
-                let ruling = self.decisions.of(dest.node, &conflict.path);
+                let ruling = self.decisions.of(&Clash::of_place(conflict, sides, dest));
                 if all_told.is_ok() {
                     all_told = self.results.report(&Report::Conflict { dest, conflict, ruling });
                 }
-                ruling.policy.pick()
+                ruling.verdict.pick()
             })
         });
         all_told?;

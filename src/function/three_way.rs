@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
+use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Budget;
 use krm_merge::package::{Becomes, FileOrder, Member, Move, Spot, members, orders, spots};
-use krm_merge::path::FieldPath;
-use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::sides::Sides;
+use krm_merge::tree::Pick;
+use krm_merge::yaml::extent;
 
 use super::run::{Fate, Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Role};
+use crate::decision::{Ruling, Verdict};
 use crate::report::{Counts, LeftUpstream, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
@@ -98,30 +100,27 @@ fn settle<'r, 'a>(
         }
         // It goes. What dest changed in it is a conflict, and stays under KeepDest.
         (Becomes::Deleted(places), Some(original), _, Some(dest)) => {
-            let ruling = (!places.is_empty()).then(|| run.decisions.of(dest.node, &FieldPath::default()));
+            let ruling = (!places.is_empty()).then(|| run.rule(dest, member.sides)).transpose()?;
             if let Some(ruling) = ruling {
                 let original = run.own_json(original)?;
                 run.results.report(&Report::DeletedUpstream { dest, places: &places, original, ruling })?;
             }
-            if ruling.is_some_and(|ruling| ruling.policy != OnConflict::TakeUpdated) {
-                upstream.left.push((original, LeftUpstream::Kept));
-                keep(dest, member.moves_to(), run, counts)?;
-            } else {
-                run.carry_out(dest, Fate::Gone)?;
-                upstream.left.push((original, LeftUpstream::Deleted));
-                counts.deleted += 1;
-            }
+            let left = leave(dest, original, member.moves_to(), ruling, run, counts)?;
+            upstream.left.push((original, left));
         }
-        // It stays deleted. What upstream changed in it is a conflict.
+        // It stays deleted. What upstream changed in it is a conflict, which may bring it back while it is open.
         (Becomes::StaysDeleted(places), Some(original), Some(updated), _) if !places.is_empty() => {
-            let original = run.own_json(original)?;
-            let ruling = run.decisions.of(updated.node, &FieldPath::default());
-            run.results.report(&Report::DeletedHere { updated, places: &places, original, ruling })?;
+            let ruling = run.rule(updated, member.sides)?;
+            let json = run.own_json(original)?;
+            run.results.report(&Report::DeletedHere { updated, places: &places, original: json, ruling })?;
+            if let Some(back) = brought_back(ruling.verdict, original, updated) {
+                run.bring_back(updated, back, stand)?;
+            }
         }
         (Becomes::Merged(merged), _, Some(updated), Some(dest)) => {
             match member.moves {
                 Move::Apart([from, to]) => {
-                    let ruling = run.decisions.of(dest.node, &FieldPath::default());
+                    let ruling = run.rule(dest, member.sides)?;
                     run.results.report(&Report::MovedApart { dest, from, to, ruling })?;
                 }
                 Move::Barred(to) => run.results.report(&Report::NotMoved { dest, to })?,
@@ -133,7 +132,7 @@ fn settle<'r, 'a>(
             let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
             // A number says where it lies, and not what it is.
             let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
-            let fate = run.upgrade(dest, updated, merged, place)?;
+            let fate = run.upgrade(member.sides, [dest, updated], merged, place)?;
             let fate = run.laid_out(member.sides, fate)?;
             match fate {
                 Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
@@ -146,6 +145,49 @@ fn settle<'r, 'a>(
         _ => {}
     }
     Ok(())
+}
+
+/// Carries out that upstream deleted a resource of dest, unless dest wins.
+fn leave<'a>(
+    dest: &Resource<'a>,
+    original: &Resource<'a>,
+    to: Option<&'a str>,
+    ruling: Option<Ruling<'_>>,
+    run: &mut Run<'a>,
+    counts: &mut Counts,
+) -> Result<LeftUpstream, Box<Outcome>> {
+    match ruling.map(|ruling| ruling.verdict.pick()) {
+        Some(Pick::Dest) => keep(dest, to, run, counts)?,
+        Some(Pick::Original) => run.carry_out(dest, replaced(dest, original))?,
+        Some(Pick::Updated) | None => {
+            run.carry_out(dest, Fate::Gone)?;
+            counts.deleted += 1;
+            return Ok(LeftUpstream::Deleted);
+        }
+    }
+    Ok(LeftUpstream::Kept)
+}
+
+/// The version of a resource that comes back though dest deleted it: one while the conflict is open, none where a policy settles it.
+fn brought_back<'r, 'a>(
+    verdict: Verdict,
+    original: &'r Resource<'a>,
+    updated: &'r Resource<'a>,
+) -> Option<&'r Resource<'a>> {
+    match verdict {
+        Verdict::Open(Pick::Updated) => Some(updated),
+        Verdict::Open(Pick::Original) => Some(original),
+        Verdict::Open(Pick::Dest) | Verdict::By(_) => None,
+    }
+}
+
+/// What becomes of a document of dest that is as original has it.
+fn replaced<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
+    if !dest.node.is_root() || !original.node.is_root() {
+        return Fate::Unchanged;
+    }
+    let text = original.node.document().source()[extent(original.node)].to_owned();
+    TextEdits::of(vec![Edit { range: extent(dest.node), text }]).map_or(Fate::Unchanged, Fate::Written)
 }
 
 /// A resource of dest stays, or goes along with its file.

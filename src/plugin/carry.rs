@@ -26,8 +26,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::refine::Text;
-use krm_merge::tree::Taking;
+use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
+use krm_merge_function::decision::Verdict;
 use krm_merge_function::results::{self, Clash, Outcome, REASON, Severity, how_of};
 
 use crate::combine::Combiner;
@@ -174,7 +175,7 @@ impl File<'_> {
     fn carry(self, dest: &Side, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
         let (is_changed, form) = (self.is_changed(), self.form());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
-        let policy = combiner.on_conflict;
+        let verdict = combiner.on_conflict;
         let like_updated = || sides[1].and_then(|held| held.disk.clone());
         let change = |old, new, like| Change { path: path.to_owned(), old, new, like };
         if has[2] == Has::Resources && taken.left.contains(path) {
@@ -197,21 +198,28 @@ impl File<'_> {
         if let (Some(old), Some(new), Some(here), [Has::Plain, Has::Plain, Has::Plain]) = (&old, &new, &here, has)
             && let Some(text) = combiner.combined(form.name(path, [old, new, here]), [old, new, here])
         {
-            carried.results.extend(combined(path, form, &text, policy));
-            let wins = if policy == OnConflict::TakeUpdated { text.updated } else { text.dest };
-            if wins.as_bytes() != here || turned.is_some() {
-                carried.changes.push(change(Some(here.clone()), Some(wins.into_bytes()), turned));
+            carried.results.extend(combined(path, form, &text, verdict));
+            let wins = match verdict.pick() {
+                Pick::Updated => text.updated.into_bytes(),
+                Pick::Dest => text.dest.into_bytes(),
+                Pick::Original => old.clone(),
+            };
+            if wins != *here || turned.is_some() {
+                carried.changes.push(change(Some(here.clone()), Some(wins), turned));
             }
             return;
         }
         let is_conflict = here != old;
         if is_conflict {
-            carried.results.push(conflict(path, form, has, policy));
+            carried.results.push(conflict(path, form, has, verdict));
         }
-        let stays_deleted = here.is_none() && old.is_some();
-        if stays_deleted || (is_conflict && policy != OnConflict::TakeUpdated) {
-            return;
-        }
+        let stays_deleted = here.is_none() && old.is_some() && matches!(verdict, Verdict::By(_));
+        let new = match verdict.pick() {
+            _ if stays_deleted => return,
+            Pick::Dest if is_conflict => return,
+            Pick::Original if is_conflict => old,
+            Pick::Dest | Pick::Original | Pick::Updated => new,
+        };
         let like = if here.is_some() { turned } else { like_updated() };
         carried.changes.push(change(here, new, like));
     }
@@ -316,36 +324,37 @@ impl fmt::Display for Form {
 }
 
 /// What is told of a file that was merged.
-fn combined(path: &str, form: Form, text: &Text, policy: OnConflict) -> Option<Outcome> {
+fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Outcome> {
     let how = how_of(text.how);
     let file = Some(results::File { path: path.to_owned(), index: None });
     if text.is_in_conflict() {
-        let settled = policy.settled(&Taking::Overlap);
+        let settled = verdict.policy().settled(&Taking::Overlap);
         let what = format!("{form} was changed in dest and changed in updated, and merged {how}");
         let clash = Clash { place: "the file".to_owned(), what, settled, more: String::new() };
-        return Some(Outcome { file, ..Outcome::conflict(severity(policy), clash) });
+        return Some(Outcome { file, ..Outcome::conflict(severity(verdict), clash) });
     }
     let message = format!("{form} was changed in dest and in updated, and merged {how}: look whether it is right");
     let tags = BTreeMap::from([(REASON.to_owned(), "combined".to_owned())]);
     text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
 }
 
-fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], policy: OnConflict) -> Outcome {
+fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict: Verdict) -> Outcome {
     let did = |side: &str, has: Has| match (original, has) {
         (Has::Nothing, _) => format!("added in {side}"),
         (_, Has::Nothing) => format!("deleted in {side}"),
         (_, Has::Plain) => format!("changed in {side}"),
         (_, Has::Resources) => format!("replaced by resources in {side}"),
     };
-    let settled = match policy {
-        _ if dest == Has::Nothing => Settled::StaysDeleted,
-        OnConflict::TakeUpdated if updated != Has::Plain => Settled::Deleted,
-        OnConflict::TakeUpdated => Settled::Updated,
-        OnConflict::KeepDest => Settled::Dest,
-        OnConflict::Fail => Settled::Open,
+    let settled = match verdict {
+        Verdict::Open(_) => Settled::Open,
+        Verdict::By(_) if dest == Has::Nothing => Settled::StaysDeleted,
+        Verdict::By(OnConflict::TakeUpdated) if updated != Has::Plain => Settled::Deleted,
+        Verdict::By(OnConflict::TakeUpdated) => Settled::Updated,
+        Verdict::By(OnConflict::KeepDest) => Settled::Dest,
+        Verdict::By(OnConflict::Fail) => Settled::Open,
     };
     let what = format!("{form} was {} and {}", did("dest", dest), did("updated", updated));
     let file = Some(results::File { path: path.to_owned(), index: None });
     let clash = Clash { place: "the whole file".to_owned(), what, settled, more: String::new() };
-    Outcome { file, ..Outcome::conflict(severity(policy), clash) }
+    Outcome { file, ..Outcome::conflict(severity(verdict), clash) }
 }

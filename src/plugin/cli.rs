@@ -100,9 +100,9 @@ pub struct Upgrade {
     /// The new state of upstream; it must hold a resource where original does
     #[arg(long, value_name = "PATH", required_unless_present = "config")]
     pub updated: Option<String>,
-    /// Who wins where dest and updated both changed something; each case is reported [default: take-updated]
-    #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
-    pub on_conflict: Option<OnConflict>,
+    /// Who wins where dest and updated both changed something; each case is reported [default: take-updated]. With `--config`, only `mark`
+    #[arg(long, value_enum, ignore_case = true)]
+    pub on_conflict: Option<InConflict>,
     /// Whether both sides may change one list without keys, or one text [default: line]
     #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
     pub conflict_level: Option<ConflictLevel>,
@@ -189,6 +189,33 @@ impl OnConflict {
             Self::TakeUpdated => policy::OnConflict::TakeUpdated,
             Self::KeepDest => policy::OnConflict::KeepDest,
             Self::Fail => policy::OnConflict::Fail,
+        }
+    }
+}
+
+/// Who wins in files, where a conflict can stand, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InConflict {
+    /// Updated's value is taken
+    #[value(alias = "TakeUpdated")]
+    TakeUpdated,
+    /// Dest's value stays
+    #[value(alias = "KeepDest")]
+    KeepDest,
+    /// Nothing is merged, exit 1
+    Fail,
+    /// Both stand in the file, between the markers of a conflict, for `resolve` or an editor, exit 1
+    Mark,
+}
+
+impl InConflict {
+    /// The policy that it stands for; markers come of none.
+    pub fn policy(self) -> Option<policy::OnConflict> {
+        match self {
+            Self::TakeUpdated => Some(policy::OnConflict::TakeUpdated),
+            Self::KeepDest => Some(policy::OnConflict::KeepDest),
+            Self::Fail => Some(policy::OnConflict::Fail),
+            Self::Mark => None,
         }
     }
 }
@@ -322,6 +349,10 @@ pub struct Resolve {
     /// nobody can be asked
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
+    /// Write the decisions as rules into this functionConfig, new or not, with the values that they were made for: with it,
+    /// `three-way --config` asks for none of them again
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 /// Whose lines are taken.

@@ -2,14 +2,15 @@
 
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
-use krm_merge::policy::{OnConflict, Policy};
+use krm_merge::policy::Policy;
 use krm_merge::refine::{Text, refine_text};
 use krm_merge::schema::{Cursor, Inference, ListRule, Types};
+use krm_merge_function::decision::Verdict;
 
 /// What a user says of merging such files.
 pub struct Combiner<'b> {
-    /// Who wins.
-    pub on_conflict: OnConflict,
+    /// What is done about a conflict.
+    pub on_conflict: Verdict,
     policy: Policy,
     types: Types<'static>,
     budget: &'b Budget,
@@ -18,7 +19,7 @@ pub struct Combiner<'b> {
 impl<'b> Combiner<'b> {
     /// For files in which lists merge as these rules say.
     pub fn new(
-        on_conflict: OnConflict,
+        on_conflict: Verdict,
         policy: Policy,
         rules: Vec<ListRule>,
         inference: Inference,

@@ -362,6 +362,8 @@ mod tests {
     use krm_merge_function::results::Clash;
 
     use super::*;
+    use crate::merge::Conflicts;
+    use std::collections::BTreeMap;
 
     fn diffed(changes: &[Change], reader: Reader) -> Page {
         diff(changes, &Types::new([], Inference::On), reader)
@@ -469,7 +471,15 @@ diff --git a/c.yaml b/c.yaml
         let result = Outcome::conflict(krm_merge_function::results::Severity::Warning, clash);
         assert_eq!(result.message, "the file was deleted in dest: it stays deleted");
         let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n";
-        let merge = Merge { changes: Vec::new(), results: vec![result], rules: Vec::new(), limit: Limit::default() };
+        let (changes, made, rules) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let merge = Merge {
+            changes,
+            results: vec![result],
+            made,
+            rules,
+            limit: Limit::default(),
+            conflicts: Conflicts::Settled,
+        };
         let dest = Side::of_text("dest", "").expect("a side");
         assert_eq!(conflicts(&dest, &merge, Reader::Program).text(), want);
     }

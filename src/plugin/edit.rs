@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 use krm_merge::child::By;
-use krm_merge::documents::{Item, ended, rewrite, sorted};
-use krm_merge::edits::TextEdits;
+use krm_merge::documents::{Item, changes, ended, rewrite, sorted};
+use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Budget;
 use krm_merge::list;
 use krm_merge::package::Spot;
@@ -43,19 +43,28 @@ pub struct Fate<'m> {
     pub spot: Spot,
 }
 
+/// The text of a file of dest after a merge.
+#[derive(Clone, Debug)]
+pub struct Edited {
+    /// The text.
+    pub text: String,
+    /// What makes it of the text that was there, if edits in their places do.
+    pub edits: Option<TextEdits>,
+}
+
 /// The text of a file of dest of whose resources, in the order of the text, is known what becomes of each, with the ones that are added to it,
 /// all in their order; `None` where nothing is left in it.
 ///
 /// # Errors
 /// A resource that would have to be added to a JSON file; a text that takes more than is left of the budget.
-pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget) -> Result<Option<String>> {
+pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget) -> Result<Option<Edited>> {
     let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
     let going = fates.iter().filter(|fate| *fate.item == Item::Goes);
     let going: HashSet<usize> = going.map(|fate| fate.node.start()).collect();
     let gone = |node: NodeRef<'_>| going.contains(&node.start());
     let roots: Vec<NodeRef<'_>> = document.roots().filter(|root| !root.is_null()).collect();
     if !going.is_empty() && roots.iter().all(|root| gone(*root)) {
-        return Ok((!added.is_empty()).then(|| joined(added)));
+        return Ok((!added.is_empty()).then(|| Edited { text: joined(added), edits: None }));
     }
     let mut new: HashMap<Option<usize>, Vec<&Added>> = HashMap::new();
     for added in added {
@@ -81,15 +90,26 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
             false => Item::Edited(TextEdits::default().union(all)?),
         });
     }
-    let mut text = rewrite(document.source(), extents(&roots, &items).into_iter().zip(&items));
+    let (source, ranges) = (document.source(), extents(&roots, &items));
+    let mut edits = Some(changes(source, ranges.iter().cloned().zip(&items)));
+    let mut text = rewrite(source, ranges.into_iter().zip(&items));
     if let Some(new) = new.remove(&None) {
         if held.path.ends_with(".json") {
             bail!("{}: a JSON file must hold one resource, so another one cannot be added to it", held.name);
         }
+        let before = text.clone();
         append(&mut text, &new, document.line_break());
         order.extend(new.iter().map(|added| added.spot));
+        // A block scalar at the end may have been closed first.
+        let tail =
+            text.strip_prefix(&before).map(|tail| Edit { range: source.len()..source.len(), text: tail.to_owned() });
+        edits = match (edits, tail) {
+            (Some(edits), Some(tail)) => Some(edits.union([TextEdits::of(vec![tail])?])?),
+            _ => None,
+        };
     }
-    Ok(Some(sorted(text, &order, budget)?))
+    let edits = edits.filter(|_| order.is_sorted());
+    Ok(Some(Edited { text: sorted(text, &order, budget)?, edits }))
 }
 
 /// The list to which a new resource comes, by the number of its document; `None` where it becomes a document. It comes to where the one stands
@@ -237,14 +257,18 @@ mod tests {
         Added { path: None, origin: Origin::Field(String::new()), text: text.to_owned(), spot: Spot::last(0) }
     }
 
-    fn fates<'m>(items: &[(NodeRef<'m>, &'m Item)]) -> Vec<Fate<'m>> {
-        let fate = |(i, (node, item)): (usize, &(NodeRef<'m>, &'m Item))| Fate {
-            node: *node,
-            item,
-            to: None,
-            spot: Spot::of_item(i),
-        };
-        items.iter().enumerate().map(fate).collect()
+    /// The text, which is what the edits make of the one that was there.
+    fn text_of(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Option<String> {
+        let mut fates = Vec::new();
+        for (i, &(node, item)) in items.iter().enumerate() {
+            fates.push(Fate { node, item, to: None, spot: Spot::of_item(i) });
+        }
+        let edited = edited(held, &fates, added, &Budget::default()).expect("edited")?;
+        let source = held.document().expect("resources").source();
+        if let Some(edits) = edited.edits {
+            assert_eq!(edits.apply(source, 0..source.len()), edited.text);
+        }
+        Some(edited.text)
     }
 
     /// The text without the documents of these numbers, and with one that is new.
@@ -257,7 +281,7 @@ mod tests {
             .map(|(i, r)| (*r, if gone.contains(&i) { &Item::Goes } else { &Item::Stays }))
             .collect();
         let added: Vec<Added> = new.map(added).into_iter().collect();
-        edited(&held, &fates(&items), &added.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited")
+        text_of(&held, &items, &added.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -327,7 +351,7 @@ mod tests {
         let elements: Vec<NodeRef<'_>> = list::items_of(root).expect("a list").elements().collect();
         let items = [(elements[0], &Item::Goes), (elements[1], &Item::Stays)];
         let added = added("n: 1\n");
-        let out = edited(&held, &fates(&items), &[&added], &Budget::default()).expect("edited");
+        let out = text_of(&held, &items, &[&added]);
         assert_eq!(out.as_deref(), Some("apiVersion: v1\nkind: List\nitems:\n# two\n- b: 2\n- n: 1\n"));
     }
 
@@ -336,7 +360,7 @@ mod tests {
         let added = added("# new\nn: |\n  x\n\n  y\n");
         for items in ["items: []\n", "items:\n", "items: # none\n", ""] {
             let held = held("x.yaml", &format!("apiVersion: v1\nkind: List\n{items}"));
-            let out = edited(&held, &[], &[&added], &Budget::default()).expect("edited").expect("left");
+            let out = text_of(&held, &[], &[&added]).expect("left");
             let document = Document::parse(out.clone()).expect("valid");
             let list = list::items_of(document.roots().next().expect("a root")).expect("a list");
             assert_eq!(
@@ -361,11 +385,8 @@ mod tests {
         let (a, d) = (a.elements().next().expect("a"), d.elements().nth(1).expect("d"));
         let gone = [nodes[0], a, nodes[2], d].map(|node| (node, &Item::Goes));
         let added = added("n: 1\n");
-        assert_eq!(
-            edited(&held, &fates(&gone), &[], &Budget::default()).expect("edited"),
-            Some(format!("{}---\n{}", list(&["b"]), list(&["c"])))
-        );
-        let out = edited(&held, &fates(&gone), &[&added], &Budget::default()).expect("edited");
+        assert_eq!(text_of(&held, &gone, &[]), Some(format!("{}---\n{}", list(&["b"]), list(&["c"]))));
+        let out = text_of(&held, &gone, &[&added]);
         assert_eq!(out, Some(format!("{}---\n{}", list(&["b", "n"]), list(&["c"]))));
     }
 
@@ -384,7 +405,7 @@ mod tests {
         let fates = nodes.zip(spots).map(|(node, spot)| Fate { node, item: &Item::Stays, to: None, spot: *spot });
         let fates: Vec<Fate<'_>> = fates.collect();
         let new: Vec<Added> = new.iter().map(|(text, spot)| Added { spot: *spot, ..added(text) }).collect();
-        edited(&held, &fates, &new.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited").expect("left")
+        edited(&held, &fates, &new.iter().collect::<Vec<_>>(), &Budget::default()).expect("edited").expect("left").text
     }
 
     #[test]

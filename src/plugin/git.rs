@@ -3,17 +3,17 @@
 //! git merges by line: changes to neighbouring lines are in conflict, and a list that both sides add to is too. The driver merges what is
 //! Kubernetes YAML by field and leaves any other file to git.
 
-mod choices;
+pub mod choices;
 mod comments;
 mod definitions;
 mod driver;
 mod halves;
 mod install;
-mod lines;
-mod marks;
+pub mod lines;
+pub mod marks;
 mod merge;
 mod repository;
 mod versions;
 
-pub use driver::drive;
+pub use driver::{drive, style};
 pub use install::install;

@@ -17,6 +17,8 @@ mod send;
 mod spelling;
 mod text;
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use krm_merge::policy::{ConflictLevel, Renames};
 use krm_merge_function::config::{Mode, Role, Task};
@@ -80,8 +82,10 @@ pub fn live(args: &Live) -> Result<End> {
     let shown = Merge {
         changes: secret::without_values(&merge.changes),
         results: Vec::new(),
+        made: BTreeMap::new(),
         rules: Vec::new(),
         limit: merge.limit,
+        conflicts: merge.conflicts,
     };
     let mut page = Page::new(reader);
     match format {
@@ -142,7 +146,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let dest = |l: &Local| l.dest.clone();
     // Whether a conflict is one is seen only below, so what fails is decided there.
     let keeps = args.on_conflict == Some(OnConflict::KeepDest);
-    let on_conflict = if keeps { OnConflict::KeepDest } else { OnConflict::TakeUpdated }.policy();
+    let on_conflict = if keeps { OnConflict::KeepDest } else { OnConflict::TakeUpdated }.policy().into();
     let said = document(models)?;
     let config = |task| config(task, &said, setting::limit(args.max_output));
     let conflict_level = ConflictLevel::Value;

@@ -13,6 +13,7 @@ mod git;
 mod github;
 mod live;
 mod manual;
+mod mark;
 mod markdown;
 mod merge;
 mod moved;

@@ -53,6 +53,10 @@ Look at the upgrade of a package with local edits from upstream's v1 to its v2, 
 The same where upstream's versions are tags of this repository:
   kubectl krm-merge three-way --original <(git show v1:web.yaml) --updated <(git show v2:web.yaml) --dest web.yaml
 
+Leave what both sides changed between markers, then decide it one by one:
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place --on-conflict mark
+  kubectl krm-merge resolve my-package
+
 Merge in a workflow, show each conflict beside its line, and fail where there is one:
   kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place \\
       -o github --conflicts-exit-code"
@@ -83,7 +87,12 @@ Decide the conflicts that `git merge` left, one by one:
   kubectl krm-merge resolve
 
 Take what is ours everywhere:
-  kubectl krm-merge resolve --take ours my-package"
+  kubectl krm-merge resolve --take ours my-package
+
+Write the decisions down, and let the next merge ask only for others:
+  kubectl krm-merge resolve --record decisions.yaml my-package
+  kubectl krm-merge three-way --original v2 --updated v3 --dest my-package --in-place \\
+      --config decisions.yaml --on-conflict mark"
         }
         _ => "",
     }
@@ -124,7 +133,7 @@ const EXIT_OF_RESOLVE: Section = Section {
 const EXIT: Section = Section {
     title: "Exit status",
     text: "\
-0 done; 1 conflicts under `--on-conflict fail`, differences with `--exit-code`, conflicts of any kind with `--conflicts-exit-code`; \
+0 done; 1 conflicts under `--on-conflict fail` or `mark`, differences with `--exit-code`, conflicts of any kind with `--conflicts-exit-code`; \
 2 bad usage or input, and nothing is written; 130, 143 or 129 where SIGINT, SIGTERM or SIGHUP stopped `--in-place`, and nothing is written.",
 };
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::edits::TextEdits;
 use krm_merge::file_path;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::policy::OnConflict;
@@ -13,13 +14,14 @@ use krm_merge::schema::{Inference, ListRule, Types};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role};
+use krm_merge_function::decision::Verdict;
 use krm_merge_function::function::{self, Item, Job, Spot, Texts};
 use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
 use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
 use crate::combine::Combiner;
-use crate::edit::{Added, Fate, append, created, edited};
+use crate::edit::{Added, Edited, Fate, append, created, edited};
 use crate::moved::{Moved, in_the_way};
 use crate::side::{Held, Part, Root, Side};
 use crate::told;
@@ -31,10 +33,23 @@ pub struct Merge {
     pub changes: Vec<Change>,
     /// What is to be told, the worst first.
     pub results: Vec<Outcome>,
+    /// How the texts of files are made of those of dest, by the paths of the files.
+    pub made: BTreeMap<String, Made>,
     /// What the user says of lists.
     pub rules: Vec<ListRule>,
     /// How much may be written of it.
     pub limit: Limit,
+    /// What became of conflicts.
+    pub conflicts: Conflicts,
+}
+
+/// What becomes of the conflicts of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflicts {
+    /// Someone wins each, or nothing is merged.
+    Settled,
+    /// Those that nobody wins stand in the files, between markers.
+    Marked,
 }
 
 /// What becomes of one file.
@@ -50,10 +65,20 @@ pub struct Change {
     pub like: Option<PathBuf>,
 }
 
+/// How a text is made of that of a file of dest.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// The path of the file of dest.
+    pub from: String,
+    /// What is changed in it.
+    pub edits: TextEdits,
+}
+
 impl Merge {
-    /// Whether any result is an error.
+    /// Whether any result is an error by which nothing is merged.
     pub fn has_failed(&self) -> bool {
-        self.results.iter().any(|r| r.severity == Severity::Error)
+        let is_marked = |r: &Outcome| self.conflicts == Conflicts::Marked && is_conflict(r);
+        self.results.iter().any(|r| r.severity == Severity::Error && !is_marked(r))
     }
 
     /// How the elements of lists are told apart for someone who reads the diff: as the user, the definitions beside dest's resources and the
@@ -196,11 +221,12 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     carried.results.retain(|told| results.iter().all(|r| r.message != told.message || is_conflict(told)));
     results.append(&mut carried.results);
     results::sort(&mut results);
-    let mut merge = Merge { changes: carried.changes, results, rules, limit };
+    let (made, conflicts) = (BTreeMap::new(), Conflicts::Settled);
+    let mut merge = Merge { changes: carried.changes, results, made, rules, limit, conflicts };
     if merge.has_failed() {
         return Ok(merge);
     }
-    let mut changes = of_files(dest, given, of_file, &moved, added, &budget)?;
+    let mut changes = of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?;
     // A file without resources may take the place of one whose resources moved.
     changes.retain(|change| change.new.is_some() || merge.changes.iter().all(|plain| plain.path != change.path));
     merge.changes.append(&mut changes);
@@ -245,6 +271,7 @@ fn of_files<'m>(
     moved: &'m Moved<'m>,
     mut added: Placed<'m>,
     budget: &Budget,
+    made: &mut BTreeMap<String, Made>,
 ) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for (path, pieces) in &moved.pieces {
@@ -270,7 +297,13 @@ fn of_files<'m>(
         let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
         let fates: Vec<_> = fates.iter().map(|fate| Fate { item: goes(fate), ..*fate }).collect();
         let new = match held.document() {
-            Some(_) => edited(held, &fates, &added, budget)?,
+            Some(_) => edited(held, &fates, &added, budget)?.map(|Edited { text, edits }| {
+                if let Some(edits) = edits {
+                    let path = to.unwrap_or(&held.path).to_owned();
+                    made.insert(path, Made { from: held.path.clone(), edits });
+                }
+                text
+            }),
             None if is_original(held, given)? => Some(created(&added, origin_of(&added, given))),
             None => {
                 let mut text = String::from_utf8(old.clone())?;
@@ -551,10 +584,10 @@ pub fn paths<'s>(sides: impl IntoIterator<Item = &'s Side>) -> BTreeSet<&'s str>
     sides.into_iter().flat_map(|s| &s.files).map(|f| f.path.as_str()).collect()
 }
 
-/// How bad a conflict is.
-pub fn severity(policy: OnConflict) -> Severity {
-    match policy {
-        OnConflict::Fail => Severity::Error,
-        OnConflict::TakeUpdated | OnConflict::KeepDest => Severity::Warning,
+/// How bad a conflict is about which this is done.
+pub fn severity(verdict: Verdict) -> Severity {
+    match verdict {
+        Verdict::By(OnConflict::Fail) => Severity::Error,
+        Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest) | Verdict::Open(_) => Severity::Warning,
     }
 }

@@ -60,7 +60,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         if !fates.is_empty() && fates.iter().all(|fate| *fate.item == Item::Goes) {
             return Ok(None);
         }
-        edited(&held, &fates, &[], &budget)
+        Ok(edited(&held, &fates, &[], &budget)?.map(|edited| edited.text))
     });
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

@@ -8,7 +8,9 @@ mod answers;
 mod changes;
 mod editor;
 mod find;
-mod marked;
+pub mod marked;
+mod record;
+mod rule;
 mod session;
 mod terminal;
 
@@ -30,8 +32,10 @@ use crate::walk::shown;
 use about::about;
 use answers::Place;
 use changes::changes;
-use find::{File, Why, files};
+use find::{File, Why, files, staged};
 use marked::{Answer, Fault, Marked, Wrong};
+use record::record;
+use rule::{Book, Rule};
 use session::Case;
 
 /// A file with conflicts.
@@ -57,6 +61,7 @@ pub fn has_markers(text: &[u8]) -> bool {
 /// # Errors
 /// Files that cannot be read or written, answers that are none, and no answers where there is nobody to ask.
 pub fn resolve(args: &Resolve) -> Result<End> {
+    let book = args.record.as_deref().map(Book::open).transpose()?;
     let held = held(&args.files)?;
     let marked: Vec<Marked<'_>> = held.iter().map(|held| Marked::read(&held.text)).collect();
     for (held, marked) in held.iter().zip(&marked) {
@@ -75,7 +80,8 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     let run = Run { held: &held, marked: &marked, spots: &spots };
     let signals = Signals::hold()?;
     let answers = signals.asking(|| run.answers(args, &signals))?;
-    run.write(&answers, &signals)?;
+    let recorded = book.as_ref().map(|book| run.recorded(book, &answers)).transpose()?;
+    run.write(&answers, recorded, &signals)?;
     let is_all = answers.iter().all(Option::is_some) && !has_faults;
     Ok(if is_all { End::Done } else { End::Differs })
 }
@@ -109,6 +115,16 @@ fn told(held: &Held, fault: Fault) -> String {
         }
     };
     format!("error: {}:{}: {what}: resolve it in an editor", shown(&held.file.name), fault.line)
+}
+
+/// What is recorded of the answers of a run.
+struct Recorded {
+    /// What becomes of the file of decisions.
+    replacement: Option<Replacement>,
+    /// How many they are.
+    line: String,
+    /// What is not recorded.
+    told: Vec<String>,
 }
 
 /// The conflicts of a run.
@@ -176,8 +192,37 @@ impl Run<'_> {
         self.spots.iter().map(place).collect()
     }
 
+    /// What is to be recorded of the answers.
+    fn recorded(&self, book: &Book, answers: &[Option<Answer>]) -> Result<Recorded> {
+        let (mut rules, mut told): (Vec<Rule>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut first = 0;
+        for (held, marked) in self.held.iter().zip(self.marked) {
+            let own = &answers[first..first + marked.conflicts.len()];
+            let recorded = record(marked, own, staged(&held.file));
+            rules.extend(recorded.rules);
+            told.extend(recorded.told.iter().map(|(number, why)| self.not_recorded(self.spots[first + number], *why)));
+            first += own.len();
+        }
+        let line = format!("recorded {} in {}", counted(rules.len(), "decision"), book.name());
+        Ok(Recorded { replacement: book.with(&rules)?, line, told })
+    }
+
+    /// What is told of an answer that no rule says, or not for every dest.
+    fn not_recorded(&self, spot: Spot, why: record::Why) -> String {
+        let what = match why {
+            record::Why::NoPlace => "not recorded, for it decides no value of a resource",
+            record::Why::Secret => "not recorded, for the values of a Secret would stand in the file",
+            record::Why::ComesBack => "not recorded, for no rule brings back a resource that dest deleted",
+            record::Why::OfNoSide => "not recorded, for what stands there now is neither side's",
+            record::Why::Own => {
+                "recorded for a dest that has what stands there now, for it is neither side's, and a rule writes no value"
+            }
+        };
+        format!("warning: {}: {what}", self.place(spot))
+    }
+
     /// Writes the files with their answers, and says of each how many conflicts are left in it.
-    fn write(&self, answers: &[Option<Answer>], signals: &Signals) -> Result<()> {
+    fn write(&self, answers: &[Option<Answer>], recorded: Option<Recorded>, signals: &Signals) -> Result<()> {
         let (mut replacements, mut page) = (Vec::new(), Page::new(Reader::of_stdout(Color::Auto)));
         let mut answers = answers;
         for (held, marked) in self.held.iter().zip(self.marked) {
@@ -194,11 +239,19 @@ impl Run<'_> {
                 replacements.push(Replacement { file, old, new: Some(new), like: None });
             }
         }
+        let told = recorded.map(|Recorded { replacement, line, told }| {
+            replacements.extend(replacement);
+            (line, told)
+        });
         let folders: BTreeSet<&Path> = replacements.iter().filter_map(|one| one.file.parent()).collect();
         for folder in &folders {
             disk::clean(&disk::leftovers_in(folder))?;
         }
         disk::write(&common(&folders), &replacements, || signals.check())?;
+        if let Some((line, told)) = told {
+            told.iter().for_each(|told| screen::tell(told));
+            page.line(&line);
+        }
         page.print()
     }
 }

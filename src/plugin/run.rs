@@ -11,9 +11,11 @@ use crate::End;
 use crate::cli::{Common, Output};
 use crate::diff;
 use crate::disk::{self, Replacement};
+use crate::git::style;
 use crate::github::github;
+use crate::mark;
 use crate::markdown::markdown;
-use crate::merge::{Merge, is_conflict, merge};
+use crate::merge::{Conflicts, Merge, is_conflict, merge};
 use crate::one_form;
 use crate::output::{self, Printed};
 use crate::progress::Progress;
@@ -60,7 +62,10 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         let (resources, files) = sides().fold((0, 0), |(r, f), side| (r + side.count(), f + side.files.len()));
         format!("merging {resources} resources of {files} files")
     });
-    let merge = merge(&dest, &setting.given, || setting.config())?;
+    let merge = match setting.conflicts {
+        Conflicts::Settled => merge(&dest, &setting.given, || setting.config())?,
+        Conflicts::Marked => mark::merge(&dest, &setting.given, style(), || setting.config())?,
+    };
     let writes = common.in_place && !common.dry_run && !merge.has_failed();
     if writes {
         let (signals, written) = (Signals::hold()?, Cell::new(0));

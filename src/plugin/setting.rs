@@ -13,8 +13,9 @@ use krm_merge_function::config::{
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 
-use crate::cli::{Common, ConflictLevel, NewElements, OnConflict, Renames, Source, Upgrade};
+use crate::cli::{Common, ConflictLevel, InConflict, NewElements, Output, Renames, Source, Upgrade};
 use crate::config_file::ConfigFile;
+use crate::merge::Conflicts;
 use crate::side::{Held, Side, parse};
 use crate::walk::shown;
 
@@ -24,6 +25,8 @@ pub struct Setting {
     config: Said,
     /// The sides that are files, by their roles.
     pub given: Vec<(Role, Vec<Side>)>,
+    /// What becomes of conflicts that nothing decides.
+    pub conflicts: Conflicts,
     mode: Mode,
 }
 
@@ -146,7 +149,7 @@ impl Flags {
     fn config(&self, mode: Mode) -> Result<Config<'_>> {
         let mut task = Task::of(mode);
         if let Task::Upgrade { on_conflict, conflict_level, renames, .. } = &mut task {
-            (*on_conflict, *conflict_level, *renames) = (self.on_conflict, self.conflict_level, self.renames);
+            (*on_conflict, *conflict_level, *renames) = (self.on_conflict.into(), self.conflict_level, self.renames);
         }
         let openapi = self.openapi.as_ref().map(|(name, document)| {
             let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be an OpenAPI document"))?;
@@ -201,7 +204,15 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
 /// As [`of_source`].
 pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
     let mut flags = Flags::of(common)?;
-    flags.on_conflict = upgrade.on_conflict.map(OnConflict::policy).unwrap_or_default();
+    let is_marked = upgrade.on_conflict == Some(InConflict::Mark);
+    if common.config.is_some() && upgrade.on_conflict.is_some() && !is_marked {
+        bail!("`--on-conflict` must be `mark` or left out with `--config`, which says who wins by `onConflict`");
+    }
+    if is_marked && (common.without_local_config || matches!(common.output, Some(Output::Json | Output::Name))) {
+        let these = "`-o json`, `-o name` and `--without-local-config`";
+        bail!("{these} must not be given with `--on-conflict mark`, for a file with markers is no YAML");
+    }
+    flags.on_conflict = upgrade.on_conflict.and_then(InConflict::policy).unwrap_or_default();
     flags.conflict_level = match upgrade.conflict_level {
         Some(ConflictLevel::Value) => policy::ConflictLevel::Value,
         Some(ConflictLevel::Line) | None => policy::ConflictLevel::Line,
@@ -216,7 +227,8 @@ pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
             given.push((role, vec![Side::read(path)?]));
         }
     }
-    setting(Mode::ThreeWay, flags, given, common)
+    let conflicts = if is_marked { Conflicts::Marked } else { Conflicts::Settled };
+    Ok(Setting { conflicts, ..setting(Mode::ThreeWay, flags, given, common)? })
 }
 
 fn setting(mode: Mode, flags: Flags, given: Vec<(Role, Vec<Side>)>, common: &Common) -> Result<Setting> {
@@ -224,7 +236,7 @@ fn setting(mode: Mode, flags: Flags, given: Vec<(Role, Vec<Side>)>, common: &Com
         Some(file) => Said::File(Box::new(ConfigFile::read(shown(file), file)?)),
         None => Said::Flags(Box::new(flags)),
     };
-    Ok(Setting { config, given, mode })
+    Ok(Setting { config, given, conflicts: Conflicts::Settled, mode })
 }
 
 /// The fields of a target.

@@ -14,7 +14,7 @@ use krm_merge::yaml::{Kind, NodeRef};
 
 use super::{Clash, Field, Outcome, REASON, Severity, value_of};
 use crate::config::{NamedRule, Role};
-use crate::decision::Ruling;
+use crate::decision::{Ruling, Verdict};
 use crate::report::{Alike, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 impl Outcome {
@@ -32,13 +32,13 @@ impl Outcome {
             Report::Warning { about, warning, side } => of_warning(warning, about, *side, budget),
             Report::DeletedUpstream { dest, places, original, ruling } => {
                 let what = &format!("the resource was deleted in {} and changed in {}", names.updated, names.dest);
-                let settled = ruling.policy.settled(&Taking::Deletion);
+                let settled = ruling.verdict.policy().settled(&Taking::Deletion);
                 let told = of_resource(dest, what, places, original, *ruling, settled);
                 Self { here: Some(dest.node.start()), ..told }
             }
             Report::DeletedHere { updated, places, original, ruling } => {
                 let what = &format!("the resource was deleted in {} and changed in {}", names.dest, names.updated);
-                of_resource(updated, what, places, original, *ruling, Settled::StaysDeleted)
+                of_resource(updated, what, places, original, *ruling, left_deleted(ruling.verdict))
             }
             Report::Moved { dest, to } => {
                 let from = dest.path.unwrap_or_default();
@@ -144,7 +144,7 @@ fn of_conflict(
         proposed_value: conflict.updated.map(|node| value_of(View::Node(node), budget)),
     };
     let field = (!conflict.path.is_empty()).then_some(field);
-    let settled = ruling.policy.settles(conflict);
+    let settled = ruling.verdict.policy().settles(conflict);
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
@@ -183,10 +183,18 @@ fn of_resource(
     of_clash(ruling, clash).about(resource).with_original(Some(original.to_owned()))
 }
 
+/// What becomes of a resource that dest deleted. No policy brings it back.
+fn left_deleted(verdict: Verdict) -> Settled {
+    match verdict {
+        Verdict::By(_) => Settled::StaysDeleted,
+        Verdict::Open(_) => Settled::Open,
+    }
+}
+
 fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) -> Outcome {
     let here = dest.path.unwrap_or_default();
     let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
-    let settled = if ruling.policy == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
+    let settled = if ruling.verdict.policy() == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
     Outcome { here: Some(dest.node.start()), ..of_clash(ruling, clash).about(dest) }
 }
@@ -373,15 +381,17 @@ fn hint(alike: Option<Alike<'_>>) -> String {
     }
 }
 
-/// A conflict, and who won it. One that a rule of the user decided is no news.
+/// A conflict, and who won it. One that a rule of the user decided is no news, and one that stays open stops nothing.
 fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
     if let Some(rule) = ruling.rule {
         clash.more.push_str(&format!(", as {rule} says"));
     }
-    match (ruling.policy, ruling.rule) {
-        (OnConflict::Fail, _) => Outcome::conflict(Severity::Error, clash),
-        (OnConflict::TakeUpdated | OnConflict::KeepDest, None) => Outcome::conflict(Severity::Warning, clash),
-        (OnConflict::TakeUpdated | OnConflict::KeepDest, Some(_)) => {
+    match (ruling.verdict, ruling.rule) {
+        (Verdict::By(OnConflict::Fail), _) => Outcome::conflict(Severity::Error, clash),
+        (Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest), None) | (Verdict::Open(_), _) => {
+            Outcome::conflict(Severity::Warning, clash)
+        }
+        (Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest), Some(_)) => {
             let mut outcome = Outcome::conflict(Severity::Info, clash);
             outcome.tags.insert(REASON.to_owned(), "decided".to_owned());
             outcome

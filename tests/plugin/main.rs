@@ -10,10 +10,12 @@ mod laws;
 mod limits;
 mod live;
 mod machines;
+mod mark;
 mod moves;
 mod people;
 mod presence;
 mod real;
+mod record;
 mod resolve;
 mod schema;
 #[path = "../support/mod.rs"]

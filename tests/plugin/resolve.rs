@@ -151,3 +151,38 @@ fn at_a_terminal_keys_decide() {
         assert_eq!(folder.files(".").len(), 1);
     }
 }
+
+/// `script` of util-linux makes the terminal, and all of it is killed at once. The program leads its session, as a shell would that passes
+/// the signal on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_goes_away_ends_the_program() {
+    use std::os::unix::process::CommandExt;
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    if !has("script") {
+        return;
+    }
+    let folder = Folder::with(&[("a.yaml", CONFLICTS)]);
+    let run = format!("stty rows 12 cols 100; echo $$ > pid; exec '{PLUGIN}' resolve");
+    let mut script = Command::new("script");
+    script.args(["-q", "-f", "-E", "never", "-c", &run, "shown"]).current_dir(&folder.0).env("TERM", "xterm");
+    let mut terminal = script.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("runs");
+    let wait = |is_so: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < Duration::from_secs(60), "it takes too long");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait(&|| std::fs::read(folder.path("shown")).is_ok_and(|b| b.windows(10).any(|w| w == b"conflict 1")));
+    let program = format!("/proc/{}/cmdline", folder.read("pid").trim());
+    assert!(std::fs::read(&program).is_ok_and(|line| !line.is_empty()), "it waits for a key");
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-KILL", "--", &format!("-{}", terminal.id())]).status().expect("runs").success());
+    terminal.wait().expect("ended");
+    // Who ended and was not waited for yet has no arguments any more.
+    wait(&|| std::fs::read(&program).map_or(true, |line| line.is_empty()));
+    assert_eq!(folder.read("a.yaml"), CONFLICTS);
+}

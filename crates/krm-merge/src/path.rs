@@ -87,6 +87,11 @@ impl<'a> FieldPath<'a> {
         self.strides().into_iter().map(|stride| &stride.step)
     }
 
+    /// How many steps it has.
+    pub fn len(&self) -> usize {
+        self.upwards().count()
+    }
+
     /// Whether it leads from the root through these fields, and no further.
     pub fn is_fields(&self, names: &[&str]) -> bool {
         let mut names = names.iter().rev();

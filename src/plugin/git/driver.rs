@@ -130,7 +130,7 @@ fn by_field(
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
     let marks = Marks {
         size: usize::from(args.marker_size),
-        style: if is_open { style() } else { Style::Merge },
+        style: if is_open { style() } else { None }.unwrap_or(Style::Merge),
         ours: &labels.dest,
         original: &labels.original,
         theirs: &labels.updated,
@@ -155,13 +155,14 @@ fn write(args: &GitDriver, text: &str) -> Result<()> {
     fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours))
 }
 
-/// How the user wants conflicts to be marked.
-fn style() -> Style {
+/// How the user wants conflicts to be marked, if git knows.
+pub fn style() -> Option<Style> {
     let output = Command::new("git").args(["config", "--get", "merge.conflictStyle"]).output();
     match output.as_ref().map(|output| output.stdout.trim_ascii()) {
-        Ok(b"diff3") => Style::Diff3,
-        Ok(b"zdiff3") => Style::Zdiff3,
-        _ => Style::Merge,
+        Ok(b"diff3") => Some(Style::Diff3),
+        Ok(b"zdiff3") => Some(Style::Zdiff3),
+        Ok(b"merge") => Some(Style::Merge),
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use krm_merge::sides::{Side, Sides};
 use krm_merge::splice;
 use krm_merge::tree::{self, Conflict, Pick, Taking, Tree, settle};
 use krm_merge::yaml::{Document, NodeRef};
-use krm_merge_function::decision::{Decisions, Ruling};
+use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{self, Outcome};
 
@@ -350,34 +350,39 @@ impl<'r, 'a> Merged<'r, 'a> {
     /// A resource of which the user may have decided conflicts beforehand.
     fn of(member: Member<'r, 'a>, becomes: Becomes<'a>, decisions: &mut Decisions<'r>) -> Self {
         let (mut decided, mut is_stopped) = (Vec::new(), false);
-        let mut decide = |resource: &Resource<'a>, path: &FieldPath<'a>, what: What| {
-            let ruling = decisions.of(resource.node, path);
-            if ruling.policy == OnConflict::Fail {
+        let mut decide = |clash: &Clash<'_, 'a>, what: What| {
+            let ruling = decisions.of(clash);
+            let policy = ruling.verdict.policy();
+            if policy == OnConflict::Fail {
                 is_stopped |= ruling.rule.is_some();
                 return None;
             }
-            decided.push(Decided { path: path.keyed(), what, ruling });
-            Some(ruling.policy)
+            decided.push(Decided { path: clash.path.keyed(), what, ruling });
+            Some(policy)
+        };
+        let whole = FieldPath::default();
+        let of_whole = |resource: &Resource<'a>| {
+            Clash::of_whole(resource.node, &whole, member.sides.map(|side| side.map(|side| Tree::Node(side.node))))
         };
         let Sides { updated, dest, .. } = member.sides;
         let becomes = match (becomes, updated, dest) {
             (Becomes::Merged(merged), _, Some(dest)) => {
                 let pick = &mut |conflict: &Conflict<'a>| {
                     let what = if matches!(conflict.taking, Taking::Order(_)) { What::Order } else { What::Value };
-                    decide(dest, &conflict.path, what).map(OnConflict::pick)
+                    decide(&Clash::of_place(conflict, member.sides, dest), what).map(OnConflict::pick)
                 };
                 let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
                 Becomes::Merged(merge::Merged { tree, ..merged })
             }
             (Becomes::Deleted(places), _, Some(dest)) if !places.is_empty() => {
-                match decide(dest, &FieldPath::default(), What::Value) {
+                match decide(&of_whole(dest), What::Value) {
                     Some(OnConflict::KeepDest) => Becomes::Kept,
                     Some(OnConflict::TakeUpdated | OnConflict::Fail) => Becomes::Deleted(Vec::new()),
                     None => Becomes::Deleted(places),
                 }
             }
             (Becomes::StaysDeleted(places), Some(updated), _) if !places.is_empty() => {
-                match decide(updated, &FieldPath::default(), What::Value) {
+                match decide(&of_whole(updated), What::Value) {
                     // As the function leaves it.
                     Some(_) => Becomes::Gone,
                     None => Becomes::StaysDeleted(places),
@@ -393,7 +398,7 @@ impl Decided<'_> {
     /// What was decided.
     fn told(&self) -> String {
         let place = if self.path.is_empty() { "the resource".to_owned() } else { format!("`{}`", self.path) };
-        let side = if self.ruling.policy == OnConflict::TakeUpdated { "theirs" } else { "ours" };
+        let side = if self.ruling.verdict.policy() == OnConflict::TakeUpdated { "theirs" } else { "ours" };
         let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), ToString::to_string);
         format!("{place} was changed on both sides, and {side} was taken, as {field} of .krm-merge.yaml says")
     }

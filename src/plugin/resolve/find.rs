@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 use ignore::WalkBuilder;
 use krm_merge::file_path;
+use krm_merge::sides::Sides;
 
 use crate::walk::shown;
 
@@ -112,6 +113,18 @@ fn unmerged() -> Vec<PathBuf> {
         entries.filter_map(|entry| Some(path(entry.splitn(2, |byte| *byte == b'\t').nth(1)?))).collect();
     paths.dedup();
     paths
+}
+
+/// The versions of an unmerged file that git has; `None` where it has none of both sides.
+pub fn staged(file: &File) -> Option<Sides<Option<Vec<u8>>>> {
+    let (folder, name) = (file.disk.parent()?, file.disk.file_name()?.to_str()?);
+    let stage = |number: u8| {
+        let mut git = Command::new("git");
+        let output = git.current_dir(folder).args(["show", &format!(":{number}:./{name}")]).output().ok()?;
+        output.status.success().then_some(output.stdout)
+    };
+    let (dest, updated) = (Some(stage(2)?), Some(stage(3)?));
+    Some(Sides { original: stage(1), updated, dest })
 }
 
 #[cfg(unix)]

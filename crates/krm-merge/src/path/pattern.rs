@@ -63,8 +63,17 @@ impl PathPattern {
 
     /// Whether a place is one of these, or below one.
     pub fn fits(&self, path: &FieldPath<'_>) -> bool {
+        self.place(path).is_some()
+    }
+
+    /// Which of these a place is, or lies below.
+    pub fn place<'p>(&self, path: &FieldPath<'p>) -> Option<FieldPath<'p>> {
         let strides = path.strides();
-        strides.len() >= self.parts.len() && self.parts.iter().zip(strides).all(|(part, stride)| part.fits(stride))
+        let fits = strides.len() >= self.parts.len()
+            && self.parts.iter().zip(&strides).all(|(part, stride)| part.fits(stride));
+        let mut place = path.clone();
+        (self.parts.len()..strides.len()).for_each(|_| place.pop());
+        fits.then_some(place)
     }
 }
 

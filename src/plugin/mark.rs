@@ -1,0 +1,236 @@
+//! `--on-conflict mark`: a merge whose open conflicts stand in the files, between markers, as the git driver leaves them.
+//!
+//! The merge is drawn once for each side that may win what nobody decided. Where the drawn texts of a file are the same, so is what is written;
+//! the lines in which they differ are what someone chooses. So taking one side everywhere gives the text that the merge makes where this side
+//! wins. A file that only one of them has stays as it is there, without markers, as git leaves it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use krm_merge::edits::{Edit, TextEdits};
+use krm_merge::policy::Settled;
+use krm_merge::shown;
+use krm_merge::sides::{Side as Version, Sides};
+use krm_merge::tree::Pick;
+use krm_merge::yaml::{Document, NodeRef, Style as Written, line_start, next_line, starts_line};
+use krm_merge_function::config::{Config, Role};
+use krm_merge_function::results::{self, Outcome, Severity};
+
+use crate::git::choices::{Choice, Grain, Lines, Part, parts};
+use crate::git::marks::{Marks, Style};
+use crate::merge::{self, Change, Conflicts, Made, Merge, is_conflict};
+use crate::resolve::marked::Marked;
+use crate::side::{Content, Held, Side};
+
+/// How many characters a marker has at least, as git has it.
+const SIZE: usize = 7;
+
+/// Merges into dest what the other sides say, with what stays open between markers. As [`merge::merge`] where nothing does.
+///
+/// # Errors
+/// As [`merge::merge`].
+pub fn merge<'c>(
+    dest: &Side,
+    given: &[(Role, Vec<Side>)],
+    style: Option<Style>,
+    config: impl Fn() -> Result<Config<'c>>,
+) -> Result<Merge> {
+    check_resolved(dest)?;
+    let drawn = |pick| merge::merge(dest, given, || Ok(config()?.left_open(pick)));
+    let ours = drawn(Pick::Dest)?;
+    if ours.has_failed() || !ours.results.iter().any(is_open) {
+        return Ok(ours);
+    }
+    let theirs = drawn(Pick::Updated)?;
+    if theirs.has_failed() {
+        return Ok(theirs);
+    }
+    // The original is there to be looked at, and nothing depends on it.
+    let original = drawn(Pick::Original).ok().filter(|merge| !merge.has_failed());
+    let style = original.as_ref().map_or(Style::Merge, |_| style.unwrap_or(Style::Diff3));
+    let drafts = Sides {
+        original: Draft::of(original.as_ref()),
+        updated: Draft::of(Some(&theirs)),
+        dest: Draft::of(Some(&ours)),
+    };
+    let paths: BTreeSet<&str> = drafts.updated.changes.keys().chain(drafts.dest.changes.keys()).copied().collect();
+    let drawn = Drawn { dest, drafts, labels: labels(dest, given), style };
+    let changes = paths.into_iter().map(|path| drawn.file(path)).collect::<Result<Vec<_>>>()?;
+    let changes = changes.into_iter().flatten().collect();
+    let mut results = ours.results;
+    results.iter_mut().filter(|result| is_open(result)).for_each(|result| result.severity = Severity::Error);
+    results::sort(&mut results);
+    let (rules, limit) = (ours.rules, ours.limit);
+    Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit })
+}
+
+/// Checks that no file of dest has markers left, which would be merged as its text. A text that speaks of markers may have others.
+fn check_resolved(dest: &Side) -> Result<()> {
+    let label = label("dest", Some(dest));
+    for held in &dest.files {
+        let is_text = match held.content {
+            Content::NoYaml(_) => false,
+            Content::Other => true,
+            Content::Resources(_) | Content::Mixed(_) => continue,
+        };
+        let bytes = held.bytes()?;
+        let marked = Marked::read(&bytes);
+        if marked.conflicts.iter().any(|conflict| !is_text || marked.shown(&conflict.ours.label) == label) {
+            let how = "by `kubectl krm-merge resolve` or in an editor";
+            bail!("{}: conflicts must be resolved before the next merge, {how}", held.name);
+        }
+    }
+    Ok(())
+}
+
+/// Whether nobody decided a conflict.
+fn is_open(result: &Outcome) -> bool {
+    is_conflict(result) && result.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
+}
+
+/// What a merge makes of files if one side wins.
+#[derive(Default)]
+struct Draft<'m> {
+    changes: BTreeMap<&'m str, &'m Change>,
+    made: BTreeMap<&'m str, &'m Made>,
+}
+
+impl<'m> Draft<'m> {
+    fn of(merge: Option<&'m Merge>) -> Self {
+        let Some(merge) = merge else { return Self::default() };
+        Self {
+            changes: merge.changes.iter().map(|change| (change.path.as_str(), change)).collect(),
+            made: merge.made.iter().map(|(path, made)| (path.as_str(), made)).collect(),
+        }
+    }
+
+    /// The bytes of a file, of which dest has these.
+    fn bytes(&self, path: &str, here: Option<&[u8]>) -> Option<Vec<u8>> {
+        self.changes.get(path).map_or_else(|| here.map(<[u8]>::to_vec), |change| change.new.clone())
+    }
+
+    /// Updated's file, where it says whether this one can be executed.
+    fn like(&self, path: &str) -> Option<PathBuf> {
+        self.changes.get(path).and_then(|change| change.like.clone())
+    }
+
+    /// What makes the text of a file of that of dest's file which it comes from.
+    fn edits(&self, path: &str, from: &str, source: &str, text: &str) -> Option<Vec<Edit>> {
+        let edits = match self.made.get(path) {
+            Some(made) if made.from == from => made.edits.clone(),
+            Some(_) => return None,
+            None => TextEdits::default(),
+        };
+        // A file that became upstream's, byte for byte, is not made so.
+        (edits.apply(source, 0..source.len()) == text).then(|| edits.into_vec())
+    }
+}
+
+fn label(word: &str, side: Option<&Side>) -> String {
+    match side {
+        Some(side) => shown::line(&format!("{word} ({})", side.name)).into_owned(),
+        None => word.to_owned(),
+    }
+}
+
+/// What the sides are called at the markers: by their roles, and as the user named them.
+fn labels(dest: &Side, given: &[(Role, Vec<Side>)]) -> Sides<String> {
+    let of = |role: Role| {
+        let mut sides = given.iter().filter(|(other, _)| *other == role).flat_map(|(_, sides)| sides);
+        label(role.name(), sides.next())
+    };
+    Sides { original: of(Role::Original), updated: of(Role::Updated), dest: label("dest", Some(dest)) }
+}
+
+/// What is drawn, and how it is marked.
+struct Drawn<'m> {
+    dest: &'m Side,
+    drafts: Sides<Draft<'m>>,
+    labels: Sides<String>,
+    style: Style,
+}
+
+impl Drawn<'_> {
+    /// What becomes of a file.
+    fn file(&self, path: &str) -> Result<Option<Change>> {
+        let old = self.dest.at(path).map(Held::bytes).transpose()?;
+        let bytes = Sides::of(|side| self.drafts[side].bytes(path, old.as_deref()));
+        let new = match [&bytes.dest, &bytes.updated] {
+            [Some(ours), Some(theirs)] if ours != theirs => {
+                let texts = Sides::of(|side| bytes[side].as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()));
+                // What is no text has no lines.
+                self.marked(path, texts).map_or_else(|| ours.clone(), String::into_bytes).into()
+            }
+            [Some(one), _] | [None, Some(one)] => Some(one.clone()),
+            [None, None] => None,
+        };
+        let like = self.drafts.updated.like(path).or_else(|| self.drafts.dest.like(path));
+        let is_same = new == old && like.is_none();
+        Ok((!is_same).then(|| Change { path: path.to_owned(), old, new, like }))
+    }
+
+    /// The text of a file whose drafts differ, with markers.
+    fn marked(&self, path: &str, texts: Sides<Option<&str>>) -> Option<String> {
+        let (ours, theirs) = (texts.dest?, texts.updated?);
+        let sides = Sides { original: texts.original.unwrap_or_default(), updated: theirs, dest: ours };
+        let parts = self.by_edits(path, texts);
+        let style = if texts.original.is_some() { self.style } else { Style::Merge };
+        let (parts, style) = parts.unwrap_or_else(|| {
+            let choice = Choice { texts: sides.map(str::to_owned), grain: Grain::Lines };
+            (vec![Part::of(choice)], style)
+        });
+        let size = sides.iter().map(|(_, text)| longest_marker(text) + 1).fold(SIZE, usize::max);
+        let Sides { original, updated, dest } = &self.labels;
+        Some(Marks { size, style, ours: dest, original, theirs: updated }.text(&parts))
+    }
+
+    /// The parts of a text that is made of one of dest by edits, and whether they know the original.
+    fn by_edits(&self, path: &str, texts: Sides<Option<&str>>) -> Option<(Vec<Part>, Style)> {
+        let from = [&self.drafts.dest, &self.drafts.updated].into_iter().find_map(|draft| draft.made.get(path));
+        let from = from.map_or(path, |made| made.from.as_str());
+        let document = self.dest.at(from)?.document()?;
+        let source = document.source();
+        let edits = |side: Version| self.drafts[side].edits(path, from, source, texts[side]?);
+        let (dest, updated, original) = (edits(Version::Dest)?, edits(Version::Updated)?, edits(Version::Original));
+        let style = if original.is_some() { self.style } else { Style::Merge };
+        let edits = Sides { original: original.unwrap_or_default(), updated, dest };
+        let mut parts = parts(source, 0..source.len(), &edits, &block_scalars(document));
+        parts.iter_mut().for_each(keep_whole);
+        Some((parts, style))
+    }
+}
+
+/// The lines of the literal texts of a document.
+fn block_scalars(document: &Document<'_>) -> Vec<Lines> {
+    fn collect(node: NodeRef<'_>, found: &mut Vec<Lines>) {
+        if node.style() == Written::Literal {
+            let source = node.document().source();
+            let end = if starts_line(source, node.end()) { node.end() } else { next_line(source, node.end()) };
+            found.push(Lines { range: line_start(source, node.start())..end, grain: Grain::Lines });
+        }
+        node.entries().for_each(|(_, value)| collect(value, found));
+        node.elements().for_each(|element| collect(element, found));
+    }
+    let mut found = Vec::new();
+    document.roots().for_each(|root| collect(root, &mut found));
+    found
+}
+
+/// Lines can be chosen one by one only where they are indented alike, which the first line of a text says.
+fn keep_whole(part: &mut Part) {
+    let Part::Choice(Choice { texts, grain }) = part else { return };
+    let first = |text: &String| text.split_inclusive('\n').next().map(str::to_owned);
+    if first(&texts.dest) != first(&texts.updated) {
+        *grain = Grain::Whole;
+    }
+}
+
+/// The most characters of a marker with which a line of a text begins.
+fn longest_marker(text: &str) -> usize {
+    let run = |line: &str| {
+        let mark = line.chars().next().filter(|c| "<|=>".contains(*c))?;
+        Some(line.chars().take_while(|c| *c == mark).count())
+    };
+    text.lines().filter_map(run).max().unwrap_or_default()
+}

@@ -1,0 +1,305 @@
+//! What was decided between markers, as rules by place that decide it the next time.
+//!
+//! A text with ours taken everywhere, with theirs and with the original are three versions of its resources, so the engine says which places
+//! are in conflict and by which paths a rule names them. Where git has the versions themselves, these are merged. What was decided for a place,
+//! the value says that stands there now: ours, theirs, or one of someone's own. A rule has no value to write, so that one is recorded as dest's
+//! for a dest that has it.
+
+use std::ops::Range;
+
+use krm_merge::child::find;
+use krm_merge::limit::{Budget, Limit};
+use krm_merge::mode::Mode;
+use krm_merge::package::{Becomes, Member, members};
+use krm_merge::path::{FieldPath, Step};
+use krm_merge::policy::Policy;
+use krm_merge::resource::{Identity, Resource};
+use krm_merge::rules::Rules;
+use krm_merge::schema::{Inference, Types};
+use krm_merge::sides::Sides;
+use krm_merge::splice::to_json;
+use krm_merge::tree::Conflict;
+use krm_merge::yaml::{NodeRef, same};
+use krm_merge_function::results::holds_secrets;
+
+use super::marked::{Answer, Marked};
+use super::rule::{Rule, Take};
+use crate::git::lines::is_of_lines;
+use crate::side::Held;
+
+/// What comes of the answers in one text.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// The rules.
+    pub rules: Vec<Rule>,
+    /// The answers that are no rule, or one for less than may be thought, by the number of the conflict.
+    pub told: Vec<(usize, Why)>,
+}
+
+/// Why an answer is no rule, or one for less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It decides no value of a resource.
+    NoPlace,
+    /// The values are a Secret's.
+    Secret,
+    /// The resource comes back, which no rule makes it do.
+    ComesBack,
+    /// What stands there is neither side's, and the place is one of a list without keys.
+    OfNoSide,
+    /// What stands there is neither side's: the rule is for a dest that has it.
+    Own,
+}
+
+/// The rules that say what was answered in a text; `staged` are the versions that git merged, if it did.
+pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Sides<Option<Vec<u8>>>>) -> Recorded {
+    let answered = || (0..answers.len()).filter(|number| answers[*number].is_some());
+    let nothing = || Recorded { rules: Vec::new(), told: answered().map(|number| (number, Why::NoPlace)).collect() };
+    let Some(texts) = Texts::of(marked, answers) else { return nothing() };
+    let staged = staged.and_then(staged_sides);
+    let is_exact = staged.is_some();
+    let sides = match &staged {
+        Some(staged) => Sides::of(|side| staged[side].as_ref()),
+        None => Sides { original: texts.original.as_ref(), updated: Some(&texts.theirs), dest: Some(&texts.ours) },
+    };
+    let Some(places) = texts.places(sides, is_exact) else { return nothing() };
+    let mut recorded = Recorded::default();
+    for number in answered() {
+        let own = places.iter().filter(|place| place.touches(&texts.blocks[number]));
+        let mut whys: Vec<Option<Why>> = own.map(|place| place.why).collect();
+        whys.sort_by_key(|why| why.is_none());
+        match whys.first() {
+            None => recorded.told.push((number, Why::NoPlace)),
+            Some(Some(why)) => recorded.told.push((number, *why)),
+            Some(None) => {}
+        }
+    }
+    recorded.rules = places.into_iter().filter_map(|place| place.rule).collect();
+    recorded
+}
+
+/// The versions of a file that git has; only those that are YAML can be merged.
+fn staged_sides(staged: Sides<Option<Vec<u8>>>) -> Option<Sides<Option<Held>>> {
+    let mut sides = Sides::default();
+    for (side, bytes) in staged.iter() {
+        sides[side] = match bytes {
+            Some(bytes) => Some(held(bytes.clone())?),
+            None => None,
+        };
+    }
+    Some(sides).filter(|sides: &Sides<Option<Held>>| sides.updated.is_some() && sides.dest.is_some())
+}
+
+fn held(bytes: Vec<u8>) -> Option<Held> {
+    Held::of_text(String::from_utf8(bytes).ok()?).ok()
+}
+
+/// A marked text as it may come out.
+struct Texts {
+    ours: Held,
+    theirs: Held,
+    /// Where the tool wrote it.
+    original: Option<Held>,
+    /// With the answers, and ours where there is none.
+    low: Held,
+    /// With the answers, and theirs where there is none.
+    high: Held,
+    /// Where each conflict lies in ours and in theirs.
+    blocks: Vec<[Range<usize>; 2]>,
+}
+
+impl Texts {
+    fn of(marked: &Marked<'_>, answers: &[Option<Answer>]) -> Option<Self> {
+        let with = |answer: &dyn Fn(usize) -> Answer| {
+            let all: Vec<Answer> = (0..answers.len()).map(answer).collect();
+            held(marked.answered(|number| all.get(number)))
+        };
+        let original = marked.conflicts.iter().map(|conflict| {
+            let half = conflict.original.as_ref()?;
+            Some(Answer::Edited(marked.bytes(&half.text).to_vec()))
+        });
+        let original: Option<Vec<Answer>> = original.collect();
+        let (ours, theirs) = (blocks(marked, &Answer::Ours), blocks(marked, &Answer::Theirs));
+        Some(Self {
+            ours: with(&|_| Answer::Ours)?,
+            theirs: with(&|_| Answer::Theirs)?,
+            original: original.and_then(|all| with(&|number| all[number].clone())),
+            low: with(&|number| answers[number].clone().unwrap_or(Answer::Ours))?,
+            high: with(&|number| answers[number].clone().unwrap_or(Answer::Theirs))?,
+            blocks: ours.into_iter().zip(theirs).map(|(ours, theirs)| [ours, theirs]).collect(),
+        })
+    }
+
+    /// The places that were decided between these versions; `None` where the engine cannot merge them.
+    fn places(&self, sides: Sides<Option<&Held>>, is_exact: bool) -> Option<Vec<Place>> {
+        let resources = sides.map(|held| held.map(|held| held.resources().collect::<Vec<_>>()).unwrap_or_default());
+        let types = Types::new([], Inference::On);
+        let definitions = [&resources.dest, &resources.original, &resources.updated].into_iter().flatten();
+        let types = types.with_definitions(definitions.filter(|r| r.is_definition()).map(|r| r.node));
+        let input = sides.iter().filter_map(|(_, held)| held.as_ref()?.document()).map(|d| d.source().len()).sum();
+        let budget = Budget::new(Limit::default().with_input(input));
+        let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
+        let has_original = sides.original.is_some();
+        let mut places = Vec::new();
+        for member in members(Sides::of(|side| &resources[side][..]), Policy::default().renames).ok()? {
+            let becomes = member.merged(&rules).ok()?;
+            let judge = Judge { texts: self, budget: &budget, member: &member, has_original, is_exact };
+            places.extend(judge.places(becomes));
+        }
+        budget.check(krm_merge::limit::Kind::Text).ok()?;
+        Some(places)
+    }
+}
+
+/// Where the conflicts lie if all have one answer.
+fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
+    let (mut at, mut length) = (0, 0);
+    let block = |conflict: &super::marked::Conflict| {
+        let start = length + conflict.range.start - at;
+        (at, length) = (conflict.range.end, start + marked.answer(conflict, answer).len());
+        start..length
+    };
+    marked.conflicts.iter().map(block).collect()
+}
+
+/// A place that was decided, and what comes of it.
+struct Place {
+    /// Where it lies in ours and in theirs.
+    spans: [Option<Range<usize>>; 2],
+    rule: Option<Rule>,
+    why: Option<Why>,
+}
+
+impl Place {
+    fn touches(&self, block: &[Range<usize>; 2]) -> bool {
+        let touch = |span: &Range<usize>, block: &Range<usize>| span.start < block.end && block.start < span.end;
+        self.spans.iter().zip(block).any(|(span, block)| span.as_ref().is_some_and(|span| touch(span, block)))
+    }
+}
+
+/// What was decided for the places of one resource.
+struct Judge<'t, 'r, 'a> {
+    texts: &'t Texts,
+    budget: &'t Budget,
+    member: &'t Member<'r, 'a>,
+    has_original: bool,
+    /// Whether the versions are those that were merged, and not what is left of them around the markers.
+    is_exact: bool,
+}
+
+impl<'a> Judge<'_, '_, 'a> {
+    fn places(&self, becomes: Becomes<'a>) -> Vec<Place> {
+        let Sides { original, updated, dest } = self.member.sides;
+        let is_whole = match becomes {
+            Becomes::Merged(merged) => {
+                let conflicts = merged.tree.map(|tree| tree.conflicts()).unwrap_or_default();
+                return conflicts.iter().filter_map(|conflict| self.of_place(conflict)).collect();
+            }
+            Becomes::Deleted(places) | Becomes::StaysDeleted(places) => !places.is_empty(),
+            // Without the original nobody knows who deleted it.
+            Becomes::Kept | Becomes::Arrived(_) => !self.has_original,
+            Becomes::Gone => false,
+        };
+        if !is_whole {
+            return Vec::new();
+        }
+        let node = |side: Option<&Resource<'a>>| side.map(|resource| resource.node);
+        let values = Sides { original: node(original), updated: node(updated), dest: node(dest) };
+        self.place(&FieldPath::default(), values, Asks::All).into_iter().collect()
+    }
+
+    fn of_place(&self, conflict: &Conflict<'a>) -> Option<Place> {
+        let values = Sides { original: conflict.original, updated: conflict.updated, dest: None };
+        // Around markers stands what both sides made of such a value, and its original is not there.
+        let asks = if is_of_lines(conflict) && !self.is_exact { Asks::Updated } else { Asks::All };
+        self.place(&conflict.path, values, asks)
+    }
+
+    /// What was decided at a place; `None` where nothing was.
+    fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<Place> {
+        let own = self.member.sides.dest.or(self.member.sides.updated)?;
+        let identity = own.identity?;
+        let (compared, is_of_index) = keyed(path);
+        let [ours, theirs, low, high] = [&self.texts.ours, &self.texts.theirs, &self.texts.low, &self.texts.high]
+            .map(|held| self.at(held, &compared));
+        if is_same(ours, theirs) || !is_same(low, high) {
+            return None;
+        }
+        let span = |node: Option<NodeRef<'_>>| node.map(|node| node.start()..node.end().max(node.start() + 1));
+        let take = match low {
+            low if is_same(low, ours) => Ok(Take::Dest),
+            low if is_same(low, theirs) && path.is_empty() && ours.is_none() => Err(Why::ComesBack),
+            low if is_same(low, theirs) => Ok(Take::Updated),
+            _ if is_of_index => Err(Why::OfNoSide),
+            _ => Err(Why::Own),
+        };
+        let (take, why) = match take {
+            _ if holds_secrets(identity) => (None, Some(Why::Secret)),
+            Ok(take) => (Some(take), None),
+            Err(Why::Own) => (Some(Take::Dest), Some(Why::Own)),
+            Err(why) => (None, Some(why)),
+        };
+        let json = |node: Option<NodeRef<'_>>| match node {
+            Some(node) => to_json(node, self.budget).unwrap_or_default(),
+            None => "null".to_owned(),
+        };
+        let when = Sides {
+            original: (asks == Asks::All && self.has_original).then(|| json(values.original)),
+            updated: Some(json(values.updated)),
+            dest: (why == Some(Why::Own)).then(|| json(low)),
+        };
+        let rule = take.map(|take| Rule::new(identity, pattern(path), take, when));
+        Some(Place { spans: [span(ours), span(theirs)], rule, why })
+    }
+
+    /// What stands at a place of the resource in a text.
+    fn at<'h>(&self, held: &'h Held, path: &FieldPath<'_>) -> Option<NodeRef<'h>> {
+        let own: Vec<Identity<'_>> = self.member.sides.iter().filter_map(|(_, side)| side.as_ref()?.identity).collect();
+        let resource = held.resources().find(|resource| resource.identity.is_some_and(|i| own.contains(&i)))?;
+        find(resource.node, path).filter(|node| !node.is_null())
+    }
+}
+
+/// The sides whose values a rule asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asks {
+    All,
+    Updated,
+}
+
+fn is_same(one: Option<NodeRef<'_>>, other: Option<NodeRef<'_>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => same(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// The part of a path that means the same in each version, and whether that is less than all: before the first element that is told by its
+/// place.
+fn keyed<'a>(path: &FieldPath<'a>) -> (FieldPath<'a>, bool) {
+    let mut keyed = FieldPath::default();
+    for step in path.steps() {
+        if matches!(step, Step::Index(_)) {
+            return (keyed, true);
+        }
+        keyed.push(step.clone(), None);
+    }
+    (keyed, false)
+}
+
+/// A path as a rule has it, whose values say which element is meant where only a place could.
+fn pattern(path: &FieldPath<'_>) -> Option<String> {
+    let mut out = String::new();
+    for step in path.steps() {
+        let shown = match step {
+            Step::Index(_) => "[*]".to_owned(),
+            step => FieldPath::from(step.clone()).keyed(),
+        };
+        if !out.is_empty() && !shown.starts_with('[') {
+            out.push('.');
+        }
+        out.push_str(&shown);
+    }
+    (!out.is_empty()).then_some(out)
+}

@@ -1,0 +1,248 @@
+//! A recorded decision as a rule of a functionConfig, and the file of these.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use krm_merge::child::By;
+use krm_merge::limit::Budget;
+use krm_merge::resource::Identity;
+use krm_merge::sides::{Side, Sides};
+use krm_merge::splice;
+use krm_merge::tree::{Branch, Entry, Key, Tree};
+use krm_merge::yaml::{Document, NodeRef, plain_or_quoted, same};
+use krm_merge_function::config::{API_VERSION, Config, KIND, Mode};
+
+use crate::disk::Replacement;
+use crate::walk::shown;
+
+/// Who wins, as a rule says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// Dest.
+    Dest,
+    /// Updated.
+    Updated,
+}
+
+/// A rule by place, for the values that it was made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The fields of its target.
+    target: Vec<(&'static str, String)>,
+    path: Option<String>,
+    take: Take,
+    /// As JSON; `None` where a side may have anything.
+    when: Sides<Option<String>>,
+}
+
+impl Rule {
+    /// For a place of one resource; no path is the resource as a whole.
+    pub fn new(identity: Identity<'_>, path: Option<String>, take: Take, when: Sides<Option<String>>) -> Self {
+        let group = identity.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let parts =
+            [("group", group), ("kind", identity.kind), ("namespace", identity.namespace), ("name", identity.name)];
+        let is_said = |(field, value): &(&str, &str)| *field == "group" || !value.is_empty();
+        let target = parts.into_iter().filter(is_said).map(|(field, value)| (field, expression(value))).collect();
+        Self { target, path, take, when }
+    }
+
+    /// As an element of `spec.rules`.
+    fn yaml(&self) -> String {
+        let mut out = String::from("- target:\n");
+        for (field, value) in &self.target {
+            out.push_str(&format!("    {field}: {}\n", plain_or_quoted(value)));
+        }
+        if let Some(path) = &self.path {
+            out.push_str(&format!("  path: {}\n", plain_or_quoted(path)));
+        }
+        out.push_str(&format!("  take: {:?}\n  when:\n", self.take));
+        for side in Side::ALL {
+            if let Some(json) = &self.when[side] {
+                out.push_str(&format!("    {}: {json}\n", side.name()));
+            }
+        }
+        out
+    }
+}
+
+/// A regular expression for a whole value that fits this one alone.
+fn expression(value: &str) -> String {
+    let escaped = |c: char| if "\\.+*?()|[]{}^$".contains(c) { format!("\\{c}") } else { c.to_string() };
+    value.chars().map(escaped).collect()
+}
+
+/// The file in which rules are recorded.
+#[derive(Debug)]
+pub struct Book {
+    name: String,
+    disk: PathBuf,
+    old: Option<String>,
+}
+
+impl Book {
+    /// One that may not be there yet.
+    ///
+    /// # Errors
+    /// It cannot be read, or cannot hold rules.
+    pub fn open(file: &Path) -> Result<Self> {
+        let name = shown(file);
+        let old = match fs::read_to_string(file) {
+            Ok(text) => Some(text),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return Err(e).context(name),
+        };
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file_name = file.file_name().ok_or_else(|| anyhow!("{name}: it must be a file"))?;
+        let new = || Ok::<_, anyhow::Error>(fs::canonicalize(folder).with_context(|| shown(folder))?.join(file_name));
+        let disk = if old.is_some() { fs::canonicalize(file).with_context(|| name.clone())? } else { new()? };
+        with_rules(&name, old.clone(), &[])?;
+        Ok(Self { name, disk, old })
+    }
+
+    /// What becomes of it with further rules; `None` where nothing does.
+    ///
+    /// # Errors
+    /// As [`with_rules`].
+    pub fn with(&self, rules: &[Rule]) -> Result<Option<Replacement>> {
+        let new = with_rules(&self.name, self.old.clone(), rules)?;
+        let is_same = self.old.as_ref() == Some(&new) || (self.old.is_none() && rules.is_empty());
+        let old = self.old.clone().map(String::into_bytes);
+        let replacement = Replacement { file: self.disk.clone(), old, new: Some(new.into_bytes()), like: None };
+        Ok((!is_same).then_some(replacement))
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A functionConfig with further rules behind its own: a new one, or the one that there is. A rule for the same values of the same place
+/// takes the place of the one that was there.
+///
+/// # Errors
+/// The text is no functionConfig of a three-way merge.
+fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String> {
+    let head =
+        "# Decisions of `kubectl krm-merge resolve`: `three-way --config` with this file asks for none of them again.";
+    let new = format!(
+        "{head}\napiVersion: {API_VERSION}\nkind: {KIND}\nmetadata:\n  name: decisions\nspec:\n  mode: ThreeWay\n"
+    );
+    let old = old.filter(|text| !text.trim().is_empty()).unwrap_or(new);
+    let document = Document::parse(old).map_err(|e| anyhow!("{name}:{e}"))?;
+    let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
+    let config = Config::read(root).map_err(|e| anyhow!("{name}:{e}"))?;
+    let spec = root
+        .get("spec")
+        .filter(|_| config.mode() == Mode::ThreeWay && root.get("kind").is_some_and(|k| k.string() == KIND));
+    let Some(spec) = spec else { bail!("{name}: rules must be recorded in a `{KIND}` of mode `ThreeWay`") };
+    if rules.is_empty() {
+        return Ok(document.source().to_owned());
+    }
+    let written = format!("rules:\n{}", rules.iter().map(Rule::yaml).collect::<String>());
+    let written = Document::parse(written)?;
+    let Some((key, list)) = written.roots().next().and_then(|root| root.entries().next()) else {
+        return Ok(document.source().to_owned());
+    };
+    let there = spec.get("rules").filter(|rules| rules.is_list());
+    let mut branch = Branch::of(spec, By::Field);
+    match spec.entries().position(|(key, _)| key.string() == "rules") {
+        Some(at) => branch.entries[at].value = Some(there.map_or(Tree::Node(list), |there| joined(there, list))),
+        None => branch.push(Entry::new(Some(Key::Node(key)), Tree::Node(list))),
+    }
+    let mut whole = Branch::of(root, By::Field);
+    if let Some(at) = root.entries().position(|(_, value)| value.is(spec)) {
+        whole.entries[at].value = Some(branch.into_tree());
+    }
+    let edits = splice::edits(root, &whole.into_tree(), &Budget::default())?;
+    let source = document.source();
+    Ok(edits.apply(source, 0..source.len()))
+}
+
+/// The rules that are there with further ones.
+fn joined<'a>(there: NodeRef<'a>, new: NodeRef<'a>) -> Tree<'a> {
+    let mut branch = Branch::of(there, By::Index);
+    for rule in new.elements() {
+        match there.elements().position(|old| is_for_the_same(old, rule)) {
+            Some(at) if same_take(there, at, rule) => {}
+            Some(at) => branch.entries[at].value = Some(Tree::Node(rule)),
+            None => branch.push(Entry::new(None, Tree::Node(rule))),
+        }
+    }
+    branch.into_tree()
+}
+
+fn same_take(there: NodeRef<'_>, at: usize, rule: NodeRef<'_>) -> bool {
+    let old = there.elements().nth(at).and_then(|old| old.get("take"));
+    old.zip(rule.get("take")).is_some_and(|(old, new)| same(old, new))
+}
+
+/// Whether two rules decide for the same values of the same place.
+fn is_for_the_same(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
+    ["target", "path", "when"].into_iter().all(|field| match (one.get(field), other.get(field)) {
+        (Some(one), Some(other)) => same(one, other),
+        (None, None) => true,
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WEB: Identity<'static> =
+        Identity { api_version: "apps/v1", kind: "Deployment", namespace: "prod", name: "web.a" };
+
+    fn rule(path: Option<&str>, take: Take, updated: &str) -> Rule {
+        let when = Sides { original: Some("1".to_owned()), updated: Some(updated.to_owned()), dest: None };
+        Rule::new(WEB, path.map(str::to_owned), take, when)
+    }
+
+    const WRITTEN: &str = "- target:\n      group: apps\n      kind: Deployment\n      namespace: prod\n      name: web\\.a\n    path: spec.replicas\n    take: Dest\n    when:\n      original: 1\n      updated: 2\n";
+
+    fn rules_of(text: &str) -> String {
+        text.split_once("rules:\n").expect("rules").1.to_owned()
+    }
+
+    #[test]
+    fn rules_stand_in_a_new_config() {
+        let text = with_rules("x", None, &[rule(Some("spec.replicas"), Take::Dest, "2")]).expect("written");
+        assert!(text.starts_with("# Decisions of `kubectl krm-merge resolve`"), "{text}");
+        assert_eq!(rules_of(&text), format!("  {WRITTEN}"));
+        let without = with_rules("x", None, &[]).expect("written");
+        assert!(!without.contains("rules") && text.starts_with(&without), "{without}");
+    }
+
+    #[test]
+    fn rules_stand_behind_those_that_are_there() {
+        let old = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules: # mine\n  - path: data\n    take: Fail\n  mode: ThreeWay # always\n";
+        let first =
+            with_rules("x", Some(old.to_owned()), &[rule(Some("spec.replicas"), Take::Dest, "2")]).expect("written");
+        let want = old.replace("  mode", &format!("  {WRITTEN}  mode"));
+        assert_eq!(first, want);
+        // The same decision stands there once; another one for the same values takes its place.
+        let again =
+            with_rules("x", Some(first.clone()), &[rule(Some("spec.replicas"), Take::Dest, "2")]).expect("written");
+        assert_eq!(again, first);
+        let other =
+            with_rules("x", Some(first.clone()), &[rule(Some("spec.replicas"), Take::Updated, "2")]).expect("written");
+        assert_eq!(other, first.replace("take: Dest", "take: Updated"));
+        let more =
+            with_rules("x", Some(first.clone()), &[rule(Some("spec.replicas"), Take::Dest, "3")]).expect("written");
+        assert_eq!(more, first.replace("  mode", &format!("  {}  mode", WRITTEN.replace("updated: 2", "updated: 3"))));
+    }
+
+    #[test]
+    fn only_a_config_of_a_three_way_merge_holds_decisions() {
+        for (text, want) in [
+            ("a: [", "x:"),
+            ("apiVersion: v1\nkind: ConfigMap\ndata:\n  mode: three-way\n", "x: rules must be recorded in a `Merge`"),
+            ("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: TwoWay\n", "x: rules must be recorded"),
+        ] {
+            let error = with_rules("x", Some(text.to_owned()), &[]).expect_err(text).to_string();
+            assert!(error.starts_with(want), "{error}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! `--on-conflict mark`: conflicts between markers in files, and what comes of them.
+
+use proptest::prelude::*;
+
+use crate::shared;
+use crate::support::{Folder, map};
+
+const UPGRADE: [&str; 9] =
+    ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--renames", "ignore"];
+const SIDES: [&str; 3] = ["v1", "v2", "here"];
+
+/// A folder with a file as original, updated and dest have it; an empty one is not there.
+fn upgrade(path: &str, texts: [&str; 3]) -> Folder {
+    let folder = Folder::new();
+    for (side, text) in SIDES.iter().zip(texts) {
+        folder.write(&format!("{side}/base.yaml"), map("base", &[("x", "'1'")]));
+        if !text.is_empty() {
+            folder.write(&format!("{side}/{path}"), text);
+        }
+    }
+    folder
+}
+
+/// Marks, and says how it ended and what is told.
+fn mark(folder: &Folder, more: &[&str]) -> (Option<i32>, String) {
+    let ran = folder.run(&[&UPGRADE[..], &["--in-place", "--on-conflict", "mark"], more].concat());
+    (ran.code, ran.stderr)
+}
+
+fn deployment(replicas: &str, image: &str, args: &str, script: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  # how many\n  replicas: {replicas}\n  template:\n    spec:\n      containers:\n      - name: app\n        image: {image}\n        args: [{args}]\n        command:\n        - sh\n        - |\n{script}"
+    )
+}
+
+fn script(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("          {line}\n")).collect()
+}
+
+#[test]
+fn markers_stand_around_the_lines_in_conflict() {
+    let texts = [
+        deployment("1", "a:1", "x", &script(&["one", "two", "three", "four", "five", "six"])),
+        deployment("2", "a:2", "x", &script(&["one", "2", "three", "four", "five", "SIX"])),
+        deployment("3", "a:1", "y", &script(&["one", "zwei", "three", "vier", "five", "six"])),
+    ];
+    let folder = upgrade("web.yaml", texts.each_ref().map(String::as_str));
+    let (code, told) = mark(&folder, &[]);
+    assert_eq!(code, Some(1), "{told}");
+    let errors: Vec<&str> = told.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 2, "{told}");
+    assert!(
+        errors.iter().all(|line| line.contains("Deployment web") && line.ends_with("someone must decide")),
+        "{told}"
+    );
+    let block = |ours: &str, was: &str, theirs: &str| {
+        format!("<<<<<<< dest (here)\n{ours}\n||||||| original (v1)\n{was}\n=======\n{theirs}\n>>>>>>> updated (v2)")
+    };
+    let want = deployment("REPLICAS", "a:2", "y", &script(&["one", "LINE", "three", "vier", "five", "SIX"]))
+        .replace("  replicas: REPLICAS", &block("  replicas: 3", "  replicas: 1", "  replicas: 2"))
+        .replace("          LINE", &block("          zwei", "          two", "          2"));
+    assert_eq!(folder.read("here/web.yaml"), want);
+    assert_eq!(folder.read("here/base.yaml"), map("base", &[("x", "'1'")]));
+    // It is resolved as any other.
+    let told = folder.run(&["resolve", "--take", "theirs"]).passed();
+    assert_eq!(told, "resolved here/web.yaml: 2 of 2 conflicts\n");
+    let want = deployment("2", "a:2", "y", &script(&["one", "2", "three", "vier", "five", "SIX"]));
+    assert_eq!(folder.read("here/web.yaml"), want);
+}
+
+#[test]
+fn without_a_conflict_nothing_is_marked() {
+    let [v1, v2, here] = ["'1'", "'2'", "'1'"].map(|value| map("c", &[("a", value), ("b", "'1'")]));
+    let folder = upgrade("c.yaml", [&v1, &v2, &here.replace("b: '1'", "b: '3'")]);
+    assert_eq!(mark(&folder, &[]).0, Some(0));
+    assert_eq!(folder.read("here/c.yaml"), v2.replace("b: '1'", "b: '3'"));
+}
+
+#[test]
+fn what_a_rule_decides_has_no_marker() {
+    let [v1, v2, here] = ["1", "2", "3"].map(|n| map("c", &[("a", n), ("b", n), ("c", n)]));
+    let config = |more: &str| {
+        format!(
+            "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata: {{name: m}}\nspec:\n  mode: ThreeWay\n  onConflict: KeepDest\n  rules:\n  - {{path: data.a, take: Dest}}\n  - {{path: data.b, take: {more}}}\n"
+        )
+    };
+    for (take, code, want) in [("Updated", 1, Some("  a: 3\n  b: 2\n<<<<<<< ")), ("Fail", 1, None)] {
+        let folder = upgrade("c.yaml", [&v1, &v2, &here]);
+        folder.write("m.yaml", config(take));
+        let ran = folder.run(&[
+            "three-way",
+            "--original",
+            "v1",
+            "--updated",
+            "v2",
+            "--dest",
+            "here",
+            "--in-place",
+            "--config",
+            "m.yaml",
+            "--on-conflict",
+            "mark",
+        ]);
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        let text = folder.read("here/c.yaml");
+        assert!(want.map_or(text == here, |want| text.contains(want)), "{take}: {text}");
+    }
+    // A config says by itself who wins.
+    let folder = upgrade("c.yaml", [&v1, &v2, &here]);
+    folder.write("m.yaml", config("Dest"));
+    let error = folder.run(&[&UPGRADE[..7], &["--config", "m.yaml", "--on-conflict", "fail"]].concat()).failed(2);
+    assert!(error.starts_with("error: `--on-conflict` must be `mark` or left out with `--config`"), "{error}");
+}
+
+#[test]
+fn a_resource_that_one_side_deleted_is_marked_as_a_whole() {
+    let all = |value: &str| ["a", "b", "c"].map(|name| map(name, &[("x", value)]));
+    let ([a, b, c], [_, new, _]) = (all("'1'"), all("'2'"));
+    let (three, two, changed) = ([&*a, &b, &c].join("---\n"), [&*a, &c].join("---\n"), [&*a, &new, &c].join("---\n"));
+    for (texts, ours, theirs) in
+        [([&three, &two, &changed], &changed, &two), ([&three, &changed, &two], &two, &[&*a, &c, &new].join("---\n"))]
+    {
+        for (take, want) in [("ours", ours), ("theirs", theirs)] {
+            let folder = upgrade("m.yaml", texts.map(String::as_str));
+            assert_eq!(mark(&folder, &[]).0, Some(1));
+            let text = folder.read("here/m.yaml");
+            assert_eq!(text.matches("<<<<<<<").count(), 1, "{text}");
+            // Each half is a document or nothing.
+            let half = text.split(['<', '|', '=', '>']).find(|half| half.contains("name: b")).expect("a half");
+            assert!(half.contains("apiVersion") && !half.contains("name: c"), "{text}");
+            folder.run(&["resolve", "--take", take]).passed();
+            assert_eq!(&folder.read("here/m.yaml"), want, "{take}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_one_side_deleted_stays_as_the_other_side_has_it() {
+    let [old, new] = ["'1'", "'2'"].map(|value| map("a", &[("x", value)]));
+    for (path, [old, new]) in [("a.yaml", [&*old, &*new]), ("README", ["old\n", "new\n"])] {
+        for texts in [[old, "", new], [old, new, ""]] {
+            let folder = upgrade(path, texts);
+            let (code, told) = mark(&folder, &[]);
+            assert_eq!((code, told.contains("someone must decide")), (Some(1), true), "{told}");
+            assert_eq!(folder.read(&format!("here/{path}")), new);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_yaml_is_marked_by_line() {
+    let folder = upgrade("README", ["a\nb\nc\nd\n", "a\nB\nc\nD\n", "A\nb!\nc\nd\n"]);
+    let (code, told) = mark(&folder, &[]);
+    assert_eq!(code, Some(1), "{told}");
+    let want = "<<<<<<< dest (here)\nA\nb!\n||||||| original (v1)\na\nb\n=======\na\nB\n>>>>>>> updated (v2)\nc\nD\n";
+    assert_eq!(folder.read("here/README"), want);
+    // A file that is no text is dest's.
+    let folder = upgrade("x", ["a", "b", "c"]);
+    SIDES.iter().enumerate().for_each(|(i, side)| folder.write(&format!("{side}/x"), [0xff, i as u8]));
+    assert_eq!(mark(&folder, &[]).0, Some(1));
+    assert_eq!(folder.files("here")["x"], [0xff, 2]);
+}
+
+#[test]
+fn markers_are_longer_than_what_looks_like_one() {
+    let [v1, v2, here] = ["1", "2", "3"].map(|n| format!("{n}\n=======\n>>>>>>> {n}\n"));
+    let folder = upgrade("README", [&v1, &v2, &here]);
+    assert_eq!(mark(&folder, &[]).0, Some(1));
+    let text = folder.read("here/README");
+    assert!(text.starts_with("<<<<<<<< dest (here)\n3\n"), "{text}");
+    folder.run(&["resolve", "--take", "ours", "here"]).passed();
+    assert_eq!(folder.read("here/README"), here);
+}
+
+#[test]
+fn a_package_with_markers_is_not_merged_again() {
+    let [v1, v2, here] = ["1", "2", "3"].map(|n| map("c", &[("a", n)]));
+    let folder = upgrade("c.yaml", [&v1, &v2, &here]);
+    assert_eq!(mark(&folder, &[]).0, Some(1));
+    let text = folder.read("here/c.yaml");
+    let (code, told) = mark(&folder, &[]);
+    assert!(told.starts_with("error: here/c.yaml: conflicts must be resolved before the next merge"), "{told}");
+    assert_eq!((code, folder.read("here/c.yaml")), (Some(2), text));
+}
+
+#[test]
+fn what_is_printed_is_what_would_be_written() {
+    let [v1, v2, here] = ["1", "2", "3"].map(|n| map("c", &[("a", n)]));
+    let folder = upgrade("c.yaml", [&v1, &v2, &here]);
+    let file = |side: &str| format!("{side}/c.yaml");
+    let args = ["three-way", "--original", &file("v1"), "--updated", &file("v2"), "--dest", &file("here")];
+    let run = |more: &[&str]| folder.run(&[&args[..], &["--on-conflict", "mark"], more].concat());
+    let printed = run(&[]);
+    assert_eq!(printed.code, Some(1), "{printed:?}");
+    let diff = run(&["-o", "diff"]).stdout;
+    for line in ["+<<<<<<< dest (here/c.yaml)", "+>>>>>>> updated (v2/c.yaml)", "  outcome:  someone must decide"] {
+        assert!(diff.lines().any(|own| own == line), "{diff}");
+    }
+    for format in ["json", "name"] {
+        assert!(run(&["-o", format]).failed(2).contains("must not be given with `--on-conflict mark`"));
+    }
+    assert_eq!(folder.read("here/c.yaml"), here);
+    assert_eq!(run(&["--in-place"]).code, Some(1));
+    assert_eq!(folder.read("here/c.yaml"), printed.stdout);
+    // A `--dest` that has markers is no YAML any more, so it is not merged twice.
+    run(&["--in-place"]).failed(2);
+}
+
+/// A Deployment by numbers that say what stands where.
+fn text(n: &[u8; 8]) -> String {
+    let pick = |i: usize, of: &[&'static str]| of[usize::from(n[i]) % of.len()];
+    let list = |i: usize| -> String {
+        let names = ["- a\n", "- b\n", "- c\n", "- d\n"];
+        (0..4).filter(|bit| n[i] >> bit & 1 == 1).map(|bit| format!("        {}", names[bit])).collect()
+    };
+    let args = list(4);
+    let args = if args.is_empty() { String::new() } else { format!("        args:\n{args}") };
+    [
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n",
+        pick(0, &["", "  labels:\n    a: x\n", "  labels:\n    a: y\n    b: z\n", "  labels: {a: z}\n"]),
+        "spec:\n",
+        pick(1, &["", "  replicas: 1\n", "  replicas: 2 # two\n", "  # three\n  replicas: 3\n"]),
+        "  template:\n    spec:\n      containers:\n",
+        pick(2, &["", "      - name: side\n        image: s:1\n", "      - name: side\n        image: s:2\n"]),
+        "      - name: app\n",
+        pick(3, &["        image: a:1\n", "        image: 'a:2'\n", "        # pinned\n        image: a:3\n"]),
+        &args,
+        pick(
+            5,
+            &[
+                "",
+                "        env:\n        - name: A\n          value: '1'\n",
+                "        env:\n        - {name: A, value: '2'}\n        - {name: B, value: '1'}\n",
+            ],
+        ),
+        pick(
+            6,
+            &[
+                "",
+                "        workingDir: |\n          a\n          b\n          c\n",
+                "        workingDir: |\n          a\n          x\n          c\n          d\n",
+                "        workingDir: |-\n          z\n          b\n          c\n",
+            ],
+        ),
+        pick(
+            7,
+            &[
+                "",
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  k: v\n",
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  k: w\n",
+            ],
+        ),
+    ]
+    .concat()
+}
+
+proptest! {
+    #![proptest_config(shared::tries(60))]
+
+    /// It cannot hold for a resource that dest deleted: to take updated's brings it back, and no policy does. So none is deleted in dest here.
+    #[test]
+    fn a_side_taken_everywhere_is_that_side_wins(sides in prop::array::uniform3(prop::array::uniform8(0u8..16))) {
+        let [mut v1, v2, here] = sides;
+        if here[7] % 3 == 0 {
+            v1[7] = 0;
+        }
+        let texts = [text(&v1), text(&v2), text(&here)];
+        let run = |conflict: &str| {
+            let folder = upgrade("web.yaml", texts.each_ref().map(String::as_str));
+            let ran = folder.run(&[&UPGRADE[..], &["--in-place", "--on-conflict", conflict]].concat());
+            (folder, ran)
+        };
+        for (take, policy) in [("ours", "keep-dest"), ("theirs", "take-updated")] {
+            let (marked, ran) = run("mark");
+            let (settled, won) = run(policy);
+            assert_eq!(won.code, Some(0), "{texts:#?} {won:?}");
+            let text = marked.read("here/web.yaml");
+            assert!(matches!(ran.code, Some(0 | 1)), "{ran:?}");
+            assert_eq!(ran.code == Some(1), text.contains("<<<<<<< "), "{ran:?} {text}");
+            marked.run(&["resolve", "--take", take, "here"]).passed();
+            assert_eq!(marked.read("here/web.yaml"), settled.read("here/web.yaml"), "{take} of {text}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! `resolve --record`: what was decided once is not asked again.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use crate::support::{Folder, has, map};
+
+/// An upgrade from one folder to another, with the recorded decisions if there are any: whether conflicts are left.
+fn upgrade(folder: &Folder, from: &str, to: &str) -> bool {
+    let mut args = vec!["three-way", "--original", from, "--updated", to, "--dest", "here", "--in-place"];
+    args.extend(["--on-conflict", "mark"]);
+    if folder.path("decisions.yaml").exists() {
+        args.extend(["--config", "decisions.yaml"]);
+    }
+    let ran = folder.run(&args);
+    assert!(matches!(ran.code, Some(0 | 1)), "{ran:?}");
+    let has_markers = folder.files("here").values().any(|bytes| String::from_utf8_lossy(bytes).contains("<<<<<<< "));
+    assert_eq!(ran.code == Some(1), has_markers, "{ran:?}");
+    has_markers
+}
+
+/// Answers the conflicts of the package in their order, and records that: what is told.
+fn resolve(folder: &Folder, answers: &[&str]) -> String {
+    let lines: String = answers.iter().enumerate().map(|(i, answer)| format!("{} {answer}\n", i + 1)).collect();
+    folder.write("answers", lines);
+    let ran = folder.run(&["resolve", "--answers", "answers", "--record", "decisions.yaml", "here"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran.stdout + &ran.stderr
+}
+
+/// The places that are asked for, as `resolve` lists them.
+fn asked(folder: &Folder) -> Vec<String> {
+    let listed = folder.run(&["resolve", "here"]).stdout;
+    listed.lines().filter_map(|line| Some(line.split_once(' ')?.1.split_once(' ')?.1.to_owned())).collect()
+}
+
+/// Puts files back into dest as they were.
+fn restore(folder: &Folder, files: &std::collections::BTreeMap<String, Vec<u8>>) {
+    for (path, bytes) in files {
+        folder.write(&format!("here/{path}"), bytes);
+    }
+}
+
+fn deployment(replicas: &str, image: &str, tier: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  labels:\n    tier: {tier}\nspec:\n  replicas: {replicas}\n  template:\n    spec:\n      containers:\n      - name: app\n        image: {image}\n"
+    )
+}
+
+#[test]
+fn an_upgrade_with_five_conflicts_asks_for_three_and_the_next_one_only_for_new_ones() {
+    let folder = Folder::new();
+    let sides = [("v1", "1", "0"), ("v2", "2", "1"), ("here", "9", "8")];
+    for (side, n, m) in sides {
+        folder.write(&format!("{side}/web.yaml"), deployment(n, &format!("web:{n}"), &format!("t{n}")));
+        folder.write(&format!("{side}/c.yaml"), map("c", &[("x", &format!("'{n}'")), ("y", &format!("'{m}'"))]));
+    }
+    folder.write(
+        "decisions.yaml",
+        "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: ThreeWay\n  # once and for all\n  rules:\n  - {path: spec.replicas, take: Dest}\n  - {path: 'spec.template.spec.containers[*].image', take: Updated}\n",
+    );
+    let before = folder.files("here");
+    assert!(upgrade(&folder, "v1", "v2"));
+    assert_eq!(asked(&folder), ["ConfigMap c data.x", "ConfigMap c data.y", "Deployment web metadata.labels.tier"]);
+    let told = resolve(&folder, &["ours", "ours", "theirs"]);
+    assert!(told.ends_with("recorded 3 decisions in decisions.yaml\n"), "{told}");
+    let decided = folder.files("here");
+    assert_eq!(folder.read("here/web.yaml"), deployment("9", "web:2", "t2"));
+    assert_eq!(folder.read("here/c.yaml"), map("c", &[("x", "'9'"), ("y", "'8'")]));
+    let rules = folder.read("decisions.yaml");
+    assert!(rules.contains("  # once and for all\n  rules:\n  - {path: spec.replicas, take: Dest}\n"), "{rules}");
+    let rule = "  - target:\n      group: \"\"\n      kind: ConfigMap\n      name: c\n    path: data.x\n    take: Dest\n    when:\n      original: \"1\"\n      updated: \"2\"\n";
+    assert!(rules.contains(rule), "{rules}");
+    // The same merge asks for nothing, whether it was done or not.
+    for dest in [&before, &decided] {
+        restore(&folder, dest);
+        assert!(!upgrade(&folder, "v1", "v2"));
+        assert_eq!(folder.files("here"), decided);
+    }
+    // At the next upgrade upstream changes what a rule decides, what was decided by hand, and leaves the rest alone.
+    folder.write("v3/web.yaml", deployment("3", "web:2", "t2"));
+    folder.write("v3/c.yaml", map("c", &[("x", "'3'"), ("y", "'1'")]));
+    assert!(upgrade(&folder, "v2", "v3"));
+    assert_eq!(asked(&folder), ["ConfigMap c data.x"]);
+    resolve(&folder, &["theirs"]);
+    assert_eq!(folder.read("here/c.yaml"), map("c", &[("x", "'3'"), ("y", "'8'")]));
+    assert_eq!(folder.read("here/web.yaml"), deployment("9", "web:2", "t2"));
+}
+
+#[test]
+fn over_ten_upgrades_each_decision_is_asked_once() {
+    // Values of fields that upstream takes back and forth, each with its own rhythm; dest changed all of them.
+    let version = |n: usize| {
+        let fields: Vec<(String, String)> = (0..6)
+            .map(|field| (format!("f{field}"), format!("'{}'", (n / (field % 3 + 1)) % (field % 2 + 2))))
+            .collect();
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        map("c", &fields)
+    };
+    let value = |text: &str, field: &str| {
+        let line = text.lines().find(|line| line.trim().starts_with(field)).expect("a field");
+        line.split_once(": ").expect("a value").1.to_owned()
+    };
+    let folder = Folder::new();
+    (0..=10).for_each(|n| folder.write(&format!("v{n}/c.yaml"), version(n)));
+    let all: Vec<(String, &str)> = (0..6).map(|field| (format!("f{field}"), "'dest'")).collect();
+    let own: Vec<(&str, &str)> = all.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    folder.write("here/c.yaml", map("c", &own));
+    let (mut known, mut states, mut count) = (BTreeSet::new(), Vec::new(), 0);
+    for n in 0..10 {
+        let before = folder.files("here");
+        let (was, now) = (version(n), version(n + 1));
+        let is_new = |field: usize| {
+            let name = format!("f{field}");
+            let pair = (field, value(&was, &name), value(&now, &name));
+            (pair.1 != pair.2 && !known.contains(&pair)).then_some(pair)
+        };
+        let new: Vec<_> = (0..6).filter_map(is_new).collect();
+        assert_eq!(upgrade(&folder, &format!("v{n}"), &format!("v{}", n + 1)), !new.is_empty(), "{n}");
+        if !new.is_empty() {
+            let text = folder.read("here/c.yaml");
+            count += new.len();
+            let blocks = text.matches("<<<<<<< ").count();
+            // Ours, so that the next upgrade is in conflict again.
+            resolve(&folder, &vec!["ours"; blocks]);
+        }
+        known.extend(new);
+        let after = folder.files("here");
+        assert_eq!(after, before, "ours is what was there");
+        states.push(before);
+    }
+    assert_eq!(known.len(), count);
+    assert_eq!(folder.read("decisions.yaml").matches("  when:").count(), count, "each is there once");
+    for (n, before) in states.iter().enumerate() {
+        restore(&folder, before);
+        assert!(!upgrade(&folder, &format!("v{n}"), &format!("v{}", n + 1)), "{n} is asked again");
+    }
+}
+
+#[test]
+fn texts_lists_and_whole_resources_are_recorded() {
+    let script = |lines: &[&str]| lines.iter().map(|line| format!("          {line}\n")).collect::<String>();
+    let text = |args: &[&str], lines: &[&str]| {
+        let args: String = args.iter().map(|arg| format!("        - {arg}\n")).collect();
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    spec:\n      containers:\n      - name: app\n        args:\n{args}        workingDir: |\n{}",
+            script(lines)
+        )
+    };
+    let gone = |value: &str| format!("---\n{}", map("gone", &[("x", value)]));
+    let sides = [
+        ("v1", text(&["a", "b", "c"], &["one", "two", "three", "four"]) + &gone("'1'")),
+        ("v2", text(&["a", "B2", "c", "e"], &["one", "2", "three", "four"])),
+        ("here", text(&["0", "a", "b9", "c"], &["one", "9", "three", "vier"]) + &gone("'9'")),
+    ];
+    for takes in [["ours", "theirs", "ours"], ["theirs", "ours", "theirs"]] {
+        let folder = Folder::new();
+        for (side, text) in &sides {
+            folder.write(&format!("{side}/web.yaml"), text);
+        }
+        let before = folder.files("here");
+        assert!(upgrade(&folder, "v1", "v2"));
+        let told = resolve(&folder, &takes);
+        assert!(told.ends_with("recorded 3 decisions in decisions.yaml\n"), "{told}");
+        let decided = folder.files("here");
+        restore(&folder, &before);
+        assert!(!upgrade(&folder, "v1", "v2"), "{}\n{}", folder.read("here/web.yaml"), folder.read("decisions.yaml"));
+        assert_eq!(folder.read("here/web.yaml"), String::from_utf8_lossy(&decided["web.yaml"]));
+    }
+}
+
+#[test]
+fn what_no_rule_can_say_is_told() {
+    let secret =
+        |value: &str| format!("apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  x: {value}\n");
+    let folder = Folder::new();
+    for (side, n) in [("v1", "1"), ("v2", "2"), ("here", "9")] {
+        folder.write(&format!("{side}/a.yaml"), map("a", &[("x", &format!("|\n    {n}"))]));
+        folder.write(&format!("{side}/b.txt"), format!("{n}\n"));
+        folder.write(&format!("{side}/s.yaml"), secret(&format!("top{n}")));
+    }
+    assert!(upgrade(&folder, "v1", "v2"));
+    let told = resolve(&folder, &["both", "ours", "ours"]);
+    for want in [
+        "warning: here/a.yaml:7: recorded for a dest that has what stands there now",
+        "warning: here/b.txt:1: not recorded, for it decides no value of a resource",
+        "warning: here/s.yaml:6: not recorded, for the values of a Secret would stand in the file",
+        "recorded 1 decision in decisions.yaml",
+    ] {
+        assert!(told.lines().any(|line| line.starts_with(want)), "{told}");
+    }
+    assert!(!folder.read("decisions.yaml").contains("top"));
+    let rules = folder.read("decisions.yaml");
+    assert!(rules.contains("    take: Dest\n") && rules.contains("      dest: \"9\\n2\\n\"\n"), "{rules}");
+    // A dest that has it keeps it, and another one is asked.
+    for (own, is_asked) in [("|\n    9\n    2", false), ("|\n    9", true)] {
+        folder.write("here/a.yaml", map("a", &[("x", own)]));
+        upgrade(&folder, "v1", "v2");
+        assert_eq!(folder.read("here/a.yaml").contains("<<<<<<<"), is_asked);
+        folder.run(&["resolve", "--take", "ours", "here"]).passed();
+    }
+}
+
+#[test]
+fn nothing_is_written_where_the_file_cannot_hold_decisions() {
+    let folder = Folder::new();
+    for (side, n) in [("v1", "1"), ("v2", "2"), ("here", "9")] {
+        folder.write(&format!("{side}/a.yaml"), map("a", &[("x", n)]));
+    }
+    assert!(upgrade(&folder, "v1", "v2"));
+    let marked = folder.read("here/a.yaml");
+    folder.write("other.yaml", map("a", &[("mode", "three-way")]));
+    let error = folder.run(&["resolve", "--take", "ours", "--record", "other.yaml", "here"]).failed(2);
+    assert!(error.starts_with("error: other.yaml: rules must be recorded in a `Merge` of mode `ThreeWay`"), "{error}");
+    assert_eq!(folder.read("here/a.yaml"), marked);
+}
+
+#[test]
+fn the_original_comes_from_git_where_the_markers_have_none() {
+    if !has("git") {
+        return;
+    }
+    let folder = Folder::new();
+    let git = |args: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.hooksPath=/dev/null"];
+        let mut git = Command::new("git");
+        git.args(who).args(["-c", "merge.conflictStyle=merge"]).args(args);
+        git.current_dir(&folder.0).output().expect("git runs").status.success()
+    };
+    let commit = |n: &str| {
+        folder.write("here/a.yaml", map("a", &[("x", n), ("y", "0")]));
+        assert!(git(&["add", "here"]) && git(&["commit", "-q", "-m", n]));
+    };
+    assert!(git(&["init", "-q", "-b", "main"]));
+    commit("1");
+    assert!(git(&["checkout", "-q", "-b", "topic"]));
+    commit("2");
+    assert!(git(&["checkout", "-q", "main"]));
+    commit("9");
+    assert!(!git(&["merge", "-q", "topic"]));
+    let ran = folder.run(&["resolve", "--take", "theirs", "--record", "decisions.yaml"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let rules = folder.read("decisions.yaml");
+    assert!(rules.contains("    take: Updated\n    when:\n      original: 1\n      updated: 2\n"), "{rules}");
+}
