@@ -145,7 +145,7 @@ fn full() -> Vec<Value> {
                 out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "maxOutput": "64Mi", "mergeKeys": [rule], "openapi": openapi})));
             }
         }
-        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "rules": [{"target": target, "path": "spec.a", "take": "Dest"}], "conflictLevel": "Value", "renames": "Ignore"})));
+        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "rules": [{"target": target, "path": "spec.a", "take": "Dest", "when": {"original": 1, "updated": {"a": []}, "dest": "x"}}], "conflictLevel": "Value", "renames": "Ignore"})));
     }
     out
 }
