@@ -259,15 +259,15 @@ struct WrittenDecision {
 #[schemars(rename = "When", extend("minProperties" = 1))]
 struct WrittenWhen {
     /// What original has there.
-    #[schemars(with = "Option<serde_json::Value>", extend("x-kubernetes-preserve-unknown-fields" = true))]
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     original: Option<IgnoredAny>,
     /// What updated has there. Of a text or list that is merged in parts, also what stands there if updated wins.
-    #[schemars(with = "Option<serde_json::Value>", extend("x-kubernetes-preserve-unknown-fields" = true))]
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     updated: Option<IgnoredAny>,
     /// What dest has there.
-    #[schemars(with = "Option<serde_json::Value>", extend("x-kubernetes-preserve-unknown-fields" = true))]
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     dest: Option<IgnoredAny>,
 }
