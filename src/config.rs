@@ -246,22 +246,17 @@ struct WrittenDecision {
 #[schemars(rename = "When", extend("minProperties" = 1))]
 struct WrittenWhen {
     /// What original has there.
-    #[schemars(schema_with = "any_value")]
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     original: Option<IgnoredAny>,
     /// What updated has there. Of a text or list that is merged in parts, also what stands there if updated wins.
-    #[schemars(schema_with = "any_value")]
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     updated: Option<IgnoredAny>,
     /// What dest has there.
-    #[schemars(schema_with = "any_value")]
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     dest: Option<IgnoredAny>,
-}
-
-/// The schema of any value.
-fn any_value(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"nullable": true, "x-kubernetes-preserve-unknown-fields": true})
 }
 
 /// Who wins a conflict, as a rule says it.

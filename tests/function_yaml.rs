@@ -65,7 +65,8 @@ fn fits(value: &Value, schema: &Value) -> bool {
     };
     let of_all = |all: &Value| all.as_array().expect("schemas").iter().filter(|s| fits(value, s)).count();
     schema.iter().all(|(keyword, said)| match keyword.as_str() {
-        "title" | "description" | "nullable" | "x-kubernetes-int-or-string" => true,
+        "title" | "description" | "nullable" => true,
+        "x-kubernetes-int-or-string" | "x-kubernetes-preserve-unknown-fields" => true,
         "type" if value.is_null() => is_null_allowed,
         "type" => match said.as_str().expect("a name") {
             "object" => value.is_object(),
@@ -145,7 +146,7 @@ fn full() -> Vec<Value> {
                 out.push(config(json!({"mode": mode, "source": [source], "newElements": "Append", "inferMergeKeys": true, "maxOutput": "64Mi", "mergeKeys": [rule], "openapi": openapi})));
             }
         }
-        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "rules": [{"target": target, "path": "spec.a", "take": "Dest"}], "conflictLevel": "Value", "renames": "Ignore"})));
+        out.push(config(json!({"mode": "ThreeWay", "original": [input], "updated": [input], "onConflict": "Fail", "rules": [{"target": target, "path": "spec.a", "take": "Dest", "when": {"original": 1, "updated": {"a": []}, "dest": "x"}}], "conflictLevel": "Value", "renames": "Ignore"})));
     }
     out
 }

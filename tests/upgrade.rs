@@ -66,8 +66,8 @@ fn what_moves_says_so_in_all_annotations_of_the_host() {
         // To a file of its own, with its numbers.
         (["n.yaml", "n.yaml", "y.yaml"], dest(("n.yaml", "0"), ("n.yaml", "1"), ("y.yaml", "0"))),
         (["x.yaml", "n.yaml", "y.yaml"], dest(("x.yaml", "0"), ("n.yaml", "1"), ("y.yaml", "0"))),
-        // Into a file that is there, behind what is in it; and two files into a new one.
-        (["y.yaml", "y.yaml", "y.yaml"], dest(("y.yaml", "1"), ("y.yaml", "2"), ("y.yaml", "0"))),
+        // Into a file that is there, before what updated has behind them; and two files into a new one.
+        (["y.yaml", "y.yaml", "y.yaml"], dest(("y.yaml", "0"), ("y.yaml", "1"), ("y.yaml", "2"))),
         (["n.yaml", "n.yaml", "n.yaml"], dest(("n.yaml", "0"), ("n.yaml", "1"), ("n.yaml", "2"))),
         // Each to the place of the other.
         (["y.yaml", "y.yaml", "x.yaml"], dest(("y.yaml", "1"), ("y.yaml", "2"), ("x.yaml", "2"))),

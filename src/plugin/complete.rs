@@ -144,7 +144,7 @@ mod tests {
     fn what_fits_is_offered() {
         assert_eq!(of(&["t"]), ["two-way", "three-way", ":4"]);
         assert_eq!(of(&["three-way", "--on"]), ["--on-conflict", ":4"]);
-        assert_eq!(of(&["three-way", "--on-conflict", ""]), ["take-updated", "keep-dest", "fail", ":4"]);
+        assert_eq!(of(&["three-way", "--on-conflict", ""]), ["take-updated", "keep-dest", "fail", "mark", ":4"]);
         assert_eq!(of(&["three-way", "--on-conflict=k"]), ["keep-dest", ":4"]);
         assert_eq!(of(&["three-way", "-o", "d"]), ["diff", ":4"]);
         assert_eq!(of(&["three-way", "--dest", "x"]), [":0"]);

@@ -472,14 +472,8 @@ diff --git a/c.yaml b/c.yaml
         assert_eq!(result.message, "the file was deleted in dest: it stays deleted");
         let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n";
         let (changes, made, rules) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let merge = Merge {
-            changes,
-            results: vec![result],
-            made,
-            rules,
-            limit: Limit::default(),
-            conflicts: Conflicts::Settled,
-        };
+        let limit = Limit::default();
+        let merge = Merge { changes, results: vec![result], made, rules, limit, conflicts: Conflicts::Settled };
         let dest = Side::of_text("dest", "").expect("a side");
         assert_eq!(conflicts(&dest, &merge, Reader::Program).text(), want);
     }

@@ -12,11 +12,35 @@ struct Section {
     text: &'static str,
 }
 
-/// What a command's pages say of its use; empty is the plugin itself.
-fn examples(command: &str) -> &'static str {
-    match command {
-        "" => {
-            "\
+const OF_THREE_WAY: &str = "\
+Look at the upgrade of a package with local edits from upstream's v1 to its v2, then do it:
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
+
+The same where upstream's versions are tags of this repository:
+  kubectl krm-merge three-way --original <(git show v1:web.yaml) --updated <(git show v2:web.yaml) --dest web.yaml
+
+Leave what both sides changed between markers, then decide it one by one:
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place --on-conflict mark
+  kubectl krm-merge resolve my-package
+
+Merge in a workflow, show each conflict beside its line, and fail where there is one:
+  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place \\
+      -o github --conflicts-exit-code";
+
+const OF_RESOLVE: &str = "\
+Decide the conflicts that `git merge` left, one by one:
+  kubectl krm-merge resolve
+
+Take what is ours everywhere:
+  kubectl krm-merge resolve --take ours my-package
+
+Write the decisions down, and let the next merge ask only for others:
+  kubectl krm-merge resolve --record decisions.yaml my-package
+  kubectl krm-merge three-way --original v2 --updated v3 --dest my-package --in-place \\
+      --config decisions.yaml --on-conflict mark";
+
+const OF_PLUGIN: &str = "\
 Upgrade a package with local edits from upstream's v1 to its v2:
   kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
   kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
@@ -33,8 +57,12 @@ See what `kubectl apply` would change in a cluster, and what it would overwrite:
 Let git merge Kubernetes files by field, in this repository:
   kubectl krm-merge git-install
 
-Where both sides changed something, `--on-conflict` says who wins; each case is reported."
-        }
+Where both sides changed something, `--on-conflict` says who wins; each case is reported.";
+
+/// What a command's pages say of its use; empty is the plugin itself.
+fn examples(command: &str) -> &'static str {
+    match command {
+        "" => OF_PLUGIN,
         "two-way" => {
             "\
 Put an overlay over the resources of a folder, and apply the result:
@@ -44,23 +72,7 @@ Set a field in place:
   kubectl krm-merge two-way --patch '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {level: debug}}' \\
       --dest my-package --in-place"
         }
-        "three-way" => {
-            "\
-Look at the upgrade of a package with local edits from upstream's v1 to its v2, then do it:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package -o diff
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place
-
-The same where upstream's versions are tags of this repository:
-  kubectl krm-merge three-way --original <(git show v1:web.yaml) --updated <(git show v2:web.yaml) --dest web.yaml
-
-Leave what both sides changed between markers, then decide it one by one:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place --on-conflict mark
-  kubectl krm-merge resolve my-package
-
-Merge in a workflow, show each conflict beside its line, and fail where there is one:
-  kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place \\
-      -o github --conflicts-exit-code"
-        }
+        "three-way" => OF_THREE_WAY,
         "strategic" => {
             "\
 Patch every Deployment of a folder:
@@ -81,19 +93,7 @@ In this repository, and no more:
 For charts, too:
   kubectl krm-merge git-install --pattern '*.yaml' --pattern 'charts/**/*.tpl'"
         }
-        "resolve" => {
-            "\
-Decide the conflicts that `git merge` left, one by one:
-  kubectl krm-merge resolve
-
-Take what is ours everywhere:
-  kubectl krm-merge resolve --take ours my-package
-
-Write the decisions down, and let the next merge ask only for others:
-  kubectl krm-merge resolve --record decisions.yaml my-package
-  kubectl krm-merge three-way --original v2 --updated v3 --dest my-package --in-place \\
-      --config decisions.yaml --on-conflict mark"
-        }
+        "resolve" => OF_RESOLVE,
         _ => "",
     }
 }

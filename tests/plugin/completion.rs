@@ -93,7 +93,7 @@ fn bash_completes_the_plugin() {
         ("kubectl-krm_merge thr", "three-way"),
         ("kubectl-krm_merge comp", "completion"),
         ("kubectl-krm_merge three-way --on", "--on-conflict"),
-        ("kubectl-krm_merge three-way --on-conflict ", "take-updated keep-dest fail"),
+        ("kubectl-krm_merge three-way --on-conflict ", "take-updated keep-dest fail mark"),
         ("kubectl-krm_merge git-install --g", "--global"),
         ("kubectl-krm_merge completion ", "-h --help bash zsh fish kubectl"),
     ] {
@@ -133,7 +133,7 @@ fn fish_completes_the_plugin() {
         ("kubectl-krm_merge thr", "three-way"),
         ("kubectl-krm_merge comp", "completion"),
         ("kubectl-krm_merge three-way --on", "--on-conflict"),
-        ("kubectl-krm_merge three-way --on-conflict ", "fail keep-dest take-updated"),
+        ("kubectl-krm_merge three-way --on-conflict ", "fail keep-dest mark take-updated"),
         ("kubectl-krm_merge three-way --dest pa", "package/"),
     ] {
         assert_eq!(in_fish(&home, line), offered, "{line}");
@@ -155,7 +155,7 @@ fn bash_completes_the_plugin_below_kubectl() {
         ("kubectl krm-merge thr", "three-way"),
         ("kubectl krm-merge comp", "completion"),
         ("kubectl krm-merge three-way --on", "--on-conflict"),
-        ("kubectl krm-merge three-way --on-conflict ", "take-updated keep-dest fail"),
+        ("kubectl krm-merge three-way --on-conflict ", "take-updated keep-dest fail mark"),
         ("kubectl krm-merge three-way --on-conflict=k", "keep-dest"),
         // Files are bash's own.
         ("kubectl krm-merge three-way --dest pa", ""),
@@ -193,7 +193,7 @@ fn fish_completes_the_plugin_below_kubectl() {
     for (line, offered) in [
         ("kubectl krm-merge thr", "three-way"),
         ("kubectl krm-merge three-way --on", "--on-conflict"),
-        ("kubectl krm-merge three-way --on-conflict ", "fail keep-dest take-updated"),
+        ("kubectl krm-merge three-way --on-conflict ", "fail keep-dest mark take-updated"),
         ("kubectl krm-merge three-way --on-conflict=k", "--on-conflict=keep-dest"),
         ("kubectl krm-merge three-way --dest pa", "package/"),
     ] {

@@ -112,7 +112,7 @@ impl Listing {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.strip_suffix("\nend\n")?.lines();
+        let mut lines = text.strip_suffix("end\n")?.strip_suffix('\n')?.split('\n');
         let checksum = lines.next()?.strip_prefix(FORMAT)?.trim();
         let blobs = lines.map(|line| {
             let mut words = line.split(' ').map(str::to_owned);
