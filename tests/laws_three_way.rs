@@ -309,6 +309,21 @@ fn mixed(base: &Value, other: &Value, choice: &[bool], at: &mut usize) -> Value 
     }
 }
 
+/// The scalars of a value, each with the fields and merge keys that lead to it.
+fn scalars(value: &Value, place: &str, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| scalars(value, &format!("{place}.{key}"), out)),
+        Value::Array(list) => {
+            let is_keyed = list.iter().all(|element| element.get("name").is_some());
+            for element in list {
+                let name = element.get("name").filter(|_| is_keyed);
+                scalars(element, &format!("{place}[{}]", name.unwrap_or(&Value::Null)), out);
+            }
+        }
+        scalar => drop(out.insert(format!("{place}={scalar}"))),
+    }
+}
+
 proptest! {
     #![proptest_config(support::tries(400))]
 
@@ -338,6 +353,36 @@ proptest! {
         let spec = format!("mode: ThreeWay\n{}{}", side("original", &original), side("updated", &updated));
         let output = passes(&resource_list(&items(&original), &spec)).stdout;
         prop_assert_eq!(items_of(&output), items(&updated), "{}\n{}", original, updated);
+    }
+
+    #[test]
+    fn what_both_sides_did_alike_stays_to_the_byte(original in map(), updated in map(), style in prop::collection::vec(any::<u8>(), 1..40), other in prop::collection::vec(any::<u8>(), 1..40)) {
+        let original = render::Style::new(&other).document(&resource(0, &original));
+        let updated = render::Style::new(&style).document(&resource(0, &updated));
+        let spec = format!("mode: ThreeWay\n{}{}", side("original", &original), side("updated", &updated));
+        let output = passes(&resource_list(&items(&updated), &spec)).stdout;
+        prop_assert_eq!(items_of(&output), items(&updated), "{}\n{}", original, updated);
+    }
+
+    #[test]
+    fn nothing_vanishes_without_a_conflict_or_a_deletion(
+        original in map(), one in map(), two in map(), choice in prop::collection::vec(any::<bool>(), 3..20)
+    ) {
+        let (mut at, mut from) = (0, 7);
+        let updated = mixed(&original, &one, &choice, &mut at);
+        let dest = mixed(&original, &two, &choice, &mut from);
+        let triple = [Triple { original, updated, dest }];
+        let (value, conflicts) = &merge(&triple, "TakeUpdated")[0];
+        if conflicts.is_empty() {
+            let [original, updated, dest, out] = [&triple[0].original, &triple[0].updated, &triple[0].dest, value].map(|value| {
+                let mut out = BTreeSet::new();
+                scalars(value, "", &mut out);
+                out
+            });
+            let is_deleted = |scalar: &&String| original.contains(*scalar) && !(updated.contains(*scalar) && dest.contains(*scalar));
+            let lost: Vec<&String> = updated.union(&dest).filter(|scalar| !out.contains(*scalar) && !is_deleted(scalar)).collect();
+            prop_assert!(lost.is_empty(), "{:?} of {:?} in {}", lost, triple, value);
+        }
     }
 
     #[test]

@@ -176,14 +176,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let asked = (config.task.on_conflict(), config.policy(), rules, config.inference);
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
-        let mut roles: Vec<(Role, Vec<Resource<'_>>)> = Vec::new();
-        for (role, sides) in given {
-            let all = sides.iter().flat_map(|s| s.resources(Part::Role)).map(|(_, r)| r);
-            let all =
-                all.filter(|r| !left_out.has(r)).map(|r| if *role == Role::Updated { left_out.unmoved(r) } else { r });
-            roles.push((*role, all.collect()));
-        }
-        let merged = run(items, roles, config).unwrap_or_else(Merged::failed);
+        let merged = run(items, playing(given, &left_out), config).unwrap_or_else(Merged::failed);
         let found =
             [left_out.found(dest, &merged.added, &merged.results)?, left_out.found_moves(dest, given, &merged)?];
         if found == [Found::Nothing; 2] {
@@ -235,6 +228,17 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
     }
     Ok(merge)
+}
+
+/// The resources of each role that take part.
+fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Role, Vec<Resource<'g>>)> {
+    let of_role = |(role, sides): &'g (Role, Vec<Side>)| {
+        let all = sides.iter().flat_map(|side| side.resources(Part::Role)).map(|(_, resource)| resource);
+        let all = all.filter(|resource| !left_out.has(resource));
+        let all = all.map(|r| if *role == Role::Updated { left_out.unmoved(r) } else { r });
+        (*role, all.collect())
+    };
+    given.iter().map(of_role).collect()
 }
 
 /// Checks that a source which is a file of dest's folder, and so no part of dest, is for something there: it would be there twice.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
@@ -67,6 +67,10 @@ pub fn ask(cases: &[Case], signals: &Signals, edit: impl Fn(usize) -> Result<Vec
 fn next_key(session: &mut Session<'_>, signals: &Signals) -> Result<Option<Key>> {
     while !poll(PATIENCE).context("the terminal must be readable")? {
         signals.check()?;
+        // One that goes away ends the program by a signal, unless a shell keeps that for itself.
+        if !screen::is_someone_there() {
+            bail!("the terminal must stay until all conflicts are decided; nothing was written");
+        }
     }
     signals.check()?;
     Ok(match read().context("the terminal must be readable")? {

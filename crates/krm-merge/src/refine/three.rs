@@ -4,6 +4,7 @@
 //! as git finds them: `similar` has git's bounds on the search, in steps and not in time, so the work stays in proportion to the size and
 //! the outcome is the same on every machine.
 
+use std::hash::Hash;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -72,7 +73,7 @@ impl Hunk {
 }
 
 /// Which items of a side are those of original.
-pub(super) fn matches(original: &[u32], side: &[u32]) -> Matches {
+pub(super) fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     let mut found = vec![None; original.len()];
     for op in capture_diff_slices(Algorithm::Myers, original, side) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
@@ -111,6 +112,8 @@ pub(super) fn parts(in_updated: &Matches, in_dest: &Matches, updated: usize, des
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     fn numbers(text: &str) -> Vec<u32> {
@@ -172,19 +175,32 @@ mod tests {
         }
     }
 
-    /// The least time of several runs over sequences of so many items.
-    fn time(n: usize, of: fn(u32) -> u32) -> std::time::Duration {
+    thread_local! {
+        static COMPARED: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// A number that counts how often numbers are compared.
+    #[derive(Eq, Hash)]
+    #[expect(clippy::derived_hash_with_manual_eq, reason = "equal numbers are equal")]
+    struct Counted(u32);
+
+    impl PartialEq for Counted {
+        fn eq(&self, other: &Self) -> bool {
+            COMPARED.set(COMPARED.get() + 1);
+            self.0 == other.0
+        }
+    }
+
+    /// How many comparisons sequences of so many items take.
+    fn steps(n: usize, of: fn(u32) -> u32) -> u64 {
         let noise = |seed: u64| {
             let step = |x: &u64| Some(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
             std::iter::successors(Some(seed), step).map(|x| (x >> 40) as u32)
         };
-        let [a, b] = [1, 2].map(|seed| noise(seed).take(n).map(of).collect::<Vec<u32>>());
-        let run = |_| {
-            let start = std::time::Instant::now();
-            assert_eq!(matches(&a, &b).len(), n);
-            start.elapsed()
-        };
-        (0..2).map(run).min().unwrap_or_default()
+        let [a, b] = [1, 2].map(|seed| noise(seed).take(n).map(|x| Counted(of(x))).collect::<Vec<_>>());
+        COMPARED.set(0);
+        assert_eq!(matches(&a, &b).len(), n);
+        COMPARED.get()
     }
 
     #[test]
@@ -192,9 +208,9 @@ mod tests {
         // Nothing in common, two items in all, and fifty: what costs a search without a bound most.
         let all: [fn(u32) -> u32; 3] = [|x| x, |x| x % 2, |x| x % 50];
         for (i, of) in all.into_iter().enumerate() {
-            let (short, long) = (time(1_000, of), time(32_000, of));
-            // 32 times as many items: the square is 1024 times the time.
-            assert!(long < short * 400, "{i}: {short:?} {long:?}");
+            let (short, long) = (steps(1_000, of), steps(32_000, of));
+            // 32 times as many items: the square is 1024 times the steps.
+            assert!(short > 0 && long < short * 400, "{i}: {short:?} {long:?}");
         }
     }
 }
