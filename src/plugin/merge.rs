@@ -188,7 +188,9 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
     results.extend(left_out.warnings);
     results.extend(told::of_no_yaml([dest].into_iter().chain(given.iter().rev().flat_map(|(_, sides)| sides))));
-    check_sources(dest, given, &merged.added)?;
+    if !has_failed(&results) {
+        check_sources(dest, given, &merged.added)?;
+    }
     let added = match place(dest, given, &merged.added) {
         // Whatever else is wrong, the merge says it better.
         Err(_) if has_failed(&results) => Placed::new(),
@@ -244,8 +246,12 @@ fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Ro
 /// Checks that a source which is a file of dest's folder, and so no part of dest, is for something there: it would be there twice.
 ///
 /// # Errors
-/// Dest has none of its resources, or one would come to the very file.
+/// A source is dest itself; dest has none of its resources, or one would come to the very file.
 fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> Result<()> {
+    let mut sources = given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides);
+    if let Some(itself) = sources.find(|side| side.place().is_some() && side.place() == dest.place()) {
+        bail!("{}: the source must not be dest itself", itself.name);
+    }
     let Root::Folder(tree) = &dest.root else { return Ok(()) };
     for side in given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides) {
         let Some(held) = side.place().filter(|place| place.starts_with(&tree.root)).and(side.files.first()) else {

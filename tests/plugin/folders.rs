@@ -551,6 +551,10 @@ fn a_side_in_which_nothing_is_found_is_an_error() {
     // What the folder of a source holds is dest itself.
     let err = folder.run(&["two-way", "-s", "g", "-d", "g/base", "-i"]).failed(2);
     assert_eq!(err, "error: g: there must be at least one resource\n");
+    for (source, dest) in [("d", "d"), ("d/d.yaml", "d/d.yaml")] {
+        let err = folder.run(&["two-way", "-s", source, "-d", dest, "-i"]).failed(2);
+        assert_eq!(err, format!("error: {source}: the source must not be dest itself\n"));
+    }
     // A package may hold no resources at all.
     folder.write("v1/a.txt", "1");
     folder.write("v2/a.txt", "2");
@@ -668,7 +672,8 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
         assert!(err.starts_with(&format!("error: {want}")) && err.lines().count() == 1, "{want}\n{err}");
         assert!(!err.contains("spec.") || err.contains("as `spec.steps`"), "{err}");
     }
-    let idle = ["two-way", "-s", "d.yaml", "-d", "d.yaml", "-o", "results", "--merge-keys"];
+    folder.write("e.yaml", folder.read("d.yaml"));
+    let idle = ["two-way", "-s", "e.yaml", "-d", "d.yaml", "-o", "results", "--merge-keys"];
     let out = folder.run(&[&idle[..], &["apiVersion=v1,kind=A,path=x,set=true"]].concat()).passed();
     assert!(out.contains("`--merge-keys` \"apiVersion=v1,kind=A,path=x,set=true\" is not used"), "{out}");
     // A patch for a target is told by its own places.

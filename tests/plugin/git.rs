@@ -280,6 +280,25 @@ fn comments_around_the_resources_are_taken_where_values_conflict() {
 }
 
 #[test]
+fn a_null_that_git_merges_cleanly_stays_as_it_is_written() {
+    if !has("git") {
+        return;
+    }
+    let pod = |image: &str, volume: &str, last: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  containers:\n  - name: a\n    image: {image}\n  volumes:\n  - name: v\n    emptyDir:{volume}\n  dnsPolicy: Default\n  hostname: h\n{last}"
+        )
+    };
+    // Ours empties a field with a word on it, and theirs adds one.
+    assert_eq!(
+        merges(&pod("a:1", " {}", ""), &pod("a:1", " # on disk", ""), &pod("a:2", " {}", "")),
+        pod("a:2", " # on disk", "")
+    );
+    let off = "  hostUsers: null # off\n";
+    assert_eq!(merges(&pod("a:1", " {}", ""), &pod("a:2", " {}", ""), &pod("a:1", " {}", off)), pod("a:2", " {}", off));
+}
+
+#[test]
 fn what_git_merges_by_line_is_no_conflict() {
     if !has("git") {
         return;

@@ -57,7 +57,7 @@ fn an_upgrade_with_five_conflicts_asks_for_three_and_the_next_one_only_for_new_o
     }
     folder.write(
         "decisions.yaml",
-        "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: ThreeWay\n  # once and for all\n  rules:\n  - {path: spec.replicas, take: Dest}\n  - {path: 'spec.template.spec.containers[*].image', take: Updated}\n",
+        "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  # once and for all\n  rules:\n  - {path: spec.replicas, take: Dest}\n  - {path: 'spec.template.spec.containers[*].image', take: Updated}\n",
     );
     let before = folder.files("here");
     assert!(upgrade(&folder, "v1", "v2"));
@@ -68,7 +68,9 @@ fn an_upgrade_with_five_conflicts_asks_for_three_and_the_next_one_only_for_new_o
     assert_eq!(folder.read("here/web.yaml"), deployment("9", "web:2", "t2"));
     assert_eq!(folder.read("here/c.yaml"), map("c", &[("x", "'9'"), ("y", "'8'")]));
     let rules = folder.read("decisions.yaml");
-    assert!(rules.contains("  # once and for all\n  rules:\n  - {path: spec.replicas, take: Dest}\n"), "{rules}");
+    // What was decided comes first, for the first rule that fits decides.
+    assert!(rules.contains("  # once and for all\n  rules:\n  - target:\n"), "{rules}");
+    assert!(rules.contains("      updated: \"t2\"\n  - {path: spec.replicas, take: Dest}\n"), "{rules}");
     let rule = "  - target:\n      group: \"\"\n      kind: ConfigMap\n      name: c\n    path: data.x\n    take: Dest\n    when:\n      original: \"1\"\n      updated: \"2\"\n";
     assert!(rules.contains(rule), "{rules}");
     // The same merge asks for nothing, whether it was done or not.

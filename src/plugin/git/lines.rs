@@ -9,7 +9,7 @@ use krm_merge::child::Value as _;
 use krm_merge::path::Step;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::sides::Sides;
-use krm_merge::tree::{Branch, Conflict, Key, Tree, View};
+use krm_merge::tree::{Branch, Conflict, Tree, View};
 use krm_merge::yaml::{Document, NodeRef, same};
 
 use super::merge::Merge;
@@ -70,12 +70,14 @@ fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
     }
     let fields = node.fields().filter(|(key, _)| !key.is_container()).map(|(key, value)| (key.string(), value));
     let fields: HashMap<&str, NodeRef<'_>> = fields.collect();
-    let mut count = 0;
-    let means = |(key, tree): (Option<Key<'_>>, &Tree<'_>)| {
-        count += 1;
-        key.and_then(|key| fields.get(key.name())).is_some_and(|value| means(tree, *value))
-    };
-    branch.children().all(means) && count == node.fields().count()
+    let mut known: HashSet<&str> = HashSet::new();
+    let is_said = branch.children().all(|(key, tree)| {
+        let Some(name) = key.map(|key| key.name()) else { return false };
+        known.insert(name);
+        fields.get(name).is_some_and(|value| means(tree, *value))
+    });
+    // A null that the merge has carried out says that there is no field, too.
+    is_said && node.fields().all(|(key, value)| known.contains(key.string()) || value.is_null())
 }
 
 fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
@@ -103,7 +105,7 @@ fn has_conflicts(branch: &Branch<'_>) -> bool {
     })
 }
 
-/// What a value holds, in an order of its own.
+/// What a value holds, in an order of its own. A field that is null is none.
 fn unordered(view: View<'_, '_>) -> String {
     if view.is_list() {
         let mut parts: Vec<String> = view.elements().into_iter().map(unordered).collect();
@@ -113,7 +115,7 @@ fn unordered(view: View<'_, '_>) -> String {
     if !view.is_map() {
         return format!("{:?}", view.scalar());
     }
-    let fields = view.fields().into_iter();
+    let fields = view.fields().into_iter().filter(|(_, value)| !value.is_null());
     let mut parts: Vec<String> = fields.map(|(key, value)| format!("{key:?}: {}", unordered(value))).collect();
     parts.sort();
     format!("{{{}}}", parts.join(", "))

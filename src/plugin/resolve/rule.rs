@@ -12,8 +12,9 @@ use krm_merge::sides::{Side, Sides};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
 use krm_merge::yaml::{Document, NodeRef, plain_or_quoted, same};
-use krm_merge_function::config::{API_VERSION, Config, KIND, Mode};
+use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
 
+use crate::config_file::ConfigFile;
 use crate::disk::Replacement;
 use crate::walk::shown;
 
@@ -98,6 +99,10 @@ impl Book {
         let new = || Ok::<_, anyhow::Error>(fs::canonicalize(folder).with_context(|| shown(folder))?.join(file_name));
         let disk = if old.is_some() { fs::canonicalize(file).with_context(|| name.clone())? } else { new()? };
         with_rules(&name, old.clone(), &[])?;
+        if old.as_ref().is_some_and(|text| !text.trim().is_empty()) {
+            let given = Given { mode: Some(Mode::ThreeWay), ..Given::default() };
+            ConfigFile::read(name.clone(), file)?.config(given)?;
+        }
         Ok(Self { name, disk, old })
     }
 
@@ -119,7 +124,7 @@ impl Book {
     }
 }
 
-/// A functionConfig with further rules behind its own: a new one, or the one that there is. A rule for the same values of the same place
+/// A functionConfig with further rules before its own, for the first that fits decides: a new one, or the one that there is. A rule for the same values of the same place
 /// takes the place of the one that was there.
 ///
 /// # Errors
@@ -133,10 +138,10 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
     let old = old.filter(|text| !text.trim().is_empty()).unwrap_or(new);
     let document = Document::parse(old).map_err(|e| anyhow!("{name}:{e}"))?;
     let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
-    let config = Config::read(root).map_err(|e| anyhow!("{name}:{e}"))?;
-    let spec = root
-        .get("spec")
-        .filter(|_| config.mode() == Mode::ThreeWay && root.get("kind").is_some_and(|k| k.string() == KIND));
+    // A mode that is left out is that of the command which reads the file.
+    let is_three_way = root.at(&["spec", "mode"]).is_none_or(|mode| mode.string() == "ThreeWay");
+    let is_merge = root.get("kind").is_some_and(|kind| kind.string() == KIND);
+    let spec = root.get("spec").filter(|spec| is_three_way && is_merge && spec.is_map());
     let Some(spec) = spec else { bail!("{name}: rules must be recorded in a `{KIND}` of mode `ThreeWay`") };
     if rules.is_empty() {
         return Ok(document.source().to_owned());
@@ -161,16 +166,18 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
     Ok(edits.apply(source, 0..source.len()))
 }
 
-/// The rules that are there with further ones.
+/// The rules that are there, behind further ones.
 fn joined<'a>(there: NodeRef<'a>, new: NodeRef<'a>) -> Tree<'a> {
     let mut branch = Branch::of(there, By::Index);
+    let mut further = Vec::new();
     for rule in new.elements() {
         match there.elements().position(|old| is_for_the_same(old, rule)) {
             Some(at) if same_take(there, at, rule) => {}
             Some(at) => branch.entries[at].value = Some(Tree::Node(rule)),
-            None => branch.push(Entry::new(None, Tree::Node(rule))),
+            None => further.push(Entry::new(None, Tree::Node(rule))),
         }
     }
+    branch.reorder(|entries| further.into_iter().chain(entries).collect());
     branch.into_tree()
 }
 
@@ -216,11 +223,11 @@ mod tests {
     }
 
     #[test]
-    fn rules_stand_behind_those_that_are_there() {
+    fn rules_stand_before_those_that_are_there() {
         let old = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules: # mine\n  - path: data\n    take: Fail\n  mode: ThreeWay # always\n";
         let first =
             with_rules("x", Some(old.to_owned()), &[rule(Some("spec.replicas"), Take::Dest, "2")]).expect("written");
-        let want = old.replace("  mode", &format!("  {WRITTEN}  mode"));
+        let want = old.replace("  - path", &format!("  {WRITTEN}  - path"));
         assert_eq!(first, want);
         // The same decision stands there once; another one for the same values takes its place.
         let again =
@@ -231,7 +238,10 @@ mod tests {
         assert_eq!(other, first.replace("take: Dest", "take: Updated"));
         let more =
             with_rules("x", Some(first.clone()), &[rule(Some("spec.replicas"), Take::Dest, "3")]).expect("written");
-        assert_eq!(more, first.replace("  mode", &format!("  {}  mode", WRITTEN.replace("updated: 2", "updated: 3"))));
+        assert_eq!(
+            more,
+            first.replace("  - target", &format!("  {}  - target", WRITTEN.replace("updated: 2", "updated: 3")))
+        );
     }
 
     #[test]
