@@ -473,6 +473,19 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// What is done about a conflict of a file that one side broke. No rule can look into it, so it stays open if a rule leaves anything to
+    /// someone.
+    pub fn on_broken(&self) -> Verdict {
+        match self {
+            Self::Upgrade { rules, on_conflict: Verdict::By(_), .. }
+                if rules.iter().any(|rule| rule.take == OnConflict::Fail) =>
+            {
+                OnConflict::Fail.into()
+            }
+            _ => self.on_conflict(),
+        }
+    }
+
     /// What the user chose, but for who wins.
     pub fn policy(&self, new_elements: NewElements) -> Policy {
         let (conflict_level, renames) = match self {

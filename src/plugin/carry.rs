@@ -175,7 +175,10 @@ impl File<'_> {
     fn carry(self, dest: &Side, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
         let (is_changed, form) = (self.is_changed(), self.form());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
-        let verdict = combiner.on_conflict;
+        let verdict = match form {
+            Form::NoResources => combiner.on_conflict,
+            Form::NoResourcesAnyMore | Form::Mixed => combiner.on_broken,
+        };
         let like_updated = || sides[1].and_then(|held| held.disk.clone());
         let change = |old, new, like| Change { path: path.to_owned(), old, new, like };
         if has[2] == Has::Resources && taken.left.contains(path) {

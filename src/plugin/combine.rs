@@ -11,6 +11,8 @@ use krm_merge_function::decision::Verdict;
 pub struct Combiner<'b> {
     /// What is done about a conflict.
     pub on_conflict: Verdict,
+    /// The same in a file that holds resources on one side alone.
+    pub on_broken: Verdict,
     policy: Policy,
     types: Types<'static>,
     budget: &'b Budget,
@@ -19,13 +21,13 @@ pub struct Combiner<'b> {
 impl<'b> Combiner<'b> {
     /// For files in which lists merge as these rules say.
     pub fn new(
-        on_conflict: Verdict,
+        [on_conflict, on_broken]: [Verdict; 2],
         policy: Policy,
         rules: Vec<ListRule>,
         inference: Inference,
         budget: &'b Budget,
     ) -> Self {
-        Self { on_conflict, policy, types: Types::new(rules, inference), budget }
+        Self { on_conflict, on_broken, policy, types: Types::new(rules, inference), budget }
     }
 
     /// The versions of a file as original, updated and dest have it in one: as the document that its name says it is, or line by line where

@@ -173,7 +173,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         config.limit = config.limit.with_input(input);
         let limit = config.limit;
         let rules: Vec<ListRule> = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
-        let asked = (config.task.on_conflict(), config.policy(), rules, config.inference);
+        let verdicts = [config.task.on_conflict(), config.task.on_broken()];
+        let asked = (verdicts, config.policy(), rules, config.inference);
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
         let merged = run(items, playing(given, &left_out), config).unwrap_or_else(Merged::failed);
@@ -206,8 +207,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let moved = Moved::of(dest, given, &of_file, &budget)?;
     let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
     let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
-    let (on_conflict, policy, rules, inference) = asked;
-    let combiner = Combiner::new(on_conflict, policy, Vec::clone(&rules), inference, &budget);
+    let (verdicts, policy, rules, inference) = asked;
+    let combiner = Combiner::new(verdicts, policy, Vec::clone(&rules), inference, &budget);
     let mut carried = carry(dest, given, &combiner, &Taken { placed, left })?;
     if has_failed(&results) || has_failed(&carried.results) {
         carried.changes.clear();

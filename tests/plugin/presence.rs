@@ -242,6 +242,27 @@ fn a_conflict_of_a_file_is_settled_by_the_policy_whatever_upstream_made_of_it() 
 }
 
 #[test]
+fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
+    let folder = package([No, No, No]);
+    let twice = map("a", &[("x", "'3'"), ("x", "'3'")]);
+    for (path, text) in [("v1", map("a", &[("x", "'1'")])), ("v2", map("a", &[("x", "'2'")])), ("here", twice.clone())]
+    {
+        folder.write(&format!("{path}/a.yaml"), text);
+    }
+    let with = |take: &str| {
+        folder.write(
+            "rules.yaml",
+            format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {{target: {{kind: ConfigMap}}, take: {take}}}\n"),
+        );
+        folder.run(&[&UPGRADE[..], &["--config", "rules.yaml"]].concat())
+    };
+    let err = with("Fail").failed(1);
+    assert!(err.contains("error: a.yaml: the file") && err.contains("someone must decide"), "{err}");
+    assert_eq!(folder.read("here/a.yaml"), twice);
+    assert!(with("Dest").stderr.contains("updated's was taken"));
+}
+
+#[test]
 fn counts_tell_what_is_done_and_no_more() {
     let files = [
         ("v1/a.yaml", map("a", &[("x", "'1'")])),
