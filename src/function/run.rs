@@ -47,10 +47,15 @@ pub struct Merged<'a> {
 }
 
 impl Merged<'_> {
+    /// Where an item stands, by its number.
+    pub fn spot(&self, item: usize) -> Spot {
+        self.spots.get(&item).copied().unwrap_or_else(|| Spot::of_item(item))
+    }
+
     /// Where what is left stands: the items, and behind them what is new.
     pub fn order(&self) -> Vec<Spot> {
         let left = self.items.iter().enumerate().filter(|(_, becomes)| **becomes != Item::Goes);
-        let left = left.map(|(i, _)| self.spots.get(&i).copied().unwrap_or_else(|| Spot::of_item(i)));
+        let left = left.map(|(i, _)| self.spot(i));
         left.chain(self.added.iter().map(|added| added.spot)).collect()
     }
 }
@@ -150,12 +155,11 @@ impl Numbering {
         let numbered = count.into_keys().map(str::to_owned).chain(mixed.iter().cloned());
         let mut next: HashMap<String, u64> = numbered.map(|path| (path, 0)).collect();
         let dest = if next.is_empty() { &[] } else { dest };
-        let there = dest.iter().filter_map(|item| Some((item.path?, item.index)));
-        let alone = moved.iter().filter(|(_, to)| !mixed.contains(*to)).map(|(item, to)| (*to, item.index));
-        for (path, index) in there.chain(alone) {
+        let there = dest.iter().filter_map(|item| Some((item.path?, item)));
+        let alone = moved.iter().filter(|(_, to)| !mixed.contains(*to)).map(|(item, to)| (*to, *item));
+        for (path, item) in there.chain(alone) {
             if let Some(next) = next.get_mut(path) {
-                let number = index.and_then(|i| i.parse::<u64>().ok()).unwrap_or_default();
-                *next = (*next).max(number + 1);
+                *next = (*next).max(number_of(item).saturating_add(1));
             }
         }
         Self { next, mixed }

@@ -181,7 +181,7 @@ fn brought_back<'r, 'a>(
     }
 }
 
-/// What becomes of a document of dest that is as original has it.
+/// The fate of a document of dest that takes the text of original.
 fn replaced<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
     if !dest.node.is_root() || !original.node.is_root() {
         return Fate::Unchanged;

@@ -152,7 +152,7 @@ struct Drawn<'m> {
 }
 
 impl Drawn<'_> {
-    /// What becomes of a file.
+    /// The change of a file; `None` where it stays.
     fn file(&self, path: &str) -> Result<Option<Change>> {
         let old = self.dest.at(path).map(Held::bytes).transpose()?;
         let bytes = Sides::of(|side| self.drafts[side].bytes(path, old.as_deref()));

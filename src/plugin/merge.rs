@@ -43,7 +43,7 @@ pub struct Merge {
     pub conflicts: Conflicts,
 }
 
-/// What becomes of the conflicts of a merge.
+/// How a merge treats its conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflicts {
     /// Someone wins each, or nothing is merged.
@@ -116,8 +116,8 @@ pub struct Merged {
     pub moved: BTreeMap<usize, String>,
     /// What updated calls an item, by its number, where that is not what dest calls it.
     pub followed: BTreeMap<usize, [String; 4]>,
-    /// Where an item stands, by its number, if not at its own place.
-    pub spots: BTreeMap<usize, Spot>,
+    /// Where each item stands, by its number.
+    pub spots: Vec<Spot>,
     /// What is to be told.
     pub results: Vec<Outcome>,
 }
@@ -130,7 +130,7 @@ impl Merged {
             added: Vec::new(),
             moved: BTreeMap::new(),
             followed: BTreeMap::new(),
-            spots: BTreeMap::new(),
+            spots: Vec::new(),
             results: vec![*error],
         }
     }
@@ -151,7 +151,8 @@ fn run<'a>(
         Ok(Added { path, origin, text, spot: new.spot })
     });
     let added = added.collect::<Result<_, Box<Outcome>>>()?;
-    let function::Merged { items, moved, followed, spots, .. } = merged;
+    let spots = (0..merged.items.len()).map(|item| merged.spot(item)).collect();
+    let function::Merged { items, moved, followed, .. } = merged;
     Ok(Merged { items, added, moved, followed, spots, results })
 }
 
@@ -198,10 +199,10 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         placed => placed?,
     };
     let mut of_file: BTreeMap<usize, Vec<Fate<'_>>> = BTreeMap::new();
-    for (i, ((item, owner), node)) in merged.items.iter().zip(owners).zip(nodes).enumerate() {
+    let items = merged.items.iter().zip(&merged.spots);
+    for (i, (((item, spot), owner), node)) in items.zip(owners).zip(nodes).enumerate() {
         let to = merged.moved.get(&i).map(String::as_str).filter(|_| dest.is_folder());
-        let spot = merged.spots.get(&i).copied().unwrap_or_else(|| Spot::of_item(i));
-        of_file.entry(owner).or_default().push(Fate { node, item, to, spot });
+        of_file.entry(owner).or_default().push(Fate { node, item, to, spot: *spot });
     }
     let budget = Budget::new(limit);
     let moved = Moved::of(dest, given, &of_file, &budget)?;

@@ -119,7 +119,7 @@ fn told(held: &Held, fault: Fault) -> String {
 
 /// What is recorded of the answers of a run.
 struct Recorded {
-    /// What becomes of the file of decisions.
+    /// The change of the file of decisions.
     replacement: Option<Replacement>,
     /// How many they are.
     line: String,

@@ -25,7 +25,7 @@ pub struct Setting {
     config: Said,
     /// The sides that are files, by their roles.
     pub given: Vec<(Role, Vec<Side>)>,
-    /// What becomes of conflicts that nothing decides.
+    /// How conflicts are treated that nothing decides.
     pub conflicts: Conflicts,
     mode: Mode,
 }

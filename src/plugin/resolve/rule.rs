@@ -106,7 +106,7 @@ impl Book {
         Ok(Self { name, disk, old })
     }
 
-    /// What becomes of it with further rules; `None` where nothing does.
+    /// The file with further rules; `None` where they change nothing.
     ///
     /// # Errors
     /// As [`with_rules`].

@@ -20,11 +20,17 @@ fn last_break(mut bytes: &[u8]) -> Option<usize> {
 
 /// The offset of the line break that ends the line that holds `offset`, or the end of the text.
 pub fn line_end(text: &str, offset: usize) -> usize {
-    let mut offset = offset.min(text.len());
-    while text.as_bytes()[offset..].first_chunk().is_some_and(|word| !has_line_break(word)) {
-        offset += 8;
+    let offset = offset.min(text.len());
+    first_break(&text.as_bytes()[offset..]).map_or(text.len(), |at| offset + at)
+}
+
+/// The offset of the first byte that breaks a line.
+fn first_break(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while bytes[at..].first_chunk().is_some_and(|word| !has_line_break(word)) {
+        at += 8;
     }
-    text.as_bytes()[offset..].iter().position(|&b| b == b'\n' || b == b'\r').map_or(text.len(), |i| offset + i)
+    bytes[at..].iter().position(|&b| b == b'\n' || b == b'\r').map(|found| at + found)
 }
 
 /// Whether a line has nothing but white space.
@@ -102,7 +108,7 @@ pub(super) fn line_start_by<'l>(text: &str, offset: usize, lines: impl FnOnce() 
 pub(super) fn next_line_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -> &'l LineStarts) -> usize {
     let offset = offset.min(text.len());
     let near = &text.as_bytes()[offset..text.len().min(offset + NEAR)];
-    match near.iter().position(|&b| b == b'\n' || b == b'\r') {
+    match first_break(near) {
         Some(at) => next_line(text, offset + at),
         None if offset + near.len() == text.len() => text.len(),
         None => lines().next_line(offset),

@@ -1,6 +1,6 @@
 //! [`Document`] and [`NodeRef`]: an arena of byte spans in the order of the text, and the view on one of its nodes.
 //!
-//! A node is 16 bytes; its children are the nodes behind it, and its link skips its whole subtree. Text is decoded once,
+//! A node is 16 bytes; its children are the nodes after it, and its link skips its whole subtree. Text is decoded once,
 //! by the parser, and only where it differs from the source. Anchors, tags and aliases are rare, so they lie in
 //! tables beside the arena and cost nothing where there are none.
 
@@ -99,7 +99,7 @@ pub struct Document<'s> {
 }
 
 /// The line break that ends the first line.
-fn line_break(text: &str) -> &'static str {
+pub(super) fn line_break(text: &str) -> &'static str {
     match text.as_bytes().get(line_end(text, 0)..) {
         Some([b'\r', b'\n', ..]) => "\r\n",
         Some([b'\r', ..]) => "\r",

@@ -21,7 +21,7 @@ struct Content {
 }
 
 impl Reader<'_> {
-    /// Reads the block scalar whose `|` or `>` stands at an offset. Returns the line behind it.
+    /// Reads the block scalar whose `|` or `>` stands at an offset. Returns the line after it.
     pub(super) fn block_scalar(&mut self, at: usize) -> Option<usize> {
         let parent = self.indent()?;
         let style = if self.text.at(at) == b'|' { Style::Literal } else { Style::Folded };
@@ -72,7 +72,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Reads the content, whose text goes into the buffer. Returns where it ends, and the line behind it.
+    /// Reads the content, whose text goes into the buffer. Returns where it ends, and the line after it.
     fn lines(&mut self, content: &Content, style: Style, chomping: Chomping) -> (usize, usize) {
         let text = self.text;
         let buffer = &mut self.doc.buffer;

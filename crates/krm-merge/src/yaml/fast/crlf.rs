@@ -3,7 +3,7 @@
 //! YAML takes both for one line break, and no text of a node holds a CR. So the arena is the same but for the offsets, each of which lies
 //! further back by as many bytes as there are CRs before it.
 
-use super::super::node::Document;
+use super::super::node::{Document, line_break};
 use super::scan::Text;
 use super::{parse_odd_lines, read};
 
@@ -14,10 +14,10 @@ pub(super) fn parse(text: &str) -> Option<Document<'static>> {
         return None;
     }
     let mut doc = match Text::of(&with_lf) {
-        Some(usual) => read(usual, Document::empty(text))?,
+        Some(usual) => read(usual, Document::empty(&with_lf))?,
         None => parse_odd_lines(&with_lf)?,
     };
-    doc.line_break = Document::empty(text).line_break;
+    doc.line_break = line_break(text);
     // Where the line breaks that had a CR lie without any.
     let breaks: Vec<u32> = text.match_indices('\r').enumerate().map(|(before, (at, _))| (at - before) as u32).collect();
     let behind = |offset: &mut u32| *offset += breaks.partition_point(|at| at < offset) as u32;

@@ -37,7 +37,7 @@ impl Budget {
 }
 
 impl Reader<'_> {
-    /// Reads the item in which this line lies. Returns the line behind it.
+    /// Reads the item in which this line lies. Returns the line after it.
     #[cold]
     pub(super) fn item_by_library(&mut self, line: usize) -> Option<usize> {
         for depth in (1..=self.open.len()).rev() {

@@ -137,7 +137,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the value behind the colon of a key that stands in a column.
+    /// Reads the value after the colon of a key that stands in a column.
     #[inline(always)]
     fn value(&mut self, colon: usize, column: usize) -> Option<usize> {
         let text = self.text;

@@ -17,7 +17,7 @@ pub(super) fn begins_plain(first: u8, second: u8) -> bool {
 
 /// What ends the first line of a plain scalar.
 pub(super) enum Stop {
-    /// A `:` at this offset with a blank or a line break behind it: the scalar is a key.
+    /// A `:` at this offset with a blank or a line break after it: the scalar is a key.
     Colon(usize),
     /// A line break, or a comment behind a blank, at this offset.
     Line(usize),
@@ -66,7 +66,7 @@ impl Reader<'_> {
         if self.text.at(stop) == b'\n' { stop + 1 } else { self.comment(stop) }
     }
 
-    /// Reads further lines of the plain scalar that is the last node. Returns the line behind it.
+    /// Reads further lines of the plain scalar that is the last node. Returns the line after it.
     #[cold]
     pub(super) fn further_lines(&mut self, mut line: usize) -> Option<usize> {
         let text = self.text;
