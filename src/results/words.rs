@@ -131,7 +131,7 @@ fn of_conflict(
         Taking::Order(moved) => {
             let moved: Vec<String> = moved.iter().map(FieldPath::shown).collect();
             let Sides { updated, dest, .. } = names;
-            format!("the order of `{path}` was changed in {dest} and otherwise in {updated} ({})", listed(&moved))
+            format!("{dest} and {updated} put elements of `{path}` in different orders ({})", listed(&moved))
         }
         Taking::Value | Taking::Delta | Taking::Deletion | Taking::CutDown | Taking::Overlap => {
             let (in_dest, in_updated) = (did(&dest, names.dest), did(&updated, names.updated));

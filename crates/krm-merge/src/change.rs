@@ -261,6 +261,11 @@ impl<'a> Inside<'a> {
         self.by != By::Field && self.has_new_order()
     }
 
+    /// Whether the other side has children that original lacks.
+    pub fn adds(&self) -> bool {
+        self.children.iter().any(|child| matches!(child.change.expects, Expects::Exactly(None)))
+    }
+
     /// Whether the other side put children into another order.
     pub fn has_new_order(&self) -> bool {
         let Order::From(Some(original)) = &self.order else { return false };

@@ -2,6 +2,7 @@
 //!
 //! Conflicts stay open: who wins them is for whoever writes the result. Source: semantics.md, section 1.
 
+mod lines;
 mod moves;
 mod order;
 mod renames;

@@ -68,10 +68,10 @@ pub struct Contested<'a> {
     /// Where the list is.
     pub path: FieldPath<'a>,
     /// The list that both came from.
-    pub original: NodeRef<'a>,
+    pub original: Option<NodeRef<'a>>,
     /// The list that the other side holds.
     pub updated: NodeRef<'a>,
-    /// The elements that a side moved, in the order that both came from.
+    /// The elements that a side moved, and those that both added, each at another place; in the order that both came from.
     pub moved: Vec<FieldPath<'a>>,
     /// The order if updated wins.
     pub taken: Vec<ChildId<'a>>,
@@ -592,7 +592,7 @@ impl<'a> Branch<'a> {
     ) -> Option<Tree<'a>> {
         let conflict = Conflict {
             path: contested.path.clone(),
-            original: Some(contested.original),
+            original: contested.original,
             updated: Some(contested.updated),
             dest: Some(self.clone().into_tree()),
             taken: Some(self.clone().ordered(&contested.taken).into_tree()),

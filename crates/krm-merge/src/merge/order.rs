@@ -38,14 +38,15 @@ pub(super) fn arrange<'a>(
             named.extend((0..branch.entries.len()).filter(|at| !first.contains(at)));
             named
         }
-        Order::From(original) if has_new || inside.has_new_order() => {
+        Order::From(original) if has_new || inside.has_new_order() || (!is_map && inside.adds()) => {
             let sides = Sides::of(branch, known, inside, *original, if is_map { NewElements::Append } else { place });
-            let [dest, taken, was] = sides.merged();
-            if let (Some(original), false) = (*original, is_map || taken == dest) {
+            // The order of fields is no one's wish.
+            let [dest, taken, was] = if is_map { sides.merged() } else { sides.contested() };
+            if !is_map && taken != dest {
                 let moved = sides.moved(&dest, &taken, &was);
                 let ids = |order: &[usize]| order.iter().filter_map(|at| branch.id_of(*at)).collect::<Vec<_>>();
                 let moved = ids(&moved).iter().map(|id| FieldPath::from(id.step(&inside.by))).collect();
-                let (path, updated) = (path.clone(), inside.like);
+                let (path, original, updated) = (path.clone(), *original, inside.like);
                 let (taken, was) = (ids(&sides.whole(taken)), ids(&sides.whole(was)));
                 branch.contested = Some(Box::new(Contested { path, original, updated, moved, taken, was }));
             }
@@ -162,12 +163,8 @@ impl Sides {
     /// side alone changed, as that side has it.
     fn merged(&self) -> [Vec<usize>; 3] {
         let of_all: HashSet<usize> = self.original.iter().copied().collect();
-        let has = |all: &HashSet<usize>, order: &[usize]| -> Vec<usize> {
-            order.iter().copied().filter(|at| all.contains(at)).collect()
-        };
-        let (updated, dest) = (has(&of_all, &self.updated), has(&of_all, &self.common));
-        let in_both: HashSet<usize> = self.common.iter().copied().collect();
-        let upstream = has(&in_both, &self.updated);
+        let (updated, dest) = (only(&self.updated, &of_all), only(&self.common, &of_all));
+        let upstream = self.upstream();
         let all = |order: &[usize]| [order.to_vec(), order.to_vec(), order.to_vec()];
         if updated == self.original || updated == dest {
             return all(&self.common);
@@ -175,7 +172,7 @@ impl Sides {
         if dest == self.original {
             return all(&upstream);
         }
-        if of_all.len() < in_both.len() {
+        if of_all.len() < self.common.len() {
             // Where both added a child as well, no stretch is known to stand apart from it.
             let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
             return [self.common.clone(), upstream, was];
@@ -194,6 +191,50 @@ impl Sides {
         out
     }
 
+    /// The same, and where both sides added something, each at another place, as each side has it.
+    fn contested(&self) -> [Vec<usize>; 3] {
+        let merged = self.merged();
+        if merged[0] != merged[1] || self.disputed().is_empty() {
+            return merged;
+        }
+        let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
+        [self.common.clone(), self.upstream(), was]
+    }
+
+    /// What both sides have, as updated has it.
+    fn upstream(&self) -> Vec<usize> {
+        only(&self.updated, &self.common.iter().copied().collect())
+    }
+
+    /// What both sides added, each at another place: between other elements that all three have and nobody moved, or in another order.
+    fn disputed(&self) -> Vec<usize> {
+        let upstream = self.upstream();
+        let known: HashSet<usize> = self.original.iter().copied().collect();
+        if known.len() == self.common.len() || upstream == self.common {
+            return Vec::new();
+        }
+        let orders = [&self.common, &upstream];
+        let moved: HashSet<usize> =
+            orders.iter().flat_map(|order| turned(&self.original, &only(order, &known))).collect();
+        let gaps = orders.map(|order| {
+            let mut gap = 0;
+            let mut of_added = HashMap::new();
+            for at in order {
+                if known.contains(at) {
+                    gap += usize::from(!moved.contains(at));
+                } else {
+                    of_added.insert(*at, gap);
+                }
+            }
+            of_added
+        });
+        let added =
+            orders.map(|order| -> Vec<usize> { order.iter().copied().filter(|at| !known.contains(at)).collect() });
+        let crossed: HashSet<usize> = turned(&added[0], &added[1]).into_iter().collect();
+        let [dest, _] = added;
+        dest.into_iter().filter(|at| crossed.contains(at) || gaps[0].get(at) != gaps[1].get(at)).collect()
+    }
+
     /// All entries, around those that both sides have.
     fn whole(&self, common: Vec<usize>) -> Vec<usize> {
         let dest: Vec<usize> = (0..self.known).collect();
@@ -201,14 +242,44 @@ impl Sides {
         beside(order, &self.updated, |at| self.own.contains(&at), self.end)
     }
 
-    /// What one of the sides moved, where they do not agree.
+    /// What one of the sides moved, where they do not agree, and what both put at another place.
     fn moved(&self, dest: &[usize], taken: &[usize], was: &[usize]) -> Vec<usize> {
         let of_all: HashSet<usize> = self.original.iter().copied().collect();
-        let [was, dest, taken] = [was, dest, taken]
-            .map(|order| order.iter().copied().filter(|at| of_all.contains(at)).collect::<Vec<usize>>());
-        let moved: HashSet<usize> = [dest, taken].iter().flat_map(|order| out_of_line(&was, order)).collect();
-        was.into_iter().filter(|at| moved.contains(at)).collect()
+        let known = only(was, &of_all);
+        let mut moved: HashSet<usize> =
+            [dest, taken].iter().flat_map(|order| out_of_line(&known, &only(order, &of_all))).collect();
+        moved.extend(self.disputed());
+        was.iter().copied().filter(|at| moved.contains(at)).collect()
     }
+}
+
+/// What stands on another side of something else in one order than in another one of the same.
+fn turned(was: &[usize], is: &[usize]) -> Vec<usize> {
+    let rank: HashMap<usize, usize> = was.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
+    let ranks: Vec<usize> = is.iter().filter_map(|at| rank.get(at).copied()).collect();
+    let mut lowest_after: Vec<usize> = ranks
+        .iter()
+        .rev()
+        .scan(usize::MAX, |low, rank| {
+            *low = (*low).min(*rank);
+            Some(*low)
+        })
+        .collect();
+    lowest_after.reverse();
+    let mut highest_before = 0;
+    let mut out = Vec::new();
+    for (rank, low) in ranks.iter().zip(lowest_after) {
+        highest_before = highest_before.max(*rank);
+        if low < *rank || highest_before > *rank {
+            out.push(was[*rank]);
+        }
+    }
+    out
+}
+
+/// What an order has of some.
+fn only(order: &[usize], of: &HashSet<usize>) -> Vec<usize> {
+    order.iter().copied().filter(|at| of.contains(at)).collect()
 }
 
 /// Where the stretches of an order end of which each holds the same children in all orders.

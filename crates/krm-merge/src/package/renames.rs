@@ -6,13 +6,12 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
+use super::lines::Lines;
 use super::triples::{Resources, Triple};
-use crate::host::is_transport;
-use crate::leaves::{HALF, hash, pairs};
+use crate::leaves::{HALF, pairs};
 use crate::policy::Renames;
 use crate::resource::{Identity, Resource};
 use crate::sides::{Side, Sides};
-use crate::yaml::{Kind, NodeRef};
 
 /// Joins the resources that are one, of those that have no partner by their identity.
 pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
@@ -74,14 +73,16 @@ fn place<'a>(triple: &Triple, sides: Resources<'_, 'a>) -> Option<&'a str> {
     places.all(|place| place == first).then_some(first)?
 }
 
-/// Those of one kind, namespace and name, if no side has several of it; otherwise those of them at one path.
+/// Those of one kind, namespace and name, if no side has several of it and no version is there twice, which its paths told apart; otherwise
+/// those of them at one path.
 fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
     let identities: Vec<_> = triples.iter().map(|triple| identity(triple, sides)).collect();
     let called = |number: usize| identities[number].map(|i| (i.kind, i.namespace, i.name));
     let mut all = Vec::new();
     for alike in grouped(0..triples.len(), called) {
-        let several =
-            Side::ALL.iter().any(|side| alike.iter().filter(|number| triples[**number][*side].is_some()).count() > 1);
+        let versions: HashSet<_> = alike.iter().map(|number| identities[*number].map(|i| i.api_version)).collect();
+        let several = versions.len() < alike.len()
+            || Side::ALL.iter().any(|side| alike.iter().filter(|n| triples[**n][*side].is_some()).count() > 1);
         match several {
             false => all.push(alike),
             true => all.extend(grouped(alike, |number| place(&triples[number], sides))),
@@ -256,7 +257,7 @@ impl<'a> Candidate<'_, 'a> {
         if self.keeps(other) != with.keeps(other) || !differs {
             return None;
         }
-        let cost = self.lines.counts.len().min(with.lines.counts.len());
+        let cost = self.lines.different().min(with.lines.different());
         let lines = if cost < *left { self.lines.same_of_thousand(&with.lines) } else { 0 };
         *left = left.saturating_sub(cost);
         let is_in_place = self.spot.fits(&with.spot);
@@ -267,61 +268,6 @@ impl<'a> Candidate<'_, 'a> {
         let has_name = own.name == others.name;
         let likeness = Likeness { lines, is_in_place, has_name, has_namespace: own.namespace == others.namespace };
         is_one.then_some(likeness)
-    }
-}
-
-/// The lines of a resource, as git compares them: each value with its key, wherever it stands, for a field above it may have another name.
-/// What the host adds does not count, and what says who the resource is neither, for that may differ.
-#[derive(Debug, Default)]
-struct Lines {
-    counts: HashMap<u64, usize>,
-    total: usize,
-}
-
-impl Lines {
-    fn of(resource: &Resource<'_>) -> Self {
-        let mut lines = Self::default();
-        for (key, value) in resource.node.entries() {
-            match key.string() {
-                "apiVersion" | "kind" => {}
-                "metadata" => lines.add_metadata(value),
-                name => lines.add(name, value),
-            }
-        }
-        lines
-    }
-
-    fn add_metadata(&mut self, metadata: NodeRef<'_>) {
-        for (key, value) in metadata.entries() {
-            match key.string() {
-                "name" | "namespace" => {}
-                "annotations" => {
-                    let own = value.entries().filter(|(key, _)| !is_transport(key.string()));
-                    own.for_each(|(key, value)| self.add(key.string(), value));
-                }
-                name => self.add(name, value),
-            }
-        }
-    }
-
-    fn add(&mut self, key: &str, node: NodeRef<'_>) {
-        match node.kind() {
-            Kind::Map => node.entries().for_each(|(key, value)| self.add(key.string(), value)),
-            Kind::List => node.elements().for_each(|element| self.add("", element)),
-            Kind::Scalar => node.string().lines().for_each(|line| self.push(hash((key, line.trim())))),
-            Kind::Alias => self.push(hash((key, node.text()))),
-        }
-    }
-
-    fn push(&mut self, line: u64) {
-        *self.counts.entry(line).or_default() += 1;
-        self.total += 1;
-    }
-
-    fn same_of_thousand(&self, other: &Self) -> u32 {
-        let (few, many) = if self.counts.len() < other.counts.len() { (self, other) } else { (other, self) };
-        let same = few.counts.iter().map(|(line, count)| many.counts.get(line).map_or(0, |other| *count.min(other)));
-        same.sum::<usize>().saturating_mul(1000).checked_div(self.total.max(other.total)).unwrap_or_default() as u32
     }
 }
 
@@ -516,31 +462,5 @@ mod tests {
         assert_eq!(paired(sides, Renames::Ignore), ["- v1:b -", "v1:a - v1:a"]);
         let sides: Written<'_> = [&["v1:a xy"], &["v1:a xy f B"], &["v1:a xy"]];
         assert_eq!(paired(sides, Renames::Ignore), ["- v1:a -", "v1:a - v1:a"]);
-    }
-
-    #[test]
-    fn a_line_is_the_same_wherever_it_stands() {
-        let documents =
-            ["{labels: {a: 1}, specs: [{path: x, kind: y}]}", "{labels: {a: 2}, fields: [{path: x, kind: y}]}"]
-                .map(|text| Document::parse(text.to_owned()).expect("valid"));
-        let [old, new] = documents
-            .each_ref()
-            .map(|d| Lines::of(&Resource::read(d.roots().next().expect("a root"), Origin::Item(0))));
-        assert_eq!(old.same_of_thousand(&new), 666);
-    }
-
-    #[test]
-    fn what_the_host_adds_and_who_a_resource_is_are_no_text_of_it() {
-        let lines = |text: &str| {
-            let document = Document::parse(text.to_owned()).expect("valid");
-            Lines::of(&Resource::read(document.roots().next().expect("a root"), Origin::Item(0))).total
-        };
-        for (text, want) in [
-            ("{apiVersion: v1, kind: A, metadata: {name: a, namespace: b}}", 0),
-            ("{kind: A, metadata: {annotations: {internal.config.kubernetes.io/path: f, mine: x}, labels: {a: b}}}", 2),
-            ("data:\n  script: |\n    one\n    two\n  list: [a, {b: c}]\n", 4),
-        ] {
-            assert_eq!(lines(text), want, "{text}");
-        }
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::lines::Lines;
 use crate::resource::{Identity, Located, Resource};
 use crate::sides::{Side, Sides};
 
@@ -122,7 +123,7 @@ fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> 
         }
         known.extend((0..count).map(|n| Known { place, triple: Sides::of(|side| here[side].get(n).copied()) }));
     }
-    join_moved(&mut known, group);
+    join_moved(&mut known, group, sides);
     // What lies nowhere could be any that lies somewhere.
     let nowhere = known.iter().filter(|k| k.place.is_none());
     if nowhere.into_iter().any(|n| known.iter().any(|k| k.is_apart_from(n))) {
@@ -151,10 +152,15 @@ fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>
     by_place
 }
 
-/// Joins what lies at different paths where two sides have one resource of the identity each, for then one of them moved it.
-fn join_moved(known: &mut Vec<Known<'_>>, group: &Group) {
+/// Joins what lies at different paths where two sides have one resource of the identity each, for then one of them moved it. Where the
+/// third side has none, one of the two may as well have deleted it and have another one of its own, an overlay. So they must be alike, too.
+fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_>) {
     let len = |side: Side| group[side].len();
-    if len(Side::Original) == 1 && len(Side::Updated) == 1 {
+    let are_one = |other: Side, third: Side| {
+        let lines = |side: Side| group[side].iter().map(|i| Lines::of(&sides[side][*i])).next();
+        len(third) > 0 || lines(Side::Original).zip(lines(other)).is_some_and(|(a, b)| a.is_like(&b))
+    };
+    if len(Side::Original) == 1 && len(Side::Updated) == 1 && are_one(Side::Updated, Side::Dest) {
         join(
             known,
             |k| k.has(Side::Original) && !k.has(Side::Updated),
@@ -163,7 +169,7 @@ fn join_moved(known: &mut Vec<Known<'_>>, group: &Group) {
     }
     // What updated brought and dest has by now is not the one that original has.
     let arrived = known.iter().filter(|k| k.has(Side::Updated) && k.has(Side::Dest) && !k.has(Side::Original)).count();
-    if len(Side::Original) == 1 && len(Side::Dest) == arrived + 1 {
+    if len(Side::Original) == 1 && len(Side::Dest) == arrived + 1 && are_one(Side::Dest, Side::Updated) {
         join(
             known,
             |k| k.has(Side::Original) && !k.has(Side::Dest),

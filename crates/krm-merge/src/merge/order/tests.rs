@@ -69,7 +69,10 @@ fn three_way(kind: Kind, sides: [&str; 3], pick: Pick, new: NewElements) -> (Str
         }
         pick
     });
-    (kind.letters(&written(dest, &tree.expect("a resource"))), moved)
+    // What both added is named as dest has it, so swapped sides name it in another order.
+    let mut moved: Vec<char> = moved.chars().collect();
+    moved.sort_unstable();
+    (kind.letters(&written(dest, &tree.expect("a resource"))), moved.into_iter().collect())
 }
 
 fn both_ways(kind: Kind, case: &str) {
@@ -119,7 +122,7 @@ fn an_order_that_one_side_changed_is_its_own() {
         "abcd bacd abdc > badc",
         "abc cba adbc > cbad",
         "ab bna anb > bna",
-        "ab anb abn > abn",
+        "ab bna anb > bna",
         "abcd dcba ab > ba",
     ] {
         both_ways(Kind::Keyed, case);
@@ -147,6 +150,24 @@ fn an_order_that_both_changed_otherwise_is_one_conflict_of_the_list() {
         // A map has no order that could be in conflict.
         let fields = three_way(Kind::Fields, sides, Pick::Updated, NewElements::Append);
         assert_eq!((fields.0.as_str(), fields.1.as_str()), (kept, ""), "{sides:?} as fields");
+    }
+}
+
+#[test]
+fn what_both_added_at_other_places_is_one_conflict_of_the_list() {
+    for (sides, taken, kept, was, moved) in [
+        (["ab", "anb", "abn"], "anb", "abn", "abn", "n"),
+        (["a", "anm", "amn"], "anm", "amn", "amn", "mn"),
+        (["", "nm", "mn"], "nm", "mn", "mn", "mn"),
+        (["abc", "bacn", "nabc"], "bacn", "nabc", "nabc", "bn"),
+    ] {
+        for (pick, want) in [(Pick::Updated, taken), (Pick::Dest, kept), (Pick::Original, was)] {
+            let found = three_way(Kind::Keyed, sides, pick, NewElements::Append);
+            assert_eq!((found.0.as_str(), found.1.as_str()), (want, moved), "{sides:?} {pick:?}");
+        }
+        let [original, updated, dest] = sides;
+        let swapped = three_way(Kind::Keyed, [original, dest, updated], Pick::Updated, NewElements::Append);
+        assert_eq!(swapped, (kept.to_owned(), moved.to_owned()), "{sides:?} with the sides swapped");
     }
 }
 
