@@ -13,9 +13,9 @@ const USAGE: &str = include_str!("usage.txt");
 fn main() -> ExitCode {
     match try_main() {
         Ok(code) => code,
-        // Whoever read our output has read enough.
+        // A host that closed our output has not got the resources, and there is no one to tell.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
-            ExitCode::SUCCESS
+            ExitCode::FAILURE
         }
         Err(e) => {
             // There is no one left to tell when stderr is closed.
@@ -83,6 +83,9 @@ fn tell(line: &str) -> io::Result<()> {
 }
 
 fn utf_8(bytes: Vec<u8>, name: &str) -> Result<String> {
+    if let Some(encoding) = krm_merge::yaml::utf_16_or_32(&bytes) {
+        bail!("{name}: the text must be UTF-8, not {encoding}: save it again as UTF-8");
+    }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         let valid = String::from_utf8_lossy(&e.as_bytes()[..at]);

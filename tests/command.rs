@@ -121,6 +121,20 @@ fn text_that_is_no_utf_8_is_an_error_with_its_offset() {
 }
 
 #[test]
+fn another_encoding_is_named() {
+    let utf_16 = |bytes: fn(u16) -> [u8; 2]| "a: 1\n".encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+    for (stdin, name) in [
+        ([vec![0xff, 0xfe], utf_16(u16::to_le_bytes)].concat(), "UTF-16 (little-endian)"),
+        (utf_16(u16::to_be_bytes), "UTF-16 (big-endian)"),
+    ] {
+        let output = krm_merge(&[], &stdin);
+        assert_eq!(output.status.code(), Some(1));
+        let want = format!("error: stdin: the text must be UTF-8, not {name}: save it again as UTF-8\n");
+        assert_eq!(stderr(&output), want);
+    }
+}
+
+#[test]
 fn exit_0_never_comes_with_an_empty_stdout() {
     for stdin in [&b""[..], b"a: 1", b"{", b"kind: ResourceList"] {
         let output = krm_merge(&[], stdin);
@@ -138,8 +152,9 @@ fn a_failed_run_writes_the_list_and_exits_with_1() {
     assert_eq!(stderr(&output).lines().count(), 1);
 }
 
+/// A host that closed the pipe has not got the resources, so it must not read success off the exit code.
 #[test]
-fn a_reader_that_has_read_enough_is_no_error() {
+fn a_closed_stdout_is_exit_1_without_a_word() {
     let mut stdin = String::from("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n");
     for i in 0..20_000 {
         stdin.push_str(&format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c{i}}}\n"));
@@ -154,5 +169,5 @@ fn a_reader_that_has_read_enough_is_no_error() {
     drop(child.stdout.take());
     child.stdin.take().expect("stdin").write_all(stdin.as_bytes()).expect("it reads to the end");
     let output = child.wait_with_output().expect("an end");
-    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    assert_eq!((output.status.code(), stderr(&output)), (Some(1), String::new()));
 }

@@ -247,3 +247,17 @@ proptest! {
         check(&text, &other);
     }
 }
+
+/// A key of more than 1,024 characters is one to its readers only behind a `?`.
+#[test]
+fn a_long_key_keeps_its_question_mark() {
+    for length in [1024, 1025, 5000] {
+        let key = "k".repeat(length);
+        let entries =
+            [format!("? {key}\n: v # c\n"), format!("? {key}\n: a: 1\n  b: [2]\n"), format!("? \"{key} y\"\n: - x\n")];
+        for entry in &entries {
+            HARD.iter().filter(|text| !text.starts_with('{')).for_each(|text| check(text, entry));
+            check(&format!("{entry}a: 1\n"), "n: 1\n");
+        }
+    }
+}

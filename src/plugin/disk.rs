@@ -4,14 +4,15 @@
 //! the old ones, and what goes is renamed to a temporary one last. What fails before the first rename leaves nothing behind; what fails
 //! later is undone. Who wants the run to end is heard until the first rename, and nothing is left behind then, either; what is renamed
 //! takes no time to speak of, so that is finished. A run that is killed leaves whole files and, at worst, temporary ones, which the next run
-//! removes; a lock on their folder says whether another run still needs them.
+//! removes. A run locks the folder of the package, and no other one: whoever writes or cleans anywhere below asks for it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::file_path;
 
 use crate::walk::shown;
@@ -33,7 +34,9 @@ pub struct Replacement {
 pub fn clean(leftovers: &[PathBuf]) -> Result<()> {
     let folders: BTreeSet<&Path> = leftovers.iter().filter_map(|l| l.parent()).collect();
     for folder in folders {
-        let Some(_lock) = lock(folder) else { continue };
+        if is_taken(folder, None) {
+            continue;
+        }
         for file in leftovers.iter().filter(|l| l.parent() == Some(folder)) {
             fs::remove_file(file).with_context(|| shown(file))?;
         }
@@ -47,14 +50,37 @@ pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
     entries.filter(|e| e.file_name().to_str().is_some_and(file_path::is_temporary)).map(|e| e.path()).collect()
 }
 
-/// A lock on a folder for as long as the answer lives; `None` where another run has it. A file system without locks has no say.
-fn lock(folder: &Path) -> Option<Option<File>> {
-    let Ok(file) = File::open(folder) else { return Some(None) };
-    match file.try_lock() {
-        Ok(()) => Some(Some(file)),
-        Err(TryLockError::WouldBlock) => None,
-        Err(TryLockError::Error(_)) => Some(None),
+/// How often a folder is asked for that somebody just looks at.
+const TRIES: usize = 20;
+
+/// Locks a folder for as long as the answer lives. A file system without locks has no say.
+///
+/// # Errors
+/// Another run has it, or one of the folders that it lies in.
+fn lock(folder: &Path) -> Result<Option<File>> {
+    let other = || anyhow!("another run is writing in this folder");
+    let above = std::path::absolute(folder)?.parent().map(Path::to_owned);
+    if above.is_some_and(|above| is_taken(&above, None)) {
+        return Err(other());
     }
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::Error(_)) => return Ok(None),
+            // Who only looks whether the folder is locked lets go of it at once.
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+    Err(other())
+}
+
+/// Whether another run has a folder, or one that it lies in; `own` is the one that this run has locked.
+fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
+    let is_locked = |folder: &Path| {
+        File::open(folder).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    };
+    std::path::absolute(folder).is_ok_and(|folder| folder.ancestors().any(|f| Some(f) != own && is_locked(f)))
 }
 
 /// Carries all replacements out, below a folder that must hold every file; `go_on` is asked whether someone wants it to end.
@@ -64,7 +90,10 @@ fn lock(folder: &Path) -> Option<Option<File>> {
 /// What `go_on` answers, with everything as it was.
 pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Result<()>) -> Result<()> {
     look(root, replacements)?;
+    let Some(first) = replacements.first() else { return Ok(()) };
     let mut run = Run::default();
+    run.lock = told(lock(root), &first.file)?;
+    run.root = std::path::absolute(root)?;
     for replacement in replacements {
         go_on()?;
         told(run.stage(replacement), &replacement.file)?;
@@ -88,7 +117,7 @@ pub fn look(root: &Path, replacements: &[Replacement]) -> Result<()> {
     replacements.iter().try_for_each(|replacement| told(check(root, replacement), &replacement.file))
 }
 
-fn told(result: Result<()>, file: &Path) -> Result<()> {
+fn told<T>(result: Result<T>, file: &Path) -> Result<T> {
     result.with_context(|| format!("nothing is written: {}", shown(file)))
 }
 
@@ -131,7 +160,13 @@ fn check(root: &Path, replacement: &Replacement) -> Result<()> {
 /// What a run has done so far.
 #[derive(Default)]
 struct Run<'r> {
-    locks: HashMap<PathBuf, Option<File>>,
+    /// The lock on the folder of the package.
+    lock: Option<File>,
+    /// That folder.
+    root: PathBuf,
+    /// The folders that hold a file of the run.
+    touched: BTreeSet<PathBuf>,
+    /// The folders that it made.
     folders: Vec<PathBuf>,
     temporary: Vec<PathBuf>,
     staged: Vec<Staged<'r>>,
@@ -158,9 +193,8 @@ impl<'r> Run<'r> {
                 self.folders.push(folder.to_owned());
             }
         }
-        if !self.locks.contains_key(folder) {
-            let Some(lock) = lock(folder) else { bail!("another run is writing in this folder") };
-            self.locks.insert(folder.to_owned(), lock);
+        if self.touched.insert(folder.to_owned()) && is_taken(folder, Some(&self.root)) {
+            bail!("another run is writing in this folder");
         }
         let temporary = folder.join(file_path::temporary(std::process::id(), self.staged.len()));
         let was = fs::symlink_metadata(&replacement.file).ok();
@@ -212,7 +246,7 @@ impl<'r> Run<'r> {
 
     /// Makes the new names last, and removes folders in which nothing is left.
     fn done(&mut self, root: &Path) {
-        for folder in self.locks.keys() {
+        for folder in &self.touched {
             if let Ok(folder) = File::open(folder) {
                 let _ = folder.sync_all();
             }

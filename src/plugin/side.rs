@@ -16,7 +16,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
 use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
-use krm_merge::yaml::{self, Document, NodeRef};
+use krm_merge::yaml::{self, Document, NodeRef, utf_16_or_32};
 
 use crate::walk::{Tree, shown};
 
@@ -344,6 +344,8 @@ fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Reso
 
 /// Why bytes are no YAML.
 enum Fault {
+    /// They are text in this encoding.
+    Encoding(&'static str),
     /// They are no text from this byte on.
     Bytes(usize),
     /// The text is no YAML.
@@ -354,13 +356,16 @@ impl Fault {
     /// Where the file shows it, as the user knows the file.
     fn place(&self, name: &str) -> String {
         match self {
-            Self::Bytes(_) => name.to_owned(),
+            Self::Encoding(_) | Self::Bytes(_) => name.to_owned(),
             Self::Text(error) => format!("{name}:{}", error.position),
         }
     }
 }
 
 fn document(bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
+    if let Some(encoding) = utf_16_or_32(&bytes) {
+        return Err(Fault::Encoding(encoding));
+    }
     let text = String::from_utf8(bytes).map_err(|e| Fault::Bytes(e.utf8_error().valid_up_to()))?;
     Document::parse(text).map_err(|e| Fault::Text(Box::new(e)))
 }
@@ -371,6 +376,7 @@ fn document(bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
 /// Text that is no UTF-8 or no YAML, with the file and the place in it. The text itself is not shown, for it may be a secret.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
     document(bytes).map_err(|fault| match fault {
+        Fault::Encoding(encoding) => anyhow!("{name}: the text must be UTF-8, not {encoding}: save it again as UTF-8"),
         Fault::Bytes(at) => anyhow!("{name}: the text must be UTF-8, but the byte at offset {at} is not"),
         Fault::Text(error) => anyhow!("{name}:{error}"),
     })

@@ -70,6 +70,19 @@ fn a_run_leaves_the_temporary_files_of_one_that_is_still_at_work() {
 }
 
 #[test]
+fn a_run_keeps_out_of_the_folders_above_and_below_that_another_run_has() {
+    for locked in ["here/sub", "."] {
+        let folder = package();
+        let lock = fs::File::open(folder.path(locked)).expect("a folder");
+        lock.lock().expect("locked");
+        let err = refuses(&folder, &UPGRADE, ".yaml");
+        assert!(err.contains("another run is writing in this folder"), "{locked}: {err}");
+        drop(lock);
+        folder.run(&UPGRADE).passed();
+    }
+}
+
+#[test]
 fn a_read_only_file_stops_everything() {
     let folder = package();
     fs::set_permissions(folder.path("here/sub/b.yaml"), fs::Permissions::from_mode(0o444)).expect("set");

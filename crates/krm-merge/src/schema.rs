@@ -474,8 +474,9 @@ pub enum Fit<'a> {
 }
 
 /// Finds the elements of dest that an element of a patch fits. `key` are the patch's own keys with their defaults, `alike` those of dest's
-/// elements that have its first one, `named` those that elements of the patch give in full: where the default says which one is meant, an
-/// element that is named besides is not, or `{port: 53}` beside `{port: 53, protocol: UDP}` would be the UDP port twice.
+/// elements that have its first one, `named` those that elements of the patch give in full. Where the default says which one is meant, an
+/// element that is named besides is not, or `{port: 53}` beside `{port: 53, protocol: UDP}` would be the UDP port twice. Where several fit
+/// and one of them is not named besides, that one is meant.
 pub fn fit<'a>(
     element: NodeRef<'a>,
     keys: &[MergeKey<'a>],
@@ -488,11 +489,14 @@ pub fn fit<'a>(
         return Fit::None;
     }
     let open = keys.iter().zip(&given).find(|(key, given)| !**given && key.default.is_none()).map(|(key, _)| key.name);
-    let mut fitting = alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.0[i] == key.0[i]));
-    match (fitting.next(), fitting.next(), open) {
-        (Some(only), None, None) if named.contains(only) || named.contains(key) => Fit::None,
-        (Some(only), None, _) => Fit::Only(only.clone()),
-        (Some(_), Some(_), Some(open)) => Fit::Several(open),
+    let fitting: Vec<_> = alike.iter().filter(|d| (0..keys.len()).all(|i| !given[i] || d.0[i] == key.0[i])).collect();
+    let unnamed: Vec<_> = fitting.iter().filter(|d| !named.contains(*d)).collect();
+    match (&fitting[..], &unnamed[..], open) {
+        ([only], _, None) if named.contains(*only) || named.contains(key) => Fit::None,
+        ([only], ..) => Fit::Only((*only).clone()),
+        // The others are those that the patch added when it was applied before.
+        (_, [only], Some(_)) => Fit::Only((**only).clone()),
+        ([_, _, ..], _, Some(open)) => Fit::Several(open),
         _ => Fit::None,
     }
 }

@@ -6,9 +6,10 @@
 //! traps between the two are ours, because no library keeps spans, comments and go-yaml's typing at once.
 
 mod block_scalar;
-
+mod encoding;
 mod error;
 mod fast;
+mod foreign_break;
 mod line;
 mod node;
 mod parse;
@@ -17,6 +18,7 @@ mod quote;
 mod scalar;
 mod word;
 
+pub use encoding::utf_16_or_32;
 pub use error::{Error, Position};
 pub use line::{LineStarts, ends_line, is_blank, line_end, line_start, lines, next_line, starts_line, whole_lines};
 pub use node::{Document, Kind, NodeRef, Style, same};

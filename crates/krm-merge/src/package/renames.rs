@@ -73,16 +73,19 @@ fn place<'a>(triple: &Triple, sides: Resources<'_, 'a>) -> Option<&'a str> {
     places.all(|place| place == first).then_some(first)?
 }
 
-/// Those of one kind, namespace and name, if no side has several of it and no version is there twice, which its paths told apart; otherwise
-/// those of them at one path.
+/// Those of one kind, namespace and name in several versions, if no side has several of it; otherwise those of them at one path.
 fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
     let identities: Vec<_> = triples.iter().map(|triple| identity(triple, sides)).collect();
     let called = |number: usize| identities[number].map(|i| (i.kind, i.namespace, i.name));
     let mut all = Vec::new();
     for alike in grouped(0..triples.len(), called) {
         let versions: HashSet<_> = alike.iter().map(|number| identities[*number].map(|i| i.api_version)).collect();
-        let several = versions.len() < alike.len()
-            || Side::ALL.iter().any(|side| alike.iter().filter(|n| triples[**n][*side].is_some()).count() > 1);
+        // Of one version, it is decided by now which ones are one.
+        if versions.len() < 2 {
+            continue;
+        }
+        let several =
+            Side::ALL.iter().any(|side| alike.iter().filter(|number| triples[**number][*side].is_some()).count() > 1);
         match several {
             false => all.push(alike),
             true => all.extend(grouped(alike, |number| place(&triples[number], sides))),

@@ -245,15 +245,14 @@ impl Layout<'_> {
     fn child(&self, new: &Piece<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
         let mut line = blanks(column);
-        match new.key {
-            Some(Key::Node(key)) => {
-                line.push_str(&self.key(key));
-                line.push(':');
-            }
-            Some(Key::Made(name)) => {
-                line.push_str(&plain_or_quoted(name));
-                line.push(':');
-            }
+        let key = match new.key {
+            Some(Key::Node(key)) => Some(self.key(key)),
+            Some(Key::Made(name)) => Some(plain_or_quoted(name)),
+            None => None,
+        };
+        match key {
+            Some(key) if is_long(&key) => line.push_str(&format!("? {key}\n{line}:")),
+            Some(key) => line.push_str(&(key + ":")),
             None => line.push('-'),
         }
         let own = || {
@@ -280,7 +279,7 @@ impl Layout<'_> {
 
     fn scalar_key(&self, key: NodeRef<'_>) -> String {
         match key.style() {
-            _ if key.is_absent() => "null".into(),
+            _ if key.is_absent() => nothing(key),
             // A patch in JSON had to quote it.
             _ if self.flow == Flow::Yaml && key.document().source().trim_start().starts_with('{') => {
                 plain_or_quoted(key.string())
@@ -441,7 +440,10 @@ impl Layout<'_> {
             Key::Made(name) if self.flow == Flow::Yaml => self.paid(plain_or_quoted(name)),
             Key::Made(name) => self.paid(quoted_json(name)),
         };
-        self.budget.paid(colon.len(), || key + colon)
+        match self.flow {
+            Flow::Yaml if is_long(&key) => self.budget.paid(5, || format!("? {key} : ")),
+            _ => self.budget.paid(colon.len(), || key + colon),
+        }
     }
 
     /// A new entry or element of a flow map or list.
@@ -502,7 +504,7 @@ impl Layout<'_> {
             return json_scalar(node);
         }
         match node.style() {
-            _ if node.is_absent() => "null".into(),
+            _ if node.is_absent() => nothing(node),
             Style::Single | Style::Double if one_line => with_tag(node, text),
             Style::Plain if one_line && !text.starts_with(['?', ':']) && !text.contains([',', '[', ']', '{', '}']) => {
                 with_tag(node, text)
@@ -618,6 +620,19 @@ impl Layout<'_> {
         }
         let body = if content.is_empty() { Vec::new() } else { vec![body] };
         Text { head: with_tag(node, &head), body }
+    }
+}
+
+/// Whether a key is too long to stand before its colon without a `?`. Source: "simple keys" of YAML 1.1, whose readers count characters.
+fn is_long(key: &str) -> bool {
+    key.len() > 1024
+}
+
+/// What is written without any text, in a place where it needs some: a null, unless a tag says what it is.
+fn nothing(node: NodeRef<'_>) -> String {
+    match node.scalar() {
+        None | Some(Scalar::Null) => "null".into(),
+        Some(_) => with_tag(node, "\"\""),
     }
 }
 

@@ -16,6 +16,7 @@ use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 use super::block_scalar::BlockScalar;
 use super::error::Error;
 use super::fast;
+use super::foreign_break;
 use super::node::{Document, Kind, NONE, Node, Props, Style};
 
 /// The deepest nesting of maps and lists. Real manifests stay below 50; the functions that walk a tree recurse, and fit with this into a
@@ -74,6 +75,7 @@ pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
     }
     let mut doc = fast::parse(&source).map_or_else(|| library(&source), Ok)?;
     doc.source = source;
+    foreign_break::check(&doc)?;
     Ok(doc)
 }
 
