@@ -22,7 +22,7 @@ const MERGE: &[&[&str]] = &[
     &["api"],
     &["package", "documents"],
     &["rules"],
-    &["layout"],
+    &["layout", "extract"],
     &["transport"],
     &["resource"],
     &["refine"],

@@ -110,8 +110,13 @@ fn length(text: Option<&str>) -> Shown {
     Shown::Whole(format!("a text of {}", counted(text.unwrap_or_default().lines().count(), "line")))
 }
 
+/// What differs between two texts, where one of them has several lines; `None` where both are better shown whole.
+pub fn by_line(from: &str, text: &str) -> Option<Vec<Line>> {
+    Some([from, text]).filter(|texts| is_long(*texts)).map(|[from, text]| lines(from, text)).filter(|l| !l.is_empty())
+}
+
 /// What differs in a text from another one.
-fn lines(from: &str, text: &str) -> Vec<Line> {
+pub fn lines(from: &str, text: &str) -> Vec<Line> {
     let [from, text] =
         [from, text].map(|text| if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") });
     let diff = TextDiff::from_lines(&from, &text);

@@ -47,6 +47,12 @@ pub enum Command {
     /// Show what applying files would change in a cluster, and what someone changed there since; `--apply` sends it
     #[command(after_help = manual::of("live"))]
     Live(Live),
+    /// Compare two files or folders by resource and field, not by line
+    #[command(after_help = manual::of("diff"))]
+    Diff(Diff),
+    /// Print the smallest patch that makes of original what dest is, to the byte: what a fork changed, as an overlay
+    #[command(after_help = manual::of("extract"))]
+    Extract(Extract),
     /// Make git merge Kubernetes YAML by field: writes the configuration of this clone, and lines of `.gitattributes` to be committed;
     /// `--uninstall` takes both back
     #[command(after_help = manual::of("git-install"))]
@@ -111,6 +117,21 @@ pub struct Upgrade {
     pub renames: Option<Renames>,
 }
 
+/// How lists merge.
+#[derive(Debug, Args)]
+pub struct Lists {
+    /// Whether lists of unknown types merge by their elements' keys [default: true; strategic: false]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub infer_merge_keys: Option<bool>,
+    /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`, with several
+    /// keys as `keys=port,protocol`, or with `set=true` or `atomic=true` in their place; may be given several times
+    #[arg(long, value_name = "FIELD=VALUE,...")]
+    pub merge_keys: Vec<String>,
+    /// An OpenAPI v2 document with further types
+    #[arg(long, value_name = "FILE")]
+    pub openapi: Option<PathBuf>,
+}
+
 /// What all merges have.
 #[derive(Debug, Args)]
 pub struct Common {
@@ -124,16 +145,8 @@ pub struct Common {
     /// Where new elements of a merged list go [default: append]
     #[arg(long, value_enum, ignore_case = true)]
     pub new_elements: Option<NewElements>,
-    /// Whether lists of unknown types merge by their elements' keys [default: true; strategic: false]
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub infer_merge_keys: Option<bool>,
-    /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`, with several
-    /// keys as `keys=port,protocol`, or with `set=true` or `atomic=true` in their place; may be given several times
-    #[arg(long, value_name = "FIELD=VALUE,...")]
-    pub merge_keys: Vec<String>,
-    /// An OpenAPI v2 document with further types
-    #[arg(long, value_name = "FILE")]
-    pub openapi: Option<PathBuf>,
+    #[command(flatten)]
+    pub lists: Lists,
     /// How many bytes of new text and results a run may write, as `64Mi` or `1Gi` [default: 20 times the input, at least 32Mi]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_output: Option<Asked>,
@@ -334,6 +347,71 @@ pub struct Live {
     /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy; at most 31536000, a year
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,
+}
+
+/// What is compared.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The one state: a file, a folder, or `-` for stdin
+    pub a: String,
+    /// The other state, in the same way
+    pub b: String,
+    #[command(flatten)]
+    pub lists: Lists,
+    /// What is printed
+    #[arg(long, short = 'o', value_enum, default_value_t = Compared::Fields)]
+    pub output: Compared,
+    /// Exit with 1 where anything differs, as `diff` does; `--exit-code=false` exits with 0
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
+    pub exit_code: bool,
+    /// Whether what is printed has colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// How differences are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Compared {
+    /// Each field with both of its values, and texts by line
+    Fields,
+    /// The lines that differ, with the resource and the field of each hunk
+    Diff,
+    /// The resources that differ
+    Name,
+    /// A list with each field and both of its values, for programs
+    Json,
+    /// The same in the form of KRM results
+    Results,
+    /// The fields as a comment of a pull request
+    Markdown,
+}
+
+/// Between which states a patch is made.
+#[derive(Debug, Args)]
+pub struct Extract {
+    /// What the patch is for: a file, a folder, or `-` for stdin
+    pub original: String,
+    /// What the patch has to make of it, in the same way
+    pub dest: String,
+    /// Which command takes the patch
+    #[arg(long, value_enum, ignore_case = true, default_value_t = PatchMode::TwoWay)]
+    pub mode: PatchMode,
+    /// Let only the values agree: comments, layout, and the order of fields and documents may differ
+    #[arg(long)]
+    pub values: bool,
+    #[command(flatten)]
+    pub lists: Lists,
+}
+
+/// Which command takes a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PatchMode {
+    /// `two-way`, and kustomize's `patches`; new resources are whole documents
+    #[value(alias = "TwoWay")]
+    TwoWay,
+    /// `strategic`, and `kubectl patch`: directives also say the order of lists, and no resource is new
+    #[value(alias = "Strategic")]
+    Strategic,
 }
 
 /// Which conflicts are resolved, and how.

@@ -4,11 +4,14 @@ mod carry;
 mod clash;
 mod cli;
 mod combine;
+mod compare;
 mod complete;
 mod config_file;
 mod diff;
+mod difference;
 mod disk;
 mod edit;
+mod extract;
 mod git;
 mod github;
 mod live;
@@ -19,6 +22,7 @@ mod merge;
 mod moved;
 mod one_form;
 mod output;
+mod pairs;
 mod place;
 mod progress;
 mod regular;
@@ -93,6 +97,8 @@ fn try_main() -> Result<End> {
         }
         Command::ThreeWay { upgrade, common } => run::run(&common, || setting::of_upgrade(&upgrade, &common)),
         Command::Live(args) => live::live(&args),
+        Command::Diff(args) => compare::diff(&args),
+        Command::Extract(args) => extract::extract(&args),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
         Command::Resolve(args) => resolve::resolve(&args),

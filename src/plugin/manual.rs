@@ -51,6 +51,10 @@ Put an overlay over the resources of a folder, and apply the result:
 Patch every Deployment of a folder:
   kubectl krm-merge strategic --patch patch.yaml --target kind=Deployment --dest . --in-place
 
+See what a fork changed, and turn it into an overlay:
+  kubectl krm-merge diff upstream my-fork
+  kubectl krm-merge extract upstream my-fork > overlay.yaml
+
 See what `kubectl apply` would change in a cluster, and what it would overwrite:
   kubectl krm-merge live -f my-package
 
@@ -83,6 +87,23 @@ Patch every Deployment of a folder:
 See what `kubectl apply` would change, and what it would overwrite, then apply it:
   kubectl krm-merge live -f my-package
   kubectl krm-merge live -f my-package --apply"
+        }
+        "diff" => {
+            "\
+See by field what a fork changed, whatever was moved or written otherwise:
+  kubectl krm-merge diff upstream my-fork
+
+The same of two revisions of a file:
+  kubectl krm-merge diff <(git show v1:web.yaml) <(git show v2:web.yaml)"
+        }
+        "extract" => {
+            "\
+Turn a fork into an overlay, and take the next release with it:
+  kubectl krm-merge extract upstream/v1 my-fork > overlay.yaml
+  kubectl krm-merge two-way --source overlay.yaml --dest upstream/v2
+
+A fork that changed comments and layout, too:
+  kubectl krm-merge extract --values upstream/v1 my-fork > overlay.yaml"
         }
         "git-install" => {
             "\
@@ -137,6 +158,28 @@ const EXIT: Section = Section {
 2 bad usage or input, and nothing is written; 130, 143 or 129 where SIGINT, SIGTERM or SIGHUP stopped `--in-place`, and nothing is written.",
 };
 
+const EXTRACT: Section = Section {
+    title: "Patches",
+    text: "\
+The patch names what differs, the path that leads there, and what says who a resource or an element is. A field that does not differ is in it \
+only where a new field would not find its place without that neighbour. New resources are whole documents, each with its path where \
+original is a folder; deleted ones have `$patch: delete`. kustomize's `patches` takes the documents of resources that original has, but puts new elements of lists \
+before the others. `--mode strategic` says the order of lists by `$setElementOrder`, where `two-way` gives the whole list.
+
+Nothing is printed that was not merged into original and compared with dest. What no patch can express is named with its line: comments above fields, the \
+order of fields, nulls, blank lines, indentation and quotes, and where documents stand.",
+};
+
+const EXIT_OF_DIFF: Section = Section {
+    title: "Exit status",
+    text: "0 no field differs; 1 some do, unless `--exit-code=false` is given; 2 bad usage or input.",
+};
+
+const EXIT_OF_EXTRACT: Section = Section {
+    title: "Exit status",
+    text: "0 the patch is printed, and empty where nothing differs; 1 no patch can express it, and nothing is printed; 2 bad usage or input.",
+};
+
 const EXIT_OF_DRIVER: Section = Section {
     title: "Exit status",
     text: "0 merged; 1 someone must decide what stands between the markers, as git expects it.",
@@ -155,7 +198,10 @@ fn sections(command: &str) -> Vec<Section> {
     all.extend((command == "live").then_some(LIVE));
     all.extend((command == "resolve").then_some(KEYS));
     all.extend((command == "git-install" || command == "git-driver").then_some(RULES));
+    all.extend((command == "extract").then_some(EXTRACT));
     all.push(match command {
+        "diff" => EXIT_OF_DIFF,
+        "extract" => EXIT_OF_EXTRACT,
         "git-driver" => EXIT_OF_DRIVER,
         "resolve" => EXIT_OF_RESOLVE,
         _ => EXIT,

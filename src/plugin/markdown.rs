@@ -90,7 +90,7 @@ fn code(text: &str) -> String {
 }
 
 /// A text on one line as HTML has it, with escapes of the program in the place of what misleads.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in shown::line(text).chars() {
         match c {

@@ -7,7 +7,7 @@ use krm_merge::documents::{Item, ended};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::Spot;
-use krm_merge::resource::{Origin, Resource};
+use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::shown;
 use krm_merge::splice::to_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
@@ -194,6 +194,13 @@ pub fn names(merge: &Merge) -> Result<Vec<String>> {
     Ok(out)
 }
 
+/// What kubectl calls a resource: `kind.group/name`.
+pub fn name_of(identity: &Identity<'_>) -> String {
+    let group = identity.api_version.rsplit_once('/').map(|(group, _)| format!(".{}", shown::name(group)));
+    let (kind, group) = (identity.kind.to_lowercase(), group.unwrap_or_default());
+    format!("{}{group}/{}", shown::name(&kind), shown::name(identity.name))
+}
+
 /// The text of each resource by namespace and `kind.group/name`.
 fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a str> {
     let mut out = BTreeMap::new();
@@ -202,10 +209,7 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
             let node = resource.node;
             let text = if node.is_root() { &document.source()[extent(node)] } else { node.text() };
             let Some(identity) = resource.identity else { continue };
-            let group = identity.api_version.rsplit_once('/').map(|(group, _)| format!(".{}", shown::name(group)));
-            let (kind, group) = (identity.kind.to_lowercase(), group.unwrap_or_default());
-            let name = format!("{}{group}/{}", shown::name(&kind), shown::name(identity.name));
-            out.insert((identity.namespace, name), text);
+            out.insert((identity.namespace, name_of(&identity)), text);
         }
     }
     out

@@ -13,7 +13,7 @@ use krm_merge_function::config::{
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 
-use crate::cli::{Common, ConflictLevel, InConflict, NewElements, Output, Renames, Source, Upgrade};
+use crate::cli::{Common, ConflictLevel, InConflict, Lists, NewElements, Output, Renames, Source, Upgrade};
 use crate::config_file::ConfigFile;
 use crate::merge::Conflicts;
 use crate::side::{Held, Side, parse};
@@ -124,24 +124,31 @@ impl Setting {
 impl Flags {
     /// What all modes have.
     fn of(common: &Common) -> Result<Self> {
-        let rules = common.merge_keys.iter().map(|text| {
-            let name = Name::Flag { flag: "--merge-keys", value: text.clone() };
-            NamedRule::new(name, rule(text)?).map_err(|wrong| anyhow!(wrong.message))
-        });
-        let openapi = common.openapi.as_ref().map(|file| {
-            let name = shown(file);
-            let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
-            Ok::<_, anyhow::Error>((name, document))
-        });
         Ok(Self {
             new_elements: match common.new_elements {
                 Some(NewElements::Prepend) => policy::NewElements::Prepend,
                 Some(NewElements::Append) | None => policy::NewElements::Append,
             },
-            infer_merge_keys: common.infer_merge_keys,
+            max_output: common.max_output,
+            ..Self::of_lists(&common.lists)?
+        })
+    }
+
+    /// How lists merge.
+    fn of_lists(lists: &Lists) -> Result<Self> {
+        let rules = lists.merge_keys.iter().map(|text| {
+            let name = Name::Flag { flag: "--merge-keys", value: text.clone() };
+            NamedRule::new(name, rule(text)?).map_err(|wrong| anyhow!(wrong.message))
+        });
+        let openapi = lists.openapi.as_ref().map(|file| {
+            let name = shown(file);
+            let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+            Ok::<_, anyhow::Error>((name, document))
+        });
+        Ok(Self {
+            infer_merge_keys: lists.infer_merge_keys,
             merge_keys: rules.collect::<Result<_>>()?,
             openapi: openapi.transpose()?,
-            max_output: common.max_output,
             ..Self::default()
         })
     }
@@ -196,6 +203,15 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
     }
     let given = if sides.is_empty() { Vec::new() } else { vec![(Role::Source, sides)] };
     setting(mode, flags, given, common)
+}
+
+/// How resources are read that are compared in a mode, or patched by it.
+///
+/// # Errors
+/// A flag that is not understood.
+pub fn of_lists(mode: Mode, lists: &Lists) -> Result<Setting> {
+    let config = Said::Flags(Box::new(Flags::of_lists(lists)?));
+    Ok(Setting { config, given: Vec::new(), conflicts: Conflicts::Settled, mode })
 }
 
 /// What `three-way` says.

@@ -1,7 +1,9 @@
 //! The kubectl plugin as a user runs it: the built program, real files, the real git and kubectl.
 #![cfg(feature = "plugin")]
 
+mod compare;
 mod completion;
+mod extract;
 mod folders;
 mod git;
 mod hosts;

@@ -100,13 +100,13 @@ fn colours_are_as_the_user_says() {
     }
 }
 
-const PAGES: [&str; 8] =
-    ["two-way", "three-way", "strategic", "live", "git-install", "git-driver", "completion", "man"];
+const PAGES: [&str; 10] =
+    ["two-way", "three-way", "strategic", "live", "diff", "extract", "git-install", "git-driver", "completion", "man"];
 
 #[test]
 fn help_has_an_example_of_each_merge() {
     let folder = Folder::new();
-    for name in ["two-way", "three-way", "strategic", "live", "git-install"] {
+    for name in ["two-way", "three-way", "strategic", "live", "diff", "extract", "git-install"] {
         let help = folder.run(&[name, "--help"]).passed();
         let examples = help.split("\nExamples:\n").nth(1).expect("examples");
         assert!(

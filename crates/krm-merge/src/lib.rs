@@ -27,6 +27,8 @@ pub mod package;
 pub mod rules;
 
 #[doc(hidden)]
+pub mod extract;
+#[doc(hidden)]
 pub mod layout;
 #[doc(hidden)]
 pub mod transport;

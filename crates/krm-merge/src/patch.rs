@@ -19,7 +19,8 @@ use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_un
 use crate::tree::{Branch, List, Tree, View};
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, NodeRef, Place, comment_text};
-use directive::{DELETE_FROM, Directive, ORDER, OnList, PATCH, RETAIN_KEYS, directive, must_be_list};
+pub(crate) use directive::{DELETE_FROM, ORDER, PATCH};
+use directive::{Directive, OnList, RETAIN_KEYS, directive, must_be_list};
 
 /// What a patch asks of dest, and what the user should hear of.
 #[derive(Debug)]

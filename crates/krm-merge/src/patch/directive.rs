@@ -7,13 +7,13 @@ use crate::mode::Mode;
 use crate::yaml::{Error, NodeRef};
 
 /// The directive that says how a map, or as an element of a list the list, is patched.
-pub(super) const PATCH: &str = "$patch";
+pub(crate) const PATCH: &str = "$patch";
 /// The directive that names the fields of a map that stay.
 pub(super) const RETAIN_KEYS: &str = "$retainKeys";
 /// What the name of the directive begins with that takes values out of a list of scalars; the field's name follows.
-pub(super) const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
+pub(crate) const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 /// What the name of the directive begins with that gives a list its order; the field's name follows.
-pub(super) const ORDER: &str = "$setElementOrder/";
+pub(crate) const ORDER: &str = "$setElementOrder/";
 
 /// How a mode reads a source.
 ///

@@ -1,0 +1,451 @@
+//! From two states of a resource to the patch between them: the way back of `patch.rs`.
+//!
+//! The patch is a tree of the nodes of both states, so it has their spelling and their comments. It names what differs, the path that leads
+//! there, and what says who a resource or an element is. It names a field that does not differ only where a new field would not find its
+//! place without that neighbour. Nobody promises that the patch is enough: whoever needs that merges it and compares.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use crate::change::{Change, Child, Inside, Wants};
+use crate::child::{By, ChildId, MergeKey};
+use crate::diff::diff;
+use crate::mode::Mode;
+use crate::patch::{DELETE_FROM, ORDER, PATCH};
+use crate::policy::Renames;
+use crate::resource::{IDENTITY, Resource};
+use crate::schema::{Cursor, ListKind, list_kind};
+use crate::transport;
+use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
+use crate::yaml::{Document, Error, Kind, NodeRef};
+
+/// What a patch has to bring about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The text, with the comments and the places of new fields.
+    Text,
+    /// The values.
+    Values,
+}
+
+/// The directives of Strategic about the lists of a resource, by the names of the lists.
+#[derive(Debug, Default)]
+pub struct ListDirectives(HashMap<String, OfList>);
+
+#[derive(Debug)]
+struct OfList {
+    order: String,
+    delete_from: String,
+}
+
+impl ListDirectives {
+    /// Those of all lists of some documents.
+    pub fn of<'d>(documents: impl IntoIterator<Item = &'d Document<'static>>) -> Self {
+        let mut all = HashMap::new();
+        let mut todo: Vec<NodeRef<'_>> = documents.into_iter().flat_map(Document::roots).collect();
+        while let Some(node) = todo.pop() {
+            todo.extend(node.elements());
+            for (key, value) in node.entries() {
+                todo.push(value);
+                if value.is_list() {
+                    let name = key.string();
+                    let of_list =
+                        || OfList { order: format!("{ORDER}{name}"), delete_from: format!("{DELETE_FROM}{name}") };
+                    all.entry(name.to_owned()).or_insert_with(of_list);
+                }
+            }
+        }
+        Self(all)
+    }
+}
+
+/// How a patch is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Extraction<'a> {
+    /// What it has to bring about.
+    pub extent: Extent,
+    /// The directives about the lists of dest.
+    pub directives: &'a ListDirectives,
+}
+
+impl<'a> Extraction<'a> {
+    /// The patch that makes of original what dest is, as far as a patch in the mode of the cursor can; `None` where it would say nothing.
+    ///
+    /// # Errors
+    /// A key that stands twice in a map.
+    pub fn patch(
+        self,
+        original: &Resource<'a>,
+        dest: &Resource<'a>,
+        cursor: Cursor<'a>,
+    ) -> Result<Option<Tree<'a>>, Error> {
+        let found = diff(Some(original.node), dest.node, None, cursor, Renames::Ignore)?;
+        let inside = match &found.change {
+            Some(Change { wants: Wants::Inside(inside), .. }) => inside,
+            // Nulls of original can be left.
+            _ => &Inside::nothing_of(dest.node),
+        };
+        let pair = Pair { original: original.node, dest: dest.node };
+        let tree = self.map(pair, inside, cursor, &IDENTITY);
+        Ok(tree.map(|tree| transport::with_type(tree, original)))
+    }
+
+    /// A map of the patch; `None` where it would say no more than who the map is. `named` are the paths below it that say that.
+    fn map(self, pair: Pair<'a>, inside: &Inside<'a>, cursor: Cursor<'a>, named: &[&[&'a str]]) -> Option<Tree<'a>> {
+        let asked: HashMap<&ChildId<'a>, &Child<'a>> = inside.children.iter().map(|child| (&child.id, child)).collect();
+        let mut gone = pair.gone();
+        let mut fields: Vec<Field<'a>> = gone.remove(&None).into_iter().flatten().collect();
+        for (key, value) in pair.dest.fields().filter(|(key, _)| !key.is_container()) {
+            let (name, paths) = (key.string(), paths_below(key.string(), named));
+            let old = pair.original.get(name);
+            let below = cursor.child(name, old.into_iter().chain([value]));
+            let kept = Kept { key, old, value, cursor: below };
+            let entries = match asked.get(&ChildId::Field(name)) {
+                Some(child) => self.asked(&kept, child, &paths),
+                None => self.unasked(&kept, &paths),
+            };
+            let stands = if old.is_some() { Stands::Kept(kept) } else { Stands::New };
+            let mut field = Field { stands, says: !entries.is_empty(), entries };
+            if field.entries.is_empty() && !paths.is_empty() {
+                field.entries.push(uncommented(key, who(value, &paths)));
+            }
+            fields.push(field);
+            fields.extend(gone.remove(&Some(name)).into_iter().flatten());
+        }
+        if !fields.iter().any(|field| field.says) {
+            return None;
+        }
+        if self.extent == Extent::Text {
+            anchor(&mut fields);
+        }
+        let entries = fields.into_iter().flat_map(|field| field.entries).collect();
+        Some(Branch::with(pair.dest, By::Field, entries).into())
+    }
+
+    /// What the patch says of a field that differs.
+    fn asked(self, field: &Kept<'a>, child: &Child<'a>, named: &[&[&'a str]]) -> Vec<Entry<'a>> {
+        let pair = field.old.filter(|old| !old.is_null()).map(|original| Pair { original, dest: field.value });
+        let says_comment = child.change.notes.behind.is_some_and(|note| !note.wants.is_empty());
+        let has_comment = says_comment && self.extent == Extent::Text;
+        let (mut tree, mut entries) = match (&child.change.wants, pair) {
+            (Wants::Same, Some(_)) => (None, Vec::new()),
+            (Wants::Inside(inside), Some(pair)) => match &inside.by {
+                By::Field => (self.map(pair, inside, field.cursor, named), Vec::new()),
+                By::Keys(keys) => self.elements(field.key.string(), pair, inside, keys, field.cursor),
+                By::Value => self.set(field.key.string(), pair, inside, field.cursor),
+                By::Index => (Some(Tree::Node(field.value)), Vec::new()),
+            },
+            _ => (Some(Tree::Node(field.value)), Vec::new()),
+        };
+        if has_comment && tree.is_none() {
+            tree = Some(if named.is_empty() { field.unchanged() } else { who(field.value, named) });
+        }
+        entries.extend(tree.map(|tree| match field.old {
+            Some(_) if !has_comment => uncommented(field.key, tree),
+            Some(_) => Entry { comments: Comments { above: Some(""), behind: None }, ..named_entry(field.key, tree) },
+            None => named_entry(field.key, tree),
+        }));
+        entries
+    }
+
+    /// What the patch says of a field in which no value differs: a null of original that dest lacks is no value, and goes.
+    fn unasked(self, field: &Kept<'a>, named: &[&[&'a str]]) -> Vec<Entry<'a>> {
+        let Some(old) = field.old.filter(|old| old.has_nulls() && old.is_container()) else { return Vec::new() };
+        let elements = |list: NodeRef<'a>| list.elements().collect::<Vec<_>>();
+        let inside = match list_kind(field.cursor, &[elements(old), elements(field.value)]) {
+            _ if old.is_map() => Inside::nothing_of(field.value),
+            Ok(kind @ ListKind::Map(_)) => Inside::of(field.value, By::list(kind), Vec::new()),
+            _ => return Vec::new(),
+        };
+        let change = Change::patch(Wants::Inside(inside), None);
+        self.asked(field, &Child { id: ChildId::Field(field.key.string()), node: None, change }, named)
+    }
+
+    /// A list that merges by keys, and the directives that stand beside it.
+    fn elements(
+        self,
+        name: &str,
+        pair: Pair<'a>,
+        inside: &Inside<'a>,
+        keys: &[MergeKey<'a>],
+        cursor: Cursor<'a>,
+    ) -> (Option<Tree<'a>>, Vec<Entry<'a>>) {
+        let paths: Vec<[&'a str; 1]> = keys.iter().map(|key| [key.name]).collect();
+        let named: Vec<&[&'a str]> = paths.iter().map(|path| &path[..]).collect();
+        let [old, new] = [pair.original, pair.dest].map(|list| by_id(list, &inside.by));
+        let is_moved = is_moved(&old, &new);
+        if is_moved && cursor.mode() != Mode::Strategic {
+            return (Some(replaced(pair.dest)), Vec::new());
+        }
+        let asked: HashMap<&ChildId<'a>, &Child<'a>> = inside.children.iter().map(|child| (&child.id, child)).collect();
+        let in_original: HashMap<&ChildId<'a>, NodeRef<'a>> = old.iter().map(|(id, element)| (id, *element)).collect();
+        let in_dest: HashSet<&ChildId<'a>> = new.iter().map(|(id, _)| id).collect();
+        let mut entries = Vec::new();
+        for (id, element) in &new {
+            let pair = in_original.get(id).map(|original| Pair { original: *original, dest: *element });
+            let tree = match (pair, asked.get(id).map(|child| &child.change.wants)) {
+                (Some(pair), Some(Wants::Inside(inside))) => self.map(pair, inside, cursor, &named),
+                (Some(pair), None | Some(Wants::Same)) if pair.original.has_nulls() => {
+                    self.map(pair, &Inside::nothing_of(*element), cursor, &named)
+                }
+                (Some(_), None | Some(Wants::Same)) => None,
+                (Some(_), Some(_)) | (None, _) => Some(Tree::Node(*element)),
+            };
+            entries.extend(tree.map(|tree| Entry::new(None, tree)));
+        }
+        let gone = old.iter().filter(|(id, _)| !in_dest.contains(id));
+        entries.extend(gone.map(|(_, element)| Entry::new(None, deleted(*element, &named))));
+        let order = new.iter().map(|(_, element)| who(*element, &named)).collect();
+        let directives = if is_moved { self.directive(name, |of| &of.order, pair.dest, order) } else { None };
+        (self.list(pair.dest, entries), directives.into_iter().collect())
+    }
+
+    /// A list that is a set, and the directives that stand beside it.
+    fn set(
+        self,
+        name: &str,
+        pair: Pair<'a>,
+        inside: &Inside<'a>,
+        cursor: Cursor<'a>,
+    ) -> (Option<Tree<'a>>, Vec<Entry<'a>>) {
+        let [old, new] = [pair.original, pair.dest].map(|list| by_id(list, &inside.by));
+        let [in_original, in_dest] = [&old, &new].map(|list| list.iter().map(|(id, _)| id).collect::<HashSet<_>>());
+        let gone: Vec<Tree<'a>> =
+            old.iter().filter(|(id, _)| !in_dest.contains(id)).map(|(_, value)| Tree::Node(*value)).collect();
+        let is_moved = is_moved(&old, &new);
+        if (is_moved || !gone.is_empty()) && cursor.mode() != Mode::Strategic {
+            return (Some(replaced(pair.dest)), Vec::new());
+        }
+        let added = new.iter().filter(|(id, _)| !in_original.contains(id));
+        let added = added.map(|(_, value)| Entry::new(None, Tree::Node(*value))).collect();
+        let mut directives = Vec::new();
+        if !gone.is_empty() {
+            directives.extend(self.directive(name, |of| &of.delete_from, pair.original, gone));
+        }
+        if is_moved {
+            let order = new.iter().map(|(_, value)| Tree::Node(*value)).collect();
+            directives.extend(self.directive(name, |of| &of.order, pair.dest, order));
+        }
+        (self.list(pair.dest, added), directives)
+    }
+
+    fn list(self, like: NodeRef<'a>, entries: Vec<Entry<'a>>) -> Option<Tree<'a>> {
+        (!entries.is_empty()).then(|| Branch::with(like, By::Index, entries).into())
+    }
+
+    /// A directive about a list, with its elements, laid out as a list.
+    fn directive(
+        self,
+        name: &str,
+        which: impl Fn(&'a OfList) -> &'a String,
+        like: NodeRef<'a>,
+        elements: Vec<Tree<'a>>,
+    ) -> Option<Entry<'a>> {
+        let key = Key::Made(which(self.directives.0.get(name)?));
+        let bare = |tree| Entry { comments: NO_COMMENTS, ..Entry::new(None, tree) };
+        Some(Entry::new(Some(key), Branch::with(like, By::Index, elements.into_iter().map(bare).collect()).into()))
+    }
+}
+
+/// The patch that deletes a resource.
+pub fn deletion<'a>(original: &Resource<'a>) -> Tree<'a> {
+    transport::with_type(deleted(original.node, &IDENTITY), original)
+}
+
+/// The two states of a map or list.
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    original: NodeRef<'a>,
+    dest: NodeRef<'a>,
+}
+
+impl<'a> Pair<'a> {
+    /// The fields that dest lacks, each behind the field before it that dest has.
+    fn gone(self) -> HashMap<Option<&'a str>, Vec<Field<'a>>> {
+        let mut all: HashMap<Option<&'a str>, Vec<Field<'a>>> = HashMap::new();
+        let mut before = None;
+        for (key, _) in self.original.fields().filter(|(key, _)| !key.is_container()) {
+            if self.dest.get(key.string()).is_some() {
+                before = Some(key.string());
+                continue;
+            }
+            let entries = root_of(&NULL).map(|null| uncommented(key, Tree::Node(null)));
+            let field = Field { stands: Stands::Gone, says: true, entries: entries.into_iter().collect() };
+            all.entry(before).or_default().push(field);
+        }
+        all
+    }
+}
+
+/// A null, which in a patch removes a field.
+static NULL: Scratch = LazyLock::new(|| Document::parse("null").ok());
+
+/// A map as the elements of a list are maps.
+static MAP: Scratch = LazyLock::new(|| Document::parse("a: b").ok());
+
+/// A document for what neither state has.
+type Scratch = LazyLock<Option<Document<'static>>>;
+
+fn root_of(scratch: &'static Scratch) -> Option<NodeRef<'static>> {
+    scratch.as_ref()?.roots().next()
+}
+
+/// A field of a map, and what the patch says of it.
+struct Field<'a> {
+    stands: Stands<'a>,
+    /// Whether the patch changes anything by it.
+    says: bool,
+    /// The field in the patch, behind the directives about it.
+    entries: Vec<Entry<'a>>,
+}
+
+/// In which state a field is there.
+enum Stands<'a> {
+    /// In both.
+    Kept(Kept<'a>),
+    /// In dest alone.
+    New,
+    /// In original alone.
+    Gone,
+}
+
+/// A field of dest.
+struct Kept<'a> {
+    key: NodeRef<'a>,
+    old: Option<NodeRef<'a>>,
+    value: NodeRef<'a>,
+    cursor: Cursor<'a>,
+}
+
+impl<'a> Kept<'a> {
+    /// The shortest value of a patch that changes nothing in the field: an empty map or list where that merges, or else the whole.
+    fn unchanged(&self) -> Tree<'a> {
+        let elements = |list: NodeRef<'a>| list.elements().collect::<Vec<_>>();
+        let is_merged = match self.value.resolve().kind() {
+            Kind::Map => !self.cursor.is_replaced(),
+            Kind::List => {
+                let sides = [Vec::new(), elements(self.value)];
+                matches!(list_kind(self.cursor, &sides), Ok(ListKind::Map(_) | ListKind::Set))
+            }
+            Kind::Scalar | Kind::Alias => false,
+        };
+        if is_merged { Branch::with(self.value, By::Index, Vec::new()).into() } else { Tree::Node(self.value) }
+    }
+
+    /// How long that is; `None` of a null, which would remove the field.
+    fn cost(&self) -> Option<usize> {
+        let whole = |node: NodeRef<'a>| node.text().len();
+        let length = match self.unchanged() {
+            Tree::Node(node) => whole(node),
+            _ => "{}".len(),
+        };
+        (!self.value.is_null()).then_some(length)
+    }
+}
+
+/// Names the neighbours without which new fields would not stand where dest has them. A patch puts a new field behind the nearest field
+/// before it that dest has; else before the nearest one behind it; else at the end.
+fn anchor(fields: &mut [Field<'_>]) {
+    let mut at = 0;
+    while let Some(first) = (at..fields.len()).find(|at| matches!(fields[*at].stands, Stands::New)) {
+        let is_kept = |at: &usize| matches!(fields[*at].stands, Stands::Kept(_));
+        let (before, behind) = ((0..first).rev().find(is_kept), (first..fields.len()).find(is_kept));
+        at = behind.unwrap_or(fields.len());
+        let in_patch = |at: usize| !fields[at].entries.is_empty();
+        let old_before = (0..first).rev().find(|at| !matches!(fields[*at].stands, Stands::New) && in_patch(*at));
+        let old_behind = (first..fields.len()).find(|at| is_kept(at) && in_patch(*at));
+        let is_in_place = match (old_before, old_behind) {
+            // Behind a neighbour that goes, or the one that stays.
+            (Some(old), _) => before.is_none_or(|before| old >= before),
+            (None, Some(old)) => Some(old) == behind,
+            (None, None) => behind.is_none(),
+        };
+        if is_in_place {
+            continue;
+        }
+        let cost = |at: Option<usize>| match &fields[at?].stands {
+            Stands::Kept(kept) => kept.cost(),
+            Stands::New | Stands::Gone => None,
+        };
+        // One behind it counts only where none before it does.
+        let behind = behind.filter(|_| old_before.is_none());
+        let neighbour = match (cost(before), cost(behind)) {
+            (Some(one), Some(other)) if other < one => behind,
+            (Some(_), _) => before,
+            (None, _) => behind,
+        };
+        if let Some(field) = neighbour.map(|at| &mut fields[at])
+            && let Stands::Kept(kept) = &field.stands
+        {
+            field.entries.push(uncommented(kept.key, kept.unchanged()));
+        }
+    }
+}
+
+/// No comments, whatever the nodes have.
+const NO_COMMENTS: Comments<'static> = Comments { above: Some(""), behind: Some("") };
+
+fn named_entry<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
+    Entry::new(Some(Key::Node(key)), tree)
+}
+
+/// A field without the comments of its own.
+fn uncommented<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
+    Entry { comments: NO_COMMENTS, ..named_entry(key, tree) }
+}
+
+/// The paths below a field, of those that begin with it.
+fn paths_below<'p, 'a>(name: &str, paths: &[&'p [&'a str]]) -> Vec<&'p [&'a str]> {
+    let below = |path: &&'p [&'a str]| path.split_first().filter(|(first, _)| **first == name).map(|(_, rest)| rest);
+    paths.iter().filter_map(below).collect()
+}
+
+/// Of a value only what lies at some paths; the whole, where one of them is empty.
+fn who<'a>(value: NodeRef<'a>, paths: &[&[&'a str]]) -> Tree<'a> {
+    if paths.iter().any(|path| path.is_empty()) {
+        return Tree::Node(value);
+    }
+    let fields = value.fields().filter_map(|(key, value)| {
+        let below = paths_below(key.string(), paths);
+        (!below.is_empty()).then(|| uncommented(key, who(value, &below)))
+    });
+    Branch::with(value, By::Field, fields.collect()).into()
+}
+
+/// The patch of a map that goes, by what says who it is.
+fn deleted<'a>(map: NodeRef<'a>, named: &[&[&'a str]]) -> Tree<'a> {
+    let Tree::Branch(mut branch) = who(map, named) else { return Tree::Node(map) };
+    branch.entries.push(directive("delete"));
+    Tree::Branch(branch)
+}
+
+/// A `$patch`.
+fn directive<'a>(value: &'static str) -> Entry<'a> {
+    let made = Made { value: Cow::Borrowed(value), quotes: Quotes::Needed };
+    Entry::new(Some(Key::Made(PATCH)), Tree::Made(made))
+}
+
+/// The patch of a list that takes the place of another one, where it would merge.
+fn replaced(list: NodeRef<'_>) -> Tree<'_> {
+    let map = root_of(&MAP);
+    let says = map.map(|map| Entry::new(None, Branch::with(map, By::Field, vec![directive("replace")]).into()));
+    let elements = list.elements().map(|element| Entry::new(None, Tree::Node(element)));
+    Branch::with(list, By::Index, says.into_iter().chain(elements).collect()).into()
+}
+
+/// The elements of a list that have an identity.
+fn by_id<'a>(list: NodeRef<'a>, by: &By<'a>) -> Vec<(ChildId<'a>, NodeRef<'a>)> {
+    list.elements().filter_map(|element| Some((by.id_of(element)?, element))).collect()
+}
+
+/// Whether a merge would leave the elements in another order: those that stay keep theirs, and new ones come behind them.
+fn is_moved(old: &[(ChildId<'_>, NodeRef<'_>)], new: &[(ChildId<'_>, NodeRef<'_>)]) -> bool {
+    let [in_old, in_new] = [old, new].map(|list| list.iter().map(|(id, _)| id).collect::<HashSet<_>>());
+    let stays = old.iter().map(|(id, _)| id).filter(|id| in_new.contains(id));
+    let comes = new.iter().map(|(id, _)| id).filter(|id| !in_old.contains(id));
+    !stays.chain(comes).eq(new.iter().map(|(id, _)| id))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! `diff`: two files or folders compared by resource and field.
+//!
+//! The order of fields and documents, comments and layout are no difference. Where nothing else differs, one line says so.
+
+mod shown;
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, anyhow, bail};
+use krm_merge::diff::diff as change_between;
+use krm_merge::limit::{Budget, Limit};
+use krm_merge::mode::Mode;
+use krm_merge::policy::Renames;
+use krm_merge::resource::{Located, Origin, Resource};
+use krm_merge::schema::Types;
+use krm_merge::shown as escaped;
+use krm_merge::yaml::{Document, NodeRef};
+use krm_merge_function::results::to_yaml;
+
+use crate::End;
+use crate::cli::{Compared, Diff};
+use crate::diff;
+use crate::difference::differences;
+use crate::merge::{Change, paths};
+use crate::output::{indented, name_of};
+use crate::pairs::{Pair, pairs};
+use crate::screen::{self, Page, Reader};
+use crate::setting;
+use crate::side::{Held, Part, Side, may_hold_resources, parse};
+use shown::{Differing, Kind, markdown, outcomes};
+
+/// Prints what differs.
+///
+/// # Errors
+/// Sides that cannot be read or compared; more output than the limit allows.
+pub fn diff(args: &Diff) -> Result<End> {
+    if args.a == "-" && args.b == "-" {
+        bail!("only one side must be `-`, for stdin can be read once");
+    }
+    let (a, b) = (Side::read(&args.a)?, Side::read(&args.b)?);
+    let setting = setting::of_lists(Mode::ThreeWay, &args.lists)?;
+    let config = setting.config()?;
+    let limit = config.limit.with_input(a.size() + b.size());
+    let definitions = [&a, &b].into_iter().flat_map(|side| &side.files).flat_map(Held::resources);
+    let types = config.types.with_definitions(definitions.filter(Resource::is_definition).map(|r| r.node));
+    let plain = Plain::of(&a, &b)?;
+    let states = [(&a, &plain.a), (&b, &plain.b)].map(|(side, plain)| resources(side, plain));
+    let [old, new] = states;
+    let pairs = pairs(old, new);
+    let found = pairs.iter().filter_map(|pair| differing(pair, &types).transpose()).collect::<Result<Vec<_>>>()?;
+    print(args, [&a, &b], &found, &plain.files, &types, limit)?;
+    let differs = !found.is_empty() || !plain.files.is_empty();
+    if !matches!(args.output, Compared::Diff) {
+        let told: BTreeSet<&str> = found.iter().map(|one| one.resource.path.unwrap_or_default()).collect();
+        tell_rest([&a, &b], &pairs, &told)?;
+    }
+    Ok(if differs && args.exit_code { End::Differs } else { End::Done })
+}
+
+/// The resources of a side, with the documents of its files that hold none.
+fn resources<'s>(side: &'s Side, plain: &'s [(String, String, Document<'static>)]) -> Vec<Resource<'s>> {
+    let mut all: Vec<Resource<'s>> = side.resources(Part::Role).into_iter().map(|(_, resource)| resource).collect();
+    for (path, name, document) in plain {
+        let origin = || Origin::File { name: name.clone(), item: None };
+        all.extend(document.roots().map(|root| {
+            let path = Some(path.as_str());
+            Resource { path, relative_path: path, located: Located::ByFile, ..Resource::read(root, origin()) }
+        }));
+    }
+    all
+}
+
+/// The files that hold no resources and that are not the same.
+struct Plain {
+    /// The YAML documents of those that both sides have, with their paths and names.
+    a: Vec<(String, String, Document<'static>)>,
+    b: Vec<(String, String, Document<'static>)>,
+    /// Those that cannot be compared by field.
+    files: Vec<(Kind, String)>,
+}
+
+impl Plain {
+    fn of(a: &Side, b: &Side) -> Result<Self> {
+        let mut plain = Self { a: Vec::new(), b: Vec::new(), files: Vec::new() };
+        if !a.is_folder() || !b.is_folder() {
+            return Ok(plain);
+        }
+        for path in paths([a, b]) {
+            let is_plain = |held: Option<&Held>| held.is_some_and(|held| held.document().is_none());
+            let kind = match (a.at(path), b.at(path)) {
+                (Some(old), Some(new)) if is_plain(Some(old)) || is_plain(Some(new)) => {
+                    let texts = [old.bytes()?, new.bytes()?];
+                    if texts[0] == texts[1] {
+                        continue;
+                    }
+                    let read = |(held, text): (&Held, Vec<u8>)| parse(&held.name, text).ok();
+                    let [of_old, of_new] = texts;
+                    match (read((old, of_old)), read((new, of_new))) {
+                        (Some(of_old), Some(of_new))
+                            if is_plain(Some(old)) && is_plain(Some(new)) && may_hold_resources(path) =>
+                        {
+                            plain.a.push((path.to_owned(), old.name.clone(), of_old));
+                            plain.b.push((path.to_owned(), new.name.clone(), of_new));
+                            continue;
+                        }
+                        _ => Kind::Changed,
+                    }
+                }
+                (Some(held), None) if is_plain(Some(held)) => Kind::Removed,
+                (None, Some(held)) if is_plain(Some(held)) => Kind::Added,
+                _ => continue,
+            };
+            plain.files.push((kind, path.to_owned()));
+        }
+        Ok(plain)
+    }
+}
+
+/// What differs between the states of a resource; `None` where no field does.
+fn differing<'a>(pair: &'a Pair<'a>, types: &'a Types<'_>) -> Result<Option<Differing<'a>>> {
+    let (kind, resource, found) = match (&pair.old, &pair.new) {
+        (Some(old), Some(new)) => {
+            let said = |name: &str| new.node.get(name).and_then(NodeRef::as_str).unwrap_or_default();
+            let cursor = types.root(said("apiVersion"), said("kind"), Mode::ThreeWay);
+            let found = change_between(Some(old.node), new.node, None, cursor, Renames::Ignore);
+            let found = found.map_err(|e| anyhow!("{}:{e}", new.origin.text()))?;
+            let mut found = found.change.as_ref().map(differences).unwrap_or_default();
+            found.retain(|difference| difference.is_of_values());
+            if found.is_empty() {
+                return Ok(None);
+            }
+            (Kind::Changed, new, found)
+        }
+        (None, Some(new)) => (Kind::Added, new, Vec::new()),
+        (Some(old), None) => (Kind::Removed, old, Vec::new()),
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(Differing { kind, resource, found }))
+}
+
+fn print(
+    args: &Diff,
+    [a, b]: [&Side; 2],
+    found: &[Differing<'_>],
+    files: &[(Kind, String)],
+    types: &Types<'_>,
+    limit: Limit,
+) -> Result<()> {
+    let reader = Reader::of_stdout(args.color);
+    let mut page = Page::new(reader);
+    let budget = Budget::new(limit);
+    match args.output {
+        Compared::Fields => {
+            found.iter().for_each(|one| one.show(&mut page, &budget));
+            files.iter().for_each(|(kind, path)| page.line(&format!("{}: {}", kind.word(), escaped::name(path))));
+            let summary = shown::summary(found, files);
+            summary.into_iter().for_each(|line| page.painted(screen::Paint::Bold, &line));
+        }
+        Compared::Diff => {
+            let changes = changes(a, b)?;
+            page.append(diff::diff(&changes, types, reader));
+        }
+        Compared::Name => {
+            let named = found.iter().filter_map(|one| one.resource.identity.map(|identity| name_of(&identity)));
+            named.for_each(|name| page.line(&name));
+        }
+        Compared::Json => {
+            let outcomes = outcomes(found, files, &budget)?;
+            page.data(&indented(&serde_json::to_string(&outcomes)?));
+        }
+        Compared::Results => page.data(&to_yaml(&outcomes(found, files, &budget)?, &budget)?),
+        Compared::Markdown => page.data(&markdown(found, files, &budget)),
+    }
+    page.print()
+}
+
+/// The files of two sides whose bytes differ.
+fn changes(a: &Side, b: &Side) -> Result<Vec<Change>> {
+    if !a.is_folder() || !b.is_folder() {
+        let bytes =
+            |side: &Side| side.files.iter().map(Held::bytes).collect::<Result<Vec<_>>>().map(|all| all.concat());
+        let path = b.files.first().map(|held| held.path.clone()).unwrap_or_default();
+        let (old, new) = (bytes(a)?, bytes(b)?);
+        let changed = old != new;
+        let change = Change { path, old: Some(old), new: Some(new), like: None };
+        return Ok(Some(change).filter(|_| changed).into_iter().collect());
+    }
+    let mut changes = Vec::new();
+    for path in paths([a, b]) {
+        let bytes = |side: &Side| side.at(path).map(Held::bytes).transpose();
+        let (old, new) = (bytes(a)?, bytes(b)?);
+        if old != new {
+            changes.push(Change { path: path.to_owned(), old, new, like: None });
+        }
+    }
+    Ok(changes)
+}
+
+/// Tells of what is no difference by field: resources in other files, and files in which nothing but the text differs.
+fn tell_rest([a, b]: [&Side; 2], pairs: &[Pair<'_>], told: &BTreeSet<&str>) -> Result<()> {
+    for Pair { old, new } in pairs {
+        let (Some(old), Some(new)) = (old, new) else { continue };
+        if let (Some(from), Some(to)) = (old.place(), new.place())
+            && from != to
+            && let Some(identity) = new.identity
+        {
+            let called = identity.called();
+            let (from, to) = (escaped::name(from), escaped::name(to));
+            screen::tell(&format!("info: {called} is in another file: {from} -> {to}"));
+        }
+    }
+    let are_folders = a.is_folder() && b.is_folder();
+    let mut names = Vec::new();
+    for change in changes(a, b)? {
+        let is_told = if are_folders { told.contains(change.path.as_str()) } else { !told.is_empty() };
+        let held = if are_folders { b.at(&change.path) } else { b.files.first() };
+        let held = held.filter(|held| change.old.is_some() && held.document().is_some() && !is_told);
+        names.extend(held.map(|held| held.name.as_str()));
+    }
+    if !names.is_empty() {
+        screen::tell(&format!("info: only comments, layout or order differ in {}", names.join(", ")));
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! Differences as someone reads them, and as programs take them. Values of a Secret are in none of them.
+
+use std::collections::BTreeMap;
+
+use krm_merge::limit::{Budget, Exceeded};
+use krm_merge::path::cut;
+use krm_merge::resource::Resource;
+use krm_merge::splice::to_json;
+use krm_merge::yaml::NodeRef;
+use krm_merge_function::results::{Field, File, Outcome, REASON, Severity, holds_secrets, to_value};
+
+use crate::clash::{self, Line};
+use crate::difference::{Difference, What};
+use crate::markdown::escaped;
+use crate::screen::{Page, Paint};
+use crate::told::counted;
+
+/// How something differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Only the second side has it.
+    Added,
+    /// Only the first side has it.
+    Removed,
+    /// Both have it.
+    Changed,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Changed, Self::Added, Self::Removed];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+        }
+    }
+
+    fn paint(self) -> Paint {
+        match self {
+            Self::Added => Paint::Green,
+            Self::Removed => Paint::Red,
+            Self::Changed => Paint::Yellow,
+        }
+    }
+}
+
+/// A resource that differs.
+pub struct Differing<'a> {
+    /// How.
+    pub kind: Kind,
+    /// The resource of the second side, or of the only one that has it.
+    pub resource: &'a Resource<'a>,
+    /// The fields that differ, where both sides have it.
+    pub found: Vec<Difference<'a>>,
+}
+
+impl Differing<'_> {
+    /// Prints it: a line of its own, and one or several for each field.
+    pub fn show(&self, page: &mut Page, budget: &Budget) {
+        for (paint, line) in self.lines(budget) {
+            page.painted(paint, &line);
+        }
+    }
+
+    fn lines(&self, budget: &Budget) -> Vec<(Paint, String)> {
+        let mut lines = vec![(self.kind.paint(), format!("{}: {}", self.kind.word(), self.called()))];
+        lines.extend(self.found.iter().flat_map(|difference| lines_of(difference, self.is_secret(), budget)));
+        lines
+    }
+
+    /// `Deployment prod/web (web.yaml:3)`.
+    fn called(&self) -> String {
+        let place = format!("{}:{}", self.resource.origin.text(), self.resource.node.position().line);
+        match self.resource.identity {
+            Some(identity) => format!("{} ({place})", identity.called()),
+            None => place,
+        }
+    }
+
+    fn is_secret(&self) -> bool {
+        self.resource.identity.is_some_and(holds_secrets)
+    }
+}
+
+/// The lines of a field.
+fn lines_of(difference: &Difference<'_>, is_secret: bool, budget: &Budget) -> Vec<(Paint, String)> {
+    let path = match difference.path.shown() {
+        whole if whole.is_empty() => "the whole document".to_owned(),
+        path => path,
+    };
+    let json = |node: NodeRef<'_>| cut(to_json(node, budget).unwrap_or_default(), clash::WIDTH);
+    let field = |paint, mark: &str, value: String| {
+        vec![(paint, if is_secret { format!("  {mark} {path}") } else { format!("  {mark} {path}: {value}") })]
+    };
+    match difference.what {
+        What::Came(new) => field(Paint::Green, "+", json(new)),
+        What::Went(old) => field(Paint::Red, "-", json(old)),
+        What::Changed(old, new) => match by_line(old, new, budget).filter(|_| !is_secret) {
+            None => field(Paint::Plain, "~", format!("{} -> {}", json(old), json(new))),
+            Some(lines) => {
+                let paint = |line: &Line| match line {
+                    Line::Gone(_) => Paint::Red,
+                    Line::New(_) => Paint::Green,
+                    Line::Same(_) | Line::Omitted(_) => Paint::Plain,
+                };
+                let shown = lines.iter().map(|line| (paint(line), format!("    |{}", line.marked())));
+                [(Paint::Plain, format!("  ~ {path}:"))].into_iter().chain(shown).collect()
+            }
+        },
+        What::Order(..) => vec![(Paint::Plain, format!("  ~ {path}: the elements stand in another order"))],
+        What::FieldOrder(_) | What::Above(_) | What::Behind(_) => Vec::new(),
+    }
+}
+
+/// What differs in texts of several lines, and in lists element by element.
+fn by_line(old: NodeRef<'_>, new: NodeRef<'_>, budget: &Budget) -> Option<Vec<Line>> {
+    if old.is_list() && new.is_list() {
+        let [old, new] = [old, new].map(|list| {
+            let elements = list.elements().map(|element| to_json(element, budget).unwrap_or_default() + "\n");
+            elements.collect::<String>()
+        });
+        return Some(clash::lines(&old, &new)).filter(|lines| !lines.is_empty());
+    }
+    clash::by_line(old.as_str()?, new.as_str()?)
+}
+
+/// How many resources and files differ; `None` where none does.
+pub fn summary(found: &[Differing<'_>], files: &[(Kind, String)]) -> Option<String> {
+    let counts = Kind::ALL.into_iter().filter_map(|kind| {
+        let resources = found.iter().filter(|one| one.kind == kind).count();
+        let files = files.iter().filter(|(of, _)| *of == kind).count();
+        let of_kind = [(resources, "resource"), (files, "file")].into_iter().filter(|(count, _)| *count > 0);
+        let of_kind: Vec<String> = of_kind.map(|(count, one)| counted(count, one)).collect();
+        (!of_kind.is_empty()).then(|| format!("{} {}", of_kind.join(" and "), kind.word()))
+    });
+    let counts: Vec<String> = counts.collect();
+    (!counts.is_empty()).then(|| format!("total: {}", counts.join(", ")))
+}
+
+/// The differences as results of a KRM function: one for each field, and one for each resource or file that one side lacks.
+///
+/// # Errors
+/// They take more than is left of the budget.
+pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budget) -> Result<Vec<Outcome>, Exceeded> {
+    let tagged = |outcome: Outcome, kind: Kind| Outcome {
+        tags: BTreeMap::from([(REASON.to_owned(), kind.word().to_owned())]),
+        ..outcome
+    };
+    let mut all = Vec::new();
+    for one in found {
+        if one.found.is_empty() {
+            let message = format!("the resource is {}", one.kind.word());
+            all.push(tagged(Outcome::new(Severity::Info, message).about(one.resource), one.kind));
+        }
+        for difference in &one.found {
+            let (kind, message) = match difference.what {
+                What::Came(_) => (Kind::Added, "the field is added"),
+                What::Went(_) => (Kind::Removed, "the field is removed"),
+                What::Order(..) => (Kind::Changed, "the elements stand in another order"),
+                _ => (Kind::Changed, "the value is changed"),
+            };
+            let value = |node: Option<NodeRef<'_>>| {
+                node.filter(|_| !one.is_secret()).map(|node| to_value(node, budget)).transpose()
+            };
+            let (current_value, proposed_value) = (value(difference.old())?, value(difference.new())?);
+            let field = Some(Field { path: difference.path.indexed(), current_value, proposed_value });
+            let message = format!("`{}`: {message}", difference.path.keyed());
+            let outcome = Outcome { field, ..Outcome::new(Severity::Info, message).about(one.resource) };
+            all.push(tagged(outcome, kind));
+        }
+    }
+    for (kind, path) in files {
+        let file = Some(File { path: path.clone(), index: None });
+        let message = format!("the file, which holds no resources, is {}", kind.word());
+        all.push(tagged(Outcome { file, ..Outcome::new(Severity::Info, message) }, *kind));
+    }
+    Ok(all)
+}
+
+/// The longest comment that is made, in bytes. GitHub takes 65,536 characters.
+const LONGEST: usize = 60_000;
+
+/// The differences as a comment of a pull request: a block for each resource that opens.
+pub fn markdown(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budget) -> String {
+    let summary = summary(found, files);
+    let summary = summary.as_deref().and_then(|line| line.strip_prefix("total: ")).unwrap_or("no differences");
+    let mut out = format!("### krm-merge: {summary}\n");
+    let of_files = files.iter().map(|(kind, path)| vec![format!("{}: {path}", kind.word())]);
+    let of_resources = found.iter().map(|one| one.lines(budget).into_iter().map(|(_, line)| line).collect());
+    let blocks: Vec<Vec<String>> = of_resources.chain(of_files).collect();
+    for (i, block) in blocks.iter().enumerate() {
+        let lines: Vec<String> = block.iter().map(|line| escaped(line)).collect();
+        let Some((head, lines)) = lines.split_first() else { continue };
+        let body = if lines.is_empty() { String::new() } else { format!("\n<pre>{}</pre>\n", lines.join("\n")) };
+        let block = format!("\n<details>\n<summary><code>{head}</code></summary>\n{body}\n</details>\n");
+        if out.len() + block.len() > LONGEST {
+            out.push_str(&format!("\n… and {} more, which are in the log of the run\n", blocks.len() - i));
+            break;
+        }
+        out.push_str(&block);
+    }
+    out
+}

@@ -1,0 +1,57 @@
+//! `extract`: the smallest patch that makes of original what dest is, to the byte.
+//!
+//! The engine makes a patch of what differs. The merge that a user would run then says whether it is enough: its result is compared with
+//! dest, and each difference that is left is named. So no patch is printed that does not do what it promises.
+
+mod left;
+mod patch;
+
+use anyhow::{Result, bail};
+use krm_merge::extract::Extent;
+use krm_merge::limit::Budget;
+use krm_merge::mode::Mode;
+use krm_merge::resource::Resource;
+
+use crate::End;
+use crate::cli::{Extract, PatchMode};
+use crate::screen;
+use crate::setting;
+use crate::side::{Held, Side};
+use crate::told::counted;
+use left::Left;
+use patch::Patch;
+
+/// Prints the patch between two states, or says what no patch can express.
+///
+/// # Errors
+/// Sides that cannot be read, compared or merged.
+pub fn extract(args: &Extract) -> Result<End> {
+    if args.original == "-" && args.dest == "-" {
+        bail!("only one side must be `-`, for stdin can be read once");
+    }
+    let (original, dest) = (Side::read(&args.original)?, Side::read(&args.dest)?);
+    if original.is_folder() != dest.is_folder() {
+        bail!("original and dest must both be folders, or neither: {} and {}", original.name, dest.name);
+    }
+    let mode = match args.mode {
+        PatchMode::TwoWay => Mode::TwoWay,
+        PatchMode::Strategic => Mode::Strategic,
+    };
+    let extent = if args.values { Extent::Values } else { Extent::Text };
+    let setting = setting::of_lists(mode, &args.lists)?;
+    let config = setting.config()?;
+    let budget = Budget::new(config.limit.with_input(original.size() + dest.size()));
+    let definitions = [&original, &dest].into_iter().flat_map(|side| &side.files).flat_map(Held::resources);
+    let types = config.types.with_definitions(definitions.filter(Resource::is_definition).map(|r| r.node));
+    let patch = Patch::between(&original, &dest, &types, mode, extent, &budget)?;
+    let merged = patch.merged(&original, &setting)?;
+    let all = Left::of(&merged, &dest, &types, mode, extent)?;
+    if all.is_empty() {
+        screen::print(&patch.text)?;
+        return Ok(End::Done);
+    }
+    all.iter().for_each(|left| screen::tell(&format!("error: {left}")));
+    let more = if args.values { "" } else { "; `--values` makes one of the values alone" };
+    screen::tell(&format!("a patch cannot express {}{more}", counted(all.len(), "difference")));
+    Ok(End::Differs)
+}

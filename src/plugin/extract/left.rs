@@ -1,0 +1,363 @@
+//! What differs between dest and what the patch makes of original: what no patch can express, each with its place in dest.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use anyhow::{Result, anyhow};
+use krm_merge::child::{By, ChildId};
+use krm_merge::diff::diff;
+use krm_merge::extract::Extent;
+use krm_merge::mode::Mode;
+use krm_merge::path::FieldPath;
+use krm_merge::policy::Renames;
+use krm_merge::resource::{Located, Origin, Resource};
+use krm_merge::schema::Types;
+use krm_merge::shown;
+use krm_merge::yaml::{Document, NodeRef, extent as lines_of};
+use similar::{Algorithm, DiffTag, TextDiff};
+
+use crate::difference::{Difference, What, differences};
+use crate::pairs::{Pair, pairs};
+use crate::side::{Part, Side, parse};
+use crate::spot::spots;
+
+/// A difference that is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The file of dest, as the user would type it, and the line.
+    file: String,
+    line: Option<usize>,
+    /// `Deployment prod/web`, and the place in it.
+    resource: String,
+    path: String,
+    why: Why,
+}
+
+/// Why a patch cannot express it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A resource is new, and the mode adds none.
+    New,
+    /// It has no identity.
+    Nobody,
+    /// A file holds no resources.
+    Plain,
+    /// A file comes or goes with something beside its resources.
+    File,
+    /// A resource is not where it stands in dest.
+    Place,
+    /// Dest has a null.
+    Null,
+    /// A value is another one.
+    Value,
+    /// Elements stand in another order.
+    Order,
+    /// Fields stand in another order.
+    FieldOrder,
+    /// Comment lines above something differ.
+    Above,
+    /// A comment on a line differs.
+    Behind,
+    /// Comments that belong to nothing.
+    Comments,
+    /// Blank lines.
+    Blank,
+    /// How values are written.
+    Layout,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::New => "a patch of mode Strategic adds no resource, and this one is new; `--mode two-way` adds it",
+            Self::Nobody => {
+                "a patch names a resource by apiVersion, kind and name, and this document lacks one of them"
+            }
+            Self::Plain => "a patch changes resources alone, and this file holds none",
+            Self::File => {
+                "a patch moves no resource to another file, and adds or removes no file but with its resources"
+            }
+            Self::Place => {
+                "a patch adds resources at the end of the file and moves none, and this one stands elsewhere"
+            }
+            Self::Null => "a null in a patch removes the field, and here it is a value",
+            Self::Value => "a merge of the patch leaves another value here",
+            Self::Order => "a merge of the patch leaves the elements in another order",
+            Self::FieldOrder => "a patch does not move fields, and here they stand in another order",
+            Self::Above => "a patch changes no comments above what original has, and here they differ",
+            Self::Behind => "a patch removes no comment from a line, and here it is gone",
+            Self::Comments => "a patch changes no comments that belong to no field, and here they differ",
+            Self::Blank => "a patch changes no blank lines, and here they differ",
+            Self::Layout => "a patch changes no layout, as indentation, quotes or line breaks, and here it differs",
+        })
+    }
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        f.write_str(": ")?;
+        if !self.resource.is_empty() {
+            write!(f, "{}: ", self.resource)?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "`{}`: ", self.path)?;
+        }
+        self.why.fmt(f)
+    }
+}
+
+/// Files by their paths.
+type Files = BTreeMap<String, Vec<u8>>;
+
+impl Left {
+    /// What differs between the files that a merge made and those of dest.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and resources that cannot be compared.
+    pub fn of(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode, extent: Extent) -> Result<Vec<Self>> {
+        match extent {
+            Extent::Values => of_values(merged, dest, types, mode),
+            Extent::Text => of_texts(merged, dest, types, mode),
+        }
+    }
+
+    /// A resource as a whole.
+    fn of_resource(resource: &Resource<'_>, why: Why) -> Self {
+        Self {
+            file: resource.origin.text(),
+            line: Some(resource.node.position().line),
+            resource: called(resource),
+            path: String::new(),
+            why,
+        }
+    }
+
+    /// A resource that only one of the two has.
+    fn of_one(pair: &Pair<'_>, mode: Mode) -> Option<Self> {
+        let one = pair.new.as_ref().or(pair.old.as_ref())?;
+        Some(Self::of_resource(
+            one,
+            match (one.identity, &pair.new) {
+                (None, _) => Why::Nobody,
+                (Some(_), Some(_)) if mode == Mode::Strategic => Why::New,
+                (Some(_), _) => Why::Place,
+            },
+        ))
+    }
+
+    fn of_file(file: &str, why: Why) -> Self {
+        Self { file: file.to_owned(), line: None, resource: String::new(), path: String::new(), why }
+    }
+
+    fn of_difference(difference: &Difference<'_>, dest: &Resource<'_>) -> Self {
+        let at = difference.new().unwrap_or(dest.node);
+        let why = match difference.what {
+            What::Came(_) | What::Went(_) | What::Changed(..) => Why::Value,
+            What::Order(..) => Why::Order,
+            What::FieldOrder(_) => Why::FieldOrder,
+            What::Above(_) => Why::Above,
+            What::Behind(_) => Why::Behind,
+        };
+        let (file, line) = (dest.origin.text(), Some(at.position().line));
+        Self { file, line, resource: called(dest), path: difference.path.shown(), why }
+    }
+}
+
+fn called(resource: &Resource<'_>) -> String {
+    resource.identity.map(|identity| identity.called()).unwrap_or_default()
+}
+
+/// Which values differ, wherever the resources lie.
+fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
+    // What is no YAML holds no resources.
+    let read = |(path, bytes): (&'_ String, &Vec<u8>)| Some((path.clone(), parse(path, bytes.clone()).ok()?));
+    let files: Vec<(String, Document<'static>)> = merged.iter().filter_map(read).collect();
+    let mut made = Vec::new();
+    for (path, document) in &files {
+        let origin = |_| Origin::File { name: path.clone(), item: None };
+        let place = Some(path.as_str()).filter(|_| dest.is_folder());
+        let located = if place.is_some() { Located::ByFile } else { Located::Nowhere };
+        let resources = document.roots().flat_map(|root| Resource::of_document(root, origin));
+        made.extend(resources.map(|resource| Resource { path: place, relative_path: place, located, ..resource }));
+    }
+    let mut in_dest: Vec<Resource<'_>> = dest.resources(Part::Role).into_iter().map(|(_, resource)| resource).collect();
+    made.retain(|resource| resource.identity.is_some());
+    in_dest.retain(|resource| resource.identity.is_some());
+    let mut all = Vec::new();
+    for pair in pairs(made, in_dest) {
+        match (&pair.old, &pair.new) {
+            (Some(old), Some(new)) => {
+                let found = compared(old, new, types)?;
+                all.extend(found.iter().filter(|d| d.is_of_values()).map(|d| Left::of_difference(d, new)));
+            }
+            _ => all.extend(Left::of_one(&pair, mode)),
+        }
+    }
+    Ok(all)
+}
+
+/// Which bytes differ, file by file.
+fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
+    let mut all = Vec::new();
+    // A file that is named alone may have any name.
+    let key = |path: &'_ str| if dest.is_folder() { path.to_owned() } else { String::new() };
+    let mut made: BTreeMap<String, &Vec<u8>> = merged.iter().map(|(path, bytes)| (key(path), bytes)).collect();
+    for held in &dest.files {
+        let bytes = made.remove(&key(&held.path));
+        if bytes == Some(&held.bytes()?) {
+            continue;
+        }
+        let text = bytes.and_then(|bytes| parse(&held.name, bytes.clone()).ok());
+        match (held.document(), text) {
+            (None, _) => all.push(Left::of_file(&held.name, Why::Plain)),
+            (Some(document), Some(text)) => {
+                all.extend(Texts { name: &held.name, made: &text, dest: document }.differences(types, mode)?);
+            }
+            (Some(_), None) => all.push(Left::of_file(&held.name, Why::File)),
+        }
+    }
+    all.extend(made.keys().map(|path| Left::of_file(&shown::name(path), Why::File)));
+    Ok(all)
+}
+
+/// The differences between two states of a resource, also of comments and order.
+fn compared<'a>(old: &Resource<'a>, new: &Resource<'a>, types: &'a Types<'_>) -> Result<Vec<Difference<'a>>> {
+    let Some(identity) = new.identity else { return Ok(Vec::new()) };
+    let cursor = types.root(identity.api_version, identity.kind, Mode::ThreeWay);
+    let found = diff(Some(old.node), new.node, None, cursor, Renames::Ignore);
+    let found = found.map_err(|e| anyhow!("{}:{e}", new.origin.text()))?;
+    Ok(found.change.as_ref().map(differences).unwrap_or_default())
+}
+
+/// A file as a merge made it, and as dest has it.
+struct Texts<'t> {
+    name: &'t str,
+    made: &'t Document<'static>,
+    dest: &'t Document<'static>,
+}
+
+impl Texts<'_> {
+    fn differences(&self, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
+        let origin = |_| Origin::File { name: self.name.to_owned(), item: None };
+        let [made, dest] = [self.made, self.dest].map(|document| {
+            document.roots().flat_map(|root| Resource::of_document(root, origin)).collect::<Vec<Resource<'_>>>()
+        });
+        let mut all = Vec::new();
+        let mut told: Vec<Range<usize>> = Vec::new();
+        let (mut last, mut are_in_place) = (0, true);
+        for pair in pairs(made, dest) {
+            match (&pair.old, &pair.new) {
+                (Some(old), Some(new)) => {
+                    if new.node.start() < last && are_in_place {
+                        are_in_place = false;
+                        all.push(Left::of_resource(new, Why::Place));
+                    }
+                    last = last.max(new.node.start());
+                    self.of_pair(old, new, types, &mut all, &mut told)?;
+                }
+                _ => {
+                    are_in_place = false;
+                    all.extend(Left::of_one(&pair, mode));
+                }
+            }
+        }
+        // Lines say nothing where the documents do not face each other.
+        if are_in_place {
+            self.layout(types, &told, &mut all);
+        }
+        Ok(all)
+    }
+
+    fn of_pair(
+        &self,
+        old: &Resource<'_>,
+        new: &Resource<'_>,
+        types: &Types<'_>,
+        all: &mut Vec<Left>,
+        told: &mut Vec<Range<usize>>,
+    ) -> Result<()> {
+        let whole = |resource: &Resource<'_>| resource.node.document().source()[lines_of(resource.node)].to_owned();
+        if new.identity.is_none() {
+            if whole(old) != whole(new) {
+                all.push(Left::of_resource(new, Why::Nobody));
+                told.push(lines(new.node, lines_of(new.node)));
+            }
+            return Ok(());
+        }
+        for difference in compared(old, new, types)? {
+            all.push(Left::of_difference(&difference, new));
+            let at = difference.new().unwrap_or(new.node);
+            told.push(lines(at, at.start()..at.end()));
+        }
+        let mut nulls = Vec::new();
+        collect_nulls(old.node, new.node, &FieldPath::default(), &mut nulls);
+        for (path, null) in nulls {
+            let line = null.position().line;
+            told.push(line..line + 1);
+            let (file, resource) = (self.name.to_owned(), called(new));
+            all.push(Left { file, line: Some(line), resource, path, why: Why::Null });
+        }
+        Ok(())
+    }
+
+    /// The lines that differ, and of which nothing is told yet.
+    fn layout(&self, types: &Types<'_>, told: &[Range<usize>], all: &mut Vec<Left>) {
+        let [made, dest] = [self.made, self.dest].map(|d| d.source().split_inclusive('\n').collect::<Vec<_>>());
+        let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&made, &dest);
+        for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
+            let (old, new) = (op.old_range(), op.new_range());
+            // Lines are counted from 1. A comment stands beside what it belongs to.
+            if told.iter().any(|told| told.start <= new.end + 1 && new.start <= told.end) {
+                continue;
+            }
+            let lines: Vec<&str> = made[old.clone()].iter().chain(&dest[new.clone()]).map(|line| line.trim()).collect();
+            let why = if lines.iter().all(|line| line.is_empty()) {
+                Why::Blank
+            } else if lines.iter().all(|line| line.is_empty() || line.starts_with('#')) {
+                Why::Comments
+            } else {
+                Why::Layout
+            };
+            let start = dest[..new.start].iter().map(|line| line.len()).sum::<usize>();
+            let end = start + dest[new.clone()].iter().map(|line| line.len()).sum::<usize>();
+            let range = start..end;
+            let spot = spots(self.dest, std::slice::from_ref(&range), types).into_iter().next();
+            let (resource, path) = spot.map(|spot| (spot.resource, spot.path)).unwrap_or_default();
+            all.push(Left { file: self.name.to_owned(), line: Some(new.start + 1), resource, path, why });
+        }
+    }
+}
+
+/// The lines of a range of the text that a node lies in.
+fn lines(node: NodeRef<'_>, range: Range<usize>) -> Range<usize> {
+    let line = |at: usize| node.document().position(at).line;
+    line(range.start)..line(range.end.saturating_sub(1).max(range.start)) + 1
+}
+
+/// The nulls of dest where the merge leaves no field.
+fn collect_nulls<'a>(
+    made: NodeRef<'a>,
+    dest: NodeRef<'a>,
+    path: &FieldPath<'a>,
+    found: &mut Vec<(String, NodeRef<'a>)>,
+) {
+    for (key, value) in dest.fields() {
+        let mut below = path.clone();
+        below.push(ChildId::Field(key.string()).step(&By::Field), None);
+        match made.get(key.string()) {
+            None if value.is_null() => found.push((below.shown(), value)),
+            Some(made) => collect_nulls(made, value, &below, found),
+            None => {}
+        }
+    }
+    for (i, (made, dest)) in made.elements().zip(dest.elements()).enumerate() {
+        let mut below = path.clone();
+        below.push(ChildId::Index(i).step(&By::Index), Some(i));
+        collect_nulls(made, dest, &below, found);
+    }
+}

@@ -1,0 +1,88 @@
+//! Which resources of two states are one resource: those of one identity, and of several those at one path.
+
+use std::collections::HashMap;
+
+use krm_merge::resource::{Identity, Resource};
+
+/// A resource in two states; at least one of them has it.
+#[derive(Clone, Debug)]
+pub struct Pair<'a> {
+    /// In the one state.
+    pub old: Option<Resource<'a>>,
+    /// In the other state.
+    pub new: Option<Resource<'a>>,
+}
+
+/// Pairs resources, in the order of the old ones and then of the new ones. Those without an identity, as Kustomizations, are paired by their
+/// path and their order.
+pub fn pairs<'a>(old: Vec<Resource<'a>>, new: Vec<Resource<'a>>) -> Vec<Pair<'a>> {
+    let mut groups: HashMap<Option<Identity<'a>>, [Vec<usize>; 2]> = HashMap::new();
+    for (side, resources) in [&old, &new].into_iter().enumerate() {
+        for (i, resource) in resources.iter().enumerate() {
+            groups.entry(resource.identity).or_default()[side].push(i);
+        }
+    }
+    let mut partner: HashMap<usize, usize> = HashMap::new();
+    for (identity, [of_old, mut of_new]) in groups {
+        let mut alone = Vec::new();
+        for i in of_old {
+            match of_new.iter().position(|j| new[*j].place() == old[i].place()) {
+                Some(at) => _ = partner.insert(i, of_new.remove(at)),
+                None => alone.push(i),
+            }
+        }
+        // The only one of each state is the same one, wherever it lies.
+        if let ([i], [j], true) = (&alone[..], &of_new[..], identity.is_some()) {
+            partner.insert(*i, *j);
+        }
+    }
+    let mut new: Vec<Option<Resource<'a>>> = new.into_iter().map(Some).collect();
+    let of_old = old.into_iter().enumerate().map(|(i, old)| {
+        let new = partner.get(&i).and_then(|j| new.get_mut(*j)?.take());
+        Pair { old: Some(old), new }
+    });
+    let mut pairs: Vec<Pair<'a>> = of_old.collect();
+    pairs.extend(new.into_iter().flatten().map(|new| Pair { old: None, new: Some(new) }));
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_merge::resource::{Located, Origin};
+    use krm_merge::yaml::Document;
+
+    /// The pairs of resources that are given as `name@path`.
+    fn paired(old: &[&'static str], new: &[&'static str]) -> Vec<String> {
+        let text = |written: &str| match written.split('@').next() {
+            Some("") | None => "{apiVersion: v1, kind: A}".to_owned(),
+            Some(name) => format!("{{apiVersion: v1, kind: A, metadata: {{name: {name}}}}}"),
+        };
+        let documents = [old, new]
+            .map(|side| side.iter().map(|written| Document::parse(text(written)).expect("valid")).collect::<Vec<_>>());
+        let read = |(written, document): (&&'static str, &'static Document<'static>)| {
+            let resource = Resource::read(document.roots().next().expect("a root"), Origin::Item(0));
+            let path = written.split_once('@').map(|(_, path)| path);
+            Resource { path: Some(written), relative_path: path, located: Located::ByFile, ..resource }
+        };
+        let [of_old, of_new]: [&'static Vec<Document<'static>>; 2] = documents.map(|all| &*Box::leak(Box::new(all)));
+        let (old, new) = (old.iter().zip(of_old).map(read).collect(), new.iter().zip(of_new).map(read).collect());
+        let shown = |resource: Option<Resource<'_>>| resource.and_then(|r| r.path).unwrap_or("-").to_owned();
+        pairs(old, new).into_iter().map(|pair| format!("{} {}", shown(pair.old), shown(pair.new))).collect()
+    }
+
+    #[test]
+    fn one_identity_is_one_resource_and_of_several_the_path_decides() {
+        for (old, new, want) in [
+            (&["a@x", "b@x"][..], &["b@x", "c@x"][..], &["a@x -", "b@x b@x", "- c@x"][..]),
+            (&["a@x"], &["a@y"], &["a@x a@y"]),
+            (&["a@x", "a@y"], &["a@y", "a@z"], &["a@x a@z", "a@y a@y"]),
+            (&["a@x", "a@y"], &["a@z"], &["a@x -", "a@y -", "- a@z"]),
+            (&["a", "a"], &["a"], &["a a", "a -"]),
+            // Nobody knows who they are but by their file.
+            (&["@x", "@y"], &["@y", "@z"], &["@x -", "@y @y", "- @z"]),
+        ] {
+            assert_eq!(paired(old, new), want, "{old:?} {new:?}");
+        }
+    }
+}

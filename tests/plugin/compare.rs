@@ -1,0 +1,155 @@
+//! `diff`: files and folders compared by resource and field.
+
+use serde_json::Value;
+
+use crate::support::{Folder, Ran, map};
+
+const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: prod\nspec:\n  replicas: 1\n  paused: true\n  template:\n    spec:\n      containers:\n      - name: app\n        image: web:1\n        args: [a, b, c]\n      - name: proxy\n        image: p:1\n";
+
+fn compared(a: &str, b: &str, args: &[&str]) -> Ran {
+    let folder = Folder::with(&[("a.yaml", a), ("b.yaml", b)]);
+    folder.run(&[&["diff", "a.yaml", "b.yaml"], args].concat())
+}
+
+#[test]
+fn each_field_is_shown_with_both_of_its_values() {
+    let app = "spec.template.spec.containers[name=app]";
+    let proxy = "spec.template.spec.containers[name=proxy]";
+    let (one, other) = (
+        "      - name: app\n        image: web:1\n        args: [a, b, c]\n",
+        "      - name: proxy\n        image: p:1\n",
+    );
+    for (from, to, want) in [
+        ("replicas: 1", "replicas: 3", "  ~ spec.replicas: 1 -> 3\n".to_owned()),
+        ("replicas: 1", "replicas: \"1\"", "  ~ spec.replicas: 1 -> \"1\"\n".to_owned()),
+        ("  paused: true\n", "", "  - spec.paused: true\n".to_owned()),
+        (
+            "spec:\n  rep",
+            "spec:\n  strategy: {type: Recreate}\n  rep",
+            "  + spec.strategy: {\"type\":\"Recreate\"}\n".to_owned(),
+        ),
+        ("web:1", "web:2", format!("  ~ {app}.image: \"web:1\" -> \"web:2\"\n")),
+        (other, "", format!("  - {proxy}: {{\"name\":\"proxy\",\"image\":\"p:1\"}}\n")),
+        ("b, c]", "c]", format!("  ~ {app}.args:\n    | \"a\"\n    |-\"b\"\n    | \"c\"\n")),
+        (
+            &format!("{one}{other}"),
+            &format!("{other}{one}"),
+            "  ~ spec.template.spec.containers: the elements stand in another order\n".to_owned(),
+        ),
+    ] {
+        let ran = compared(WEB, &WEB.replace(from, to), &[]);
+        let head = "changed: Deployment prod/web (b.yaml:1)\n";
+        assert_eq!(ran.stdout, format!("{head}{want}total: 1 resource changed\n"));
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""));
+    }
+    let text = |line: &str| map("a", &[("x", &format!("|\n    one\n    {line}\n    three"))]);
+    let want = "changed: ConfigMap a (b.yaml:1)\n  ~ data.x:\n    | one\n    |-two\n    |+2\n    | three\ntotal: 1 resource changed\n";
+    assert_eq!(compared(&text("two"), &text("2"), &[]).stdout, want);
+}
+
+#[test]
+fn what_is_only_written_otherwise_is_no_difference() {
+    let moved = WEB.replace("  replicas: 1\n  paused: true\n", "  paused: true # why\n\n  replicas: 0x1\n");
+    let other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    for (a, b) in [
+        (WEB.to_owned(), moved),
+        (format!("{WEB}---\n{other}"), format!("{other}---\n{WEB}")),
+        (WEB.to_owned(), format!("# head\n{WEB}")),
+    ] {
+        let ran = compared(&a, &b, &[]);
+        assert_eq!(ran.stderr, "info: only comments, layout or order differ in b.yaml\n");
+        assert_eq!(ran.passed(), "");
+    }
+    let ran = compared(WEB, WEB, &[]);
+    assert_eq!((ran.stderr.as_str(), ran.stdout.as_str(), ran.code), ("", "", Some(0)));
+}
+
+#[test]
+fn the_exit_code_is_that_of_diff() {
+    let other = WEB.replace("replicas: 1", "replicas: 2");
+    for (args, code) in [(&[][..], 1), (&["--exit-code"], 1), (&["--exit-code=false"], 0), (&["-o", "name"], 1)] {
+        assert_eq!(compared(WEB, &other, args).code, Some(code), "{args:?}");
+        assert_eq!(compared(WEB, WEB, args).code, Some(0), "{args:?}");
+    }
+    assert_eq!(compared(WEB, "a: [", &[]).code, Some(2));
+}
+
+/// Two packages: resources that change, come, go and move, and files without any.
+fn packages() -> Folder {
+    Folder::with(&[
+        ("a/web.yaml", WEB),
+        ("a/maps.yaml", &format!("{}---\n{}", map("gone", &[("x", "'1'")]), map("moved", &[("x", "'1'")]))),
+        ("a/kustomization.yaml", "kind: Kustomization\nresources: [web.yaml]\n"),
+        ("a/README.md", "read\n"),
+        ("b/web.yaml", &WEB.replace("web:1", "web:2")),
+        ("b/other.yaml", &map("moved", &[("x", "'1'")])),
+        ("b/new.yaml", &map("new", &[("x", "'1'")])),
+        ("b/kustomization.yaml", "kind: Kustomization\nresources: [web.yaml, new.yaml]\n"),
+        ("b/README.md", "read it\n"),
+    ])
+}
+
+#[test]
+fn folders_are_compared_resource_by_resource() {
+    let ran = packages().run(&["diff", "a", "b"]);
+    let want = "\
+removed: ConfigMap gone (a/maps.yaml:1)
+changed: Deployment prod/web (b/web.yaml:1)
+  ~ spec.template.spec.containers[name=app].image: \"web:1\" -> \"web:2\"
+changed: b/kustomization.yaml:1
+  ~ resources:
+    | \"web.yaml\"
+    |+\"new.yaml\"
+added: ConfigMap new (b/new.yaml:1)
+changed: README.md
+total: 2 resources and 1 file changed, 1 resource added, 1 resource removed
+";
+    assert_eq!(ran.stdout, want);
+    assert_eq!(ran.stderr, "info: ConfigMap moved is in another file: maps.yaml -> other.yaml\n");
+    assert_eq!(ran.code, Some(1));
+}
+
+#[test]
+fn other_programs_get_what_they_take() {
+    let folder = packages();
+    let names = folder.run(&["diff", "a", "b", "-o", "name"]).stdout;
+    assert_eq!(names, "configmap/gone\ndeployment.apps/web\nconfigmap/new\n");
+    let patch = folder.run(&["diff", "a", "b", "-o", "diff"]).stdout;
+    assert!(patch.contains("@@ Deployment prod/web spec.template.spec.containers[name=app].image\n"), "{patch}");
+    assert!(patch.contains("diff --git a/README.md b/README.md\n"), "{patch}");
+    let json = folder.run(&["diff", "a", "b", "-o", "json"]).stdout;
+    let json: Vec<Value> = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json.len(), 5);
+    let web = json.iter().find(|r| r["resourceRef"]["kind"] == "Deployment").expect("the Deployment");
+    assert_eq!(web["field"]["path"], "spec.template.spec.containers[0].image");
+    assert_eq!(web["message"], "`spec.template.spec.containers[name=app].image`: the value is changed");
+    assert_eq!((&web["field"]["currentValue"], &web["field"]["proposedValue"]), (&"web:1".into(), &"web:2".into()));
+    assert_eq!(web["tags"]["krm-merge.dev/reason"], "changed");
+    let yaml = folder.run(&["diff", "a", "b", "-o", "results"]).stdout;
+    let yaml: Value = serde_yaml::from_str(&yaml).expect("YAML");
+    assert_eq!(yaml["results"], Value::from(json));
+    let comment = folder.run(&["diff", "a", "b", "-o", "markdown"]).stdout;
+    assert!(comment.starts_with("### krm-merge: 2 resources and 1 file changed, "), "{comment}");
+    assert!(comment.contains("\n<pre>  ~ spec.template.spec.containers[name=app].image: &quot;web:1"), "{comment}");
+    assert_eq!(comment.matches("<details>").count(), 5);
+}
+
+#[test]
+fn values_of_a_secret_are_in_no_output_but_the_lines() {
+    let secret = |value: &str| {
+        format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\nstringData:\n  password: {value}\n")
+    };
+    for output in ["fields", "json", "results", "markdown"] {
+        let text = compared(&secret("hunter2"), &secret("hunter3"), &["-o", output]).stdout;
+        assert!(text.contains("stringData.password") && !text.contains("hunter"), "{text}");
+    }
+    assert!(compared(&secret("hunter2"), &secret("hunter3"), &["-o", "diff"]).stdout.contains("hunter3"));
+}
+
+#[test]
+fn a_side_may_be_stdin_and_only_one() {
+    let folder = Folder::with(&[("a.yaml", WEB)]);
+    let ran = folder.run_with(&WEB.replace("replicas: 1", "replicas: 2"), &["diff", "a.yaml", "-"]);
+    assert!(ran.stdout.contains("  ~ spec.replicas: 1 -> 2\n"), "{ran:?}");
+    assert!(folder.run(&["diff", "-", "-"]).failed(2).contains("only one side must be `-`"));
+}

@@ -1,0 +1,193 @@
+//! `extract`: the patch that it prints makes of original what dest is, to the byte, or it says what no patch can express.
+
+use crate::support::{Folder, Ran, map};
+
+const HEAD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
+
+/// A Deployment with this below `spec`.
+fn web(spec: &str) -> String {
+    format!("# ours\n{HEAD}  labels: {{app: web}}\nspec:\n{spec}")
+}
+
+const SPEC: &str = "  replicas: 1 # few\n  template:\n    spec:\n      # who runs\n      containers:\n      - name: app\n        image: \"web:1\"\n      - name: proxy\n        image: p:1\n      nodeName: n\n";
+
+/// Runs `extract` on two files, and checks that a patch makes the one of the other.
+fn extracted(original: &str, dest: &str, args: &[&str]) -> Ran {
+    let folder = Folder::with(&[("original.yaml", original), ("dest.yaml", dest)]);
+    let ran = folder.run(&[&["extract", "original.yaml", "dest.yaml"], args].concat());
+    if ran.code == Some(0) && !ran.stdout.is_empty() && !args.contains(&"--values") {
+        let mode = if args.contains(&"strategic") { "strategic" } else { "two-way" };
+        let merged = folder.run_with(&ran.stdout, &[mode, "--source", "-", "--dest", "original.yaml"]);
+        assert_eq!(merged.passed(), dest, "{}", ran.stdout);
+    }
+    ran
+}
+
+#[test]
+fn the_patch_is_the_smallest_that_makes_of_original_what_dest_is() {
+    let container = |body: &str| format!("spec:\n  template:\n    spec:\n      containers:\n{body}");
+    for (from, to, want) in [
+        ("1 # few", "3 # few", "spec:\n  replicas: 3\n".to_owned()),
+        ("1 # few", "1 # enough", "spec:\n  replicas: 1 # enough\n".to_owned()),
+        ("  replicas: 1 # few\n", "", "spec:\n  replicas: null\n".to_owned()),
+        ("\"web:1\"", "'web:2'", container("      - name: app\n        image: 'web:2'\n")),
+        ("      - name: proxy\n        image: p:1\n", "", container("      - name: proxy\n        $patch: delete\n")),
+        (
+            "p:1\n",
+            "p:1\n      - name: new # ours\n        image: n\n",
+            container("      - name: new # ours\n        image: n\n"),
+        ),
+        // A field that would come behind `replicas` needs no neighbour but that.
+        ("# few\n", "# few\n  # ours\n  paused: true\n", "spec:\n  replicas: 1\n  # ours\n  paused: true\n".to_owned()),
+        ("  replicas", "  paused: true\n  replicas", "spec:\n  paused: true\n  replicas: 1\n".to_owned()),
+        ("n\n", "n\n  paused: true\n", "spec:\n  paused: true\n".to_owned()),
+    ] {
+        let at = SPEC.rfind(from).expect(from);
+        let dest = web(&format!("{}{to}{}", &SPEC[..at], &SPEC[at + from.len()..]));
+        assert_eq!(extracted(&web(SPEC), &dest, &[]).passed(), format!("{HEAD}{want}"), "{from}");
+    }
+}
+
+#[test]
+fn where_nothing_differs_there_is_no_patch() {
+    assert_eq!(extracted(&web(SPEC), &web(SPEC), &[]).passed(), "");
+    // Also where no resource is.
+    assert_eq!(extracted("a: 1\n", "a: 1\n", &[]).passed(), "");
+}
+
+#[test]
+fn the_mode_says_how_a_list_gets_another_order() {
+    let (app, proxy) = ("      - name: app\n        image: \"web:1\"\n", "      - name: proxy\n        image: p:1\n");
+    let dest = web(&SPEC.replace(&format!("{app}{proxy}"), &format!("{proxy}{app}")));
+    let spec = "spec:\n  template:\n    spec:\n";
+    let whole = format!("{HEAD}{spec}      containers:\n      - $patch: replace\n{proxy}{app}");
+    assert_eq!(extracted(&web(SPEC), &dest, &[]).passed(), whole);
+    let order = format!("{HEAD}{spec}      $setElementOrder/containers:\n      - name: proxy\n      - name: app\n");
+    assert_eq!(extracted(&web(SPEC), &dest, &["--mode", "strategic"]).passed(), order);
+    let pod = |finalizers: &str| {
+        format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  finalizers: [{finalizers}]\nspec: {{}}\n")
+    };
+    let patch = |text: &str| format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  {text}\n");
+    for (args, want) in [
+        (&[][..], "finalizers: [{$patch: replace}, x]"),
+        (&["--mode", "strategic"], "$deleteFromPrimitiveList/finalizers: [y]"),
+    ] {
+        assert_eq!(extracted(&pod("x, y"), &pod("x"), args).passed(), patch(want));
+    }
+}
+
+#[test]
+fn resources_come_and_go_in_the_files_of_a_folder() {
+    let (a, b, c) = (map("a", &[("x", "'1'")]), map("b", &[("x", "'1'")]), map("c", &[("x", "'1'")]));
+    let folder = Folder::with(&[
+        ("original/maps.yaml", &format!("{a}---\n{b}")),
+        ("original/gone.yaml", &c),
+        ("original/README.md", "read\n"),
+        (
+            "dest/maps.yaml",
+            &format!("{}---\n{}", a.replace("'1'", "'2'"), map("d", &[]).replace("data:\n", "data: {}\n")),
+        ),
+        ("dest/new/e.yaml", &map("e", &[("x", "'1' # why")])),
+        ("dest/README.md", "read\n"),
+    ]);
+    let patch = folder.run(&["extract", "original", "dest"]).passed();
+    let deleted = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n$patch: delete\n");
+    assert!(patch.contains(&deleted("b")) && patch.contains(&deleted("c")), "{patch}");
+    assert!(patch.contains("internal.config.kubernetes.io/path: new/e.yaml\n"), "{patch}");
+    folder.write("patch.yaml", &patch);
+    folder.run(&["two-way", "--source", "patch.yaml", "--dest", "original", "--in-place"]).passed();
+    assert_eq!(folder.files("original"), folder.files("dest"));
+    // Once more, there is nothing to say.
+    assert_eq!(folder.run(&["extract", "original", "dest"]).passed(), "");
+}
+
+#[test]
+fn what_no_patch_can_express_is_named_with_its_line() {
+    let spec = |from: &str, to: &str| web(&SPEC.replacen(from, to, 1));
+    let proxy = "spec.template.spec.containers[name=proxy]";
+    for (dest, line, place, why) in [
+        (spec("# who runs", "# who works"), 12, "spec.template.spec.containers", "no comments above"),
+        (spec(" # few", ""), 8, "spec.replicas", "removes no comment"),
+        (spec("\"web:1\"", "web:1"), 14, "spec.template.spec.containers[name=app].image", "no layout"),
+        (spec("replicas: 1 # few", "replicas: null # few"), 8, "spec.replicas", "a null in a patch removes"),
+        (spec("name: proxy\n        image: p:1", "image: p:1\n        name: proxy"), 15, proxy, "does not move fields"),
+        (spec("      nodeName", "\n      nodeName"), 17, "", "no blank lines"),
+    ] {
+        let ran = extracted(&web(SPEC), &dest, &[]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
+        let first = ran.stderr.lines().next().unwrap_or_default();
+        assert!(first.starts_with(&format!("error: dest.yaml:{line}: Deployment web: ")), "{}", ran.stderr);
+        assert!(first.contains(&format!("`{place}")) || place.is_empty(), "{}", ran.stderr);
+        assert!(first.contains(why), "{}", ran.stderr);
+        let last = "a patch cannot express 1 difference; `--values` makes one of the values alone";
+        assert_eq!(ran.stderr.lines().collect::<Vec<_>>()[1..], [last], "{}", ran.stderr);
+        // The values are the same, but for none.
+        assert_eq!(extracted(&web(SPEC), &dest, &["--values"]).code, Some(0));
+    }
+    let of_file = spec("# who runs", "# who runs") + "# the end\n";
+    assert!(extracted(&web(SPEC), &of_file, &[]).failed(1).contains("dest.yaml:18: "));
+}
+
+#[test]
+fn whole_resources_can_be_beyond_a_patch_too() {
+    let (a, b) = (map("a", &[("x", "'1'")]), map("b", &[("x", "'1'")]));
+    let kustomization = |name: &str| format!("kind: Kustomization\nresources: [{name}.yaml]\n");
+    for (original, dest, args, want) in [
+        (a.clone(), format!("{b}---\n{a}"), &[][..], "dest.yaml:1: ConfigMap b: a patch adds resources at the end"),
+        (
+            format!("{a}---\n{b}"),
+            format!("{b}---\n{a}"),
+            &[],
+            "dest.yaml:1: ConfigMap b: a patch adds resources at the",
+        ),
+        (kustomization("a"), kustomization("b"), &[], "dest.yaml:1: a patch names a resource by apiVersion, kind and"),
+        (
+            a.clone(),
+            format!("{a}---\n{b}"),
+            &["--mode", "strategic"],
+            "dest.yaml:8: ConfigMap b: a patch of mode Strat",
+        ),
+        (
+            a.clone(),
+            format!("{a}---\n{b}"),
+            &["--mode=strategic", "--values"],
+            "ConfigMap b: a patch of mode Strategic",
+        ),
+    ] {
+        let told = extracted(&original, &dest, args).failed(1);
+        assert!(told.contains(want), "{told}");
+    }
+    // Of the values, the place is none.
+    extracted(&a, &format!("{b}---\n{a}"), &["--values"]).passed();
+    let folder = Folder::with(&[("original/a.yaml", &a), ("dest/a.yaml", &a), ("dest/README.md", "read\n")]);
+    let told = folder.run(&["extract", "original", "dest"]).failed(1);
+    assert!(told.starts_with("error: dest/README.md: a patch changes resources alone"), "{told}");
+}
+
+#[test]
+fn lists_of_custom_resources_merge_as_the_flags_say() {
+    let gate =
+        |doors: &str| format!("apiVersion: example.com/v1\nkind: Gate\nmetadata:\n  name: a\nspec:\n  doors:\n{doors}");
+    let (hall, attic) = ("  - room: hall\n    wide: 1\n", "  - room: attic\n    wide: 1\n");
+    let (original, dest) = (gate(&format!("{hall}{attic}")), gate(&format!("{hall}{}", attic.replace('1', "2"))));
+    assert_eq!(extracted(&original, &dest, &[]).passed(), dest);
+    let folder = Folder::with(&[("original.yaml", &original), ("dest.yaml", &dest)]);
+    let rule = ["--merge-keys", "apiVersion=example.com/v1,kind=Gate,path=spec.doors,keys=room"];
+    let patch = folder.run(&[&["extract", "original.yaml", "dest.yaml"], &rule[..]].concat()).passed();
+    assert_eq!(patch, gate("  - room: attic\n    wide: 2\n"));
+    let merge = ["two-way", "--source", "-", "--dest", "original.yaml"];
+    assert_eq!(folder.run_with(&patch, &[&merge[..], &rule[..]].concat()).passed(), dest);
+}
+
+#[test]
+fn sides_that_cannot_be_read_are_errors() {
+    let folder = Folder::with(&[("a.yaml", &map("a", &[])), ("b/c.yaml", &map("a", &[]))]);
+    for (args, want) in [
+        (["-", "-"], "only one side must be `-`"),
+        (["a.yaml", "b"], "must both be folders, or neither"),
+        (["a.yaml", "none.yaml"], "none.yaml"),
+    ] {
+        let told = folder.run(&[&["extract"], &args[..]].concat()).failed(2);
+        assert!(told.contains(want), "{told}");
+    }
+}
