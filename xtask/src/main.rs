@@ -1,28 +1,36 @@
-//! Makes what the crate commits of other projects' data: `cargo xtask schema`.
+//! Makes what the crate commits of other projects' data: `cargo xtask schema` and `cargo xtask atlas`.
 //!
 //! A program of its own, so that neither the crate nor its users ever need the sources: what it makes is committed, and built as it is.
 
+mod atlas;
 mod table;
 mod write;
+mod write_atlas;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
+use atlas::Lists;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use table::Table;
 use write::Source;
 
 const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABEL=]PATH...
+       cargo xtask atlas [--output FOLDER] [--repin] LISTS
 
 Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-merge/src/schema where not given) from documents of Kubernetes' types, newest version last.
 A PATH is
   a folder   every <version>-local/_definitions.json in it, as the PyPI package kubernetes-validate holds them
   a file     swagger v2 (kubectl get --raw /openapi/v2), OpenAPI v3, JSON schemas, or kustomize's openapi file, in JSON
-LABEL names the version where the document does not. A document whose digest is not the one that builtin.txt has for its label is
-refused, unless --repin says that it is the right one.";
+LABEL names the version where the document does not.
+
+atlas makes atlas.txt and atlas/packed.rs in FOLDER. LISTS is a file of lists of custom resources, a line of JSON each.
+
+A document whose digest is not the one that builtin.txt or atlas.txt has for it is refused, unless --repin says that it is the
+right one.";
 
 fn main() -> ExitCode {
     match run(env::args().skip(1)) {
@@ -35,11 +43,65 @@ fn main() -> ExitCode {
 }
 
 fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
-    if args.next().as_deref() != Some("schema") {
-        return Err(USAGE.into());
+    match args.next().as_deref() {
+        Some("schema") => schema(args),
+        Some("atlas") => atlas(args),
+        _ => Err(USAGE.into()),
     }
-    let mut output = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/krm-merge/src/schema");
-    let (mut repin, mut documents) = (false, Vec::new());
+}
+
+/// The folder of the tables, unless the user names another one.
+fn schema_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/krm-merge/src/schema")
+}
+
+/// Makes the table of custom resources.
+fn atlas(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    let (mut output, mut repin, mut lists) = (schema_folder(), false, None);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--output" => output = args.next().ok_or(USAGE)?.into(),
+            "--repin" => repin = true,
+            flag if flag.starts_with('-') => return Err(USAGE.into()),
+            path if lists.is_none() => lists = Some(path.to_owned()),
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let path = lists.ok_or(USAGE)?;
+    let bytes = fs::read(&path).map_err(|e| format!("{path}: {e}"))?;
+    let text = output.join("atlas.txt");
+    let pins = pins(&fs::read_to_string(&text).unwrap_or_default());
+    let source = Source { label: "lists".into(), sha256: hex(&bytes) };
+    if let Some(pin) = pins.get(&source.label).filter(|pin| **pin != source.sha256 && !repin) {
+        return Err(format!("{path}: the digest is {}, not {pin}; --repin to accept it", source.sha256));
+    }
+    let mut found = Lists::default();
+    found.read(&String::from_utf8_lossy(&bytes)).map_err(|e| format!("{path}: {e}"))?;
+    found.document(include_str!("documented.txt"))?;
+    let table = found.table();
+    write_files([
+        (text, write_atlas::text(&table, &source)),
+        (output.join("atlas/packed.rs"), write_atlas::packed(&table)?),
+    ])?;
+    let fields: usize = table.types.iter().map(BTreeMap::len).sum();
+    println!("{} kinds, {} types, {fields} fields", table.kinds.len(), table.types.len());
+    Ok(())
+}
+
+/// Writes what was made, and says how large it is.
+fn write_files(files: [(PathBuf, String); 2]) -> Result<(), String> {
+    for (path, made) in files {
+        let folder = path.parent().unwrap_or(&path);
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, &made));
+        written.map_err(|e| format!("{}: {e}", path.display()))?;
+        println!("{}: {} bytes", path.display(), made.len());
+    }
+    Ok(())
+}
+
+/// Makes the table of the built-in types.
+fn schema(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    let (mut output, mut repin, mut documents) = (schema_folder(), false, Vec::new());
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--output" => output = args.next().ok_or(USAGE)?.into(),
@@ -93,13 +155,10 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     table.require(include_str!("required.txt"))?;
     table.prune();
     let sources: Vec<Source> = read.into_iter().map(|(source, _)| source).collect();
-    for (path, made) in
-        [(text, write::text(&table, &sources)), (output.join("builtin/packed.rs"), write::packed(&table, &sources)?)]
-    {
-        let written = fs::create_dir_all(path.parent().unwrap_or(&output)).and_then(|()| fs::write(&path, &made));
-        written.map_err(|e| format!("{}: {e}", path.display()))?;
-        println!("{}: {} bytes", path.display(), made.len());
-    }
+    write_files([
+        (text, write::text(&table, &sources)),
+        (output.join("builtin/packed.rs"), write::packed(&table, &sources)?),
+    ])?;
     let fields: usize = table.types.values().map(BTreeMap::len).sum();
     println!("{} kinds, {} types, {fields} fields", table.kinds.len(), table.types.len());
     Ok(())

@@ -202,17 +202,19 @@ pub fn packed(table: &Table, sources: &[Source]) -> Result<String, String> {
     Ok(out.trim_end().to_owned() + "\n")
 }
 
-fn strings(numbers: &[usize]) -> Vec<String> {
+/// Numbers as they stand in source.
+pub fn strings(numbers: &[usize]) -> Vec<String> {
     numbers.iter().map(usize::to_string).collect()
 }
 
-fn array(out: &mut String, doc: &str, name: &str, of: &str, items: &[String]) {
+/// Adds a static array.
+pub fn array(out: &mut String, doc: &str, name: &str, of: &str, items: &[String]) {
     let lines = wrap(items.iter().cloned(), ",", "");
     let _ = write!(out, "/// {doc}\npub static {name}: [{of}; {}] = [\n{lines}];\n\n", items.len());
 }
 
 /// Items in lines of a readable length.
-fn wrap(items: impl Iterator<Item = String>, between: &str, end: &str) -> String {
+pub fn wrap(items: impl Iterator<Item = String>, between: &str, end: &str) -> String {
     let (mut out, mut width) = (String::new(), 0);
     for item in items {
         if width + item.len() > 150 {

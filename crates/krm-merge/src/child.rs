@@ -21,6 +21,10 @@ pub trait Value<'a>: Copy {
     fn is_map(self) -> bool;
     /// Whether it is a map or a list.
     fn is_container(self) -> bool;
+    /// The elements of a list; none of anything else.
+    fn elements(self) -> Vec<Self>;
+    /// The names of the fields of a map; none of anything else.
+    fn names(self) -> Vec<&'a str>;
 }
 
 impl<'a> Value<'a> for NodeRef<'a> {
@@ -42,6 +46,14 @@ impl<'a> Value<'a> for NodeRef<'a> {
 
     fn is_container(self) -> bool {
         NodeRef::is_container(self)
+    }
+
+    fn elements(self) -> Vec<Self> {
+        NodeRef::elements(self).collect()
+    }
+
+    fn names(self) -> Vec<&'a str> {
+        self.fields().filter(|(key, _)| !key.is_container()).map(|(key, _)| key.string()).collect()
     }
 }
 

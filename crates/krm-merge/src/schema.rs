@@ -1,8 +1,10 @@
 //! Which lists merge, and by which keys: what is known of a type, by path from its root.
 //!
-//! A [`Cursor`] goes down a type in step with a walk down a resource, so nothing is looked up by path twice. It answers with what a
-//! schema says; where no schema speaks, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
+//! A [`Cursor`] goes down a type in step with a walk down a resource, so nothing is looked up by path twice. It asks the sources in the
+//! order of [`Basis`]; where none of them speaks, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
 
+pub mod atlas;
+mod basis;
 pub mod builtin;
 mod crd;
 mod openapi;
@@ -17,6 +19,7 @@ use crate::mode::Mode;
 use crate::path::ElementKey;
 use crate::tree::{Entry, Tree};
 use crate::yaml::NodeRef;
+pub use basis::Basis;
 pub use openapi::NoTypes;
 use openapi::{Models, Schema};
 
@@ -173,7 +176,24 @@ impl<'t> Types<'t> {
     /// Whether anything is known of a type but its metadata.
     pub fn know(&self, api_version: &str, kind: &str) -> bool {
         let root = self.root(api_version, kind, Mode::ThreeWay);
-        root.rules.is_some() || root.openapi.is_some() || root.definition.is_some() || root.below.is_some()
+        root.rules.is_some()
+            || root.openapi.is_some()
+            || root.definition.is_some()
+            || root.below.is_some()
+            || root.atlas.is_some()
+    }
+
+    /// The version that the atlas has in the place of the one that is asked for, if it is asked at all.
+    pub fn instead(&self, api_version: &str, kind: &str) -> Option<&'static str> {
+        self.in_atlas(api_version, kind)?.instead
+    }
+
+    /// What the atlas has of a type. A schema of the type at hand comes before it with all that it says and does not say.
+    fn in_atlas(&self, api_version: &str, kind: &str) -> Option<atlas::Root> {
+        let is_known = builtin::root(api_version, kind).is_some()
+            || self.openapi.root(api_version, kind).is_some()
+            || of_type(&self.definitions, api_version, kind).is_some();
+        if is_known { None } else { atlas::root(api_version, kind) }
     }
 
     /// The root of a type. Where Kubernetes says two things of a built-in list, Strategic replaces it, as `kubectl patch` does by the patch
@@ -188,6 +208,7 @@ impl<'t> Types<'t> {
             below,
             sureness: Sureness::Said,
             metadata: object_meta(),
+            atlas: self.in_atlas(api_version, kind).map(|root| root.place),
             inference: self.inference,
             mode,
             // The lists that Strategic alone replaces are replaced because kubectl replaces them: in its own types, not in the user's.
@@ -210,8 +231,10 @@ fn object_meta() -> Option<builtin::FieldRef> {
 enum Sureness {
     /// The resource says so by its apiVersion and kind.
     Said,
-    /// It looks like it.
-    Recognised,
+    /// Its schema looks like it.
+    ShownBySchema,
+    /// Its values look like it.
+    ShownByValues,
 }
 
 /// A place in a type. Lists are passed through: what is known below a list is known of its elements.
@@ -226,6 +249,8 @@ pub struct Cursor<'t> {
     sureness: Sureness,
     /// At the root of a resource: what is known of `metadata` whatever the type.
     metadata: Option<builtin::FieldRef>,
+    /// What the atlas has of a type that nobody else knows.
+    atlas: Option<atlas::Place>,
     inference: Inference,
     mode: Mode,
     mode_of_openapi: Mode,
@@ -242,6 +267,7 @@ impl<'t> Cursor<'t> {
             below: None,
             sureness: Sureness::Said,
             metadata: None,
+            atlas: None,
             inference,
             mode: Mode::ThreeWay,
             mode_of_openapi: Mode::ThreeWay,
@@ -263,13 +289,18 @@ impl<'t> Cursor<'t> {
     #[must_use]
     pub fn child<'v, V: Value<'v>>(self, name: &str, values: impl IntoIterator<Item = V>) -> Self {
         let child = self.field(name);
-        if self.below.is_some() || child.here.is_some() {
+        if self.is_of_builtin() || child.here.is_some() {
             return child;
         }
-        match shape::recognise(name, values) {
-            Some(here) => Self { here: Some(here), below: here.ty(), sureness: Sureness::Recognised, ..child },
+        match shape::of_values(name, values) {
+            Some(here) => Self { here: Some(here), below: here.ty(), sureness: Sureness::ShownByValues, ..child },
             None => child,
         }
+    }
+
+    /// Whether a built-in type lies here, not just something that looks like one.
+    fn is_of_builtin(self) -> bool {
+        self.below.is_some() && self.sureness == Sureness::Said
     }
 
     /// Down to a child of a tree. What is known of a list is known of its elements.
@@ -282,15 +313,22 @@ impl<'t> Cursor<'t> {
     /// Down to a field, by its name alone.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
-        let known = self.below.and_then(|ty| ty.field(name));
-        let here = known.or_else(|| self.metadata.filter(|_| name == "metadata"));
-        let below = here.and_then(builtin::FieldRef::ty);
         let rules = self.rules.and_then(|r| r.fields.get(name));
         let openapi = self.openapi.and_then(|s| s.field(name));
         let definition = self.definition.and_then(|s| s.field(name));
-        let is_resource = [openapi, definition].into_iter().flatten().any(Schema::is_embedded_resource);
-        let metadata = if is_resource { object_meta() } else { None };
-        Self { rules, openapi, definition, here, below, metadata, ..self }
+        let schemas = || [openapi, definition].into_iter().flatten();
+        let shown = || if self.is_of_builtin() { None } else { schemas().find_map(|s| shape::of_schema(name, s)) };
+        let (here, sureness) = match shown() {
+            Some(shown) => (Some(shown), Sureness::ShownBySchema),
+            None => {
+                let known = self.below.and_then(|ty| ty.field(name));
+                (known.or_else(|| self.metadata.filter(|_| name == "metadata")), self.sureness)
+            }
+        };
+        let below = here.and_then(builtin::FieldRef::ty);
+        let metadata = if schemas().any(Schema::is_embedded_resource) { object_meta() } else { None };
+        let atlas = self.atlas.and_then(|place| place.field(name));
+        Self { rules, openapi, definition, here, below, sureness, metadata, atlas, ..self }
     }
 
     /// Whether the map that lies here is one value, replaced whole: an atomic one of a schema, or in a patch one of the patch strategy
@@ -307,8 +345,7 @@ impl<'t> Cursor<'t> {
     /// Whether a built-in type lies here that has no such list, and nobody else knows of one.
     pub fn lacks_list(self, name: &str) -> bool {
         let field = self.field(name);
-        self.below.is_some()
-            && self.sureness == Sureness::Said
+        self.is_of_builtin()
             && field.here.is_none()
             && field.rules.is_none()
             && field.openapi.is_none()
@@ -331,47 +368,55 @@ impl<'t> Cursor<'t> {
         Members::of(here.list().map(|list| list.merge_key))
     }
 
-    /// What the user or a schema says of the list that lies here. Whoever names the keys, their defaults are those of the type.
-    fn known(self) -> Option<ListKind<MergeKey<'t>>> {
-        let key = |name: &&'t str| MergeKey { name, default: self.default_of(name) };
-        Some(self.said()?.with_keys(key))
-    }
-
     /// What an element of the list that lies here has for a field that it leaves out, where its type says so. Source: the API server, which
     /// tells elements apart by the defaults of their schema.
     fn default_of(self, key: &str) -> Option<Cow<'t, str>> {
         let schemas = [self.openapi, self.definition].into_iter().flatten();
         let by_schema = schemas.filter_map(|schema| schema.field(key)?.default()).next();
-        by_schema.or_else(|| self.here?.default_of(key).map(Cow::Borrowed))
+        let by_type = || self.here.and_then(|here| here.default_of(key)).or_else(|| self.atlas?.default_of(key));
+        by_schema.or_else(|| by_type().map(Cow::Borrowed))
     }
 
-    /// Whether nothing but the look of it says how the list merges that lies here.
-    fn is_guessed(self) -> bool {
-        self.sureness == Sureness::Recognised && self.declared().is_none()
-    }
-
-    /// What the user, or a schema that was given, says of the list that lies here.
-    fn declared(self) -> Option<ListKind<&'t str>> {
-        let by_rule = self.rules.and_then(|r| r.list.as_ref()).map(|list| list.with_keys(String::as_str));
-        let by_schema = || self.openapi.and_then(|s| s.list(self.mode_of_openapi));
-        let by_definition = || self.definition.and_then(|s| s.list(Mode::ThreeWay));
-        by_rule.or_else(by_schema).or_else(by_definition)
-    }
-
-    fn said(self) -> Option<ListKind<&'t str>> {
-        if let Some(list) = self.declared() {
-            return Some(list);
-        }
-        let list = self.here?.list()?;
-        let merges = match self.mode {
-            Mode::TwoWay | Mode::ThreeWay => list.in_merge(),
-            Mode::Strategic => list.in_patch(),
+    /// What each source says of the list that lies here, in their order. What a schema does not declare is replaced whole, unless the
+    /// schema looks like that of a built-in type.
+    fn answers(self) -> impl Iterator<Item = (Basis, ListKind<&'t str>)> {
+        let by_rule =
+            self.rules.and_then(|r| r.list.as_ref()).map(|list| (Basis::MergeKeys, list.with_keys(String::as_str)));
+        let of_schema =
+            |schema: Option<Schema<'t>>, mode, basis| Some((basis, schema?.list(mode)?, schema?.declares()));
+        let by_schema = of_schema(self.openapi, self.mode_of_openapi, Basis::OpenApi)
+            .or_else(|| of_schema(self.definition, Mode::ThreeWay, Basis::Definition))
+            .map(|(basis, list, declares)| ((basis, list), declares));
+        let shown = self.here.filter(|_| self.sureness != Sureness::Said).and_then(builtin::FieldRef::list);
+        let by_shape = shown.map(|list| (Basis::Shape, list.in_merge().into()));
+        let answers = match (by_rule, by_schema) {
+            (Some(rule), _) => [Some(rule), None],
+            (None, Some((said, true))) => [Some(said), None],
+            (None, Some((said, false))) => [by_shape.filter(|_| self.sureness == Sureness::ShownBySchema), Some(said)],
+            (None, None) if self.sureness == Sureness::Said => {
+                let by_type = self.here.and_then(builtin::FieldRef::list).map(|list| match self.mode {
+                    Mode::TwoWay | Mode::ThreeWay => list.in_merge(),
+                    Mode::Strategic => list.in_patch(),
+                });
+                [by_type.map(|list| (Basis::BuiltIn, list.into())), self.by_atlas()]
+            }
+            (None, None) => [self.by_atlas(), by_shape],
         };
-        Some(match merges {
-            builtin::Merges::Atomic => ListKind::Atomic,
-            builtin::Merges::Set => ListKind::Set,
-            builtin::Merges::Map(keys) => ListKind::Map(keys.to_vec()),
-        })
+        answers.into_iter().flatten()
+    }
+
+    fn by_atlas(self) -> Option<(Basis, ListKind<&'t str>)> {
+        Some((Basis::Atlas, self.atlas?.list()?.into()))
+    }
+}
+
+impl<'t> From<builtin::Merges> for ListKind<&'t str> {
+    fn from(merges: builtin::Merges) -> Self {
+        match merges {
+            builtin::Merges::Atomic => Self::Atomic,
+            builtin::Merges::Set => Self::Set,
+            builtin::Merges::Map(keys) => Self::Map(keys.to_vec()),
+        }
     }
 }
 
@@ -395,8 +440,9 @@ impl fmt::Display for Unkeyed {
 
 /// How the list at `cursor` merges, given the elements of all sides of it that are there.
 ///
-/// A schema decides where one speaks. Else, with inference on, the first of [`ASSOCIATIVE_KEYS`] decides that every element of every
-/// side has as a scalar, with values unique within each side. Source: semantics.md section 3, kyaml's `GetAssociativeKey`.
+/// The first source decides that speaks, in the order of [`Basis`]. Else, with inference on, the first of [`ASSOCIATIVE_KEYS`] decides that
+/// every element of every side has as a scalar, with values unique within each side. Source: semantics.md section 3, kyaml's
+/// `GetAssociativeKey`.
 ///
 /// # Errors
 /// [`Unkeyed`] where the elements do not have what the schema tells them apart by: the list is then atomic, and the user should hear of it.
@@ -404,19 +450,35 @@ pub fn list_kind<'t: 'a, 'a, L: Elements<'a>>(
     cursor: Cursor<'t>,
     sides: &[L],
 ) -> Result<ListKind<MergeKey<'t>>, Unkeyed> {
-    let inferred = || if cursor.inference == Inference::On { infer(sides) } else { ListKind::Atomic };
-    let Some(known) = cursor.known() else { return Ok(inferred()) };
-    match told_apart(&known, sides) {
-        Ok(()) => Ok(known),
-        // The type was guessed, and here it shows that it is another one.
-        Err(_) if cursor.is_guessed() => Ok(inferred()),
-        Err(unkeyed) => Err(unkeyed),
-    }
+    decided(cursor, sides).map(|(_, kind)| kind)
+}
+
+/// Who says how the list at `cursor` merges, given the elements of all sides of it that are there; `None` where nobody does.
+pub fn list_basis<'t: 'a, 'a, L: Elements<'a>>(cursor: Cursor<'t>, sides: &[L]) -> Option<Basis> {
+    decided(cursor, sides).ok()?.0
 }
 
 /// Whether nothing is known of the list at `cursor`, given the elements of all sides of it that are there.
 pub fn is_unknown<'t: 'a, 'a, L: Elements<'a>>(cursor: Cursor<'t>, sides: &[L]) -> bool {
-    cursor.known().is_none_or(|known| cursor.is_guessed() && told_apart(&known, sides).is_err())
+    decided(cursor, sides).is_ok_and(|(basis, _)| matches!(basis, None | Some(Basis::Inferred)))
+}
+
+fn decided<'t: 'a, 'a, L: Elements<'a>>(
+    cursor: Cursor<'t>,
+    sides: &[L],
+) -> Result<(Option<Basis>, ListKind<MergeKey<'t>>), Unkeyed> {
+    for (basis, list) in cursor.answers() {
+        // Whoever names the keys, their defaults are those of the type.
+        let known = list.with_keys(|name| MergeKey { name, default: cursor.default_of(name) });
+        match told_apart(&known, sides) {
+            Ok(()) => return Ok((Some(basis), known)),
+            // The type was guessed, and here it shows that it is another one.
+            Err(_) if basis.is_guess() => {}
+            Err(unkeyed) => return Err(unkeyed),
+        }
+    }
+    let inferred = if cursor.inference == Inference::On { infer(sides) } else { ListKind::Atomic };
+    Ok((matches!(inferred, ListKind::Map(_)).then_some(Basis::Inferred), inferred))
 }
 
 /// Checks that the elements of all sides have what tells them apart in a list of a kind.

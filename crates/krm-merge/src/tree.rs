@@ -845,6 +845,14 @@ impl<'t, 'a> Value<'a> for View<'t, 'a> {
     fn is_container(self) -> bool {
         self.kind() != Kind::Scalar
     }
+
+    fn elements(self) -> Vec<Self> {
+        View::elements(self)
+    }
+
+    fn names(self) -> Vec<&'a str> {
+        self.fields().into_iter().map(|(name, _)| name).collect()
+    }
 }
 
 /// Decides the conflicts of a tree. Comments that updated wants at or above a place at which dest wins are not taken.

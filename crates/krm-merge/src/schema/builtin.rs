@@ -200,7 +200,7 @@ fn name(index: u16) -> &'static str {
 }
 
 /// Where the part with this index starts, and where the next one does.
-fn between(starts: &[u16], index: u16) -> Option<std::ops::Range<usize>> {
+pub(super) fn between(starts: &[u16], index: u16) -> Option<std::ops::Range<usize>> {
     let index = usize::from(index);
     Some(usize::from(*starts.get(index)?)..usize::from(*starts.get(index + 1)?))
 }

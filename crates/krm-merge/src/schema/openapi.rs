@@ -130,7 +130,25 @@ impl<'t> Schema<'t> {
         is_list.then_some(kind)
     }
 
-    fn is_list(self) -> bool {
+    /// Whether it says how its list merges.
+    pub(super) fn declares(self) -> bool {
+        self.said("x-kubernetes-list-type").is_some() || self.has_strategy("merge")
+    }
+
+    /// The names of the fields that it has; of a list, that each element has.
+    pub(super) fn names(self) -> impl Iterator<Item = &'t str> {
+        let properties = self.innermost().parts().into_iter().filter_map(|part| part.get("properties"));
+        properties.flat_map(NodeRef::fields).map(|(name, _)| name.string())
+    }
+
+    /// Whether it is of a scalar.
+    pub(super) fn is_scalar(self) -> bool {
+        let types = ["string", "integer", "number", "boolean"];
+        self.said("type").is_some_and(|t| types.contains(&t.string()))
+    }
+
+    /// Whether it is of a list.
+    pub(super) fn is_list(self) -> bool {
         let is_array = self.said("type").is_some_and(|t| t.string() == "array");
         is_array || self.said("x-kubernetes-list-type").is_some() || self.said("items").is_some()
     }

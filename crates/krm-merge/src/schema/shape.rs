@@ -1,23 +1,41 @@
-//! Kubernetes types that are recognised by their shape where no schema knows them: a pod template in a custom resource.
+//! Kubernetes types that are recognised by their shape where no schema names them: a pod template in a custom resource.
 //!
-//! Operators put Kubernetes' own objects into theirs. What such an object is can be read off its field and off what stands in it, so its
-//! lists merge as they do in a built-in type. That is a guess: whatever a user or a schema says comes first, and a list whose elements lack
-//! the keys of the type is one of which nothing is known.
+//! Operators put Kubernetes' own types into theirs, and many declare no keys for the lists in them. What such a type is can be read off the
+//! name of its field and off the fields in it: those that its schema has, or those that its values have. Its lists then merge as they do in
+//! the built-in type. That is a guess: whatever a user or a schema declares comes first, and a list whose elements lack the keys of the type
+//! is one of which nothing is known.
+//!
+//! A shape is here only where definitions that declare the same list agree with it (see `README.md` for the figures). So there is none for
+//! `volumes` or `volumeMounts` outside of a pod or container: authors declare these in several ways.
 
 use super::builtin::{FieldRef, root};
+use super::openapi::Schema;
 use crate::child::Value;
 
-/// A field in whose value an object of a built-in type is recognised.
+/// What a value, or a schema, shows of a built-in type.
 struct Shape {
-    /// The name of the field.
-    field: &'static str,
+    /// The name of its field.
+    name: Name,
+    /// What it is.
+    form: Form,
     /// What must stand in it.
     marks: &'static [Mark],
-    /// The built-in field whose value is of that type: apiVersion, kind and name of the field.
-    like: (&'static str, &'static str, &'static str),
+    /// Fields of which it must have one at least, where there are any.
+    one_of: &'static [&'static str],
+    /// The only fields that it may have, where there are any.
+    only: &'static [&'static str],
+    /// The built-in field whose value is of that type: apiVersion, kind, and the way there.
+    like: (&'static str, &'static str, &'static [&'static str]),
 }
 
-/// Something that stands in an object.
+/// Which names a field may have.
+enum Name {
+    Any,
+    Is(&'static [&'static str]),
+    EndsIn(&'static [&'static str]),
+}
+
+/// Something that stands in a map, or in an element of a list.
 struct Mark {
     path: &'static [&'static str],
     form: Form,
@@ -25,35 +43,266 @@ struct Mark {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
+    Any,
     Map,
     List,
 }
 
-const SHAPES: &[Shape] = &[Shape {
-    field: "template",
-    marks: &[Mark { path: &["metadata"], form: Form::Map }, Mark { path: &["spec", "containers"], form: Form::List }],
-    like: ("v1", "PodTemplate", "template"),
-}];
-
-/// What a field is like by its name and its value, as several sides have it: one of them with the shape is enough.
-pub(super) fn recognise<'a, V: Value<'a>>(name: &str, values: impl IntoIterator<Item = V>) -> Option<FieldRef> {
-    let shapes = SHAPES.iter().filter(|shape| shape.field == name);
-    let mut shapes = shapes.peekable();
-    shapes.peek()?;
-    let values: Vec<V> = values.into_iter().collect();
-    let shape = shapes.find(|shape| values.iter().any(|value| shape.marks.iter().all(|mark| mark.is_in(*value))))?;
-    let (api_version, kind, field) = shape.like;
-    root(api_version, kind)?.field(field)
+/// A field that must be there, whatever its value.
+const fn has(path: &'static [&'static str]) -> Mark {
+    Mark { path, form: Form::Any }
 }
 
-impl Mark {
-    fn is_in<'a, V: Value<'a>>(&self, value: V) -> bool {
-        let found = self.path.iter().try_fold(value, |value, name| value.field(name));
-        let form = found.filter(|found| found.is_container()).map(|found| match found.is_map() {
-            true => Form::Map,
-            false => Form::List,
-        });
-        form == Some(self.form)
+/// The fields of a container that hardly anything else has.
+const OF_CONTAINER: &[&str] = &[
+    "args",
+    "command",
+    "env",
+    "envFrom",
+    "imagePullPolicy",
+    "lifecycle",
+    "livenessProbe",
+    "ports",
+    "readinessProbe",
+    "securityContext",
+    "startupProbe",
+    "workingDir",
+];
+
+const TEMPLATE: Shape = Shape {
+    name: Name::EndsIn(&["template", "Template"]),
+    form: Form::Map,
+    marks: &[Mark { path: &["metadata"], form: Form::Map }, Mark { path: &["spec", "containers"], form: Form::List }],
+    one_of: &[],
+    only: &[],
+    like: ("v1", "PodTemplate", &["template"]),
+};
+
+const POD: Shape = Shape {
+    name: Name::Any,
+    marks: &[
+        Mark { path: &["containers"], form: Form::List },
+        has(&["containers", "name"]),
+        has(&["containers", "image"]),
+    ],
+    like: ("v1", "PodTemplate", &["template", "spec"]),
+    ..TEMPLATE
+};
+
+const CONTAINERS: Shape = Shape {
+    name: Name::Is(&["containers", "initContainers", "ephemeralContainers"]),
+    form: Form::List,
+    marks: &[has(&["name"]), has(&["image"])],
+    like: ("v1", "Pod", &["spec", "containers"]),
+    ..TEMPLATE
+};
+
+/// A list whose elements have a name and little else.
+const NAMED: Shape = Shape { marks: &[has(&["name"])], ..CONTAINERS };
+
+const SHAPES: &[Shape] = &[
+    TEMPLATE,
+    POD,
+    CONTAINERS,
+    Shape { name: Name::EndsIn(&["ontainers", "idecars"]), one_of: OF_CONTAINER, ..CONTAINERS },
+    Shape {
+        name: Name::EndsIn(&["container", "Container"]),
+        form: Form::Map,
+        marks: &[has(&["image"])],
+        one_of: OF_CONTAINER,
+        ..CONTAINERS
+    },
+    // The schema of a container under any name. Nobody else has devices of volumes.
+    Shape {
+        name: Name::Any,
+        form: Form::Map,
+        marks: &[
+            Mark { path: &["volumeDevices"], form: Form::List },
+            has(&["volumeDevices", "devicePath"]),
+            Mark { path: &["volumeMounts"], form: Form::List },
+        ],
+        ..CONTAINERS
+    },
+    Shape {
+        name: Name::Is(&["env"]),
+        one_of: &["value", "valueFrom"],
+        only: &["name", "value", "valueFrom"],
+        like: ("v1", "Pod", &["spec", "containers", "env"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["conditions"]),
+        marks: &[has(&["type"]), has(&["status"])],
+        only: &[
+            "lastHeartbeatTime",
+            "lastTransitionTime",
+            "lastUpdateTime",
+            "message",
+            "observedGeneration",
+            "reason",
+            "severity",
+            "status",
+            "type",
+        ],
+        like: ("apps/v1", "Deployment", &["status", "conditions"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["ports"]),
+        marks: &[has(&["port"])],
+        one_of: &["nodePort", "targetPort"],
+        only: &["appProtocol", "name", "nodePort", "port", "protocol", "targetPort"],
+        like: ("v1", "Service", &["spec", "ports"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["topologySpreadConstraints"]),
+        marks: &[has(&["maxSkew"]), has(&["topologyKey"]), has(&["whenUnsatisfiable"])],
+        like: ("v1", "Pod", &["spec", "topologySpreadConstraints"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["imagePullSecrets"]),
+        only: &["name"],
+        like: ("v1", "Pod", &["spec", "imagePullSecrets"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["schedulingGates"]),
+        only: &["name"],
+        like: ("v1", "Pod", &["spec", "schedulingGates"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["resourceClaims"]),
+        one_of: &["resourceClaimName", "resourceClaimTemplateName", "source"],
+        like: ("v1", "Pod", &["spec", "resourceClaims"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["claims"]),
+        only: &["name", "request"],
+        like: ("v1", "Pod", &["spec", "containers", "resources", "claims"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["matchConditions"]),
+        marks: &[has(&["expression"]), has(&["name"])],
+        only: &["expression", "name"],
+        like: ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", &["spec", "matchConditions"]),
+        ..NAMED
+    },
+    Shape {
+        name: Name::Is(&["variables"]),
+        marks: &[has(&["expression"]), has(&["name"])],
+        only: &["expression", "name"],
+        like: ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", &["spec", "variables"]),
+        ..NAMED
+    },
+];
+
+/// What a field is like by its name and its values, as several sides have it: one of them must have what the shape wants, and none may have
+/// what it does not allow.
+pub(super) fn of_values<'a, V: Value<'a>>(name: &str, values: impl IntoIterator<Item = V>) -> Option<FieldRef> {
+    let mut values = values.into_iter().filter(|value| value.is_container()).peekable();
+    values.peek()?;
+    let values: Vec<V> = values.collect();
+    let is_of = |shape: &&Shape| {
+        shape.name.fits(name)
+            && values.iter().any(|value| shape.is_shown_by(Side(*value)))
+            && values.iter().all(|value| shape.allows(Side(*value)))
+    };
+    SHAPES.iter().find(is_of)?.built_in()
+}
+
+/// What a field is like by its name and its schema.
+pub(super) fn of_schema(name: &str, schema: Schema<'_>) -> Option<FieldRef> {
+    SHAPES.iter().find(|shape| shape.name.fits(name) && shape.is_shown_by(schema) && shape.allows(schema))?.built_in()
+}
+
+impl Name {
+    fn fits(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Is(names) => names.contains(&name),
+            Self::EndsIn(ends) => ends.iter().any(|end| name.ends_with(end)),
+        }
+    }
+}
+
+/// Something that has fields, or elements that have them.
+trait Look: Copy {
+    fn form(self) -> Form;
+    /// Whether there is such a value on the way down. A list is passed through to its elements, of which one must have it.
+    fn reaches(self, path: &[&str], form: Form) -> bool;
+    /// Whether all fields have one of these names.
+    fn has_only(self, names: &[&str]) -> bool;
+}
+
+impl Look for Schema<'_> {
+    fn form(self) -> Form {
+        match (self.is_list(), self.is_scalar()) {
+            (true, _) => Form::List,
+            (false, true) => Form::Any,
+            (false, false) => Form::Map,
+        }
+    }
+
+    fn reaches(self, path: &[&str], form: Form) -> bool {
+        let end = path.iter().try_fold(self, |schema, name| schema.field(name));
+        end.is_some_and(|end| form == Form::Any || Look::form(end) == form)
+    }
+
+    fn has_only(self, names: &[&str]) -> bool {
+        self.names().all(|name| names.contains(&name))
+    }
+}
+
+/// A value of a side.
+#[derive(Clone, Copy)]
+struct Side<V>(V);
+
+impl<'a, V: Value<'a>> Look for Side<V> {
+    fn form(self) -> Form {
+        match (self.0.is_container(), self.0.is_map()) {
+            (true, true) => Form::Map,
+            (true, false) => Form::List,
+            (false, _) => Form::Any,
+        }
+    }
+
+    fn reaches(self, path: &[&str], form: Form) -> bool {
+        match path {
+            [] => form == Form::Any || self.form() == form,
+            _ if self.form() == Form::List => self.0.elements().into_iter().any(|e| Side(e).reaches(path, form)),
+            [name, rest @ ..] => self.0.field(name).is_some_and(|value| Side(value).reaches(rest, form)),
+        }
+    }
+
+    fn has_only(self, names: &[&str]) -> bool {
+        match self.form() {
+            Form::List => self.0.elements().into_iter().all(|element| Side(element).has_only(names)),
+            // Directives of a patch are no fields.
+            _ => self.0.names().into_iter().all(|name| name.starts_with('$') || names.contains(&name)),
+        }
+    }
+}
+
+impl Shape {
+    fn is_shown_by(&self, look: impl Look) -> bool {
+        look.form() == self.form
+            && self.marks.iter().all(|mark| look.reaches(mark.path, mark.form))
+            && (self.one_of.is_empty() || self.one_of.iter().any(|name| look.reaches(&[name], Form::Any)))
+    }
+
+    fn allows(&self, look: impl Look) -> bool {
+        self.only.is_empty() || look.has_only(self.only)
+    }
+
+    fn built_in(&self) -> Option<FieldRef> {
+        let (api_version, kind, path) = self.like;
+        let (last, way) = path.split_last()?;
+        way.iter().try_fold(root(api_version, kind)?, |ty, name| ty.field(name)?.ty())?.field(last)
     }
 }
 
@@ -62,23 +311,101 @@ mod tests {
     use super::*;
     use crate::yaml::{Document, NodeRef};
 
+    /// The fields whose built-in types these are like, by what they show.
+    const SHOWN: &[(&str, &[&str], Option<&str>)] = &[
+        ("template", &["{metadata: {}, spec: {containers: []}}"], Some("template")),
+        ("template", &["{metadata: {}, spec: {containers: [{name: a}], volumes: []}, more: 1}"], Some("template")),
+        ("template", &["1", "{metadata: {}, spec: {containers: []}}"], Some("template")),
+        ("workerTemplate", &["{metadata: {}, spec: {containers: []}}"], Some("template")),
+        ("templates", &["{metadata: {}, spec: {containers: []}}"], None),
+        ("template", &["{spec: {containers: []}}"], None),
+        ("template", &["{metadata: {}, spec: {}}"], None),
+        ("template", &["{metadata: {}, spec: {containers: {}}}"], None),
+        ("template", &["{metadata: x, spec: {containers: []}}"], None),
+        ("template", &["[]", "null"], None),
+        ("template", &[], None),
+        ("spec", &["{containers: [{name: a, image: i}]}"], Some("spec")),
+        ("pod", &["{volumes: []}", "{containers: [{name: a}, {name: b, image: i}]}"], Some("spec")),
+        ("spec", &["{containers: [{name: a}]}"], None),
+        ("spec", &["{containers: {name: a, image: i}}"], None),
+        ("containers", &["[{name: a}]", "[{name: a, image: i}]"], Some("containers")),
+        ("initContainers", &["[{name: a, image: i, more: 1}]"], Some("containers")),
+        ("containers", &["{a: {name: a, image: i}}"], None),
+        ("containers", &["[{name: a, imageUrl: i}]"], None),
+        ("sidecars", &["[{name: a, image: i, env: []}]"], Some("containers")),
+        ("extraContainers", &["[{name: a, image: i, command: [a]}]"], Some("containers")),
+        ("sidecars", &["[{name: a, image: i}]"], None),
+        ("images", &["[{name: a, image: i, env: []}]"], None),
+        ("container", &["{image: i, ports: []}"], Some("containers")),
+        ("container", &["{image: i}"], None),
+        ("any", &["{volumeDevices: [{devicePath: /a}], volumeMounts: []}"], Some("containers")),
+        ("any", &["{volumeDevices: [], volumeMounts: []}"], None),
+        ("env", &["[{name: A}]", "[{name: B, value: b}]"], Some("env")),
+        ("env", &["[{name: A, valueFrom: {}, $patch: replace}]"], Some("env")),
+        ("env", &["[{name: A}]"], None),
+        ("env", &["[{name: A, value: a}]", "[{name: B, secret: b}]"], None),
+        ("env", &["[a]"], None),
+        ("env", &["{A: a}"], None),
+        ("vars", &["[{name: B, value: b}]"], None),
+        ("conditions", &["[{type: Ready, status: 'True', reason: a}]"], Some("conditions")),
+        ("conditions", &["[{type: Ready}]"], None),
+        ("conditions", &["[{type: Ready, status: 'True', operator: In}]"], None),
+        ("ports", &["[{port: 80, targetPort: web}]"], Some("ports")),
+        ("ports", &["[{port: 80}]"], None),
+        ("ports", &["[{port: 80, targetPort: web, hostPort: 1}]"], None),
+        (
+            "topologySpreadConstraints",
+            &["[{maxSkew: 1, topologyKey: a, whenUnsatisfiable: b}]"],
+            Some("topologySpreadConstraints"),
+        ),
+        ("topologySpreadConstraints", &["[{maxSkew: 1, topologyKey: a}]"], None),
+        ("imagePullSecrets", &["[{name: a}]"], Some("imagePullSecrets")),
+        ("imagePullSecrets", &["[{name: a, namespace: b}]"], None),
+        ("schedulingGates", &["[{name: a}]"], Some("schedulingGates")),
+        ("resourceClaims", &["[{name: a, resourceClaimName: b}]"], Some("resourceClaims")),
+        ("resourceClaims", &["[{name: a}]"], None),
+        ("claims", &["[{name: a, request: b}]"], Some("claims")),
+        ("claims", &["[{name: a, value: b}]"], None),
+        ("matchConditions", &["[{name: a, expression: b}]"], Some("matchConditions")),
+        ("variables", &["[{name: a, expression: b}]"], Some("variables")),
+        ("variables", &["[{name: a, value: b}]"], None),
+    ];
+
     #[test]
-    fn a_pod_template_is_recognised_by_its_metadata_and_its_containers() {
-        for (name, sides, want) in [
-            ("template", &["{metadata: {}, spec: {containers: []}}"][..], true),
-            ("template", &["{metadata: {}, spec: {containers: [{name: a}], volumes: []}, more: 1}"], true),
-            ("template", &["1", "{metadata: {}, spec: {containers: []}}"], true),
-            ("podTemplate", &["{metadata: {}, spec: {containers: []}}"], false),
-            ("template", &["{spec: {containers: []}}"], false),
-            ("template", &["{metadata: {}, spec: {}}"], false),
-            ("template", &["{metadata: {}, spec: {containers: {}}}"], false),
-            ("template", &["{metadata: x, spec: {containers: []}}"], false),
-            ("template", &["[]", "null"], false),
-            ("template", &[], false),
-        ] {
+    fn a_type_is_recognised_by_its_values() {
+        for (name, sides, want) in SHOWN {
             let docs: Vec<Document<'_>> = sides.iter().map(|side| Document::parse(*side).expect("valid")).collect();
             let nodes: Vec<NodeRef<'_>> = docs.iter().map(|doc| doc.roots().next().expect("a root")).collect();
-            assert_eq!(recognise(name, nodes).is_some(), want, "{name} {sides:?}");
+            let found = of_values(name, nodes);
+            let like = |shape: &&Shape| shape.like.2.last() == want.as_ref();
+            assert_eq!(found, want.and_then(|_| SHAPES.iter().find(like)?.built_in()), "{name} {sides:?}");
+        }
+        assert!(SHAPES.iter().all(|shape| shape.built_in().is_some()));
+    }
+
+    /// The schema of a value: of a map its fields, of a list those of its last element.
+    fn schema_of(value: NodeRef<'_>) -> String {
+        if value.is_list() {
+            let items = value.elements().last().map_or_else(|| "{}".into(), schema_of);
+            return format!("{{type: array, items: {items}}}");
+        }
+        if value.is_map() {
+            let fields = value.fields().map(|(name, value)| format!("{}: {}", name.string(), schema_of(value)));
+            return format!("{{type: object, properties: {{{}}}}}", fields.collect::<Vec<_>>().join(", "));
+        }
+        "{type: string}".into()
+    }
+
+    #[test]
+    fn a_type_is_recognised_by_its_schema() {
+        for (name, sides, want) in SHOWN.iter().filter(|(_, sides, _)| !sides.iter().any(|side| side.contains('$'))) {
+            let Some(side) = sides.last() else { continue };
+            let doc = Document::parse(*side).expect("valid");
+            let schema = schema_of(doc.roots().next().expect("a root"));
+            let doc = Document::parse(schema.as_str()).expect("valid");
+            let found = of_schema(name, Schema::structural(doc.roots().next().expect("a root")));
+            let like = |shape: &&Shape| shape.like.2.last() == want.as_ref();
+            assert_eq!(found, want.and_then(|_| SHAPES.iter().find(like)?.built_in()), "{name} {schema}");
         }
     }
 }
