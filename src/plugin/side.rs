@@ -322,7 +322,8 @@ fn is_pipe(found: &fs::Metadata) -> bool {
     found.is_file()
 }
 
-fn may_hold_resources(path: &str) -> bool {
+/// Whether a file may hold resources by its name.
+pub fn may_hold_resources(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name == "Kptfile" || [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
 }
