@@ -486,6 +486,16 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// The rules that pick a side for some conflicts of a resource.
+    pub fn picking<'t>(&'t self, resource: NodeRef<'t>) -> impl Iterator<Item = &'t Name> {
+        let rules = match self {
+            Self::Upgrade { rules, .. } => &rules[..],
+            Self::Overlay { .. } | Self::Patch { .. } => &[],
+        };
+        let is_meant = move |rule: &&Decision<'a>| rule.target.as_ref().is_none_or(|target| target.selects(resource));
+        rules.iter().filter(|rule| rule.take != OnConflict::Fail).filter(is_meant).map(|rule| &rule.name)
+    }
+
     /// What the user chose, but for who wins.
     pub fn policy(&self, new_elements: NewElements) -> Policy {
         let (conflict_level, renames) = match self {

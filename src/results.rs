@@ -20,7 +20,7 @@ use serde_yaml::Value;
 
 use crate::report::Report;
 use words::of_settled;
-pub use words::{holds_secrets, how_of, listed};
+pub use words::{contradicting, holds_secrets, how_of, listed};
 
 /// The tag that says to a program what a result is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";

@@ -202,6 +202,9 @@ impl File<'_> {
             && let Some(text) = combiner.combined(form.name(path, [old, new, here]), [old, new, here])
         {
             carried.results.extend(combined(path, form, &text, verdict));
+            if text.is_in_conflict() {
+                carried.results.extend(unreached(path, combiner));
+            }
             let wins = match verdict.pick() {
                 Pick::Updated => text.updated.into_bytes(),
                 Pick::Dest => text.dest.into_bytes(),
@@ -215,6 +218,7 @@ impl File<'_> {
         let is_conflict = here != old;
         if is_conflict {
             carried.results.push(conflict(path, form, has, verdict));
+            carried.results.extend(unreached(path, combiner));
         }
         let stays_deleted = here.is_none() && old.is_some() && matches!(verdict, Verdict::By(_));
         let new = match verdict.pick() {
@@ -339,6 +343,16 @@ fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Out
     let message = format!("{form} was changed in dest and in updated, and merged {how}: look whether it is right");
     let tags = BTreeMap::from([(REASON.to_owned(), "combined".to_owned())]);
     text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
+}
+
+/// What is told of rules for the resources of a file that one side broke.
+fn unreached(path: &str, combiner: &Combiner<'_>) -> Option<Outcome> {
+    let rules = combiner.unreached.get(path)?.join(", ");
+    let message = format!(
+        "the file holds resources on one side and something else on another, so that no rule looks into it: {rules} decided nothing here"
+    );
+    let file = Some(results::File { path: path.to_owned(), index: None });
+    Some(Outcome { file, ..Outcome::new(Severity::Warning, message) })
 }
 
 fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict: Verdict) -> Outcome {

@@ -1,5 +1,7 @@
 //! A file without resources that both sides changed: merged as the engine merges a text, by line or as the document that it is.
 
+use std::collections::BTreeMap;
+
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
 use krm_merge::policy::Policy;
@@ -13,6 +15,8 @@ pub struct Combiner<'b> {
     pub on_conflict: Verdict,
     /// The same in a file that holds resources on one side alone.
     pub on_broken: Verdict,
+    /// The rules for resources of files that one side broke, by path.
+    pub unreached: BTreeMap<String, Vec<String>>,
     policy: Policy,
     types: Types<'static>,
     budget: &'b Budget,
@@ -22,12 +26,13 @@ impl<'b> Combiner<'b> {
     /// For files in which lists merge as these rules say.
     pub fn new(
         [on_conflict, on_broken]: [Verdict; 2],
+        unreached: BTreeMap<String, Vec<String>>,
         policy: Policy,
         rules: Vec<ListRule>,
         inference: Inference,
         budget: &'b Budget,
     ) -> Self {
-        Self { on_conflict, on_broken, policy, types: Types::new(rules, inference), budget }
+        Self { on_conflict, on_broken, unreached, policy, types: Types::new(rules, inference), budget }
     }
 
     /// The versions of a file as original, updated and dest have it in one: as the document that its name says it is, or line by line where

@@ -8,10 +8,12 @@ mod comments;
 mod definitions;
 mod driver;
 mod halves;
+pub mod hunks;
 mod install;
 pub mod lines;
 pub mod marks;
 mod merge;
+pub mod part;
 mod repository;
 mod versions;
 

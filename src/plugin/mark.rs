@@ -17,8 +17,10 @@ use krm_merge::yaml::{Document, NodeRef, Style as Written, line_start, next_line
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, Severity};
 
-use crate::git::choices::{Choice, Grain, Lines, Part, parts};
+use crate::git::choices::{Lines, parts};
+use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
+use crate::git::part::{Choice, Grain, Part};
 use crate::merge::{self, Change, Conflicts, Made, Merge, is_conflict};
 use crate::resolve::marked::Marked;
 use crate::side::{Content, Held, Side};
@@ -195,19 +197,20 @@ impl Drawn<'_> {
         let (dest, updated, original) = (edits(Version::Dest)?, edits(Version::Updated)?, edits(Version::Original));
         let style = if original.is_some() { self.style } else { Style::Merge };
         let edits = Sides { original: original.unwrap_or_default(), updated, dest };
-        let mut parts = parts(source, 0..source.len(), &edits, &block_scalars(document));
+        let mut parts = parts(source, 0..source.len(), &edits, &block_scalars(document)).parts;
         parts.iter_mut().for_each(keep_whole);
         Some((parts, style))
     }
 }
 
 /// The lines of the literal texts of a document.
-fn block_scalars(document: &Document<'_>) -> Vec<Lines> {
-    fn collect(node: NodeRef<'_>, found: &mut Vec<Lines>) {
+fn block_scalars(document: &Document<'_>) -> Vec<Lines<'static>> {
+    fn collect(node: NodeRef<'_>, found: &mut Vec<Lines<'static>>) {
         if node.style() == Written::Literal {
             let source = node.document().source();
             let end = if starts_line(source, node.end()) { node.end() } else { next_line(source, node.end()) };
-            found.push(Lines { range: line_start(source, node.start())..end, grain: Grain::Lines });
+            let range = line_start(source, node.start())..end;
+            found.push(Lines { range, grain: Grain::Lines, finer: Finer::Never });
         }
         node.entries().for_each(|(_, value)| collect(value, found));
         node.elements().for_each(|element| collect(element, found));

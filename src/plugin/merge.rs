@@ -8,14 +8,16 @@ use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::edits::TextEdits;
 use krm_merge::file_path;
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::list;
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::schema::{Inference, ListRule, Types};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
-use krm_merge_function::config::{Config, Role};
+use krm_merge_function::config::{Config, Role, Task};
 use krm_merge_function::decision::Verdict;
 use krm_merge_function::function::{self, Item, Job, Spot, Texts};
+use krm_merge_function::name::Name;
 use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
@@ -23,7 +25,7 @@ use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
 use crate::combine::Combiner;
 use crate::edit::{Added, Edited, Fate, append, created, edited};
 use crate::moved::{Moved, in_the_way};
-use crate::side::{Held, Part, Root, Side};
+use crate::side::{Content, Held, Part, Root, Side};
 use crate::told;
 
 /// What a merge makes of dest.
@@ -156,6 +158,18 @@ fn run<'a>(
     Ok(Merged { items, added, moved, followed, spots, results })
 }
 
+/// The rules that pick a side for resources of files that one side broke, in the order of the rules.
+fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, BTreeSet<&Name>> = BTreeMap::new();
+    for held in given.iter().flat_map(|(_, sides)| sides).chain([dest]).flat_map(|side| &side.files) {
+        let Content::Mixed(document) = &held.content else { continue };
+        let rules = document.roots().flat_map(list::resources).flat_map(|item| task.picking(item.node));
+        found.entry(held.path.clone()).or_default().extend(rules);
+    }
+    let named = |rules: BTreeSet<&Name>| rules.into_iter().map(ToString::to_string).collect::<Vec<_>>();
+    found.into_iter().filter(|(_, rules)| !rules.is_empty()).map(|(path, rules)| (path, named(rules))).collect()
+}
+
 /// Merges into dest what the other sides say. On an error among the results there are no changes.
 ///
 /// What a side has and does not read, as a symbolic link, is no part of the merge, but named where it could have been. What updated does not
@@ -175,7 +189,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let limit = config.limit;
         let rules: Vec<ListRule> = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
         let verdicts = [config.task.on_conflict(), config.task.on_broken()];
-        let asked = (verdicts, config.policy(), rules, config.inference);
+        let unreached = unreached(dest, given, &config.task);
+        let asked = (verdicts, unreached, config.policy(), rules, config.inference);
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
         let merged = run(items, playing(given, &left_out), config).unwrap_or_else(Merged::failed);
@@ -208,8 +223,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let moved = Moved::of(dest, given, &of_file, &budget)?;
     let placed: BTreeSet<&str> = added.keys().map(String::as_str).chain(moved.targets()).collect();
     let left = moved.left(&of_file).into_iter().filter(|path| !placed.contains(path)).collect();
-    let (verdicts, policy, rules, inference) = asked;
-    let combiner = Combiner::new(verdicts, policy, Vec::clone(&rules), inference, &budget);
+    let (verdicts, unreached, policy, rules, inference) = asked;
+    let combiner = Combiner::new(verdicts, unreached, policy, Vec::clone(&rules), inference, &budget);
     let mut carried = carry(dest, given, &combiner, &Taken { placed, left })?;
     if has_failed(&results) || has_failed(&carried.results) {
         carried.changes.clear();

@@ -20,11 +20,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use krm_merge::yaml::{Document, NodeRef};
 
 use crate::End;
 use crate::cli::{Color, Resolve, Take};
 use crate::disk::{self, Replacement};
 use crate::screen::{self, Page, Reader};
+use crate::side::may_hold_resources;
 use crate::signals::Signals;
 use crate::told::counted;
 use crate::walk::shown;
@@ -80,9 +82,11 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     let run = Run { held: &held, marked: &marked, spots: &spots };
     let signals = Signals::hold()?;
     let answers = signals.asking(|| run.answers(args, &signals))?;
+    let broken = run.broken(&answers);
     let recorded = book.as_ref().map(|book| run.recorded(book, &answers)).transpose()?;
     run.write(&answers, recorded, &signals)?;
-    let is_all = answers.iter().all(Option::is_some) && !has_faults;
+    broken.iter().for_each(|broken| screen::tell(&format!("error: {broken}")));
+    let is_all = answers.iter().all(Option::is_some) && !has_faults && broken.is_empty();
     Ok(if is_all { End::Done } else { End::Differs })
 }
 
@@ -161,12 +165,35 @@ impl Run<'_> {
             );
         }
         let cases: Vec<Case> = self.spots.iter().map(|spot| self.case(*spot)).collect();
-        terminal::ask(&cases, signals, |number| {
+        let edit = |number: usize| {
             let spot = self.spots[number];
             let marked = &self.marked[spot.file];
             let conflict = &marked.conflicts[spot.conflict];
-            editor::edit(&self.held[spot.file].file.disk, marked.bytes(&conflict.range))
-        })
+            editor::edit(&self.held[spot.file].file.disk, marked.bytes(&conflict.range), signals)
+        };
+        terminal::ask(&cases, signals, edit, |answers| self.broken(answers).into_iter().next())
+    }
+
+    /// What is wrong with each file that holds YAML with either side, and none with these answers.
+    fn broken(&self, answers: &[Option<Answer>]) -> Vec<String> {
+        let (mut broken, mut answers) = (Vec::new(), answers);
+        for (held, marked) in self.held.iter().zip(self.marked) {
+            let (own, rest) = answers.split_at(marked.conflicts.len());
+            answers = rest;
+            let is_plain = |answer: &Option<Answer>| !matches!(answer, Some(Answer::Both | Answer::Edited(_)));
+            if !may_hold_resources(&held.file.name.to_string_lossy()) || own.iter().all(is_plain) {
+                continue;
+            }
+            let fault = |answer: &dyn Fn(usize) -> Answer| {
+                let all: Vec<Answer> = (0..own.len()).map(answer).collect();
+                fault(marked.answered(|number| all.get(number)))
+            };
+            let is_yaml = [Answer::Ours, Answer::Theirs].iter().all(|side| fault(&|_| side.clone()).is_none());
+            let found = fault(&|number| own[number].clone().unwrap_or(Answer::Ours)).filter(|_| is_yaml);
+            let name = shown(&held.file.name);
+            broken.extend(found.map(|e| format!("{name}:{e}: the answers must leave YAML, as either side is")));
+        }
+        broken
     }
 
     fn case(&self, spot: Spot) -> Case {
@@ -213,6 +240,9 @@ impl Run<'_> {
             record::Why::NoPlace => "not recorded, for it decides no value of a resource",
             record::Why::Secret => "not recorded, for the values of a Secret would stand in the file",
             record::Why::ComesBack => "not recorded, for no rule brings back a resource that dest deleted",
+            record::Why::Mixed => {
+                "not recorded, for the elements of the list have no keys, and no rule tells those that take ours from those that take theirs"
+            }
             record::Why::OfNoSide => "not recorded, for what stands there now is neither side's",
             record::Why::Own => {
                 "recorded for a dest that has what stands there now, for it is neither side's, and a rule writes no value"
@@ -253,6 +283,22 @@ impl Run<'_> {
             page.line(&line);
         }
         page.print()
+    }
+}
+
+/// Why a text is no YAML with one value for each key, with the place in it.
+fn fault(text: Vec<u8>) -> Option<String> {
+    fn twin(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
+        let mut below = node.entries().map(|(_, value)| value).chain(node.elements());
+        node.duplicate_key().or_else(|| below.find_map(twin))
+    }
+    let Ok(text) = String::from_utf8(text) else { return Some("1:1: the text must be UTF-8".to_owned()) };
+    match Document::parse(text) {
+        Ok(document) => {
+            let key = document.roots().find_map(twin)?;
+            Some(key.error(format!("a map must not have the key {:?} twice", key.string())).to_string())
+        }
+        Err(e) => Some(e.to_string()),
     }
 }
 

@@ -69,6 +69,23 @@ impl Signals {
         answer
     }
 
+    /// Waits for another program at the terminal, while something is to be removed at the end: a signal leaves a note again.
+    pub fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let ends = self.hangup_ends.swap(false, Ordering::SeqCst);
+        let answer = wait();
+        self.hangup_ends.store(ends, Ordering::SeqCst);
+        answer
+    }
+
+    /// Checks that none came but Ctrl-C, which is meant for the other program that has the terminal.
+    ///
+    /// # Errors
+    /// The one that came.
+    pub fn check_beside(&self) -> Result<()> {
+        let is_key = usize::try_from(consts::SIGINT).is_ok_and(|key| self.came.load(Ordering::SeqCst) == key);
+        if is_key { Ok(()) } else { self.check() }
+    }
+
     /// Checks that none came.
     ///
     /// # Errors

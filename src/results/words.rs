@@ -237,7 +237,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
         ),
         Notice::Contradiction { original, updated, dest, stays } => {
-            contradiction(&place, [original, updated, dest], *stays)
+            contradiction(&place, Sides { original, updated, dest }, *stays)
         }
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
     };
@@ -257,20 +257,25 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
     outcome
 }
 
-fn contradiction(place: &str, [original, updated, dest]: [&str; 3], stays: CommentOf) -> String {
+fn contradiction(place: &str, texts: Sides<&str>, stays: CommentOf) -> String {
+    let stays = match stays {
+        CommentOf::Dest => "dest's stays",
+        CommentOf::Winner => "it goes with the value, which is in conflict",
+    };
+    format!("{}: {stays}", contradicting(Sides::of(Side::name), place, texts))
+}
+
+/// Says of a comment that both sides changed it, and how; a side that has none has an empty text.
+pub fn contradicting(names: Sides<&str>, place: &str, Sides { original, updated, dest }: Sides<&str>) -> String {
     let show = |comment: &str| brief(&comment.split_whitespace().collect::<Vec<_>>().join(" "), 0);
     let did = |comment: &str, side: &str| match (original, comment) {
         (_, "") => format!("removed in {side}"),
         ("", comment) => format!("added in {side} as \"{}\"", show(comment)),
         (_, comment) => format!("changed in {side} to \"{}\"", show(comment)),
     };
-    let (in_dest, in_updated) = (did(dest, "dest"), did(updated, "updated"));
+    let (in_dest, in_updated) = (did(dest, names.dest), did(updated, names.updated));
     let from = if original.is_empty() { String::new() } else { format!(" from \"{}\"", show(original)) };
-    let stays = match stays {
-        CommentOf::Dest => "dest's stays",
-        CommentOf::Winner => "it goes with the value, which is in conflict",
-    };
-    format!("the comment at `{place}` was {in_dest} and {in_updated}{from}: {stays}")
+    format!("the comment at `{place}` was {in_dest} and {in_updated}{from}")
 }
 
 /// A list that was replaced because nothing is known of it, and the line that would merge it.

@@ -1,6 +1,7 @@
 //! The merge driver under the real git: merges and rebases in repositories that the test makes.
 
 mod commands;
+mod halves;
 mod laws;
 mod repository;
 

@@ -259,7 +259,18 @@ fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
     let err = with("Fail").failed(1);
     assert!(err.contains("error: a.yaml: the file") && err.contains("someone must decide"), "{err}");
     assert_eq!(folder.read("here/a.yaml"), twice);
-    assert!(with("Dest").stderr.contains("updated's was taken"));
+    // One that picks a side cannot, and that is told.
+    let told = "warning: a.yaml: the file holds resources on one side and something else on another, so that no rule looks into it: `spec.rules[0]` decided nothing here";
+    assert!(!err.contains(told), "{err}");
+    let err = with("Dest").stderr;
+    assert!(err.contains("updated's was taken") && err.contains(told), "{err}");
+    folder.write("here/a.yaml", &twice);
+    folder.write(
+        "rules.yaml",
+        "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {target: {kind: Secret}, take: Dest}\n",
+    );
+    let err = folder.run(&[&UPGRADE[..], &["--config", "rules.yaml"]].concat()).stderr;
+    assert!(err.contains("a.yaml: the file") && !err.contains(told), "{err}");
 }
 
 #[test]

@@ -203,6 +203,56 @@ fn what_no_rule_can_say_is_told() {
     }
 }
 
+fn pod(args: &[&str], effects: &[&str]) -> String {
+    let args: String = args.iter().map(|arg| format!("    - {arg}\n")).collect();
+    let effects: String =
+        effects.iter().zip(["a", "b"]).map(|(effect, key)| format!("  - key: {key}\n    effect: {effect}\n")).collect();
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  - name: app\n    args:\n{args}  tolerations:\n{effects}"
+    )
+}
+
+#[test]
+fn elements_of_a_list_without_keys_are_recorded_one_by_one() {
+    let sides = [
+        ("v1", pod(&["a", "k", "l", "b"], &["x1", "y1"])),
+        ("v2", pod(&["a2", "k", "l", "b2"], &["x2", "y2"])),
+        ("here", pod(&["a9", "k", "l", "b9"], &["x9", "y9"])),
+    ];
+    let folder = Folder::new();
+    sides.iter().for_each(|(side, text)| folder.write(&format!("{side}/web.yaml"), text));
+    let before = folder.files("here");
+    assert!(upgrade(&folder, "v1", "v2"));
+    assert_eq!(asked(&folder).len(), 4);
+    let told = resolve(&folder, &["ours", "theirs", "theirs", "ours"]);
+    assert!(told.ends_with("recorded 4 decisions in decisions.yaml\n") && !told.contains("warning"), "{told}");
+    let decided = pod(&["a9", "k", "l", "b2"], &["x2", "y9"]);
+    assert_eq!(folder.read("here/web.yaml"), decided);
+    restore(&folder, &before);
+    assert!(!upgrade(&folder, "v1", "v2"), "{}", folder.read("decisions.yaml"));
+    assert_eq!(folder.read("here/web.yaml"), decided);
+}
+
+#[test]
+fn answers_that_no_rule_tells_apart_have_a_reason_and_leave_a_valid_file() {
+    let folder = Folder::new();
+    for (side, n) in [("v1", "1"), ("v2", "2"), ("here", "9")] {
+        folder.write(&format!("{side}/web.yaml"), pod(&["a"], &[&format!("x{n}"), &format!("x{n}")]));
+    }
+    assert!(upgrade(&folder, "v1", "v2"));
+    let told = resolve(&folder, &["ours", "theirs"]);
+    let why = "not recorded, for the elements of the list have no keys, and no rule tells those that take ours from those that take theirs";
+    assert_eq!(
+        told.lines().filter(|line| line.starts_with("warning: here/web.yaml:") && line.ends_with(why)).count(),
+        2,
+        "{told}"
+    );
+    assert!(told.contains("recorded 0 decisions in decisions.yaml\n"), "{told}");
+    // The next upgrade can name it.
+    assert!(folder.read("decisions.yaml").contains("kind: Merge\n"));
+    assert!(!upgrade(&folder, "v2", "v2"));
+}
+
 #[test]
 fn nothing_is_written_where_the_file_cannot_hold_decisions() {
     let folder = Folder::new();

@@ -106,6 +106,39 @@ fn the_files_are_those_that_git_lists_as_unmerged() {
     }
 }
 
+/// A file in which both answers together are a field twice.
+const TWICE: &str = "a: 0\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> topic\nc: 0\n";
+
+#[test]
+fn answers_that_leave_no_yaml_are_told() {
+    let folder = Folder::with(&[("a.yaml", TWICE), ("a.txt", TWICE), ("answers", "1 both\n2 both\n")]);
+    let ran = folder.run(&["resolve", "--answers", "answers", "a.txt", "a.yaml"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.starts_with("error: a.yaml:3:1: ") && ran.stderr.lines().count() == 1, "{ran:?}");
+    assert!(ran.stderr.ends_with(": the answers must leave YAML, as either side is\n"), "{ran:?}");
+    assert_eq!(folder.read("a.yaml"), "a: 0\nb: 1\nb: 2\nc: 0\n");
+    // A side alone is no fault of the answers, and neither is what was no YAML on a side.
+    for text in [TWICE.to_owned(), TWICE.replace("b: 1", "b: [")] {
+        folder.write("a.yaml", text);
+        folder.write("answers", "1 theirs\n");
+        assert_eq!(folder.run(&["resolve", "--answers", "answers", "a.yaml"]).stderr, "");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn at_a_terminal_an_answer_that_leaves_no_yaml_is_taken_back_or_confirmed() {
+    if !has("script") {
+        return;
+    }
+    for (keys, code, want) in [("buoq", 0, "a: 0\nb: 1\nc: 0\n"), ("bqq", 1, "a: 0\nb: 1\nb: 2\nc: 0\n")] {
+        let folder = Folder::with(&[("a.yaml", TWICE)]);
+        let (ended, shown) = at_terminal(&folder, keys);
+        assert!(shown.contains("a.yaml:3:1: ") && shown.contains("to take the answer back"), "{keys:?}: {shown}");
+        assert_eq!((ended, folder.read("a.yaml")), (Some(code), want.to_owned()), "{keys:?}: {shown}");
+    }
+}
+
 /// A run at a terminal that gets these keys and ends by itself: what the terminal showed. `script` of util-linux makes the terminal.
 #[cfg(target_os = "linux")]
 fn at_terminal(folder: &Folder, keys: &str) -> (Option<i32>, String) {
@@ -157,6 +190,15 @@ fn at_a_terminal_keys_decide() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_goes_away_ends_the_program() {
+    for (key, shown) in [(None, "conflict 1"), (Some("e"), "in the editor")] {
+        goes_away(key, shown);
+    }
+}
+
+/// A terminal that goes away once this is shown, after this key.
+#[cfg(target_os = "linux")]
+fn goes_away(key: Option<&str>, shown: &str) {
+    use std::io::Write;
     use std::os::unix::process::CommandExt;
     use std::process::Stdio;
     use std::time::{Duration, Instant};
@@ -164,10 +206,11 @@ fn a_terminal_that_goes_away_ends_the_program() {
     if !has("script") {
         return;
     }
-    let folder = Folder::with(&[("a.yaml", CONFLICTS)]);
-    let run = format!("stty rows 12 cols 100; echo $$ > pid; exec '{PLUGIN}' resolve");
+    let folder = Folder::with(&[("a.yaml", CONFLICTS), ("tmp/kept", "")]);
+    let run = format!("stty rows 12 cols 100; echo $$ > pid; exec '{PLUGIN}' resolve a.yaml");
     let mut script = Command::new("script");
     script.args(["-q", "-f", "-E", "never", "-c", &run, "shown"]).current_dir(&folder.0).env("TERM", "xterm");
+    script.env("TMPDIR", folder.path("tmp")).env("EDITOR", "echo in the editor; sleep 300; :").env_remove("VISUAL");
     let mut terminal = script.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("runs");
     let wait = |is_so: &dyn Fn() -> bool| {
         let start = Instant::now();
@@ -176,7 +219,17 @@ fn a_terminal_that_goes_away_ends_the_program() {
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    wait(&|| std::fs::read(folder.path("shown")).is_ok_and(|b| b.windows(10).any(|w| w == b"conflict 1")));
+    let is_shown = |what: &str| {
+        std::fs::read(folder.path("shown")).is_ok_and(|b| b.windows(what.len()).any(|w| w == what.as_bytes()))
+    };
+    wait(&|| is_shown("conflict 1"));
+    let mut stdin = terminal.stdin.take().expect("piped");
+    if let Some(key) = key {
+        std::thread::sleep(Duration::from_millis(400));
+        stdin.write_all(key.as_bytes()).expect("written");
+        stdin.flush().expect("written");
+    }
+    wait(&|| is_shown(shown));
     let program = format!("/proc/{}/cmdline", folder.read("pid").trim());
     assert!(std::fs::read(&program).is_ok_and(|line| !line.is_empty()), "it waits for a key");
     let mut kill = Command::new("kill");
@@ -185,4 +238,5 @@ fn a_terminal_that_goes_away_ends_the_program() {
     // Who ended and was not waited for yet has no arguments any more.
     wait(&|| std::fs::read(&program).map_or(true, |line| line.is_empty()));
     assert_eq!(folder.read("a.yaml"), CONFLICTS);
+    assert_eq!(folder.files("tmp").len(), 1, "a temporary file is left");
 }

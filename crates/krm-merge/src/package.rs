@@ -16,8 +16,8 @@ use crate::sides::Sides;
 use crate::tree::Tree;
 
 use moves::MovedFiles;
-use renames::follow;
-use triples::triples;
+use renames::{follow, follow_in_file};
+use triples::{Triple, triples};
 
 pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
@@ -54,14 +54,29 @@ pub enum Becomes<'a> {
 /// # Errors
 /// Resources of one identity that cannot be told apart.
 pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
-    let triples = follow(triples(sides)?, sides, renames);
+    Ok(members_of(follow(triples(sides)?, sides, renames), sides))
+}
+
+/// As [`members`], of resources that all lie in one file: there a resource is one, too, if its version and its name differ at once, and at
+/// least half of its text is the same.
+///
+/// # Errors
+/// As [`members`].
+pub fn members_of_file<'r, 'a>(
+    sides: Sides<&'r [Resource<'a>]>,
+    renames: Renames,
+) -> Result<Vec<Member<'r, 'a>>, Ambiguous> {
+    Ok(members_of(follow_in_file(triples(sides)?, sides, renames), sides))
+}
+
+fn members_of<'r, 'a>(triples: Vec<Triple>, sides: Sides<&'r [Resource<'a>]>) -> Vec<Member<'r, 'a>> {
     let files = MovedFiles::of(&triples, sides);
     let members = triples.into_iter().map(|triple| {
         let of = Sides::of(|side| triple[side].map(|number| &sides[side][number]));
         let moves = of.dest.map_or(Move::Stays, |dest| files.of_resource(of.original, of.updated, dest));
         Member { sides: of, moves }
     });
-    Ok(members.collect())
+    members.collect()
 }
 
 impl<'a> Member<'_, 'a> {

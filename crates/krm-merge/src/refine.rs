@@ -9,7 +9,7 @@ mod document;
 mod elements;
 mod lines;
 mod partners;
-mod three;
+pub mod three;
 
 use std::borrow::Cow;
 

@@ -10,52 +10,38 @@ use krm_merge::sides::Sides;
 use krm_merge::yaml::{LineStarts, ends_line};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// A part of a text.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Part {
-    /// It is the same whoever wins.
-    Same(String),
-    /// Someone has to choose.
-    Choice(Choice),
-}
-
-/// The lines between which someone has to choose.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Choice {
-    /// Of each side.
-    pub texts: Sides<String>,
-    /// How much of them is chosen at once.
-    pub grain: Grain,
-}
-
-/// How much is chosen at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Grain {
-    /// All of it.
-    #[default]
-    Whole,
-    /// Each run of lines, as in a text.
-    Lines,
-}
-
-impl Part {
-    /// What is no choice where ours and theirs say the same.
-    pub fn of(choice: Choice) -> Self {
-        if choice.texts.dest == choice.texts.updated { Self::Same(choice.texts.dest) } else { Self::Choice(choice) }
-    }
-}
+use super::hunks::{Finer, refined};
+use super::part::{Choice, Grain, Part};
 
 /// The lines of a place in conflict in our text.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct Lines<'a> {
     /// The bytes.
     pub range: Range<usize>,
     /// How much of them is chosen at once.
     pub grain: Grain,
+    /// Whether lines that only one side changed are no choice.
+    pub finer: Finer<'a>,
+}
+
+/// A text in parts.
+#[derive(Debug, Default)]
+pub struct Parted {
+    /// The parts.
+    pub parts: Vec<Part>,
+    /// The lines of our text in which someone has to choose, sorted and disjoint.
+    open: Vec<Range<usize>>,
+}
+
+impl Parted {
+    /// Whether someone has to choose in these lines of our text.
+    pub fn is_open(&self, lines: &Range<usize>) -> bool {
+        near(&self.open, lines).any(|at| overlaps(lines, &self.open[at]))
+    }
 }
 
 /// A range of our text as edits change it, which are sorted by their places; where they differ, someone has to choose.
-pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: &[Lines]) -> Vec<Part> {
+pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: &[Lines<'_>]) -> Parted {
     let starts = LineStarts::of(text);
     let ruled = Sides::of(|side| Ruled::of(&starts, &edits[side]));
     let places = Places::of(places);
@@ -69,17 +55,22 @@ pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: 
         let own = free[first..].iter().take_while(|edit| edit.range.end <= range.end);
         applied(text, range.clone(), own.map(|edit| (*edit).clone()).collect())
     };
-    let mut parts = Vec::new();
+    let mut parted = Parted::default();
     let mut at = range.start;
     for region in &regions {
-        parts.push(Part::Same(between(at..region.start)));
-        let grain = places.around(region).map_or(Grain::Whole, |place| place.grain);
+        parted.parts.push(Part::Same(between(at..region.start)));
+        let place = places.around(region);
         let texts = Sides::of(|side| applied(text, region.clone(), ruled[side].within(region)));
-        parts.push(Part::of(Choice { texts, grain }));
+        let choice = Choice { texts, grain: place.map_or(Grain::Whole, |place| place.grain) };
+        let parts = refined(choice, place.map_or(&Finer::Never, |place| &place.finer));
+        if parts.iter().any(|part| matches!(part, Part::Choice(_))) {
+            parted.open.push(region.clone());
+        }
+        parted.parts.extend(parts);
         at = region.end;
     }
-    parts.push(Part::Same(between(at..range.end)));
-    parts
+    parted.parts.push(Part::Same(between(at..range.end)));
+    parted
 }
 
 /// Edits of our text, sorted by their places, each with the lines that it changes.
@@ -111,14 +102,14 @@ fn near(sorted: &[Range<usize>], range: &Range<usize>) -> Range<usize> {
 /// The places in conflict, each once, sorted by where they begin.
 struct Places<'p> {
     /// With the number that each has among all.
-    sorted: Vec<(usize, &'p Lines)>,
+    sorted: Vec<(usize, &'p Lines<'p>)>,
     /// How far each and those before it reach.
     reach: Vec<usize>,
 }
 
 impl<'p> Places<'p> {
-    fn of(places: &'p [Lines]) -> Self {
-        let mut sorted: Vec<(usize, &Lines)> = places.iter().enumerate().collect();
+    fn of(places: &'p [Lines<'p>]) -> Self {
+        let mut sorted: Vec<(usize, &Lines<'p>)> = places.iter().enumerate().collect();
         sorted.sort_by_key(|(_, place)| (place.range.start, place.range.end));
         sorted.dedup_by(|b, a| a.1.range == b.1.range);
         let reach = sorted.iter().scan(0, |reach, (_, place)| {
@@ -129,7 +120,7 @@ impl<'p> Places<'p> {
     }
 
     /// The first of those that are meant, all of which touch a range.
-    fn first(&self, range: &Range<usize>, is_meant: impl Fn(&Lines) -> bool) -> Option<&'p Lines> {
+    fn first(&self, range: &Range<usize>, is_meant: impl Fn(&Lines<'p>) -> bool) -> Option<&'p Lines<'p>> {
         let end = self.sorted.partition_point(|(_, place)| place.range.start <= range.end);
         let touching = (0..end).rev().take_while(|at| self.reach[*at] >= range.start);
         let meant = touching.map(|at| self.sorted[at]).filter(|(_, place)| is_meant(place));
@@ -137,7 +128,7 @@ impl<'p> Places<'p> {
     }
 
     /// The place in which a region lies.
-    fn around(&self, region: &Range<usize>) -> Option<&'p Lines> {
+    fn around(&self, region: &Range<usize>) -> Option<&'p Lines<'p>> {
         self.first(region, |place| place.range.start <= region.start && region.end <= place.range.end)
     }
 }
@@ -238,12 +229,18 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let edits = Sides { original: Vec::new(), updated: edits(theirs), dest: edits(ours) };
-        let places: Vec<Lines> = places.iter().map(|r| Lines { range: r.clone(), grain: Grain::Whole }).collect();
+        let places: Vec<Lines<'_>> =
+            places.iter().map(|r| Lines { range: r.clone(), grain: Grain::Whole, finer: Finer::Never }).collect();
         let shown = |part| match part {
             Part::Same(text) => text,
             Part::Choice(Choice { texts, .. }) => format!("{}|{}", texts.dest, texts.updated),
         };
-        parts(TEXT, 0..TEXT.len(), &edits, &places).into_iter().map(shown).filter(|part| !part.is_empty()).collect()
+        parts(TEXT, 0..TEXT.len(), &edits, &places)
+            .parts
+            .into_iter()
+            .map(shown)
+            .filter(|part| !part.is_empty())
+            .collect()
     }
 
     #[test]
@@ -264,7 +261,7 @@ mod tests {
             let edit = |range: Range<usize>, text: &str| vec![Edit { range, text: text.to_owned() }];
             let (ours, theirs) = (edit(at + 3..at + 4, "2"), edit(at + 3..at + 4, "3"));
             let edits = Sides { original: Vec::new(), updated: theirs, dest: ours };
-            let all = parts(&text, 0..text.len(), &edits, &[]);
+            let all = parts(&text, 0..text.len(), &edits, &[]).parts;
             let [Part::Same(above), Part::Choice(choice), Part::Same(below)] = &all[..] else { panic!("{all:?}") };
             assert_eq!([above, below], [&format!("a: 1{line_break}"), &format!("c: 1{line_break}")]);
             assert_eq!(choice.texts.dest, format!("b: 2{line_break}"));
@@ -283,8 +280,9 @@ mod tests {
             };
             let edits = Sides { original: Vec::new(), updated: edits("u"), dest: edits("d") };
             let lines = |i: usize| if line_break == "\n" { 3 * i..3 * i + 3 } else { 0..text.len() };
-            let places: Vec<Lines> = (0..COUNT).map(|i| Lines { range: lines(i), grain: Grain::Whole }).collect();
-            let all = parts(&text, 0..text.len(), &edits, &places);
+            let places: Vec<Lines<'_>> =
+                (0..COUNT).map(|i| Lines { range: lines(i), grain: Grain::Whole, finer: Finer::Never }).collect();
+            let all = parts(&text, 0..text.len(), &edits, &places).parts;
             let choices = all.iter().filter(|part| matches!(part, Part::Choice(_))).count();
             assert_eq!(choices, if line_break == "\n" { COUNT } else { 1 });
         }

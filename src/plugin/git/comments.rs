@@ -104,6 +104,11 @@ impl<'a> Free<'a> {
         Some(Self { text, is_apart, at, column, is_disputed })
     }
 
+    /// Between which lines of our text it goes.
+    pub fn lines(&self) -> Range<usize> {
+        self.at..self.at
+    }
+
     /// The line that it makes in our text.
     pub fn edit(&self, source: &str, line_break: &str) -> Edit {
         let open = if self.at > 0 && !ends_line(&source[..self.at]) { line_break } else { "" };

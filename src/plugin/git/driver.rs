@@ -22,12 +22,12 @@ use krm_merge::sides::Sides;
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Config;
 
-use super::choices::Part;
 use super::comments::is_any_lost;
 use super::definitions::nodes;
 use super::lines::agrees;
 use super::marks::{Marks, Style};
 use super::merge::Merge;
+use super::part::Part;
 use super::repository::{Repository, config_of, without_rules};
 use crate::End;
 use crate::cli::GitDriver;
@@ -86,7 +86,7 @@ fn merged(
         write(args, &lines)?;
         return Ok(End::Done);
     }
-    by_field(args, &merge, documents, is_clean)
+    by_field(args, name, &merge, documents, is_clean)
 }
 
 /// Whether the text that git has made is one of resources, and means what a merge means.
@@ -109,6 +109,7 @@ fn means_the_same(
 /// Writes what a merge makes, with what someone must decide between markers.
 fn by_field(
     args: &GitDriver,
+    name: &str,
     merge: &Merge<'_, '_>,
     documents: Sides<&Document<'static>>,
     is_clean: bool,
@@ -123,8 +124,8 @@ fn by_field(
         updated: named("theirs", &labels.updated),
         dest: named("ours", &labels.dest),
     };
-    let Some(told) = merge.told(Sides { original: &*names.original, updated: &names.updated, dest: &names.dest })
-    else {
+    let names = Sides { original: &*names.original, updated: &names.updated, dest: &names.dest };
+    let Some(told) = merge.told(name, names) else {
         return by_line(args);
     };
     let is_open = told.parts.iter().any(|part| matches!(part, Part::Choice(_))) || !told.conflicts.is_empty();
@@ -141,10 +142,8 @@ fn by_field(
     }
     merge.decided().iter().for_each(|decided| screen::tell(&format!("info: {decided}")));
     told.conflicts.iter().for_each(|conflict| screen::tell(&told::line(conflict)));
-    for (resource, path) in &told.asked {
-        let place = if path.is_empty() { String::new() } else { format!(" of `{path}`") };
-        let what = format!("a comment{place} was changed on one side, and it or what it is of on the other");
-        screen::tell(&format!("error: {resource}: {what}: someone must decide"));
+    for (of, what) in &told.asked {
+        screen::tell(&format!("error: {of}: {what}: someone must decide"));
     }
     write(args, &text)?;
     Ok(if is_open { End::Differs } else { End::Done })
@@ -200,7 +199,14 @@ fn named(word: &str, label: &str) -> String {
 /// git's own merge, in place.
 fn by_line(args: &GitDriver) -> Result<End> {
     let output = git_merge_file(args, &[])?;
-    Ok(if output.status.success() { End::Done } else { End::Differs })
+    if output.status.success() {
+        return Ok(End::Done);
+    }
+    let name = args.path.clone().unwrap_or_else(|| walk::shown(&args.ours));
+    screen::tell(&format!(
+        "error: {name}: git has merged its lines, and left conflicts between markers: someone must decide"
+    ));
+    Ok(End::Differs)
 }
 
 fn git_merge_file(args: &GitDriver, more: &[&str]) -> Result<Output> {

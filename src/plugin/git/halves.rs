@@ -4,14 +4,18 @@
 //! such a choice, too: one that both sides changed, and one of what the other side deleted or replaced.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use krm_merge::edits::Edit;
 use krm_merge::sides::{Side, Sides};
-use krm_merge::tree::{Branch, Entry, Pick, Tree, settle};
-use krm_merge::yaml::{NodeRef, Place, same_comment};
+use krm_merge::tree::{Branch, Comments, Entry, Layout, Pick, Taking, Tree, settle};
+use krm_merge::yaml::{NodeRef, Place, Style, same_comment};
 
-use super::choices::{Grain, Lines};
+use super::choices::Lines;
 use super::comments::{Free, fresh};
+use super::hunks::{Finer, Meaning};
+use super::lines::has_conflicts;
+use super::part::Grain;
 use super::versions::{Here, Spot};
 
 /// A merged resource for each side that may win.
@@ -19,9 +23,9 @@ pub struct Halves<'a, 'd> {
     /// The resource; `None` where it goes.
     pub trees: Sides<Option<Tree<'a>>>,
     /// The lines of our text in which someone has to choose.
-    pub places: Vec<Lines>,
-    /// The places of comments that would be lost, by key.
-    pub asked: Vec<String>,
+    pub places: Vec<Lines<'a>>,
+    /// The comments that would be lost.
+    pub asked: Vec<Asked<'a>>,
     /// The comments of theirs that belong to nothing, and that ours lacks.
     pub free: Vec<Free<'a>>,
     /// The comments below a value that is another side's: no tree has them.
@@ -30,6 +34,26 @@ pub struct Halves<'a, 'd> {
     pub waived: Vec<&'a str>,
     /// The places that are in conflict no more, by key.
     decided: HashSet<&'d str>,
+}
+
+/// A comment that someone has to choose.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// The place of what it is of, by key; empty for the resource.
+    pub path: String,
+    /// The lines of our text in which the choice is; `None` where ours lacks what it is of.
+    pub lines: Option<Range<usize>>,
+    /// Why nobody else can choose it.
+    pub why: Why<'a>,
+}
+
+/// Why someone has to choose a comment.
+#[derive(Clone, Debug)]
+pub enum Why<'a> {
+    /// Both sides changed it, and not in the same way. Where there is none, it is empty.
+    Contradiction(Sides<&'a str>),
+    /// One side changed it, and the other one it or what it is of.
+    Apart,
 }
 
 impl<'a, 'd> Halves<'a, 'd> {
@@ -70,7 +94,11 @@ impl<'a, 'd> Halves<'a, 'd> {
 
     /// The children of a map or list of ours.
     fn children(&mut self, branch: Branch<'a>, container: &Spot<'a>, children: &[Spot<'a>]) -> Sides<Tree<'a>> {
-        self.free.extend(Free::of(container, children));
+        let free = Free::of(container, children);
+        for disputed in free.iter().filter(|free| free.is_disputed) {
+            self.asked.push(Asked { path: container.path.keyed(), lines: Some(disputed.lines()), why: Why::Apart });
+        }
+        self.free.extend(free);
         let new = children.iter().enumerate().filter_map(|(n, spot)| Some((spot.here.updated?.value.start(), n)));
         let new: HashMap<usize, usize> = new.collect();
         let mut out = Sides::of(|_| Vec::with_capacity(branch.entries.len()));
@@ -89,7 +117,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         gone.for_each(|spot| self.only_theirs(spot, children, &mut out));
         // Elements that both sides moved are in each side's order in its half, with all that is merged in them.
         if let Some(ours) = container.here.dest.filter(|_| branch.contested.is_some()) {
-            self.places.push(Lines { range: ours.lines(), grain: Grain::Whole });
+            self.places.push(Lines { range: ours.lines(), grain: Grain::Whole, finer: Finer::Never });
         }
         Sides::of(|side| {
             let mut half = Branch::with(branch.like, branch.by.clone(), std::mem::take(&mut out[side]));
@@ -104,7 +132,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         if self.is_decided(spot) || fresh(updated.all(), original.all()).is_empty() {
             return;
         }
-        self.asked.push(spot.path.keyed());
+        self.asked.push(Asked { path: spot.path.keyed(), lines: None, why: Why::Apart });
         let both = siblings.iter().filter_map(|other| other.here.dest.zip(other.here.updated));
         let before = both.filter(|(_, theirs)| theirs.index < updated.index).max_by_key(|(_, theirs)| theirs.index);
         let before = before.map(|(ours, _)| ours.index);
@@ -116,14 +144,13 @@ impl<'a, 'd> Halves<'a, 'd> {
 
     /// One child, with its comments.
     fn entry(&mut self, entry: Entry<'a>, spot: &Spot<'a>) -> Sides<Entry<'a>> {
-        if !matches!(entry.value, Some(Tree::Conflict(_))) {
+        if !self.is_whole(&entry, spot) {
             if self.is_decided(spot) {
                 return Sides::of(|_| entry.clone());
             }
-            if !loses(&entry, spot) {
-                let Some(tree) = &entry.value else { return Sides::of(|_| entry.clone()) };
-                let trees = self.value(tree, spot);
-                return trees.map(|tree| Entry { value: Some(tree), ..entry.clone() });
+            let lost = Lost::of(&entry, spot);
+            if lost.is_nothing() {
+                return self.inside(&entry, spot);
             }
             if spot.is_alike(Side::Original, Side::Dest) && spot.here.updated.is_some() {
                 return Sides::of(|side| {
@@ -131,16 +158,82 @@ impl<'a, 'd> Halves<'a, 'd> {
                     spot.entry(Side::Updated, entry.place)
                 });
             }
-            self.asked.push(spot.path.keyed());
+            if lost.is_beside(spot) {
+                return self.beside(&entry, spot, &lost);
+            }
+            self.ask(spot, &lost);
         }
         for side in [Side::Original, Side::Updated] {
             self.feet[side].extend(spot.foot(side));
         }
         if let Some(ours) = spot.here.dest {
             let grain = if spot.is_text() { Grain::Lines } else { Grain::Whole };
-            self.places.push(Lines { range: ours.lines(), grain });
+            self.places.push(Lines { range: ours.lines(), grain, finer: finer(&entry, ours) });
         }
         Sides::of(|side| spot.entry(side, entry.place))
+    }
+
+    /// Whether each half has a side's whole there: it is in conflict, or conflicts in it share a line.
+    fn is_whole(&self, entry: &Entry<'a>, spot: &Spot<'a>) -> bool {
+        let (Some(ours), Some(_)) = (spot.here.dest, spot.here.updated) else {
+            return matches!(entry.value, Some(Tree::Conflict(_)));
+        };
+        match &entry.value {
+            Some(Tree::Conflict(_)) => true,
+            Some(Tree::Branch(branch)) if ours.value.style() == Style::Flow && has_conflicts(branch) => {
+                let path = spot.path.keyed();
+                let is_within = |decided: &&str| decided.starts_with(&path);
+                !self.decided.iter().any(is_within)
+            }
+            _ => false,
+        }
+    }
+
+    /// One child with what is merged in it.
+    fn inside(&mut self, entry: &Entry<'a>, spot: &Spot<'a>) -> Sides<Entry<'a>> {
+        let Some(tree) = &entry.value else { return Sides::of(|_| entry.clone()) };
+        self.value(tree, spot).map(|tree| Entry { value: Some(tree), ..entry.clone() })
+    }
+
+    /// One child of which the comments above and behind it are chosen, and no more.
+    fn beside(&mut self, entry: &Entry<'a>, spot: &Spot<'a>, lost: &Lost<'a>) -> Sides<Entry<'a>> {
+        self.ask(spot, lost);
+        if let Some(ours) = spot.here.dest.filter(|_| lost.above.is_some()) {
+            self.places.push(Lines { range: ours.lines_above(), grain: Grain::Whole, finer: Finer::Comments });
+        }
+        let halves = self.inside(entry, spot);
+        let chosen = |side: Side, texts: Option<Sides<&'a str>>, was: Option<&'a str>| match texts {
+            Some(texts) => Some(if is_contested(&texts) { texts[side] } else { merged(&texts) }),
+            None => was,
+        };
+        Sides::of(|side| {
+            let Comments { above, behind } = halves[side].comments;
+            let comments =
+                Comments { above: chosen(side, lost.above, above), behind: chosen(side, lost.behind, behind) };
+            Entry { comments, layout: Layout::Host, ..halves[side].clone() }
+        })
+    }
+
+    /// Asks for comments that would be lost.
+    fn ask(&mut self, spot: &Spot<'a>, lost: &Lost<'a>) {
+        let ours = spot.here.dest;
+        let whole = ours.map(|ours| ours.lines());
+        let mut ask = |lines: Option<Range<usize>>, why: Why<'a>| {
+            self.asked.push(Asked { path: spot.path.keyed(), lines, why });
+        };
+        let is_beside = lost.is_beside(spot);
+        let above = ours.map(|ours| ours.lines_above()).filter(|_| is_beside).or_else(|| whole.clone());
+        let behind = ours.map(|ours| ours.first_line()).filter(|_| is_beside).or_else(|| whole.clone());
+        let own = [(above, lost.above), (behind, lost.behind)];
+        let mut is_told = false;
+        for (lines, texts) in own {
+            let Some(texts) = texts.filter(is_contested) else { continue };
+            is_told = true;
+            ask(lines, Why::Contradiction(texts));
+        }
+        if lost.is_within || !is_told {
+            ask(whole, Why::Apart);
+        }
     }
 
     /// Whether someone has said who wins there: nobody is asked about the comments then.
@@ -156,16 +249,22 @@ impl<'a, 'd> Halves<'a, 'd> {
     fn untold(&mut self, branch: &Branch<'a>) -> Sides<Tree<'a>> {
         let mut out = Sides::of(|_| Vec::with_capacity(branch.entries.len()));
         for entry in &branch.entries {
-            let values = match &entry.value {
-                Some(Tree::Conflict(conflict)) => Sides {
-                    original: conflict.original.map(Tree::Node),
-                    updated: conflict.updated.map(Tree::Node),
-                    dest: conflict.dest.clone(),
-                },
-                Some(Tree::Branch(branch)) => self.untold(branch).map(Some),
-                other => Sides::of(|_| other.clone()),
+            let (values, comments) = match &entry.value {
+                Some(Tree::Conflict(conflict)) => {
+                    let values = Sides {
+                        original: conflict.original.map(Tree::Node),
+                        updated: conflict.updated.map(Tree::Node),
+                        dest: conflict.dest.clone(),
+                    };
+                    (values, conflict.comments)
+                }
+                Some(Tree::Branch(branch)) => (self.untold(branch).map(Some), None),
+                other => (Sides::of(|_| other.clone()), None),
             };
-            Side::ALL.iter().for_each(|side| out[*side].push(Entry { value: values[*side].clone(), ..entry.clone() }));
+            Side::ALL.iter().for_each(|side| {
+                let comments = comments.map_or(entry.comments, |comments| comments[*side]);
+                out[*side].push(Entry { value: values[*side].clone(), comments, ..entry.clone() });
+            });
         }
         Sides::of(|side| Branch::with(branch.like, branch.by.clone(), std::mem::take(&mut out[side])).into_tree())
     }
@@ -188,33 +287,82 @@ fn theirs<'a>(entry: &Entry<'a>) -> Option<NodeRef<'a>> {
     }
 }
 
-/// Whether a child that is in no conflict lacks a comment that a side added.
-fn loses<'a>(entry: &Entry<'a>, spot: &Spot<'a>) -> bool {
-    let Sides { original, updated, dest } = spot.here;
-    let Some(ours) = dest else { return false };
-    let Some(theirs) = updated else {
-        return entry.value.is_none() && original.is_some_and(|was| !fresh(ours.all(), was.all()).is_empty());
+/// What the lines of a child are to mean if they are merged one by one.
+fn finer<'a>(entry: &Entry<'a>, ours: Here<'a>) -> Finer<'a> {
+    let by = |side: Side| match entry.value.clone()? {
+        Tree::Conflict(conflict) if matches!(conflict.taking, Taking::Overlap) => {
+            if side == Side::Dest {
+                conflict.dest
+            } else {
+                conflict.taken
+            }
+        }
+        Tree::Conflict(_) => None,
+        tree => settle(tree, &mut |_| pick(side)),
     };
-    let own = |here: Option<Here<'a>>| {
-        let comments = here.map(|here| here.comments()).unwrap_or_default();
-        [comments.above.unwrap_or_default(), comments.behind.unwrap_or_default()]
-    };
-    let sides = [own(original), own(Some(theirs)), own(Some(ours))];
-    let asked = [entry.comments.above, entry.comments.behind];
-    let is_lost = |i: usize| {
-        let [was, theirs, ours] = sides.map(|own| own[i]);
-        let stands = asked[i].unwrap_or(ours);
-        let is_new = |own: &str| !own.is_empty() && !same_comment(own, was);
-        [theirs, ours].into_iter().any(|own| is_new(own) && !same_comment(own, stands))
-    };
-    if is_lost(0) || is_lost(1) {
-        return true;
+    let (Some(dest), Some(updated)) = (by(Side::Dest), by(Side::Updated)) else { return Finer::Never };
+    let key = ours.key.map(NodeRef::string);
+    Finer::Value(Box::new(Meaning { key, ours: dest, theirs: updated }))
+}
+
+/// What a child that is in no conflict lacks of the comments that a side added.
+struct Lost<'a> {
+    /// The comment above it, as each side has it.
+    above: Option<Sides<&'a str>>,
+    /// The comment behind it.
+    behind: Option<Sides<&'a str>>,
+    /// Whether it lacks one within it, or goes with a comment in it.
+    is_within: bool,
+}
+
+impl<'a> Lost<'a> {
+    fn of(entry: &Entry<'a>, spot: &Spot<'a>) -> Self {
+        let within = |is_within: bool| Self { above: None, behind: None, is_within };
+        let Sides { original, updated, dest } = spot.here;
+        let Some(ours) = dest else { return within(false) };
+        let Some(theirs) = updated else {
+            let is_fresh = original.is_some_and(|was| !fresh(ours.all(), was.all()).is_empty());
+            return within(entry.value.is_none() && is_fresh);
+        };
+        let comments = spot.here.map(|here| here.map(|here| here.comments()).unwrap_or_default());
+        let lost = |of: fn(Comments<'a>) -> Option<&'a str>| {
+            let texts = comments.map(|own| of(own).unwrap_or_default());
+            let stands = of(entry.comments).unwrap_or(texts.dest);
+            let is_new = |own: &str| !own.is_empty() && !same_comment(own, texts.original);
+            let is_lost = |own: &str| is_new(own) && !same_comment(own, stands);
+            (is_lost(texts.updated) || is_lost(texts.dest)).then_some(texts)
+        };
+        let (above, behind) = (lost(|own| own.above), lost(|own| own.behind));
+        let Some(tree) = entry.value.as_ref().filter(|_| spot.children().is_none()) else {
+            return Self { above, behind, is_within: false };
+        };
+        let stands = comments_in(tree, spot);
+        let inner = |here: Here<'a>| here.inner().map(|comment| comment.1).collect::<Vec<_>>();
+        let was = original.map(inner).unwrap_or_default();
+        let is_within = [inner(theirs), inner(ours)]
+            .into_iter()
+            .any(|own| !fresh(fresh(own, was.clone()), stands.clone()).is_empty());
+        Self { above, behind, is_within }
     }
-    let Some(tree) = entry.value.as_ref().filter(|_| spot.children().is_none()) else { return false };
-    let stands = comments_in(tree, spot);
-    let inner = |here: Here<'a>| here.inner().map(|comment| comment.1).collect::<Vec<_>>();
-    let was = original.map(inner).unwrap_or_default();
-    [inner(theirs), inner(ours)].into_iter().any(|own| !fresh(fresh(own, was.clone()), stands.clone()).is_empty())
+
+    fn is_nothing(&self) -> bool {
+        self.above.is_none() && self.behind.is_none() && !self.is_within
+    }
+
+    /// Whether the comments can be chosen apart from the value: what stands on the line of a comment goes with it.
+    fn is_beside(&self, spot: &Spot<'_>) -> bool {
+        !self.is_within && (self.behind.is_none() || spot.children().is_some())
+    }
+}
+
+/// Whether both sides changed a comment, and not in the same way.
+fn is_contested(Sides { original, updated, dest }: &Sides<&str>) -> bool {
+    !same_comment(updated, dest) && !same_comment(updated, original) && !same_comment(dest, original)
+}
+
+/// A comment that is not contested.
+fn merged<'a>(texts: &Sides<&'a str>) -> &'a str {
+    if same_comment(texts.updated, texts.original) { texts.dest } else { texts.updated }
 }
 
 /// The comments in a value whose children are not told apart.

@@ -97,7 +97,8 @@ fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
     (is_there && count == elements.len()) || is_in_order() || is_same()
 }
 
-fn has_conflicts(branch: &Branch<'_>) -> bool {
+/// Whether a conflict is left in a map or list.
+pub fn has_conflicts(branch: &Branch<'_>) -> bool {
     branch.children().any(|(_, tree)| match tree {
         Tree::Conflict(_) => true,
         Tree::Branch(branch) => has_conflicts(branch),

@@ -4,7 +4,7 @@ use krm_merge::sides::{Side, Sides};
 use krm_merge::yaml::{ends_line, whole_lines};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::choices::{Choice, Grain, Part};
+use super::part::{Choice, Grain, Part};
 
 /// How conflicts are marked.
 #[derive(Clone, Copy, Debug)]

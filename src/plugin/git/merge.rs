@@ -1,11 +1,13 @@
 //! The merge of one file: what becomes of each resource in it, once, and the parts of the text that this makes.
 
+use std::ops::Range;
+
 use krm_merge::alias;
 use krm_merge::documents::{Item, changes};
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::limit::Kind;
 use krm_merge::merge;
-use krm_merge::package::{Becomes, Member, members};
+use krm_merge::package::{Becomes, FileOrder, Member, members_of_file, orders};
 use krm_merge::path::FieldPath;
 use krm_merge::policy::{ConflictLevel, OnConflict};
 use krm_merge::resource::Resource;
@@ -13,15 +15,17 @@ use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice;
 use krm_merge::tree::{self, Conflict, Pick, Taking, Tree, settle};
-use krm_merge::yaml::{Document, NodeRef};
+use krm_merge::yaml::{Document, NodeRef, extent};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
-use krm_merge_function::results::{self, Outcome};
+use krm_merge_function::results::{Outcome, contradicting};
 
-use super::choices::{Choice, Grain, Lines, Part, parts};
+use super::choices::{Lines, parts};
 use super::comments::{Free, Margins, fresh};
-use super::halves::Halves;
+use super::halves::{Asked, Halves, Why};
+use super::hunks::by_line;
 use super::lines::is_of_lines;
+use super::part::{Choice, Grain, Part};
 use super::versions::{Here, Spot};
 use crate::edit::extents;
 
@@ -30,6 +34,8 @@ pub struct Merge<'r, 'a> {
     documents: Sides<&'a Document<'static>>,
     rules: Rules<'a>,
     resources: Vec<Merged<'r, 'a>>,
+    /// The order in which the resources stand, where new ones do not stand behind all others.
+    order: Option<FileOrder>,
 }
 
 /// A resource, what the merge makes of it, and what was decided for that.
@@ -67,7 +73,7 @@ pub struct Told<'a> {
     pub parts: Vec<Part>,
     /// What is in conflict.
     pub conflicts: Vec<Outcome>,
-    /// Where comments are, each with its resource.
+    /// What is to be said of comments in conflict: of what, and what.
     pub asked: Vec<(String, String)>,
     /// The comments that went with what the user has decided beforehand.
     pub waived: Vec<&'a str>,
@@ -78,11 +84,13 @@ pub struct Told<'a> {
 struct Draft<'a> {
     /// What becomes of each resource of ours, by its number.
     fates: Sides<Vec<Item>>,
-    places: Vec<Lines>,
+    places: Vec<Lines<'a>>,
+    /// The comments in conflict, each with what its resource is called.
+    asked: Vec<(String, Asked<'a>)>,
     free: Vec<Free<'a>>,
     feet: Sides<Vec<Edit>>,
-    /// The resources behind ours, as each side has them.
-    added: Vec<Sides<Option<String>>>,
+    /// The resources that ours lacks, as each side has them, with their numbers among all.
+    added: Vec<(usize, Sides<Option<String>>)>,
 }
 
 impl<'r, 'a> Merge<'r, 'a> {
@@ -93,9 +101,10 @@ impl<'r, 'a> Merge<'r, 'a> {
         rules: Rules<'a>,
         decisions: &mut Decisions<'r>,
     ) -> Option<Self> {
-        let all = members(Sides::of(|side| &resources[side][..]), rules.policy.renames).ok()?;
+        let all = members_of_file(Sides::of(|side| &resources[side][..]), rules.policy.renames).ok()?;
+        let order = orders(&all, rules.policy.new_elements).pop();
         let merged = all.into_iter().map(|member| Some(Merged::of(member, member.merged(&rules).ok()?, decisions)));
-        Some(Self { documents, rules, resources: merged.collect::<Option<_>>()? })
+        Some(Self { documents, rules, resources: merged.collect::<Option<_>>()?, order })
     }
 
     /// What the user has decided beforehand, in words.
@@ -158,21 +167,22 @@ impl<'r, 'a> Merge<'r, 'a> {
         all
     }
 
-    /// Its text, and what is to be told of it with these names of the sides; `None` where it takes more bytes than it may.
-    pub fn told(&self, names: Sides<&str>) -> Option<Told<'a>> {
+    /// Its text, and what is to be told of it with these names of the file and of the sides; `None` where it takes more bytes than it may.
+    pub fn told(&self, name: &str, names: Sides<&str>) -> Option<Told<'a>> {
         let mut told = Told::default();
         let ours = self.resources.iter().filter(|resource| resource.member.sides.dest.is_some()).count();
         let mut draft = Draft { fates: Sides::of(|_| vec![Item::Stays; ours]), ..Draft::default() };
         let bodies = Sides::of(|side| Margins::of(self.documents[side].source()).body());
-        for resource in &self.resources {
+        for (number, resource) in self.resources.iter().enumerate() {
             let sides = resource.member.sides;
             let here = Sides::of(|side| sides[side].map(|own| Here::of_root(own.node, &bodies[side])));
             self.tell(names, resource, &mut told);
-            self.draft(resource, here, &mut draft, &mut told)?;
+            let added = self.draft(resource, here, &mut draft, &mut told)?;
+            draft.added.extend(added.map(|texts| (number, texts)));
         }
-        results::sort(&mut told.conflicts);
+        // They are in the order of our text.
         told.conflicts.iter_mut().for_each(Outcome::leave_open);
-        told.parts = self.text(draft)?;
+        self.text(name, names, draft, &mut told)?;
         self.rules.budget.check(Kind::Text).ok()?;
         Some(told)
     }
@@ -202,17 +212,19 @@ impl<'r, 'a> Merge<'r, 'a> {
         }
     }
 
-    /// What becomes of a resource whichever side wins.
+    /// What becomes of a resource whichever side wins: drafts what is in ours, and gives the texts of one that ours lacks. `None` where it takes
+    /// more bytes than it may.
     fn draft(
         &self,
         resource: &Merged<'r, 'a>,
         here: Sides<Option<Here<'a>>>,
         draft: &mut Draft<'a>,
         told: &mut Told<'a>,
-    ) -> Option<()> {
+    ) -> Option<Option<Sides<Option<String>>>> {
         let Merged { member, becomes, decided, .. } = resource;
         let number = member.sides.dest.and_then(|dest| dest.origin.item());
-        let mut ask = |path: String| told.asked.push((called(member), path));
+        let whole_asked =
+            |lines: Option<Range<usize>>| (called(member), Asked { path: String::new(), lines, why: Why::Apart });
         let whole = |side: Side| here[side].and_then(|here| self.document(here, &Tree::Node(here.value)));
         let is_commented = |side: Side| {
             here[side].zip(here.original).is_some_and(|(own, was)| !fresh(own.all(), was.all()).is_empty())
@@ -223,15 +235,19 @@ impl<'r, 'a> Merge<'r, 'a> {
         match becomes {
             Becomes::Kept | Becomes::Gone => {}
             Becomes::Arrived(tree) => {
-                let Some(tree) = tree else { return Some(()) };
+                let Some(tree) = tree else { return Some(None) };
                 let text = self.document(here.updated?, tree)?;
-                draft.added.push(Sides::of(|_| Some(text.clone())));
+                return Some(Some(Sides::of(|_| Some(text.clone()))));
             }
             Becomes::StaysDeleted(places) if !places.is_empty() || is_commented(Side::Updated) => {
                 if places.is_empty() {
-                    ask(String::new());
+                    draft.asked.push(whole_asked(None));
                 }
-                draft.added.push(Sides { dest: None, original: whole(Side::Original), updated: whole(Side::Updated) });
+                return Some(Some(Sides {
+                    dest: None,
+                    original: whole(Side::Original),
+                    updated: whole(Side::Updated),
+                }));
             }
             Becomes::StaysDeleted(_) => {}
             Becomes::Deleted(places) => {
@@ -240,10 +256,10 @@ impl<'r, 'a> Merge<'r, 'a> {
                 if places.is_empty() && (!decided.is_empty() || !is_commented(Side::Dest)) {
                     draft.fates.original[number] = Item::Goes;
                     draft.fates.dest[number] = Item::Goes;
-                    return Some(());
+                    return Some(None);
                 }
                 if places.is_empty() {
-                    ask(String::new());
+                    draft.asked.push(whole_asked(None));
                 }
                 let (ours, was) = (here.dest?, whole(Side::Original)?);
                 let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
@@ -257,7 +273,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                 let decided = decided.iter().filter(|decided| decided.what == What::Value);
                 let decided = decided.map(|decided| &*decided.path).collect();
                 let halves = Halves::of(merged.tree.as_ref()?, &spot, decided);
-                halves.asked.into_iter().for_each(&mut ask);
+                draft.asked.extend(halves.asked.into_iter().map(|asked| (called(member), asked)));
                 draft.places.extend(halves.places);
                 draft.free.extend(halves.free);
                 told.waived.extend(halves.waived);
@@ -269,7 +285,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                 }
             }
         }
-        Some(())
+        Some(None)
     }
 
     /// What becomes of a resource of ours that is this tree.
@@ -284,12 +300,13 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(Item::Edited(splice::edits(ours, &tree, self.rules.budget).ok()?))
     }
 
-    /// The text in parts.
-    fn text(&self, mut draft: Draft<'a>) -> Option<Vec<Part>> {
+    /// The text in parts, with what is to be told of its comments.
+    fn text(&self, name: &str, names: Sides<&str>, mut draft: Draft<'a>, told: &mut Told<'a>) -> Option<()> {
         let ours = self.documents.dest;
         let (source, margins) = (ours.source(), Margins::of(ours.source()));
         let body = margins.body();
         let roots: Vec<NodeRef<'_>> = ours.roots().filter(|root| !root.is_null()).collect();
+        let mut inserted = self.inserted(&roots, &mut draft);
         let mut edits: Sides<Vec<Edit>> = Sides::default();
         for side in Side::ALL {
             let fates = &draft.fates[side];
@@ -301,22 +318,90 @@ impl<'r, 'a> Merge<'r, 'a> {
             let free = free.map(|free| free.edit(source, ours.line_break()));
             let is_open = !draft.added.is_empty() && !source.ends_with(['\n', '\r']);
             let end = splice::closed_end(ours).filter(|_| is_open);
-            let more: Vec<Edit> = free.chain(std::mem::take(&mut draft.feet[side])).chain(end).collect();
+            let more = free.chain(std::mem::take(&mut draft.feet[side])).chain(std::mem::take(&mut inserted[side]));
+            let more: Vec<Edit> = more.chain(end).collect();
             edits[side] = with_more(own, more)?;
         }
-        let mut out = vec![self.margin(|text, margins| &text[..margins.top])];
-        out.extend(parts(source, body, &edits, &draft.places));
-        out.push(self.margin(|text, margins| &text[margins.bottom..]));
+        let above = self.margin(|text, margins| &text[..margins.top]);
+        let below = self.margin(|text, margins| &text[margins.bottom..]);
+        for (parts, place) in [(&above, "above"), (&below, "below")] {
+            if parts.iter().any(|part| matches!(part, Part::Choice(_))) {
+                let what = format!(
+                    "the comments {place} all resources were changed in {} and in {}, and not in the same way",
+                    names.dest, names.updated
+                );
+                told.asked.push((name.to_owned(), what));
+            }
+        }
+        let mut out = above;
+        let parted = parts(source, body, &edits, &draft.places);
+        let asked =
+            draft.asked.iter().filter(|(_, asked)| asked.lines.as_ref().is_none_or(|lines| parted.is_open(lines)));
+        told.asked.extend(asked.map(|(resource, asked)| (resource.clone(), asked.told(names))));
+        out.extend(parted.parts);
+        out.extend(below);
         let is_left = |fates: &Vec<Item>| fates.iter().any(|fate| *fate != Item::Goes);
         let mut is_first = !draft.fates.iter().any(|(_, fates)| is_left(fates));
-        for documents in draft.added {
+        for (_, documents) in draft.added {
             let mark = if is_first { "" } else { "---\n" };
             let marked = |text: String| if text.starts_with("---") { text } else { format!("{mark}{text}") };
             let texts = documents.map(|text| text.map(|text| self.printed(&marked(text))).unwrap_or_default());
             out.push(Part::of(Choice { texts, grain: Grain::Whole }));
             is_first = false;
         }
-        Some(out)
+        told.parts = out;
+        Some(())
+    }
+
+    /// Takes the resources that stand before or between those of ours, as edits of ours: behind the nearest one before it that stays whoever wins,
+    /// or at the top. The others stand behind all of ours.
+    fn inserted(&self, roots: &[NodeRef<'_>], draft: &mut Draft<'a>) -> Sides<Vec<Edit>> {
+        let mut edits: Sides<Vec<Edit>> = Sides::default();
+        let order = self.order.as_deref().unwrap_or_default();
+        let (source, fates) = (self.documents.dest.source(), &draft.fates);
+        let item = |number: &usize| self.resources[*number].member.sides.dest?.origin.item();
+        let is_left = |item: &usize| Side::ALL.iter().all(|side| fates[*side][*item] != Item::Goes);
+        let last = (0..roots.len()).rev().find(is_left);
+        let turn = |number: usize| order.iter().position(|other| *other == number);
+        let place = |number: usize| {
+            let before = match turn(number) {
+                Some(turn) => order[..turn].to_vec(),
+                // What is new and in no order stands behind all others; what ours deleted stood where theirs has it.
+                None => self.before_in_theirs(number)?,
+            };
+            match before.iter().rev().filter_map(item).find(is_left) {
+                Some(item) if Some(item) == last => None,
+                Some(item) => Some((extent(roots[item]).end, Mark::Above)),
+                None => roots.first().filter(|_| is_left(&0)).map(|first| top(*first, Margins::of(source).top)),
+            }
+        };
+        let mut rest = Vec::new();
+        // Those that stand in one place are in their order.
+        let mut added = std::mem::take(&mut draft.added);
+        added.sort_by_key(|(number, _)| turn(*number));
+        for (number, texts) in added {
+            let Some((at, mark)) = place(number) else {
+                rest.push((number, texts));
+                continue;
+            };
+            for side in Side::ALL {
+                let Some(text) = &texts[side] else { continue };
+                edits[side].push(Edit { range: at..at, text: self.printed(&mark.with(text)) });
+            }
+        }
+        draft.added = rest;
+        edits
+    }
+
+    /// The resources that stand in theirs before one that ours deleted, in their order; `None` of any other.
+    fn before_in_theirs(&self, number: usize) -> Option<Vec<usize>> {
+        let start = |number: usize| Some(self.resources[number].member.sides.updated?.node.start());
+        self.resources[number].member.sides.original?;
+        let own = start(number)?;
+        let mut before: Vec<usize> =
+            (0..self.resources.len()).filter(|other| start(*other).is_some_and(|start| start < own)).collect();
+        before.sort_by_key(|other| start(*other));
+        Some(before)
     }
 
     /// A resource of another side as a document, without its mark: as it is written there, if nothing of it is left out.
@@ -334,15 +419,9 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// The lines above or below all resources.
-    fn margin(&self, of: impl Fn(&str, Margins) -> &str) -> Part {
+    fn margin(&self, of: impl Fn(&str, Margins) -> &str) -> Vec<Part> {
         let texts = self.documents.map(|document| of(document.source(), Margins::of(document.source())));
-        let merged = match texts {
-            Sides { original, updated, dest } if dest == original => Some(updated),
-            Sides { original, updated, dest } if updated == original || updated == dest => Some(dest),
-            _ => None,
-        };
-        let texts = texts.map(|own| self.printed(merged.unwrap_or(own)));
-        Part::of(Choice { texts, grain: Grain::Lines })
+        by_line(&Choice { texts: texts.map(|own| self.printed(own)), grain: Grain::Lines })
     }
 }
 
@@ -402,6 +481,47 @@ impl Decided<'_> {
         let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), ToString::to_string);
         format!("{place} was changed on both sides, and {side} was taken, as {field} of .krm-merge.yaml says")
     }
+}
+
+impl Asked<'_> {
+    /// What is said of it.
+    fn told(&self, names: Sides<&str>) -> String {
+        match self.why {
+            Why::Contradiction(texts) => contradicting(names, &self.path, texts),
+            Why::Apart => {
+                let place = if self.path.is_empty() { String::new() } else { format!(" of `{}`", self.path) };
+                format!("a comment{place} was changed on one side, and it or what it is of on the other")
+            }
+        }
+    }
+}
+
+/// On which side of a document that comes between others its mark stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// It begins with one.
+    Above,
+    /// The one behind it begins with one.
+    Below,
+}
+
+impl Mark {
+    /// A document with its mark.
+    fn with(self, text: &str) -> String {
+        match self {
+            Self::Above if text.starts_with("---") => text.to_owned(),
+            Self::Above => format!("---\n{text}"),
+            Self::Below => format!("{text}---\n"),
+        }
+    }
+}
+
+/// Where a document comes before the first one of a text, whose margin ends there.
+fn top(first: NodeRef<'_>, margin: usize) -> (usize, Mark) {
+    let source = first.document().source();
+    let start = extent(first).start.max(margin).max(if source.starts_with('\u{feff}') { 3 } else { 0 });
+    let mark = if source[start..].starts_with("---") { Mark::Above } else { Mark::Below };
+    (start, mark)
 }
 
 /// How a resource is called.

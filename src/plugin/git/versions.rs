@@ -12,7 +12,8 @@ use krm_merge::schema::{Cursor, list_kind};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Comments, Entry, Key, Layout, Tree};
 use krm_merge::yaml::{
-    Kind, NodeRef, Place, Style, comment_of, comment_text, comments_above, extent, lines, next_line, whole_lines,
+    Kind, NodeRef, Place, Style, comment_of, comment_text, comments_above, extent, line_start, lines, next_line,
+    whole_lines,
 };
 
 /// What stands at one path in each version that has it: a resource, a field or an element.
@@ -165,6 +166,18 @@ impl<'a> Here<'a> {
     /// The lines that are its own.
     pub fn lines(&self) -> Range<usize> {
         self.top..self.bottom.max(self.top)
+    }
+
+    /// The comment lines above it that are its own, perhaps none.
+    pub fn lines_above(&self) -> Range<usize> {
+        let lead = self.place.map_or(self.top, |place| self.value.document().line_start(place.lead));
+        self.top.min(lead)..lead
+    }
+
+    /// The line on which it begins.
+    pub fn first_line(&self) -> Range<usize> {
+        let (source, at) = (self.value.document().source(), self.place.map_or(self.top, |place| place.open));
+        line_start(source, at)..next_line(source, at)
     }
 
     /// The comment lines below a value that is no block; those of a block are in it.

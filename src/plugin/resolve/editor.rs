@@ -4,13 +4,16 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use super::marked::Marked;
+use crate::signals::Signals;
 use crate::walk::shown;
 
-/// A file that is removed with its end.
+/// A file that is removed when it is dropped.
 struct Temporary(PathBuf);
 
 impl Drop for Temporary {
@@ -19,21 +22,34 @@ impl Drop for Temporary {
     }
 }
 
+/// How long a signal may wait until it is looked at.
+const PATIENCE: Duration = Duration::from_millis(50);
+
 /// What someone makes of a conflict of a file: the editor shows it with its markers, and no marker may be left.
 ///
 /// # Errors
-/// An editor that cannot be run or that fails, and markers that are left.
-pub fn edit(of: &Path, conflict: &[u8]) -> Result<Vec<u8>> {
+/// An editor that cannot be run or that fails; markers that are left; a signal, which the editor may outlive, but not its file.
+pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
     let file = temporary(of, conflict)?;
     let editor = ["VISUAL", "EDITOR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
     let editor = editor.unwrap_or_else(|| "vi".into());
     // As git does: the variable is a command with arguments.
-    let mut script = editor;
+    let mut script = editor.clone();
     script.push(" \"$@\"");
-    let ended = Command::new("sh").arg("-c").arg(&script).arg("sh").arg(&file.0).status();
-    let ended = ended.context("`sh` must be on PATH to run the editor")?;
+    let started = Command::new("sh").arg("-c").arg(&script).arg("sh").arg(&file.0).spawn();
+    let mut started = started.context("`sh` must be on PATH to run the editor")?;
+    let ended = loop {
+        if let Some(ended) = started.try_wait().context("the editor must be known to end")? {
+            break ended;
+        }
+        signals.check_beside()?;
+        thread::sleep(PATIENCE);
+    };
     if !ended.success() {
-        bail!("the editor must end without an error, but it did not: set `EDITOR`");
+        bail!(
+            "the editor \"{}\" must end without an error, but it ended with {ended}: press `e` to try again, or set `VISUAL` or `EDITOR` to another one",
+            editor.to_string_lossy()
+        );
     }
     let mut text = fs::read(&file.0).with_context(|| shown(&file.0))?;
     let left = Marked::read(&text);

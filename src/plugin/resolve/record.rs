@@ -18,7 +18,7 @@ use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, Types};
 use krm_merge::sides::Sides;
 use krm_merge::splice::to_json;
-use krm_merge::tree::Conflict;
+use krm_merge::tree::{Conflict, Tree};
 use krm_merge::yaml::{NodeRef, same};
 use krm_merge_function::results::holds_secrets;
 
@@ -45,6 +45,8 @@ pub enum Why {
     Secret,
     /// The resource comes back, which no rule makes it do.
     ComesBack,
+    /// Elements of a list without keys take ours and theirs, and nothing tells them apart.
+    Mixed,
     /// What stands there is neither side's, and the place is one of a list without keys.
     OfNoSide,
     /// What stands there is neither side's: the rule is for a dest that has it.
@@ -62,7 +64,8 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
         Some(staged) => Sides::of(|side| staged[side].as_ref()),
         None => Sides { original: texts.original.as_ref(), updated: Some(&texts.theirs), dest: Some(&texts.ours) },
     };
-    let Some(places) = texts.places(sides, is_exact) else { return nothing() };
+    let Some(mut places) = texts.places(sides, is_exact) else { return nothing() };
+    leave_out_contradictions(&mut places);
     let mut recorded = Recorded::default();
     for number in answered() {
         let own = places.iter().filter(|place| place.touches(&texts.blocks[number]));
@@ -70,6 +73,9 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
         whys.sort_by_key(|why| why.is_none());
         match whys.first() {
             None => recorded.told.push((number, Why::NoPlace)),
+            Some(Some(Why::OfNoSide)) if matches!(answers[number], Some(Answer::Ours | Answer::Theirs)) => {
+                recorded.told.push((number, Why::Mixed));
+            }
             Some(Some(why)) => recorded.told.push((number, *why)),
             Some(None) => {}
         }
@@ -177,6 +183,21 @@ impl Place {
     }
 }
 
+/// Takes out the rules for the same values of the same place that decide otherwise: those of elements that nothing tells apart.
+fn leave_out_contradictions(places: &mut [Place]) {
+    let is_contradicted = |place: &Place| {
+        let rule = place.rule.as_ref();
+        rule.is_some_and(|rule| {
+            places.iter().filter_map(|other| other.rule.as_ref()).any(|other| other.contradicts(rule))
+        })
+    };
+    let out: Vec<usize> = (0..places.len()).filter(|at| is_contradicted(&places[*at])).collect();
+    for at in out {
+        places[at].rule = None;
+        places[at].why = Some(Why::Mixed);
+    }
+}
+
 /// What was decided for the places of one resource.
 struct Judge<'t, 'r, 'a> {
     texts: &'t Texts,
@@ -209,7 +230,8 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 
     fn of_place(&self, conflict: &Conflict<'a>) -> Option<Place> {
-        let values = Sides { original: conflict.original, updated: conflict.updated, dest: None };
+        let dest = conflict.dest.as_ref().and_then(Tree::like);
+        let values = Sides { original: conflict.original, updated: conflict.updated, dest };
         // Around markers stands what both sides made of such a value, and its original is not there.
         let asks = if is_of_lines(conflict) && !self.is_exact { Asks::Updated } else { Asks::All };
         self.place(&conflict.path, values, asks)
@@ -219,7 +241,7 @@ impl<'a> Judge<'_, '_, 'a> {
     fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<Place> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
-        let (compared, is_of_index) = keyed(path);
+        let (compared, is_of_index) = if self.is_aligned(path, values) { (path.clone(), false) } else { keyed(path) };
         let [ours, theirs, low, high] = [&self.texts.ours, &self.texts.theirs, &self.texts.low, &self.texts.high]
             .map(|held| self.at(held, &compared));
         if is_same(ours, theirs) || !is_same(low, high) {
@@ -230,7 +252,7 @@ impl<'a> Judge<'_, '_, 'a> {
             low if is_same(low, ours) => Ok(Take::Dest),
             low if is_same(low, theirs) && path.is_empty() && ours.is_none() => Err(Why::ComesBack),
             low if is_same(low, theirs) => Ok(Take::Updated),
-            _ if is_of_index => Err(Why::OfNoSide),
+            _ if is_of_index || keyed(path).1 => Err(Why::OfNoSide),
             _ => Err(Why::Own),
         };
         let (take, why) = match take {
@@ -250,6 +272,23 @@ impl<'a> Judge<'_, '_, 'a> {
         };
         let rule = take.map(|take| Rule::new(identity, pattern(path), take, when));
         Some(Place { spans: [span(ours), span(theirs)], rule, why })
+    }
+
+    /// Whether an element that is told by its place has the same place in all texts: the lists on the way to it are as long, and ours and theirs
+    /// have there what was merged.
+    fn is_aligned(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>) -> bool {
+        let Texts { ours, theirs, low, high, .. } = self.texts;
+        let mut whole = FieldPath::default();
+        for step in path.steps() {
+            if matches!(step, Step::Index(_)) {
+                let count = |held: &Held| self.at(held, &whole).map(|list| list.elements().count());
+                if [theirs, low, high].into_iter().any(|held| count(held) != count(ours)) {
+                    return false;
+                }
+            }
+            whole.push(step.clone(), None);
+        }
+        is_same(self.at(ours, path), values.dest) && is_same(self.at(theirs, path), values.updated)
     }
 
     /// What stands at a place of the resource in a text.

@@ -39,6 +39,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Whether two rules decide for the same values of the same place, and not in the same way.
+    pub fn contradicts(&self, other: &Self) -> bool {
+        let Self { target, path, take, when } = self;
+        (target, path, when) == (&other.target, &other.path, &other.when) && *take != other.take
+    }
+
     /// For a place of one resource; no path is the resource as a whole.
     pub fn new(identity: Identity<'_>, path: Option<String>, take: Take, when: Sides<Option<String>>) -> Self {
         let group = identity.api_version.rsplit_once('/').map_or("", |(group, _)| group);
@@ -106,13 +112,13 @@ impl Book {
         Ok(Self { name, disk, old })
     }
 
-    /// The file with further rules; `None` where they change nothing.
+    /// The file with further rules; `None` where they change nothing. Without any rule, too, it is one that `--config` can name.
     ///
     /// # Errors
     /// As [`with_rules`].
     pub fn with(&self, rules: &[Rule]) -> Result<Option<Replacement>> {
         let new = with_rules(&self.name, self.old.clone(), rules)?;
-        let is_same = self.old.as_ref() == Some(&new) || (self.old.is_none() && rules.is_empty());
+        let is_same = self.old.as_ref() == Some(&new);
         let old = self.old.clone().map(String::into_bytes);
         let replacement = Replacement { file: self.disk.clone(), old, new: Some(new.into_bytes()), like: None };
         Ok((!is_same).then_some(replacement))

@@ -7,6 +7,7 @@ use krm_merge::shown;
 use super::changes::Row;
 use super::marked::Answer;
 use crate::screen::Paint;
+use crate::told::counted;
 
 /// A conflict as it is shown.
 #[derive(Debug)]
@@ -107,6 +108,11 @@ impl<'c> Session<'c> {
         Self { cases, answers, at: 0, top: 0, steps: Vec::new(), size, told: None }
     }
 
+    /// The answer to each conflict up to now.
+    pub fn given(&self) -> &[Option<Answer>] {
+        &self.answers
+    }
+
     /// The answer to each conflict.
     pub fn answers(self) -> Vec<Option<Answer>> {
         self.answers
@@ -200,7 +206,8 @@ impl<'c> Session<'c> {
         let count = self.cases.len();
         let Some(case) = self.cases.get(self.at) else {
             let answered = self.answers.iter().flatten().count();
-            return self.wrapped(&[Row::new(Paint::Bold, format!("{answered} of {count} conflicts have an answer"))]);
+            return self
+                .wrapped(&[Row::new(Paint::Bold, format!("{answered} of {} answered", counted(count, "conflict")))]);
         };
         let mut rows = vec![Row::new(Paint::Cyan, format!("{} · conflict {} of {count}", case.place, self.at + 1))];
         rows.extend(case.about.as_ref().map(|about| Row::new(Paint::Bold, about.clone())));
@@ -292,7 +299,7 @@ mod tests {
         for key in [Key::Ours, Key::Edit, Key::Skip] {
             assert_eq!(session.press(key), Next::Key);
         }
-        assert_eq!(texts(&session)[0], "4 of 5 conflicts have an answer");
+        assert_eq!(texts(&session)[0], "4 of 5 conflicts answered");
         assert_eq!(session.press(Key::Quit), Next::Write);
         let want =
             [Some(Answer::Ours), Some(Answer::Theirs), Some(Answer::Both), None, Some(Answer::Edited(b"x".to_vec()))];

@@ -34,23 +34,44 @@ impl Drop for Raw {
     }
 }
 
-/// Asks for an answer to each conflict; `edit` asks for the text of one by its number.
+/// Asks for an answer to each conflict; `edit` asks for the text of one by its number, and `fault` says what is wrong with what the answers
+/// leave, which someone then takes back, or writes all the same by pressing `q` twice.
 ///
 /// # Errors
 /// A terminal that cannot be read or written; a signal, and a user who wants nothing to be written.
-pub fn ask(cases: &[Case], signals: &Signals, edit: impl Fn(usize) -> Result<Vec<u8>>) -> Result<Vec<Option<Answer>>> {
+pub fn ask(
+    cases: &[Case],
+    signals: &Signals,
+    edit: impl Fn(usize) -> Result<Vec<u8>>,
+    fault: impl Fn(&[Option<Answer>]) -> Option<String>,
+) -> Result<Vec<Option<Answer>>> {
     let mut raw = Some(Raw::begin()?);
     let mut session = Session::new(cases, size_now());
+    let (mut wrong, mut is_asked): (Option<String>, bool) = (None, false);
     loop {
+        let now = fault(session.given());
+        if now != wrong {
+            if let Some(now) = &now {
+                session.tell(format!("{now}: press `u` to take the answer back"));
+            }
+            (wrong, is_asked) = (now, false);
+        }
         screen::draw(session.screen().iter().map(|row| (row.paint, row.text.as_str())))?;
         let Some(key) = next_key(&mut session, signals)? else { continue };
         match session.press(key) {
             Next::Key => {}
-            Next::Write => return Ok(session.answers()),
+            Next::Write => match &wrong {
+                Some(wrong) if !is_asked => {
+                    session
+                        .tell(format!("{wrong}: press `u` to take the answer back, or `q` to write it all the same"));
+                    is_asked = true;
+                }
+                _ => return Ok(session.answers()),
+            },
             Next::Stop => return Err(Stopped::by_key().into()),
             Next::Editor(number) => {
                 drop(raw.take());
-                let edited = edit(number);
+                let edited = signals.waiting(|| edit(number));
                 signals.check()?;
                 raw = Some(Raw::begin()?);
                 session.resize(size_now());

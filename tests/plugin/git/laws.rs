@@ -155,6 +155,9 @@ fn places(stderr: &str) -> Vec<(String, Option<String>)> {
     let place = |line: &str| {
         let line = line.strip_prefix("error: Thing ")?;
         let (name, said) = line.split_once([':', ' '])?;
+        if ["the comment at ", "a comment "].iter().any(|what| said.trim_start().starts_with(what)) {
+            return None;
+        }
         let path = said.trim_start().strip_prefix('`').and_then(|said| said.split('`').next());
         Some((name.to_owned(), path.map(str::to_owned)))
     };
@@ -327,4 +330,148 @@ proptest! {
         let style = ["merge", "diff3", "zdiff3"][choice[0] as usize % 3];
         check([&original, &ours, &theirs], style);
     }
+}
+
+/// A manifest with comments at all places that have one owner.
+const MANIFEST: &str = "\
+# head
+
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web # the name
+  # about labels
+  labels:
+    app: web
+    tier: front
+spec:
+  replicas: 1 # scaled
+  # how to update
+  strategy:
+    type: RollingUpdate
+    rollingUpdate: {maxSurge: 1, maxUnavailable: 0}
+  template:
+    spec:
+      containers:
+      # the product
+      - name: app
+        image: web:1 # pinned
+        args:
+        # log
+        - --a
+        - --b
+        # see
+        - --c
+        env:
+        - name: A # first
+          value: a
+        # second
+        - name: B
+          value: b
+      tolerations:
+      # one
+      - key: a
+        operator: Exists
+      # two
+      - key: b
+        operator: Exists
+---
+# the config
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: cfg
+data:
+  # how much
+  level: info
+  run.sh: |
+    echo start
+    sleep 1
+    exec app
+# tail
+";
+
+/// A manifest in which a side changed some values, some comments, or both.
+fn edited(who: &str, next: &mut dyn FnMut(usize) -> usize) -> Vec<String> {
+    let mut lines: Vec<String> = MANIFEST.lines().map(str::to_owned).collect();
+    let words = [who, "same"];
+    for _ in 0..=next(3) {
+        let at = next(lines.len());
+        let line = lines[at].clone();
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let word = words[next(2)];
+        let is_head = ["kind", "apiVersion", "name", "- name", "---", "- key", "#"]
+            .iter()
+            .any(|head| line.trim().starts_with(head));
+        match (next(3), line.split_once(": ")) {
+            (0, _) if !line.trim().is_empty() && line != "---" => lines.insert(at, format!("{indent}# note {word}")),
+            (_, _) if line.trim().starts_with('#') => lines[at] = format!("{line} {word}"),
+            (_, Some((key, value))) if !is_head && !value.contains(['{', '|']) => {
+                let comment = value.split_once(" #").map(|(_, comment)| format!(" #{comment}")).unwrap_or_default();
+                lines[at] = format!("{key}: {word}{comment}");
+            }
+            (_, None) if line.trim().starts_with("- --") => lines[at] = format!("{line}{word}"),
+            _ => {}
+        }
+    }
+    lines
+}
+
+/// How many lines stand between markers.
+fn between(text: &str) -> usize {
+    let (mut count, mut is_inside) = (0, false);
+    for line in text.lines() {
+        match &line[..line.len().min(7)] {
+            "<<<<<<<" => is_inside = true,
+            ">>>>>>>" => is_inside = false,
+            "=======" => {}
+            _ => count += usize::from(is_inside),
+        }
+    }
+    count
+}
+
+/// Over all cases the driver marks no more lines than git, and stops nowhere where git is clean. In a single case it may mark more: git does not
+/// know that a list, an element or a resource is one.
+#[test]
+fn no_more_lines_are_marked_than_git_marks() {
+    if !has("git") {
+        return;
+    }
+    let folder = Folder::in_memory();
+    let mut state = 7_u64;
+    let mut next = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let comments: Vec<&str> = MANIFEST.lines().filter(|line| line.trim().starts_with('#')).collect();
+    let (mut by_git, mut by_driver, mut stopped) = (0, 0, 0);
+    for case in 0..120 {
+        let [mut ours, mut theirs] = ["ours", "theirs"].map(|who| edited(who, &mut next));
+        if case % 2 == 0 {
+            let both = comments[next(comments.len())];
+            for (lines, who) in [(&mut ours, "ours"), (&mut theirs, "theirs")] {
+                lines.iter_mut().filter(|line| *line == both).for_each(|line| *line = format!("{line} {who}"));
+            }
+        }
+        let [ours, theirs] = [ours, theirs].map(|lines| lines.join("\n") + "\n");
+        for (path, text) in [("o", MANIFEST), ("a", &*ours), ("b", &*theirs), ("x", &*ours)] {
+            folder.write(path, text);
+        }
+        let mut git = std::process::Command::new("git");
+        let git = git.args(["merge-file", "-p", "a", "o", "b"]).current_dir(&folder.0).output().expect("git");
+        let ran = folder.run(&["git-driver", "o", "x", "b", "web.yaml"]);
+        let text = folder.read("x");
+        let shown = || format!("{}\n== ours\n{ours}\n== theirs\n{theirs}\n== gave\n{text}", ran.stderr);
+        assert_eq!(ran.code, Some(i32::from(text.contains("<<<<<<<"))), "{}", shown());
+        assert_eq!(ran.code == Some(1), ran.stderr.contains("someone must decide"), "{}", shown());
+        if git.status.success() {
+            assert_eq!(ran.code, Some(0), "{}", shown());
+        }
+        stopped += usize::from(ran.code == Some(1));
+        by_git += between(&String::from_utf8(git.stdout).expect("UTF-8"));
+        by_driver += between(&text);
+    }
+    assert!(stopped > 40, "{stopped}");
+    assert!(by_driver <= by_git, "the driver marks {by_driver} lines, git {by_git}");
 }

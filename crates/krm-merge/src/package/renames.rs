@@ -25,6 +25,15 @@ pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Re
     }
 }
 
+/// As [`follow`], of resources that all lie in one file: its version and its name may differ at once.
+pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
+    let triples = follow(triples, sides, renames);
+    match renames {
+        Renames::Follow => joined(&triples, of_others(Other::VersionAndName, &triples, sides)),
+        Renames::Ignore => triples,
+    }
+}
+
 /// What differs in the identity of a resource that is one on two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
@@ -33,6 +42,8 @@ enum Other {
     /// Its kind, and perhaps its version and group. Its name and namespace are the same, so much less of the rest may differ: it lies in
     /// the same file, and at least half of its text is the same. git sees one line change there.
     Kind,
+    /// Its version or group, and its name or namespace. Its kind is the same, and at least half of its text. Only for resources of one file.
+    VersionAndName,
 }
 
 /// Triples that are one, by their numbers.
@@ -245,6 +256,7 @@ impl<'a> Candidate<'_, 'a> {
         match other {
             Other::Name => (self.identity.api_version, self.identity.kind),
             Other::Kind => (self.identity.namespace, self.identity.name),
+            Other::VersionAndName => (self.identity.kind, ""),
         }
     }
 
@@ -256,6 +268,7 @@ impl<'a> Candidate<'_, 'a> {
             // What has one identity in several places is told apart by its path.
             Other::Name => own != others,
             Other::Kind => own.kind != others.kind,
+            Other::VersionAndName => own.api_version != others.api_version,
         };
         if self.keeps(other) != with.keeps(other) || !differs {
             return None;
@@ -267,6 +280,7 @@ impl<'a> Candidate<'_, 'a> {
         let is_one = match other {
             Other::Name => is_in_place || lines >= HALF,
             Other::Kind => self.spot.file.is_some() && self.spot.file == with.spot.file && lines >= HALF,
+            Other::VersionAndName => lines >= HALF,
         };
         let has_name = own.name == others.name;
         let likeness = Likeness { lines, is_in_place, has_name, has_namespace: own.namespace == others.namespace };
@@ -300,6 +314,12 @@ mod tests {
 
     /// What is paired, as the heads of original, updated and dest.
     fn paired(sides: Written<'_>, renames: Renames) -> Vec<String> {
+        paired_by(follow, sides, renames)
+    }
+
+    type Follow = fn(Vec<Triple>, Resources<'_, '_>, Renames) -> Vec<Triple>;
+
+    fn paired_by(follow: Follow, sides: Written<'_>, renames: Renames) -> Vec<String> {
         let documents = sides.map(|side| side.iter().map(|written| document(written)).collect::<Vec<_>>());
         let read = |side: usize| {
             let resource = |(written, document): (&&'static str, _)| {
@@ -399,6 +419,30 @@ mod tests {
             ([&["v1:a x"], &["v2:a x"], &["v1:b x"]], &["v1:a v2:a v1:b"]),
         ] {
             check(sides, want);
+        }
+    }
+
+    #[test]
+    fn another_version_and_name_is_one_resource_in_one_file_with_half_of_its_text() {
+        for (sides, want) in [
+            // Upstream alone, dest alone, both, and a namespace.
+            ([&["v1:a xy"][..], &["v2:b xz"][..], &["v1:a xy"][..]], &["v1:a v2:b v1:a"][..]),
+            ([&["v1:a xy"], &["v1:a xy"], &["g/v1:b xz"]], &["v1:a v1:a g/v1:b"]),
+            ([&["v1:a xy"], &["v2:b xz"], &["v2:b xw"]], &["v1:a v2:b v2:b"]),
+            ([&["v1:n/a xy"], &["v2:m/a xz"], &["v1:n/a xy"]], &["v1:n/a v2:m/a v1:n/a"]),
+            // With less than half of its text, of another kind, and one of two that are as like.
+            ([&["v1:a xy"], &["v2:b zw"], &["v1:a xy"]], &["- v2:b -", "v1:a - v1:a"]),
+            ([&["v1:a xy"], &["v2:b xy f B"], &["v1:a xy"]], &["- v2:b -", "v1:a - v1:a"]),
+            ([&["v1:a xy"], &["v2:b xy", "v2:c xy"], &["v1:a xy"]], &["- v2:b -", "- v2:c -", "v1:a - v1:a"]),
+            // Each of several the one that is most like it.
+            (
+                [&["v1:a xy", "v1:b zw"], &["v2:c zw", "v2:d xy"], &["v1:a xy", "v1:b zw"]],
+                &["v1:a v2:d v1:a", "v1:b v2:c v1:b"],
+            ),
+        ] {
+            let all = paired_by(follow_in_file, sides, Renames::Follow);
+            assert_eq!(all, want, "{sides:?}");
+            assert_eq!(paired_by(follow_in_file, sides, Renames::Ignore), paired(sides, Renames::Ignore), "{sides:?}");
         }
     }
 

@@ -10,11 +10,11 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// For each item of original, which item of a side it is.
-pub(super) type Matches = Vec<Option<usize>>;
+pub type Matches = Vec<Option<usize>>;
 
 /// A part of three sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub enum Part {
     /// One item that all of them have, and that others may be told apart by.
     Anchor(Anchor),
     /// What stands between two anchors, not the same in all of them.
@@ -23,23 +23,29 @@ pub(super) enum Part {
 
 /// The places of one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Anchor {
+pub struct Anchor {
+    /// Its number in original.
     pub original: usize,
+    /// Its number in updated.
     pub updated: usize,
+    /// Its number in dest.
     pub dest: usize,
 }
 
 /// The places of the items between two anchors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub struct Hunk {
+    /// The items of original.
     pub original: Range<usize>,
+    /// The items of updated.
     pub updated: Range<usize>,
+    /// The items of dest.
     pub dest: Range<usize>,
 }
 
 /// Who changed what all had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Changed {
+pub enum Changed {
     /// Nobody.
     Nowhere,
     /// Updated alone.
@@ -67,13 +73,13 @@ impl Changed {
 
 impl Hunk {
     /// Who changed it.
-    pub fn changed(&self, original: &[u32], updated: &[u32], dest: &[u32]) -> Changed {
+    pub fn changed<T: PartialEq>(&self, original: &[T], updated: &[T], dest: &[T]) -> Changed {
         Changed::of(&original[self.original.clone()], &updated[self.updated.clone()], &dest[self.dest.clone()])
     }
 }
 
 /// Which items of a side are those of original.
-pub(super) fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
+pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     let mut found = vec![None; original.len()];
     for op in capture_diff_slices(Algorithm::Myers, original, side) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
@@ -84,7 +90,7 @@ pub(super) fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
 }
 
 /// The parts of three sequences of these lengths, given which items of the sides are those of original: both in its order.
-pub(super) fn parts(in_updated: &Matches, in_dest: &Matches, updated: usize, dest: usize) -> Vec<Part> {
+pub fn parts(in_updated: &Matches, in_dest: &Matches, updated: usize, dest: usize) -> Vec<Part> {
     let end = Anchor { original: in_updated.len(), updated, dest };
     let mut parts = Vec::new();
     let mut from = Anchor { original: 0, updated: 0, dest: 0 };

@@ -1,0 +1,176 @@
+//! What someone has to choose in three texts, line by line as git merges them: what only one side changed is taken.
+//!
+//! git knows no values, so lines of values are merged so only where either half then means what the merge of the resources makes of it.
+
+use krm_merge::refine::three::{Changed, Part as Aligned, matches, parts};
+use krm_merge::sides::{Side, Sides};
+use krm_merge::tree::Tree;
+use krm_merge::yaml::{Document, NodeRef, whole_lines};
+
+use super::part::{Choice, Part};
+
+/// Whether the lines of a place may be merged one by one, and what they are to mean then.
+#[derive(Clone, Debug, Default)]
+pub enum Finer<'a> {
+    /// They may not.
+    #[default]
+    Never,
+    /// They are comments, which mean nothing.
+    Comments,
+    /// They are a child with a value.
+    Value(Box<Meaning<'a>>),
+}
+
+/// What a child is to mean.
+#[derive(Clone, Debug)]
+pub struct Meaning<'a> {
+    /// The name of a field; an element has none.
+    pub key: Option<&'a str>,
+    /// Its value if ours wins.
+    pub ours: Tree<'a>,
+    /// Its value if theirs wins.
+    pub theirs: Tree<'a>,
+}
+
+/// The parts of a choice that may be finer.
+pub fn refined(choice: Choice, finer: &Finer<'_>) -> Vec<Part> {
+    let whole = |choice| vec![Part::of(choice)];
+    match finer {
+        Finer::Never => whole(choice),
+        Finer::Comments => by_line(&choice),
+        Finer::Value(meaning) => {
+            let parts = by_line(&choice);
+            if meaning.is_said_by(&parts) { parts } else { whole(choice) }
+        }
+    }
+}
+
+/// The parts of texts that are merged line by line, whatever they mean.
+pub fn by_line(Choice { texts, grain }: &Choice) -> Vec<Part> {
+    let lines = Sides::of(|side| whole_lines(&texts[side]));
+    let Sides { original, updated, dest } = &lines;
+    let aligned = parts(&matches(original, updated), &matches(original, dest), updated.len(), dest.len());
+    let mut out: Vec<Part> = Vec::new();
+    for part in aligned {
+        let part = match part {
+            Aligned::Anchor(at) => Part::Same(dest[at.dest].to_owned()),
+            Aligned::Hunk(hunk) => {
+                let texts = Sides {
+                    original: original[hunk.original.clone()].concat(),
+                    updated: updated[hunk.updated.clone()].concat(),
+                    dest: dest[hunk.dest.clone()].concat(),
+                };
+                match hunk.changed(original, updated, dest) {
+                    Changed::Updated => Part::Same(texts.updated),
+                    Changed::Apart => Part::of(Choice { texts, grain: *grain }),
+                    Changed::Nowhere | Changed::Dest | Changed::Alike => Part::Same(texts.dest),
+                }
+            }
+        };
+        match (out.last_mut(), part) {
+            (Some(Part::Same(above)), Part::Same(text)) => above.push_str(&text),
+            (_, part) => out.push(part),
+        }
+    }
+    out
+}
+
+impl Meaning<'_> {
+    /// Whether either half of a text has this meaning, and any choice between the halves leaves YAML. What a hunk is answered with may concern
+    /// its neighbours, so each answer is tried beside the other one.
+    fn is_said_by(&self, parts: &[Part]) -> bool {
+        if matches!(parts, [Part::Choice(_)]) {
+            return false;
+        }
+        let is = |value: &Tree<'_>, side: Side| {
+            let text = text(parts, |_| side);
+            Document::parse(text.as_str())
+                .is_ok_and(|half| self.value(&half).is_some_and(|node| value.view().is_some_and(|v| v.same(node))))
+        };
+        let is_whole = |first: Side, second: Side| {
+            let mixed = text(parts, |choice| if choice % 2 == 0 { first } else { second });
+            Document::parse(mixed.as_str()).is_ok_and(|mixed| self.value(&mixed).is_some())
+        };
+        let several = parts.iter().filter(|part| matches!(part, Part::Choice(_))).count() > 1;
+        is(&self.ours, Side::Dest)
+            && is(&self.theirs, Side::Updated)
+            && (!several || (is_whole(Side::Dest, Side::Updated) && is_whole(Side::Updated, Side::Dest)))
+    }
+
+    /// The value in a text of its lines. A first field may stand behind the dash of its element.
+    fn value<'d>(&self, document: &'d Document<'_>) -> Option<NodeRef<'d>> {
+        let root = document.roots().next()?;
+        let Some(key) = self.key else { return root.elements().next() };
+        root.get(key).or_else(|| root.elements().next()?.get(key))
+    }
+}
+
+/// A text in parts with an answer to each choice, by its number.
+fn text(parts: &[Part], answer: impl Fn(usize) -> Side) -> String {
+    let (mut out, mut choices) = (String::new(), 0);
+    for part in parts {
+        match part {
+            Part::Same(text) => out.push_str(text),
+            Part::Choice(choice) => {
+                out.push_str(&choice.texts[answer(choices)]);
+                choices += 1;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::part::Grain;
+
+    /// The parts of lines of `a`, choices as `<ours|theirs>`, where each half is to mean these.
+    fn parts_of([original, ours, theirs]: [&str; 3], [want_ours, want_theirs]: [&str; 2]) -> String {
+        let documents = [want_ours, want_theirs].map(|want| Document::parse(format!("a: {want}")).expect("YAML"));
+        let [ours_means, theirs_means] = [&documents[0], &documents[1]]
+            .map(|document| Tree::Node(document.roots().next().and_then(|root| root.get("a")).expect("a value")));
+        let lines = |words: &str| -> String {
+            let line = |word: &str| format!("{}\n", word.replace('_', " "));
+            words.split_whitespace().map(line).collect()
+        };
+        let texts = Sides { original: lines(original), updated: lines(theirs), dest: lines(ours) };
+        let finer = Finer::Value(Box::new(Meaning { key: Some("a"), ours: ours_means, theirs: theirs_means }));
+        let shown = |part: Part| match part {
+            Part::Same(text) => text.replace('\n', " "),
+            Part::Choice(Choice { texts, .. }) => format!("<{}|{}> ", texts.dest.trim(), texts.updated.trim()),
+        };
+        refined(Choice { texts, grain: Grain::Whole }, &finer)
+            .into_iter()
+            .map(shown)
+            .collect::<String>()
+            .replace('\n', " ")
+    }
+
+    #[test]
+    fn lines_are_merged_where_the_halves_mean_what_they_should() {
+        // Comments alone.
+        assert_eq!(
+            parts_of(["a: #0 -_x -_y", "a: #1 -_x -_y", "a: #2 -_x #n -_y"], ["[x, y]", "[x, y]"]),
+            "a: <#1|#2> - x #n - y "
+        );
+        // A value that one side changed is in both halves.
+        assert_eq!(
+            parts_of(["a: #0 -_x -_y", "a: #1 -_x -_y", "a: #2 -_x -_z"], ["[x, z]", "[x, z]"]),
+            "a: <#1|#2> - x - z "
+        );
+        // Each half has another value.
+        assert_eq!(parts_of(["a: -_x -_y", "a: -_1 -_y", "a: -_2 -_y"], ["[1, y]", "[2, y]"]), "a: <- 1|- 2> - y ");
+        // The lines would mean something else than the merge.
+        assert_eq!(
+            parts_of(["a: #0 -_x -_y", "a: #1 -_x -_y", "a: #2 -_x -_z"], ["[x, y]", "[x, z]"]),
+            "<a: #1 - x - y|a: #2 - x - z> "
+        );
+    }
+
+    #[test]
+    fn answers_that_leave_no_yaml_together_are_one_choice() {
+        let sides = ["a: -_w -_x -_y", "a: __k:_w -_x -_y __l:_w", "a: -_1 -_x -_2"];
+        assert!(parts_of(sides, ["[1]", "[2]"]).starts_with("<a:"));
+    }
+}
