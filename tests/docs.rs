@@ -3,7 +3,7 @@
 //! A page is tested in a folder that looks like a checkout. Its blocks are taken in order:
 //!
 //! * `sh` is run and must succeed.
-//! * `text` and `diff` must be in what the last `sh` printed.
+//! * `text` and `diff` must be in what the last `sh` printed. `…` at an end of a line stands for any text.
 //! * A comment above a block says otherwise: see [`How`].
 
 #[path = "support/hosts.rs"]
@@ -126,7 +126,9 @@ fn walk(page: &str) -> usize {
     if !can_run(&blocks) {
         return 0;
     }
-    let folder = checkout(page);
+    // An example is a package that a reader fetched into the current folder.
+    let part = if page.starts_with("examples/") { "examples" } else { "." };
+    let folder = checkout(page).join(part);
     let mut shown = String::new();
     let mut tested = 0;
     for Block { how, text } in &blocks {
@@ -137,7 +139,7 @@ fn walk(page: &str) -> usize {
                 assert_eq!(run.code, Some(*code), "{page}:\n{text}\nprinted\n{}", run.shown());
                 shown = run.shown();
             }
-            How::Output => assert!(shown.contains(text), "{page}:\n{text}\nis not in\n{shown}"),
+            How::Output => assert!(is_in(text, &shown), "{page}:\n{text}\nis not in\n{shown}"),
             How::File(path) => hosts::write(&folder.join(path), text),
             How::In(path) => {
                 let file = read(folder.join(path));
@@ -151,6 +153,32 @@ fn walk(page: &str) -> usize {
         }
     }
     tested
+}
+
+/// Whether these lines are among those that were printed, one after the other.
+fn is_in(block: &str, printed: &str) -> bool {
+    let is_same = |(want, line): (&str, &str)| match (want.strip_prefix('…'), want.strip_suffix('…')) {
+        (Some(_), _) => line.contains(want.trim_matches('…').trim()),
+        (None, Some(begins)) => line.starts_with(begins),
+        (None, None) => line == want,
+    };
+    let (want, lines): (Vec<&str>, Vec<&str>) = (block.lines().collect(), printed.lines().collect());
+    lines.windows(want.len()).any(|window| want.iter().copied().zip(window.iter().copied()).all(is_same))
+}
+
+#[test]
+fn lines_are_found_only_whole_and_in_a_row() {
+    for (block, want) in [
+        ("b\n", true),
+        ("a b\nb\n", true),
+        ("a\n", false),
+        ("a b\nc\n", false),
+        ("a…\nb\n", true),
+        ("… b…\nb\n", true),
+        ("b…\nb\n", false),
+    ] {
+        assert_eq!(is_in(block, "x\na b\nb\ny\nc\n"), want, "{block}");
+    }
 }
 
 /// Whether a functionConfig, or fields of its `spec`, are right in some mode, whatever the items are.
@@ -187,6 +215,12 @@ fn each_block_of_the_readme_is_true() {
 #[test]
 fn each_block_of_the_function_s_page_is_true() {
     assert!(walk("functions/merge/README.md") > 0);
+}
+
+#[test]
+fn each_block_of_the_examples_is_true() {
+    let tested: usize = pages().iter().filter(|page| page.starts_with("examples/")).map(|page| walk(page)).sum();
+    assert!(tested >= 8 || !has("kpt"), "{tested}");
 }
 
 #[test]
@@ -290,4 +324,44 @@ fn each_link_from_outside_to_this_repository_leads_somewhere() {
         }
     }
     assert!(checked > 8, "{checked}");
+}
+
+#[test]
+fn workflows_forms_and_the_action_are_yaml() {
+    let forms = hosts::files(&root().join(".github")).into_values();
+    let all: Vec<String> = forms.chain([read("action.yml")]).collect();
+    assert!(all.len() >= 6, "{}", all.len());
+    for text in all {
+        let doc = krm_merge::yaml::Document::parse(&*text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let first = doc.roots().next().expect("a map");
+        assert!(first.get("name").is_some() || first.get("contact_links").is_some(), "{text}");
+    }
+}
+
+/// The krew manifest, as the workflow of a release fills it in, has an archive of that workflow for each platform.
+#[test]
+fn a_release_makes_each_archive_that_the_krew_manifest_names() {
+    let release = read(".github/workflows/release.yml");
+    let manifest = read("plugin.yaml");
+    let archives = manifest.lines().filter_map(|l| l.trim().strip_prefix("uri: ")?.rsplit('/').next());
+    let names: Vec<&str> =
+        archives.filter_map(|a| a.strip_prefix("kubectl-krm_merge-")?.strip_suffix(".tar.gz")).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    for name in names {
+        assert!(release.contains(&format!("name: {name}}}")), "{name}");
+    }
+}
+
+#[test]
+fn packages_for_registries_hold_no_tests() {
+    for package in ["krm-merge", "krm-merge-function"] {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["package", "--list", "--allow-dirty", "--offline", "--package", package]).current_dir(root());
+        let list = run(&mut cargo).passes().stdout;
+        assert!(list.contains("README.md\n") && list.contains("src/lib.rs\n"), "{list}");
+        let tests: Vec<&str> =
+            list.lines().filter(|path| path.starts_with("tests/") || path.ends_with(".yaml")).collect();
+        let of_catalog = ["functions/merge/function.yaml", "functions/merge/metadata.yaml"];
+        assert!(tests.iter().all(|path| of_catalog.contains(path)), "{package}: {tests:?}");
+    }
 }
