@@ -906,8 +906,26 @@ pub fn openapi_schema() -> schemars::Schema {
     settings.into_generator().into_root_schema_for::<Merge>()
 }
 
-/// The KRMFunctionDefinition of the function, with the schema of its functionConfig: what `functions/merge/function.yaml` holds.
+/// The page of the repository.
+const HOME: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// The packages in examples/, without the prefix that all of them share.
+const EXAMPLES: [&str; 8] = [
+    "inline",
+    "kustomize-legacy-plugin",
+    "kustomize-transformer",
+    "strategic",
+    "strategic-crd",
+    "three-way",
+    "three-way-conflict",
+    "two-way",
+];
+
+/// The KRMFunctionDefinition of the function: what `functions/merge/function.yaml` holds.
+///
+/// It has all fields that the KRM functions registry requires of a definition, as its schema lists them.
 pub fn definition() -> serde_json::Value {
+    let page = |folder: &str| format!("{HOME}/blob/main/{folder}/README.md");
     serde_json::json!({
         "apiVersion": "config.kubernetes.io/v1alpha1",
         "kind": "KRMFunctionDefinition",
@@ -917,10 +935,21 @@ pub fn definition() -> serde_json::Value {
             "names": {"kind": KIND},
             "description": "Merges Kubernetes resources: two-way, three-way, or by strategic merge patch.",
             "publisher": "krm-merge.dev",
+            "home": HOME,
+            "maintainers": ["krm-merge maintainers"],
+            "tags": ["mutator"],
             "versions": [{
                 "name": "v1alpha1",
                 // A deletion that was made, and sides that were consumed, are not there for a second run, which says so with an error.
                 "idempotent": false,
+                "usage": page("functions/merge"),
+                "examples": EXAMPLES.map(|name| page(&format!("examples/merge-{name}"))),
+                "license": "Apache 2.0",
+                "runtime": {"container": {
+                    "image": "ghcr.io/krm-merge/krm-merge",
+                    "requireNetwork": false,
+                    "requireStorageMount": false,
+                }},
                 "schema": {"openAPIV3Schema": openapi_schema()},
             }],
         },

@@ -187,20 +187,29 @@ fn the_catalog_lists_every_example() {
     let mut listed: Vec<String> = listed.map(|e| e.string().rsplit('/').next().expect("a name").to_owned()).collect();
     listed.sort();
     assert_eq!(listed, examples().iter().map(|e| name(e).to_owned()).collect::<Vec<_>>());
+    let definition = krm_merge_function::config::definition();
+    let version = &definition["spec"]["versions"][0];
+    let pages = version["examples"].as_array().expect("examples").iter().filter_map(Value::as_str);
+    let names: Vec<&str> = pages.filter_map(|page| page.strip_suffix("/README.md")?.rsplit('/').next()).collect();
+    assert_eq!(names, listed, "the definition lists them, too");
+    assert_eq!(metadata.get("image").map(|i| i.string()).as_deref(), version["runtime"]["container"]["image"].as_str());
     for field in ["image", "description", "sourceURL", "license"] {
         assert!(metadata.get(field).is_some_and(|v| !v.string().is_empty()), "{field}");
     }
     for example in examples() {
         let readme = read(example.join("README.md"));
-        assert!(readme.starts_with("# ") && readme.contains("```sh\n"), "{}", example.display());
-        let command = format!("kpt fn render examples/{} --allow-exec", name(&example));
+        assert!(readme.starts_with("# "), "{}", example.display());
+        let headings: Vec<&str> = readme.lines().filter(|l| l.starts_with("### ")).collect();
+        let want = ["Overview", "Fetch the example package", "Function invocation", "Expected result"];
+        assert_eq!(headings, want.map(|heading| format!("### {heading}")), "{}", example.display());
+        let command = format!("kpt fn render {} --allow-exec", name(&example));
         assert!(readme.contains(&command), "{readme}");
         assert_eq!(read(example.join("Kptfile")).lines().nth(3), Some(&*format!("  name: {}", name(&example))));
     }
 }
 
 #[test]
-fn the_function_s_own_page_names_every_field() {
+fn the_function_s_own_page_and_the_reference_name_every_field() {
     fn names<'a>(schema: &'a Value, out: &mut Vec<&'a str>) {
         let Value::Object(fields) = schema else { return };
         for (key, value) in fields {
@@ -221,10 +230,10 @@ fn the_function_s_own_page_names_every_field() {
     let mut all = Vec::new();
     names(&schema, &mut all);
     assert!(all.len() > 30, "{all:?}");
-    let page = read(root().join("functions/merge/README.md"));
-    let missing: Vec<&str> = all
-        .into_iter()
-        .filter(|name| !page.contains(&format!("`{name}`")) && !page.contains(&format!("{name}:")))
-        .collect();
-    assert_eq!(missing, [] as [&str; 0]);
+    for page in ["functions/merge/README.md", "docs/src/function-config.md"] {
+        let text = read(root().join(page));
+        let is_named = |name: &&&str| text.contains(&format!("`{name}`")) || text.contains(&format!("{name}:"));
+        let missing: Vec<&&str> = all.iter().filter(|name| !is_named(name)).collect();
+        assert_eq!(missing, [] as [&&str; 0], "{page}");
+    }
 }

@@ -193,6 +193,20 @@ const ENVIRONMENT: Section = Section {
 `KUBECONFIG`: the configuration of `live`, as of kubectl. `XDG_CONFIG_HOME` and `HOME`: where `git-install --global` finds the attributes of the user.",
 };
 
+/// The page of the documentation about a command.
+fn documentation(command: &str) -> Section {
+    let text = match command {
+        "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/two-way.md",
+        "three-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/upgrade.md",
+        "strategic" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/patch.md",
+        "live" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/cluster.md",
+        "git-install" | "git-driver" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/git.md",
+        "resolve" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/conflicts.md",
+        _ => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/plugin.md",
+    };
+    Section { title: "Documentation", text }
+}
+
 fn sections(command: &str) -> Vec<Section> {
     let mut all = vec![Section { title: "Examples", text: examples(command) }];
     all.extend((command == "live").then_some(LIVE));
@@ -207,6 +221,7 @@ fn sections(command: &str) -> Vec<Section> {
         _ => EXIT,
     });
     all.push(ENVIRONMENT);
+    all.push(documentation(command));
     all.retain(|section| !section.text.is_empty());
     all
 }

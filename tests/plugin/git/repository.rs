@@ -393,12 +393,12 @@ fn rules_that_are_no_file_of_the_repository_are_not_read() {
 }
 
 #[test]
-fn the_rules_of_the_readme_are_true() {
+fn the_rules_that_the_docs_print_are_true() {
     if !has("git") {
         return;
     }
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("a README");
-    let rules = readme.split("```yaml\n").find(|block| block.starts_with("# .krm-merge.yaml")).expect("a block");
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/git.md")).expect("a page");
+    let rules = page.split("```yaml\n").find(|block| block.starts_with("# .krm-merge.yaml")).expect("a block");
     let rules = rules.split("```").next().expect("an end");
     let schema =
         "{definitions: {g: {x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Door}]}}}";

@@ -1,0 +1,367 @@
+//! What README.md and the pages of docs/ print is what happens, and each link leads somewhere.
+//!
+//! A page is tested in a folder that looks like a checkout. Its blocks are taken in order:
+//!
+//! * `sh` is run and must succeed.
+//! * `text` and `diff` must be in what the last `sh` printed. `…` at an end of a line stands for any text.
+//! * A comment above a block says otherwise: see [`How`].
+
+#[path = "support/hosts.rs"]
+mod hosts;
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hosts::{BINARY, Run, has, root, run, scratch};
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The pages of the book, by their path in the repository.
+fn book() -> Vec<String> {
+    let pages = fs::read_dir(root().join("docs/src")).expect("docs/src").map(|e| e.expect("an entry").file_name());
+    let mut pages: Vec<String> = pages.map(|name| format!("docs/src/{}", name.display())).collect();
+    pages.sort();
+    pages
+}
+
+/// All pages for people, by their path in the repository.
+fn pages() -> Vec<String> {
+    let examples = fs::read_dir(root().join("examples")).expect("examples").map(|e| e.expect("an entry").file_name());
+    let examples = examples.map(|name| format!("examples/{}/README.md", name.display()));
+    let others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "functions/merge/README.md"];
+    let others = others.map(str::to_owned).into_iter();
+    others.chain(["crates/krm-merge/README.md".to_owned()]).chain(examples).chain(book()).collect()
+}
+
+/// How a block is tested.
+#[derive(Debug)]
+enum How<'a> {
+    /// Run, with this exit code: `<!-- exit 1 -->`, or 0.
+    Run(i32),
+    /// Part of what the last command printed.
+    Output,
+    /// Written to this file: `<!-- file web.yaml -->`.
+    File(&'a str),
+    /// Part of this file: `<!-- in web.yaml -->`.
+    In(&'a str),
+    /// A functionConfig, or fields of its `spec`: `<!-- config -->`.
+    Config,
+    /// Not tested, for this reason: `<!-- not tested: it installs the program -->`.
+    Not(&'a str),
+}
+
+#[derive(Debug)]
+struct Block<'a> {
+    how: How<'a>,
+    text: &'a str,
+}
+
+/// The comment on the line above a block.
+fn comment(before: &str) -> Option<&str> {
+    let line = before.trim_end().rsplit('\n').next()?;
+    line.trim().strip_prefix("<!-- ")?.strip_suffix(" -->")
+}
+
+/// The blocks of a page in order.
+fn blocks<'a>(page: &str, text: &'a str) -> Vec<Block<'a>> {
+    let parts: Vec<&str> = text.split("```").collect();
+    assert!(parts.len() % 2 == 1, "{page}: a block has no end");
+    let of = |pair: &[&'a str]| {
+        let (language, text) = pair[1].split_once('\n').expect("a language, or none");
+        let how = match (language, comment(pair[0]).map(|c| c.split_once(' ').unwrap_or((c, "")))) {
+            (_, Some(("not", why))) => How::Not(why.strip_prefix("tested: ").expect("a reason")),
+            ("sh", Some(("exit", code))) => How::Run(code.parse().expect("an exit code")),
+            ("sh", None) => How::Run(0),
+            (_, Some(("file", path))) => How::File(path),
+            (_, Some(("in", path))) => How::In(path),
+            ("yaml", Some(("config", ""))) => How::Config,
+            ("text" | "diff", None) => How::Output,
+            (_, comment) => panic!("{page}: nothing tests this block ({language}, {comment:?}):\n{text}"),
+        };
+        Block { how, text }
+    };
+    parts.chunks_exact(2).map(of).collect()
+}
+
+/// Runs commands in a folder, with the tested programs first on PATH and a home of their own.
+fn shell(block: &str, folder: &Path) -> Run {
+    let programs = Path::new(BINARY).parent().expect("a folder");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("PATH"));
+    let mut sh = Command::new("bash");
+    sh.args(["-e", "-c", block]).current_dir(folder).env("PATH", path).env("HOME", folder.join("home"));
+    for who in ["AUTHOR", "COMMITTER"] {
+        sh.env(format!("GIT_{who}_NAME"), "me").env(format!("GIT_{who}_EMAIL"), "me@example.com");
+    }
+    run(sh.env_remove("XDG_CONFIG_HOME").env_remove("KUSTOMIZE_PLUGIN_HOME"))
+}
+
+/// A folder that has what the pages use of a checkout.
+fn checkout(page: &str) -> PathBuf {
+    let folder = scratch(&page.replace(['/', '.'], "-"));
+    fs::create_dir_all(folder.join("docs")).expect("a folder");
+    for part in ["examples", "docs/comparison"] {
+        run(Command::new("cp").arg("-r").arg(root().join(part)).arg(folder.join(part))).passes();
+    }
+    folder
+}
+
+/// Whether the programs that a page runs are on this machine.
+fn can_run(blocks: &[Block]) -> bool {
+    let runs = |word: &str| blocks.iter().any(|b| matches!(b.how, How::Run(_)) && b.text.contains(word));
+    let _ = option_env!("CARGO_BIN_EXE_kubectl-krm_merge");
+    (cfg!(feature = "plugin") || !runs("kubectl krm-merge"))
+        && ["bash", "git", "kpt", "kubectl"].iter().all(|tool| !runs(&format!("{tool} ")) || has(tool))
+}
+
+/// Takes the blocks of a page in order, and says how many were tested.
+fn walk(page: &str) -> usize {
+    let text = read(page);
+    let blocks = blocks(page, &text);
+    if !can_run(&blocks) {
+        return 0;
+    }
+    // An example is a package that a reader fetched into the current folder.
+    let part = if page.starts_with("examples/") { "examples" } else { "." };
+    let folder = checkout(page).join(part);
+    let mut shown = String::new();
+    let mut tested = 0;
+    for Block { how, text } in &blocks {
+        tested += 1;
+        match how {
+            How::Run(code) => {
+                let run = shell(text, &folder);
+                assert_eq!(run.code, Some(*code), "{page}:\n{text}\nprinted\n{}", run.shown());
+                shown = run.shown();
+            }
+            How::Output => assert!(is_in(text, &shown), "{page}:\n{text}\nis not in\n{shown}"),
+            How::File(path) => hosts::write(&folder.join(path), text),
+            How::In(path) => {
+                let file = read(folder.join(path));
+                assert!(file.contains(text), "{page}:\n{text}\nis not in {path}:\n{file}");
+            }
+            How::Config => assert!(is_understood(text), "{page}:\n{text}"),
+            How::Not(why) => {
+                assert!(why.len() > 10, "{page}: a reason is a sentence, not \"{why}\"");
+                tested -= 1;
+            }
+        }
+    }
+    tested
+}
+
+/// Whether these lines are among those that were printed, one after the other.
+fn is_in(block: &str, printed: &str) -> bool {
+    let is_same = |(want, line): (&str, &str)| match (want.strip_prefix('…'), want.strip_suffix('…')) {
+        (Some(_), _) => line.contains(want.trim_matches('…').trim()),
+        (None, Some(begins)) => line.starts_with(begins),
+        (None, None) => line == want,
+    };
+    let (want, lines): (Vec<&str>, Vec<&str>) = (block.lines().collect(), printed.lines().collect());
+    lines.windows(want.len()).any(|window| want.iter().copied().zip(window.iter().copied()).all(is_same))
+}
+
+#[test]
+fn lines_are_found_only_whole_and_in_a_row() {
+    for (block, want) in [
+        ("b\n", true),
+        ("a b\nb\n", true),
+        ("a\n", false),
+        ("a b\nc\n", false),
+        ("a…\nb\n", true),
+        ("… b…\nb\n", true),
+        ("b…\nb\n", false),
+    ] {
+        assert_eq!(is_in(block, "x\na b\nb\ny\nc\n"), want, "{block}");
+    }
+}
+
+/// Whether a functionConfig, or fields of its `spec`, are right in some mode, whatever the items are.
+fn is_understood(block: &str) -> bool {
+    let of_mode = |mode: &str| {
+        let config = match block {
+            _ if block.starts_with("apiVersion") || block.starts_with('#') => block.to_owned(),
+            _ if block.starts_with("spec:\n") => format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\n{block}"),
+            _ => {
+                let spec = support::indent(&format!("{mode}{block}"), 2);
+                format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n{spec}")
+            }
+        };
+        let list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\nfunctionConfig:\n";
+        let output = krm_merge_function::run(&format!("{list}{}", support::indent(&config, 2)));
+        let of_items = ["must select at least one item", "a patch must hit an item", "items must carry"];
+        let mut errors = output.stderr.iter().filter(|line| line.starts_with("error: "));
+        errors.all(|error| of_items.iter().any(|known| error.contains(known)))
+    };
+    ["", "mode: TwoWay\n", "mode: ThreeWay\n", "mode: Strategic\n"].iter().any(|mode| of_mode(mode))
+}
+
+#[test]
+fn a_config_is_understood_only_if_it_is_right() {
+    assert!(is_understood("onConflict: Fail\n") && is_understood("newElements: Prepend\n"));
+    assert!(!is_understood("onConflict: Fails\n") && !is_understood("modes: 1\n"));
+}
+
+#[test]
+fn each_block_of_the_readme_is_true() {
+    walk("README.md");
+}
+
+#[test]
+fn each_block_of_the_function_s_page_is_true() {
+    assert!(walk("functions/merge/README.md") > 0);
+}
+
+#[test]
+fn each_block_of_the_examples_is_true() {
+    let tested: usize = pages().iter().filter(|page| page.starts_with("examples/")).map(|page| walk(page)).sum();
+    assert!(tested >= 8 || !has("kpt"), "{tested}");
+}
+
+#[test]
+fn each_block_of_the_book_is_true() {
+    let tested: usize = book().iter().map(|page| walk(page)).sum();
+    assert!(tested > 20, "{tested}");
+}
+
+#[test]
+fn the_readme_is_read_in_five_minutes() {
+    let lines = read("README.md").lines().count();
+    assert!(lines < 150, "{lines} lines: move what a newcomer does not need to docs/");
+}
+
+#[test]
+fn the_summary_lists_each_page_once() {
+    let summary = read("docs/src/SUMMARY.md");
+    let mut listed: Vec<String> = links(&summary).into_iter().map(|link| format!("docs/src/{link}")).collect();
+    listed.push("docs/src/SUMMARY.md".to_owned());
+    listed.sort();
+    assert_eq!(listed, book());
+}
+
+/// A page without its blocks and its code spans.
+fn prose(text: &str) -> String {
+    let outside: Vec<&str> = text.split("```").step_by(2).collect();
+    outside.join("\n").split('`').step_by(2).collect::<Vec<_>>().join("code")
+}
+
+/// The targets of the links of a page.
+fn links(text: &str) -> Vec<String> {
+    let prose = prose(text);
+    prose.split("](").skip(1).map(|rest| rest.split(')').next().unwrap_or_default().to_owned()).collect()
+}
+
+/// The anchors of a page, as GitHub and mdBook make them of headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let slug = |heading: &str| {
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.collect::<String>().to_lowercase().replace(' ', "-")
+    };
+    let outside = text.split("```").step_by(2).flat_map(str::lines);
+    outside.filter(|l| l.starts_with('#')).map(|l| slug(l.trim_start_matches('#').trim())).collect()
+}
+
+/// Where this repository lies, for links from outside of it.
+const HOME: &str = "https://github.com/krm-merge/krm-merge";
+
+/// The path in the repository that a link of a page leads to, with its anchor; `None` for one that leads elsewhere.
+fn target(page: &str, link: &str) -> Option<(PathBuf, Option<String>)> {
+    let (path, anchor) = match link.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor.to_owned())),
+        None => (link, None),
+    };
+    let path = match path.strip_prefix(HOME) {
+        Some(rest) => PathBuf::from(rest.strip_prefix("/blob/main/").or(rest.strip_prefix("/tree/main/"))?),
+        None if path.contains("://") => return None,
+        None if path.is_empty() => PathBuf::from(page),
+        None => Path::new(page).with_file_name(path),
+    };
+    Some((path, anchor))
+}
+
+#[test]
+fn each_link_between_pages_leads_somewhere() {
+    let mut checked = 0;
+    for page in pages() {
+        for link in links(&read(&page)) {
+            let Some((path, anchor)) = target(&page, &link) else { continue };
+            checked += 1;
+            assert!(root().join(&path).exists(), "{page}: {link}");
+            let Some(anchor) = anchor else { continue };
+            assert!(anchors(&read(&path)).contains(&anchor), "{page}: {link}");
+        }
+        // In the book a link to a file that is no page of it leads nowhere.
+        if page.starts_with("docs/src/") {
+            let outside = links(&read(&page)).into_iter().find(|link| link.contains("../"));
+            assert_eq!(outside, None, "{page}: links out of the book begin with {HOME}");
+        }
+    }
+    assert!(checked > 60, "{checked}");
+}
+
+/// Links in sources, manifests and workflows: of what is printed, and of what registries show.
+#[test]
+fn each_link_from_outside_to_this_repository_leads_somewhere() {
+    let mut files: Vec<String> = ["Cargo.toml", "plugin.yaml", "Dockerfile", "CHANGELOG.md"].map(str::to_owned).into();
+    for folder in ["src", "crates", "functions", ".github", "examples"] {
+        files.extend(hosts::files(&root().join(folder)).into_keys().map(|path| format!("{folder}/{path}")));
+    }
+    let mut checked = 0;
+    for file in files {
+        let text = read(&file);
+        for rest in text.split(HOME).skip(1) {
+            let end = rest.find(|c: char| c.is_whitespace() || "\"'`)>,".contains(c)).unwrap_or(rest.len());
+            let link = format!("{HOME}{}", &rest[..end]);
+            let Some((path, anchor)) = target(&file, &link) else { continue };
+            checked += 1;
+            assert!(root().join(&path).exists(), "{file}: {link}");
+            assert!(anchor.is_none_or(|anchor| anchors(&read(&path)).contains(&anchor)), "{file}: {link}");
+        }
+    }
+    assert!(checked > 8, "{checked}");
+}
+
+#[test]
+fn workflows_forms_and_the_action_are_yaml() {
+    let forms = hosts::files(&root().join(".github")).into_values();
+    let all: Vec<String> = forms.chain([read("action.yml")]).collect();
+    assert!(all.len() >= 6, "{}", all.len());
+    for text in all {
+        let doc = krm_merge::yaml::Document::parse(&*text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let first = doc.roots().next().expect("a map");
+        assert!(first.get("name").is_some() || first.get("contact_links").is_some(), "{text}");
+    }
+}
+
+/// The krew manifest, as the workflow of a release fills it in, has an archive of that workflow for each platform.
+#[test]
+fn a_release_makes_each_archive_that_the_krew_manifest_names() {
+    let release = read(".github/workflows/release.yml");
+    let manifest = read("plugin.yaml");
+    let archives = manifest.lines().filter_map(|l| l.trim().strip_prefix("uri: ")?.rsplit('/').next());
+    let names: Vec<&str> =
+        archives.filter_map(|a| a.strip_prefix("kubectl-krm_merge-")?.strip_suffix(".tar.gz")).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    for name in names {
+        assert!(release.contains(&format!("name: {name}}}")), "{name}");
+    }
+}
+
+#[test]
+fn packages_for_registries_hold_no_tests() {
+    for package in ["krm-merge", "krm-merge-function"] {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["package", "--list", "--allow-dirty", "--offline", "--package", package]).current_dir(root());
+        let list = run(&mut cargo).passes().stdout;
+        assert!(list.contains("README.md\n") && list.contains("src/lib.rs\n"), "{list}");
+        let tests: Vec<&str> =
+            list.lines().filter(|path| path.starts_with("tests/") || path.ends_with(".yaml")).collect();
+        let of_catalog = ["functions/merge/function.yaml", "functions/merge/metadata.yaml"];
+        assert!(tests.iter().all(|path| of_catalog.contains(path)), "{package}: {tests:?}");
+    }
+}
