@@ -44,7 +44,9 @@ fn the_architecture_names_each_module_in_the_order_of_imports() {
         library.iter().chain(&of_plugin).map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
     let gone: Vec<String> = names(&text)
         .into_iter()
-        .filter(|name| !there.contains(name.as_str()) && !["layers.rs", "readme.rs", "docs.rs"].contains(&name.as_str()))
+        .filter(|name| {
+            !there.contains(name.as_str()) && !["layers.rs", "readme.rs", "docs.rs"].contains(&name.as_str())
+        })
         .collect();
     assert_eq!(gone, [""; 0]);
 

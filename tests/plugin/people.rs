@@ -114,7 +114,7 @@ fn help_has_an_example_of_each_merge() {
                 || examples.contains(&format!("  kubectl krm-merge {name}\n")),
             "{help}"
         );
-        assert!(help.contains("\nExit status:\n"), "{help}");
+        assert!(help.contains("\nExit status:\n") && help.contains("\nDocumentation:\nhttps://"), "{help}");
     }
 }
 
