@@ -49,11 +49,15 @@ pub fn diff(args: &Diff) -> Result<End> {
     let pairs = pairs(old, new);
     let found = pairs.iter().filter_map(|pair| differing(pair, &types).transpose()).collect::<Result<Vec<_>>>()?;
     print(args, [&a, &b], &found, &plain.files, &types, limit)?;
-    let differs = !found.is_empty() || !plain.files.is_empty();
-    if !matches!(args.output, Compared::Diff) {
-        let told: BTreeSet<&str> = found.iter().map(|one| one.resource.path.unwrap_or_default()).collect();
-        tell_rest([&a, &b], &pairs, &told)?;
-    }
+    let differs = match args.output {
+        // Lines are what is compared there.
+        Compared::Diff => !changes(&a, &b)?.is_empty(),
+        _ => {
+            let told: BTreeSet<&str> = found.iter().map(|one| one.resource.path.unwrap_or_default()).collect();
+            tell_rest([&a, &b], &pairs, &told)?;
+            !found.is_empty() || !plain.files.is_empty()
+        }
+    };
     Ok(if differs && args.exit_code { End::Differs } else { End::Done })
 }
 

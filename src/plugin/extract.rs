@@ -44,8 +44,10 @@ pub fn extract(args: &Extract) -> Result<End> {
     let definitions = [&original, &dest].into_iter().flat_map(|side| &side.files).flat_map(Held::resources);
     let types = config.types.with_definitions(definitions.filter(Resource::is_definition).map(|r| r.node));
     let patch = Patch::between(&original, &dest, &types, mode, extent, &budget)?;
-    let merged = patch.merged(&original, &setting)?;
-    let all = Left::of(&merged, &dest, &types, mode, extent)?;
+    let all = match patch.unnamed.is_empty() {
+        true => Left::of(&patch.merged(&original, &setting)?, &dest, &types, mode, extent)?,
+        false => patch.unnamed,
+    };
     if all.is_empty() {
         screen::print(&patch.text)?;
         return Ok(End::Done);

@@ -172,7 +172,7 @@ order of fields, nulls, blank lines, indentation and quotes, and where documents
 
 const EXIT_OF_DIFF: Section = Section {
     title: "Exit status",
-    text: "0 no field differs; 1 some do, unless `--exit-code=false` is given; 2 bad usage or input.",
+    text: "0 no field differs, or no line with `-o diff`; 1 some do, unless `--exit-code=false` is given; 2 bad usage or input.",
 };
 
 const EXIT_OF_EXTRACT: Section = Section {

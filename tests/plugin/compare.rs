@@ -72,6 +72,10 @@ fn the_exit_code_is_that_of_diff() {
         assert_eq!(compared(WEB, WEB, args).code, Some(0), "{args:?}");
     }
     assert_eq!(compared(WEB, "a: [", &[]).code, Some(2));
+    // Of lines, also one that means nothing is a difference.
+    let commented = format!("# head\n{WEB}");
+    assert_eq!(compared(WEB, &commented, &["-o", "diff"]).code, Some(1));
+    assert_eq!(compared(WEB, &commented, &["-o", "name"]).code, Some(0));
 }
 
 /// Two packages: resources that change, come, go and move, and files without any.

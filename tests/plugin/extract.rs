@@ -1,5 +1,9 @@
 //! `extract`: the patch that it prints makes of original what dest is, to the byte, or it says what no patch can express.
 
+use std::fs;
+use std::path::Path;
+
+use crate::shared::files_below;
 use crate::support::{Folder, Ran, map};
 
 const HEAD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
@@ -107,7 +111,7 @@ fn what_no_patch_can_express_is_named_with_its_line() {
     let proxy = "spec.template.spec.containers[name=proxy]";
     for (dest, line, place, why) in [
         (spec("# who runs", "# who works"), 12, "spec.template.spec.containers", "no comments above"),
-        (spec(" # few", ""), 8, "spec.replicas", "removes no comment"),
+        (spec(" # few", ""), 8, "spec.replicas", "leaves another comment"),
         (spec("\"web:1\"", "web:1"), 14, "spec.template.spec.containers[name=app].image", "no layout"),
         (spec("replicas: 1 # few", "replicas: null # few"), 8, "spec.replicas", "a null in a patch removes"),
         (spec("name: proxy\n        image: p:1", "image: p:1\n        name: proxy"), 15, proxy, "does not move fields"),
@@ -157,11 +161,50 @@ fn whole_resources_can_be_beyond_a_patch_too() {
         let told = extracted(&original, &dest, args).failed(1);
         assert!(told.contains(want), "{told}");
     }
+    let twice = format!("{a}---\n{a}");
+    let told = extracted(&twice, &twice.replacen("'1'", "'2'", 1), &[]).failed(1);
+    assert!(
+        told.starts_with("error: original.yaml:1: ConfigMap a: a patch names a resource by apiVersion, kind, n"),
+        "{told}"
+    );
+    let odd = a.replace("  x: '1'\n", "  x: '1'\n  x: '1'\n");
+    assert!(extracted(&odd, &a, &[]).failed(2).starts_with("error: original.yaml:7:3: the key `x` must stand once"));
+    // A file that is named alone may be left empty, and may have been.
+    let deleted = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n$patch: delete\n";
+    assert_eq!(extracted(&a, "", &[]).passed(), deleted);
+    assert_eq!(extracted("", &a, &[]).passed(), a);
     // Of the values, the place is none.
     extracted(&a, &format!("{b}---\n{a}"), &["--values"]).passed();
     let folder = Folder::with(&[("original/a.yaml", &a), ("dest/a.yaml", &a), ("dest/README.md", "read\n")]);
     let told = folder.run(&["extract", "original", "dest"]).failed(1);
     assert!(told.starts_with("error: dest/README.md: a patch changes resources alone"), "{told}");
+}
+
+#[test]
+fn each_state_of_real_packages_becomes_each_other_one_or_it_is_said_why_not() {
+    let packages = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrades")).expect("a folder");
+    let mut made = 0;
+    for package in packages.map(|entry| entry.expect("an entry").path()) {
+        let states = ["original", "updated", "dest", "merged"].map(|state| files_below(&package.join(state)));
+        for (original, dest) in states.iter().flat_map(|original| states.iter().map(move |dest| (original, dest))) {
+            let folder = Folder::new();
+            for (state, files) in [("original", original), ("dest", dest)] {
+                files.iter().for_each(|(path, text)| folder.write(&format!("{state}/{path}"), text));
+            }
+            let ran = folder.run(&["extract", "original", "dest"]);
+            if ran.code == Some(1) {
+                assert!(ran.stdout.is_empty() && ran.stderr.starts_with("error: dest/"), "{ran:?}");
+                continue;
+            }
+            folder.write("patch.yaml", ran.passed());
+            if !folder.read("patch.yaml").is_empty() {
+                folder.run(&["two-way", "-s", "patch.yaml", "-d", "original", "-i"]).passed();
+            }
+            assert_eq!(folder.files("original"), folder.files("dest"), "{}", package.display());
+            made += 1;
+        }
+    }
+    assert!(made >= 100, "{made}");
 }
 
 #[test]

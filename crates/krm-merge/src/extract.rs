@@ -348,6 +348,7 @@ impl<'a> Kept<'a> {
 /// before it that dest has; else before the nearest one behind it; else at the end.
 fn anchor(fields: &mut [Field<'_>]) {
     let mut at = 0;
+    let mut opening = None;
     while let Some(first) = (at..fields.len()).find(|at| matches!(fields[*at].stands, Stands::New)) {
         let is_kept = |at: &usize| matches!(fields[*at].stands, Stands::Kept(_));
         let (before, behind) = ((0..first).rev().find(is_kept), (first..fields.len()).find(is_kept));
@@ -364,22 +365,34 @@ fn anchor(fields: &mut [Field<'_>]) {
         if is_in_place {
             continue;
         }
-        let cost = |at: Option<usize>| match &fields[at?].stands {
-            Stands::Kept(kept) => kept.cost(),
-            Stands::New | Stands::Gone => None,
-        };
-        // One behind it counts only where none before it does.
-        let behind = behind.filter(|_| old_before.is_none());
-        let neighbour = match (cost(before), cost(behind)) {
-            (Some(one), Some(other)) if other < one => behind,
-            (Some(_), _) => before,
-            (None, _) => behind,
-        };
+        let neighbour = cheaper(fields, before, behind.filter(|_| old_before.is_none()));
+        if old_before.is_none() && neighbour == before {
+            opening = before.zip(behind);
+        }
         if let Some(field) = neighbour.map(|at| &mut fields[at])
             && let Stands::Kept(kept) = &field.stands
         {
             field.entries.push(uncommented(kept.key, kept.unchanged()));
         }
+    }
+    // The one behind the first new fields says their place, too, where other new fields need it.
+    if let Some((before, behind)) = opening
+        && !fields[behind].entries.is_empty()
+    {
+        fields[before].entries.clear();
+    }
+}
+
+/// The neighbour that takes less of the patch, of those that can be named.
+fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -> Option<usize> {
+    let cost = |at: Option<usize>| match &fields[at?].stands {
+        Stands::Kept(kept) => kept.cost(),
+        Stands::New | Stands::Gone => None,
+    };
+    match (cost(before), cost(behind)) {
+        (Some(one), Some(other)) if other < one => behind,
+        (Some(_), _) => before,
+        (None, _) => behind,
     }
 }
 

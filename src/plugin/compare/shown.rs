@@ -67,8 +67,41 @@ impl Differing<'_> {
 
     fn lines(&self, budget: &Budget) -> Vec<(Paint, String)> {
         let mut lines = vec![(self.kind.paint(), format!("{}: {}", self.kind.word(), self.called()))];
-        lines.extend(self.found.iter().flat_map(|difference| lines_of(difference, self.is_secret(), budget)));
+        lines.extend(self.found.iter().flat_map(|difference| self.lines_of(difference, budget)));
         lines
+    }
+
+    /// The lines of a field.
+    fn lines_of(&self, difference: &Difference<'_>, budget: &Budget) -> Vec<(Paint, String)> {
+        let path = match difference.path.shown() {
+            whole if whole.is_empty() => "the whole document".to_owned(),
+            path => path,
+        };
+        let json = |node: NodeRef<'_>| cut(to_json(node, budget).unwrap_or_default(), clash::WIDTH);
+        let field = |paint, mark: &str, value: String| {
+            vec![(
+                paint,
+                if self.is_secret() { format!("  {mark} {path}") } else { format!("  {mark} {path}: {value}") },
+            )]
+        };
+        match difference.what {
+            What::Came(new) => field(Paint::Green, "+", json(new)),
+            What::Went(old) => field(Paint::Red, "-", json(old)),
+            What::Changed(old, new) => match by_line(old, new, budget).filter(|_| !self.is_secret()) {
+                None => field(Paint::Plain, "~", format!("{} -> {}", json(old), json(new))),
+                Some(lines) => {
+                    let paint = |line: &Line| match line {
+                        Line::Gone(_) => Paint::Red,
+                        Line::New(_) => Paint::Green,
+                        Line::Same(_) | Line::Omitted(_) => Paint::Plain,
+                    };
+                    let shown = lines.iter().map(|line| (paint(line), format!("    |{}", line.marked())));
+                    [(Paint::Plain, format!("  ~ {path}:"))].into_iter().chain(shown).collect()
+                }
+            },
+            What::Order(..) => vec![(Paint::Plain, format!("  ~ {path}: the elements stand in another order"))],
+            What::FieldOrder(_) | What::Above(_) | What::Behind(_) => Vec::new(),
+        }
     }
 
     /// `Deployment prod/web (web.yaml:3)`.
@@ -82,36 +115,6 @@ impl Differing<'_> {
 
     fn is_secret(&self) -> bool {
         self.resource.identity.is_some_and(holds_secrets)
-    }
-}
-
-/// The lines of a field.
-fn lines_of(difference: &Difference<'_>, is_secret: bool, budget: &Budget) -> Vec<(Paint, String)> {
-    let path = match difference.path.shown() {
-        whole if whole.is_empty() => "the whole document".to_owned(),
-        path => path,
-    };
-    let json = |node: NodeRef<'_>| cut(to_json(node, budget).unwrap_or_default(), clash::WIDTH);
-    let field = |paint, mark: &str, value: String| {
-        vec![(paint, if is_secret { format!("  {mark} {path}") } else { format!("  {mark} {path}: {value}") })]
-    };
-    match difference.what {
-        What::Came(new) => field(Paint::Green, "+", json(new)),
-        What::Went(old) => field(Paint::Red, "-", json(old)),
-        What::Changed(old, new) => match by_line(old, new, budget).filter(|_| !is_secret) {
-            None => field(Paint::Plain, "~", format!("{} -> {}", json(old), json(new))),
-            Some(lines) => {
-                let paint = |line: &Line| match line {
-                    Line::Gone(_) => Paint::Red,
-                    Line::New(_) => Paint::Green,
-                    Line::Same(_) | Line::Omitted(_) => Paint::Plain,
-                };
-                let shown = lines.iter().map(|line| (paint(line), format!("    |{}", line.marked())));
-                [(Paint::Plain, format!("  ~ {path}:"))].into_iter().chain(shown).collect()
-            }
-        },
-        What::Order(..) => vec![(Paint::Plain, format!("  ~ {path}: the elements stand in another order"))],
-        What::FieldOrder(_) | What::Above(_) | What::Behind(_) => Vec::new(),
     }
 }
 

@@ -39,6 +39,10 @@ pub struct Left {
 pub enum Why {
     /// A resource is new, and the mode adds none.
     New,
+    /// Original has several of its identity in one file.
+    Several,
+    /// It is new, and original has others of its identity.
+    Another,
     /// It has no identity.
     Nobody,
     /// A file holds no resources.
@@ -71,6 +75,12 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::New => "a patch of mode Strategic adds no resource, and this one is new; `--mode two-way` adds it",
+            Self::Several => {
+                "a patch names a resource by apiVersion, kind, namespace and name, and its file has several of these"
+            }
+            Self::Another => {
+                "a patch adds a resource only where original has none of its apiVersion, kind, namespace and name"
+            }
             Self::Nobody => {
                 "a patch names a resource by apiVersion, kind and name, and this document lacks one of them"
             }
@@ -86,7 +96,7 @@ impl fmt::Display for Why {
             Self::Order => "a merge of the patch leaves the elements in another order",
             Self::FieldOrder => "a patch does not move fields, and here they stand in another order",
             Self::Above => "a patch changes no comments above what original has, and here they differ",
-            Self::Behind => "a patch removes no comment from a line, and here it is gone",
+            Self::Behind => "a merge of the patch leaves another comment on this line, for a patch removes none",
             Self::Comments => "a patch changes no comments that belong to no field, and here they differ",
             Self::Blank => "a patch changes no blank lines, and here they differ",
             Self::Layout => "a patch changes no layout, as indentation, quotes or line breaks, and here it differs",
@@ -127,7 +137,7 @@ impl Left {
     }
 
     /// A resource as a whole.
-    fn of_resource(resource: &Resource<'_>, why: Why) -> Self {
+    pub fn of_resource(resource: &Resource<'_>, why: Why) -> Self {
         Self {
             file: resource.origin.text(),
             line: Some(resource.node.position().line),
@@ -212,13 +222,15 @@ fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resul
         if bytes == Some(&held.bytes()?) {
             continue;
         }
-        let text = bytes.and_then(|bytes| parse(&held.name, bytes.clone()).ok());
+        // A merge that leaves nothing of a file leaves no text.
+        let text = parse(&held.name, bytes.cloned().unwrap_or_default()).ok();
         match (held.document(), text) {
-            (None, _) => all.push(Left::of_file(&held.name, Why::Plain)),
-            (Some(document), Some(text)) => {
+            (Some(document), _) if document.source().is_empty() && !dest.is_folder() => {}
+            (Some(document), Some(text)) if document.roots().len() > 0 => {
                 all.extend(Texts { name: &held.name, made: &text, dest: document }.differences(types, mode)?);
             }
-            (Some(_), None) => all.push(Left::of_file(&held.name, Why::File)),
+            (None, _) => all.push(Left::of_file(&held.name, Why::Plain)),
+            (Some(_), _) => all.push(Left::of_file(&held.name, Why::File)),
         }
     }
     all.extend(made.keys().map(|path| Left::of_file(&shown::name(path), Why::File)));

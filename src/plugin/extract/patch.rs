@@ -1,6 +1,7 @@
 //! A patch between two sides: one document for each resource that differs.
 
 use std::collections::{BTreeMap, HashSet};
+use std::hash::Hash;
 
 use anyhow::{Result, anyhow};
 use krm_merge::extract::{Extent, Extraction, ListDirectives, deletion};
@@ -11,9 +12,11 @@ use krm_merge::schema::Types;
 use krm_merge::splice::standalone;
 use krm_merge::transport::{with_path, with_type};
 use krm_merge::tree::Tree;
+use krm_merge::yaml::{Error, NodeRef};
 use krm_merge_function::config::Role;
 use krm_merge_function::results::Severity;
 
+use super::left::{Left, Why};
 use crate::merge::merge;
 use crate::pairs::{Pair, pairs};
 use crate::setting::Setting;
@@ -27,6 +30,8 @@ const NAME: &str = "the patch";
 pub struct Patch {
     /// Its documents; empty where nothing differs.
     pub text: String,
+    /// The resources that it would have to name, and cannot.
+    pub unnamed: Vec<Left>,
 }
 
 impl Patch {
@@ -47,28 +52,41 @@ impl Patch {
         let [old, new] = [original, dest].map(|side| {
             side.resources(Part::Role).into_iter().map(|(_, resource)| resource).collect::<Vec<Resource<'_>>>()
         });
-        let repeated = repeated(&old);
-        let is_one_of_several = |resource: &Resource<'_>| resource.identity.is_some_and(|own| repeated.contains(&own));
-        let mut documents = Vec::new();
+        let known: HashSet<Identity<'_>> = old.iter().filter_map(|resource| resource.identity).collect();
+        let shared = repeated(&old, |resource| resource.identity);
+        let twins = repeated(&old, |resource| resource.identity.map(|identity| (identity, resource.place())));
+        let is_twin = |old: &Resource<'_>| old.identity.is_some_and(|own| twins.contains(&(own, old.place())));
+        let (mut documents, mut unnamed) = (Vec::new(), Vec::new());
         for Pair { old, new } in pairs(old, new) {
+            let is_known = |new: &Resource<'_>| new.identity.is_some_and(|identity| known.contains(&identity));
+            let beyond = match (&old, &new) {
+                (Some(old), _) if is_twin(old) => Some(Left::of_resource(old, Why::Several)),
+                (None, Some(new)) if is_known(new) => Some(Left::of_resource(new, Why::Another)),
+                _ => None,
+            };
             let tree = match (&old, &new) {
                 (Some(old), Some(new)) if old.identity.is_some() => {
                     let identity = old.identity.unwrap_or(NOBODY);
                     let cursor = types.root(identity.api_version, identity.kind, mode);
-                    let tree = extraction.patch(old, new, cursor).map_err(|e| anyhow!("{}:{e}", new.origin.text()))?;
-                    tree.map(|tree| placed(tree, old, is_one_of_several(old)))
+                    let tree = extraction.patch(old, new, cursor);
+                    let tree = tree.map_err(|e| anyhow!("{}:{e}", blamed(&e, [old, new]).origin.text()))?;
+                    tree.map(|tree| placed(tree, path_of(old, &shared)))
                 }
-                (Some(old), None) if old.identity.is_some() => Some(placed(deletion(old), old, is_one_of_several(old))),
+                (Some(old), None) if old.identity.is_some() => Some(placed(deletion(old), path_of(old, &shared))),
                 // A patch of Strategic that hits nothing is an error.
                 (None, Some(new)) if new.identity.is_some() && mode != Mode::Strategic => {
-                    Some(placed(with_type(Tree::Node(new.node), new), new, original.is_folder()))
+                    Some(placed(with_type(Tree::Node(new.node), new), new.path.filter(|_| original.is_folder())))
                 }
-                // No patch can be for the others; that they differ shows in what is left.
+                // No patch can be for the others. That they differ shows in what is left.
                 _ => None,
             };
-            documents.extend(tree.map(|tree| standalone(&tree, budget)).transpose()?);
+            match (tree, beyond) {
+                (Some(_), Some(left)) => unnamed.push(left),
+                (Some(tree), None) => documents.push(standalone(&tree, budget)?),
+                (None, _) => {}
+            }
         }
-        Ok(Self { text: documents.join("---\n") })
+        Ok(Self { text: documents.join("---\n"), unnamed })
     }
 
     /// What a merge of the patch makes of original: the texts of its files by their paths.
@@ -100,16 +118,39 @@ impl Patch {
 
 const NOBODY: Identity<'static> = Identity { api_version: "", kind: "", namespace: "", name: "" };
 
-/// A document of the patch, with the path of the resource where only that says which one is meant, or where a new one goes.
-fn placed<'a>(tree: Tree<'a>, resource: &Resource<'a>, needs_path: bool) -> Tree<'a> {
-    match resource.path.filter(|_| needs_path) {
+/// A document of the patch, with the path where only that says which resource is meant, or where a new one goes.
+fn placed<'a>(tree: Tree<'a>, path: Option<&'a str>) -> Tree<'a> {
+    match path {
         Some(path) => with_path(tree, path, None),
         None => tree,
     }
 }
 
-/// The identities that several resources share.
-fn repeated<'a>(resources: &[Resource<'a>]) -> HashSet<Identity<'a>> {
+/// The path of a resource whose identity several share.
+fn path_of<'a>(resource: &Resource<'a>, shared: &HashSet<Identity<'_>>) -> Option<&'a str> {
+    resource.path.filter(|_| resource.identity.is_some_and(|identity| shared.contains(&identity)))
+}
+
+/// What several resources share, of what is read of each.
+fn repeated<'a, T: Copy + Eq + Hash>(
+    resources: &[Resource<'a>],
+    read: impl Fn(&Resource<'a>) -> Option<T>,
+) -> HashSet<T> {
     let mut known = HashSet::new();
-    resources.iter().filter_map(|resource| resource.identity).filter(|identity| !known.insert(*identity)).collect()
+    resources.iter().filter_map(read).filter(|one| !known.insert(*one)).collect()
+}
+
+/// The one of two resources that an error is about: the one with a key twice at its place.
+fn blamed<'r, 'a>(error: &Error, [old, new]: [&'r Resource<'a>; 2]) -> &'r Resource<'a> {
+    let is_there = |root: NodeRef<'_>| {
+        let mut todo = vec![root];
+        while let Some(node) = todo.pop() {
+            if node.duplicate_key().is_some_and(|key| key.position() == error.position) {
+                return true;
+            }
+            todo.extend(node.elements().chain(node.entries().map(|(_, value)| value)));
+        }
+        false
+    };
+    if is_there(old.node) { old } else { new }
 }
