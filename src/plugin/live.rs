@@ -8,14 +8,18 @@ mod credential;
 mod drift;
 mod http;
 mod kubeconfig;
+mod kubectl;
 mod local;
 mod object;
 mod openapi;
+mod owners;
 mod quantity;
 mod secret;
 mod send;
 mod spelling;
 mod text;
+mod union;
+mod unset;
 
 use std::collections::BTreeMap;
 
@@ -55,7 +59,9 @@ pub fn live(args: &Live) -> Result<End> {
     progress.set(|| "asking the cluster".to_owned());
     let (cluster, locals, models) = runtime.block_on(async {
         let mut cluster = Cluster::connect(args).await?;
-        let (locals, models) = read(&mut cluster, &sides, limit.with_input(sides.iter().map(Side::size).sum())).await?;
+        let (locals, models) =
+            read(&mut cluster, &sides, &args.field_manager, limit.with_input(sides.iter().map(Side::size).sum()))
+                .await?;
         anyhow::Ok((cluster, locals, models))
     })?;
     progress.set(|| format!("merging {} objects", locals.len()));
@@ -79,8 +85,10 @@ pub fn live(args: &Live) -> Result<End> {
         }
         None => Ok(Vec::new()),
     };
+    // Whoever pipes an object on wants it whole; at a terminal, someone may look on.
+    let is_seen = reader != Reader::Program;
     let shown = Merge {
-        changes: secret::without_values(&merge.changes),
+        changes: if is_seen { secret::without_values(&merge.changes) } else { merge.changes.clone() },
         results: Vec::new(),
         made: BTreeMap::new(),
         rules: Vec::new(),
@@ -130,6 +138,10 @@ fn being_deleted(local: &Local) -> Option<Outcome> {
     Some(Outcome::new(Severity::Warning, message))
 }
 
+fn read_back(text: &Option<Vec<u8>>) -> Option<serde_json::Value> {
+    serde_yaml::from_slice(text.as_deref()?).ok()
+}
+
 /// The merge over all resources, on objects without what the server populates. What was applied by other means than `kubectl apply` has no
 /// original: what the files say is set in it, and nobody can tell who changed it.
 fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Result<(Side, Merge, Page)> {
@@ -160,6 +172,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     for local in locals.iter().filter(is_upgrade) {
         let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
         let mut found = drift::drifts(&original.yaml(), &live.yaml(), &config_of_upgrade.types)?;
+        drift::sign(&mut found, live, &local.owners)?;
         secret::mask_drift(local.updated.kind(), &mut found);
         drifts.push((local.address.to_string(), found));
     }
@@ -181,6 +194,11 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     if args.on_conflict == Some(OnConflict::Fail) {
         merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(Outcome::leave_open);
     }
+    for (local, dest) in locals.iter().filter_map(|local| Some((local, local.dest.as_ref()?))) {
+        let path = local.address.to_string();
+        let is_of_it = |r: &&mut Outcome| is_conflict(r) && r.file.as_ref().is_some_and(|f| f.path == path);
+        drift::sign_conflicts(merged.results.iter_mut().filter(is_of_it), dest, &local.owners)?;
+    }
     merged.results.iter_mut().for_each(secret::mask_fields);
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();
     let mut told = Page::new(reader);
@@ -189,7 +207,14 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         merged.changes.clear();
     }
     merged.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    // The order of fields says nothing in a cluster.
+    merged.changes.retain(|change| {
+        change.old.is_none() || change.new.is_none() || read_back(&change.old) != read_back(&change.new)
+    });
     results::sort(&mut merged.results);
-    let shown = |l: &Local| Some(Object::live(secret::hidden(l.dest.clone()?.into_json())));
+    let shown = |l: &Local| {
+        let dest = l.dest.clone()?;
+        Some(if reader == Reader::Program { dest } else { Object::live(secret::hidden(dest.into_json())) })
+    };
     Ok((side(&shown, &|_| true)?, merged, told))
 }

@@ -2,8 +2,10 @@
 
 mod nulls;
 mod order;
+mod recorded;
 #[cfg(unix)]
 mod refused;
+mod replay;
 mod shown;
 mod spelling;
 
@@ -56,6 +58,18 @@ struct Asked {
     body: String,
 }
 
+impl Asked {
+    /// The method and the path, without the query.
+    fn path(&self) -> &str {
+        self.line.split('?').next().unwrap_or_default()
+    }
+
+    /// Whether the server must not keep what is sent.
+    fn is_dry(&self) -> bool {
+        self.line.contains("dryRun=All")
+    }
+}
+
 struct Server {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -66,14 +80,23 @@ type Answers = BTreeMap<String, Answer>;
 impl Server {
     /// Answers by method and path, without the query; anything else with 404. It lives as long as the test.
     fn new(answers: Answers) -> Self {
+        Self::answering(move |asked, before| {
+            let path = asked.path();
+            let dry = answers.get(&format!("{path} dry")).filter(|_| asked.is_dry());
+            Some(dry.or_else(|| answers.get(path))?.clone().after(before))
+        })
+    }
+
+    /// Answers as a function does of a request and of how often the same was asked before; `None` is a 404.
+    fn answering(answer: impl Fn(&Asked, usize) -> Option<Answer> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
-        let (log, answers) = (asked.clone(), Arc::new(answers));
+        let (log, answer) = (asked.clone(), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (log, answers) = (log.clone(), answers.clone());
-                std::thread::spawn(move || serve(stream, &answers, &log));
+                let (log, answer) = (log.clone(), answer.clone());
+                std::thread::spawn(move || serve(stream, &*answer, &log));
             }
         });
         Self { port, asked }
@@ -90,7 +113,7 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, answers: &Answers, log: &Mutex<Vec<Asked>>) -> Option<()> {
+fn serve(stream: TcpStream, answer: &dyn Fn(&Asked, usize) -> Option<Answer>, log: &Mutex<Vec<Asked>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;
     loop {
@@ -114,12 +137,9 @@ fn serve(stream: TcpStream, answers: &Answers, log: &Mutex<Vec<Asked>>) -> Optio
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         let before = log.lock().ok()?.iter().filter(|a| a.line == line).count();
-        log.lock().ok()?.push(Asked { line: line.clone(), user, kind, body: String::from_utf8(body).ok()? });
-        let dry = line.contains("dryRun=All");
-        let path = line.split('?').next()?.to_owned();
-        let answer = answers.get(&format!("{path} dry")).filter(|_| dry).or_else(|| answers.get(&path)).cloned();
-        let answer = answer.map(|answer| answer.after(before));
-        let (status, body) = match answer {
+        let asked = Asked { line, user, kind, body: String::from_utf8(body).ok()? };
+        log.lock().ok()?.push(asked.clone());
+        let (status, body) = match answer(&asked, before) {
             Some(Answer::Raw(text)) => {
                 stream.write_all(text.as_bytes()).ok()?;
                 return None;
@@ -215,7 +235,7 @@ fn what_would_change_and_what_someone_changed_is_shown_and_nothing_is_sent() {
         &server,
         &[
             ("all/web.yaml", &format!("# the shop\n{}", deployment(3, "web:2"))),
-            ("all/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: y}\n"),
+            ("all/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: z}\n"),
         ],
     );
     let out = run(&folder, &["-f", "all"]).passed();
@@ -270,7 +290,7 @@ fn what_both_changed_is_a_conflict() {
 #[test]
 fn apply_sends_a_dry_run_of_all_and_then_what_changes() {
     let server = Server::new(cluster(5, "web:1"));
-    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: y}\n";
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: z}\n";
     let mut updated = deployment(3, "web:2");
     updated["spec"]["paused"] = json!(true);
     let folder = folder(&server, &[("all.yaml", &format!("{map}---\n{updated}\n"))]);
@@ -307,9 +327,10 @@ fn apply_sends_a_dry_run_of_all_and_then_what_changes() {
         serde_json::from_str::<Value>(text).expect("JSON")
     };
     updated["metadata"]["namespace"] = json!("prod");
+    updated["metadata"]["annotations"] = json!({});
     assert_eq!(applied(patch), updated);
-    assert_eq!(applied(&sent[2].1)["data"], json!({"x": "y"}));
-    assert_eq!(sent[2].1["data"], json!({"x": "y"}));
+    assert_eq!(applied(&sent[2].1)["data"], json!({"x": "z"}));
+    assert_eq!(sent[2].1["data"], json!({"x": "z"}));
     // What is there already is not sent.
     let server = Server::new(cluster(5, "web:1"));
     let folder = self::folder(&server, &[("web.yaml", &deployment(3, "web:1").to_string())]);
@@ -319,7 +340,7 @@ fn apply_sends_a_dry_run_of_all_and_then_what_changes() {
 
 #[test]
 fn a_conflict_of_writers_and_a_refusal_of_the_dry_run_send_nothing_more() {
-    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: y}\n";
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata: {x: z}\n";
     let both = format!("{map}---\n{}\n", deployment(3, "web:2"));
     let mut answers = cluster(3, "web:1");
     answers.insert(format!("PATCH {WEB} dry"), Answer::Json(422, status(422, "replicas: not allowed")));
@@ -424,7 +445,7 @@ fn types_contexts_and_namespaces_are_the_cluster_s_and_the_kubeconfig_s() {
             ("thing.yaml", thing),
             ("other.yaml", "apiVersion: apps/v1\nkind: Other\nmetadata: {name: t}\n"),
             ("map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n"),
-            ("ns.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, namespace: x}\n"),
+            ("ns.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: \"n\", namespace: x}\n"),
         ],
     );
     assert!(run(&folder, &["-f", "thing.yaml"]).failed(2).contains("the cluster must know `example.com/v1`"));
@@ -434,7 +455,8 @@ fn types_contexts_and_namespaces_are_the_cluster_s_and_the_kubeconfig_s() {
     assert!(out.contains("+++ b/namespace/n\n") && !out.contains("+  namespace"), "{out}");
     assert!(run(&folder, &["-f", "map.yaml", "--context", "none"]).failed(2).contains("none"));
     let err = run(&folder, &["-f", "map.yaml", "--context", "closed"]).failed(2);
-    assert!(err.contains("map.yaml:1") && err.contains("cannot be asked"), "{err}");
+    let unreachable = "the cluster of the context \"closed\" at http://127.0.0.1:1/ cannot be asked";
+    assert!(err.contains("map.yaml:1") && err.contains(unreachable), "{err}");
     let err = run(&folder, &["-f", "map.yaml", "-f", "map.yaml"]).failed(2);
     assert!(err.contains("prod/configmap/m must be given once"), "{err}");
     assert!(run(&folder, &["-f", "map.yaml", "--kubeconfig", "none"]).failed(2).contains("none"));
@@ -544,12 +566,28 @@ fn secrets_are_not_shown() {
     answers.insert("GET /api/v1/namespaces/prod/secrets/s".into(), Answer::Json(200, live));
     let server = Server::new(answers);
     let folder = folder(&server, &[("s.yaml", &secret("bmV3").to_string())]);
-    for format in ["diff", "results", "yaml", "json"] {
+    for format in ["diff", "results"] {
         let ran = run(&folder, &["-f", "s.yaml", "-o", format]);
         let all = format!("{}{}", ran.stdout, ran.stderr);
         assert!(all.contains("data.password") && all.contains("***"), "{ran:?}");
         for value in ["bGl2ZQ", "b2xk", "bmV3", "c2FtZQ", "b3RoZXI"] {
             assert!(!all.contains(value), "{value}\n{ran:?}");
+        }
+    }
+    // A program gets the object that it can pass on; someone at a terminal does not see it.
+    let merged = |ran: Ran| serde_yaml::from_str::<Value>(&ran.passed()).expect("YAML")["data"].clone();
+    let data = json!({"same": "b3RoZXI=", "password": "bmV3"});
+    for format in ["yaml", "json"] {
+        assert_eq!(merged(run(&folder, &["-f", "s.yaml", "-o", format])), data);
+        if crate::support::has("script") {
+            let words = format!("'{}' live -f s.yaml -o {format} --color never 2>told", crate::support::PLUGIN);
+            let mut command = std::process::Command::new("script");
+            command
+                .args(["-qec", &words, "/dev/null"])
+                .current_dir(&folder.0)
+                .env("KUBECONFIG", folder.path("kubeconfig"));
+            let seen = merged(Ran::of(command.output().expect("runs")));
+            assert_eq!(seen, json!({"same": "***", "password": "***"}));
         }
     }
     let out = run(&folder, &["-f", "s.yaml"]).passed();
@@ -583,7 +621,7 @@ fn no_form_of_a_secret_is_shown() {
         (json!({"data": {"a": "bGl2ZQ=="}}), false),
     ] {
         let folder = folder(&server, &[("s.yaml", &secret(rest).to_string())]);
-        for format in ["diff", "results", "yaml", "json", "name"] {
+        for format in ["diff", "results", "name"] {
             let ran = run(&folder, &["-f", "s.yaml", "-o", format]);
             let all = format!("{}{}", ran.stdout, ran.stderr);
             assert!(ran.code == Some(0) && (format != "diff" || shown == all.contains("***")), "{ran:?}");
@@ -627,6 +665,7 @@ fn what_was_applied_is_noted_even_where_the_fields_agree() {
         assert_eq!(run(&folder, &["-f", "web.yaml", "--apply"]).passed(), "prod/deployment.apps/web configured\n");
         let mut applied = web.clone();
         applied["metadata"]["namespace"] = json!("prod");
+        applied["metadata"]["annotations"] = json!({});
         let sent = server.sent();
         let metadata = &sent[1].1["metadata"];
         let noted = metadata["annotations"]["kubectl.kubernetes.io/last-applied-configuration"].as_str();

@@ -113,9 +113,9 @@ impl Cluster {
     /// # Errors
     /// A kubeconfig that cannot be read, or a context that is not in it.
     pub async fn connect(args: &Live) -> Result<Self> {
-        let config = kubeconfig::config(args).await?;
-        let namespace = args.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
-        let http = Http::new(config, Duration::from_secs(args.timeout))?;
+        let reached = kubeconfig::reached(args).await?;
+        let namespace = args.namespace.clone().unwrap_or_else(|| reached.config.default_namespace.clone());
+        let http = Http::new(reached, Duration::from_secs(args.timeout))?;
         let asked = args.namespace.clone();
         Ok(Self { http, asked, namespace, types: HashMap::new(), announced: HashMap::new(), schemas: HashMap::new() })
     }
@@ -141,7 +141,7 @@ impl Cluster {
     /// A type that neither has.
     pub async fn address(&mut self, object: &Object) -> Result<Address> {
         let api_version = object.api_version().to_owned();
-        for (field, part) in [("metadata.name", object.name())].into_iter().chain(parts(&api_version)) {
+        for (field, part) in [("metadata.name", object.named()?)].into_iter().chain(parts(&api_version)) {
             segment(field, part)?;
         }
         if !self.types.contains_key(&api_version) {

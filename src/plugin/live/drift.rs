@@ -15,7 +15,8 @@ use krm_merge::yaml::Document;
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use serde_json::Value;
 
-use super::object::value;
+use super::object::{Object, value};
+use super::owners::Owners;
 use crate::screen::{Page, Paint};
 
 /// A field that changed in the cluster.
@@ -27,6 +28,8 @@ pub struct Drift {
     pub original: Value,
     /// What is there; `None` for nothing.
     pub live: Option<Value>,
+    /// Who set that, and when.
+    pub by: Vec<String>,
 }
 
 /// The fields of a live object that differ from what was applied.
@@ -46,6 +49,41 @@ pub fn drifts(original: &str, live: &str, types: &Types) -> Result<Vec<Drift>> {
     Ok(drifts)
 }
 
+/// Notes who set what is there now, by what the server says.
+///
+/// # Errors
+/// An object that cannot be read.
+pub fn sign(drifts: &mut [Drift], live: &Object, owners: &Owners) -> Result<()> {
+    let document = Document::parse(live.yaml())?;
+    let Some(root) = document.roots().next() else { return Ok(()) };
+    drifts.iter_mut().filter(|drift| drift.live.is_some()).for_each(|drift| drift.by = owners.at(&drift.place, root));
+    Ok(())
+}
+
+/// Says in the conflicts of an object who set what is in its way.
+///
+/// # Errors
+/// An object that cannot be read.
+pub fn sign_conflicts<'o>(
+    conflicts: impl Iterator<Item = &'o mut Outcome>,
+    live: &Object,
+    owners: &Owners,
+) -> Result<()> {
+    let document = Document::parse(live.yaml())?;
+    let Some(root) = document.roots().next() else { return Ok(()) };
+    for conflict in conflicts {
+        let is_there = conflict.field.as_ref().is_some_and(|field| field.current_value.is_some());
+        let Some(clash) = conflict.clash.as_mut().filter(|_| is_there) else { continue };
+        let by = owners.at(&clash.place, root);
+        if !by.is_empty() {
+            let said = format!("; what is in the cluster was set by {}", by.join(", "));
+            clash.more.push_str(&said);
+            conflict.message.push_str(&said);
+        }
+    }
+    Ok(())
+}
+
 fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drift>) -> Result<()> {
     let Expects::Exactly(Some(original)) = change.expects else { return Ok(()) };
     let live = match &change.wants {
@@ -63,7 +101,7 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
     };
     let original = value(original)?;
     if !covers(live.as_ref().unwrap_or(&Value::Null), &original) {
-        out.push(Drift { place: path.keyed(), original, live });
+        out.push(Drift { place: path.keyed(), original, live, by: Vec::new() });
     }
     Ok(())
 }
@@ -104,6 +142,9 @@ pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut 
         page.painted(Paint::Yellow, &format!("changed in the cluster: {address}: {}", drift.place));
         page.line(&format!("  original: {}", drift.original));
         page.line(&format!("  live:     {live}"));
+        if !drift.by.is_empty() {
+            page.line(&format!("  by:       {}", drift.by.join(", ")));
+        }
     }
 }
 

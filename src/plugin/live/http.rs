@@ -7,12 +7,13 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, Request, StatusCode};
 use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
+use krm_merge::shown;
+use kube::Client;
 use kube::client::Body;
-use kube::{Client, Config};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::kubeconfig::without_users;
+use super::kubeconfig::{Reached, without_users};
 
 /// How often a cluster is asked that is too busy to answer.
 const TRIES: u32 = 5;
@@ -20,6 +21,8 @@ const TRIES: u32 = 5;
 /// A connection.
 pub struct Http {
     client: Client,
+    /// What is asked: the context and the address, for errors.
+    name: String,
     /// How long an answer may take.
     pub timeout: Duration,
 }
@@ -29,11 +32,17 @@ impl Http {
     ///
     /// # Errors
     /// A configuration that cannot be used.
-    pub fn new(mut config: Config, timeout: Duration) -> Result<Self> {
+    pub fn new(reached: Reached, timeout: Duration) -> Result<Self> {
+        let Reached { mut config, context } = reached;
         config.connect_timeout = Some(timeout);
         // Asked again is below, where it is told.
         config.default_retry = false;
-        Ok(Self { client: Client::try_from(config).map_err(told).context("the kubeconfig")?, timeout })
+        let address = without_users(anyhow!("{}", config.cluster_url));
+        let of_context =
+            context.map(|context| format!(" of the context \"{}\"", shown::name(&context))).unwrap_or_default();
+        let name = format!("the cluster{of_context} at {address}");
+        let client = Client::try_from(config).map_err(|e| told(e, &name)).context("the kubeconfig")?;
+        Ok(Self { client, name, timeout })
     }
 
     /// The answer, if it comes in time. A cluster that is too busy is asked again when it says, as kubectl does.
@@ -46,7 +55,7 @@ impl Http {
         loop {
             let answer = timeout_at(deadline, self.answer(request.clone())).await;
             let Ok(answer) = answer else {
-                bail!("the cluster must answer within {} seconds (`--timeout`)", self.timeout.as_secs());
+                bail!("{} must answer within {} seconds (`--timeout`)", self.name, self.timeout.as_secs());
             };
             tries += 1;
             let mut refused = match answer? {
@@ -64,9 +73,9 @@ impl Http {
     }
 
     async fn answer(&self, request: Request<Vec<u8>>) -> Result<Result<String, Refused>> {
-        let answer = self.client.send(request.map(Body::from)).await.map_err(told)?;
+        let answer = self.client.send(request.map(Body::from)).await.map_err(|e| told(e, &self.name))?;
         let (head, body) = answer.into_parts();
-        let text = body.collect_bytes().await.map_err(told)?.to_vec();
+        let text = body.collect_bytes().await.map_err(|e| told(e, &self.name))?.to_vec();
         if head.status.is_success() {
             return Ok(Ok(String::from_utf8(text).context("the answer of the cluster must be UTF-8")?));
         }
@@ -114,9 +123,7 @@ impl fmt::Display for Refused {
             403 => "the cluster does not allow it: ",
             _ => "the cluster answered: ",
         };
-        let message: String =
-            self.message.chars().map(|c| if c.is_ascii_whitespace() { ' ' } else { c }).take(300).collect();
-        write!(f, "{hint}{} {message}", self.code)?;
+        write!(f, "{hint}{} {}", self.code, reason(&self.message))?;
         if let Some(wait) = self.wait {
             let times = if self.tries == 1 { "once".to_owned() } else { format!("{} times", self.tries) };
             write!(f, " (it was asked {times}, and asks to wait {} seconds before the next time)", wait.as_secs())?;
@@ -127,7 +134,41 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-fn told(error: kube::Error) -> Error {
+/// The longest part in quotes that is shown whole, and the longest message, in characters.
+const QUOTE: usize = 200;
+const MESSAGE: usize = 4000;
+
+/// What a server says, on one line. It repeats what it was sent before it says what is wrong with it, so long quotes lose their middle.
+fn reason(message: &str) -> String {
+    let (mut out, mut quote, mut is_escaped) = (String::new(), None::<String>, false);
+    for c in message.chars().map(|c| if c.is_ascii_whitespace() { ' ' } else { c }) {
+        match (&mut quote, c) {
+            (None, '"') => quote = Some(String::new()),
+            (None, c) => out.push(c),
+            (Some(text), '"') if !is_escaped => {
+                out.push_str(&format!("\"{}\"", without_middle(text, QUOTE)));
+                quote = None;
+            }
+            (Some(text), c) => text.push(c),
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    // A quote that does not end is none.
+    out.extend(quote.map(|text| format!("\"{text}")));
+    without_middle(&out, MESSAGE)
+}
+
+fn without_middle(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most / 2).collect();
+    let tail: String = text.chars().skip(count - most / 2).collect();
+    format!("{head}…{tail}")
+}
+
+fn told(error: kube::Error, name: &str) -> Error {
     let told = match error {
         // What has no `//` may hold a password, too.
         kube::Error::ProxyProtocolUnsupported { proxy_url } | kube::Error::ProxyProtocolDisabled { proxy_url, .. } => {
@@ -136,7 +177,7 @@ fn told(error: kube::Error) -> Error {
         }
         other => without_users(other.into()),
     };
-    anyhow!(told).context("the cluster cannot be asked")
+    anyhow!(told).context(format!("{name} cannot be asked"))
 }
 
 /// A refusal without the server's words where these may repeat what it was sent.
@@ -167,5 +208,29 @@ pub fn found<T>(answer: Result<T>) -> Result<Option<T>> {
         Ok(found) => Ok(Some(found)),
         Err(e) if code(&e) == Some(404) => Ok(None),
         Err(e) => Err(e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_shown_whole_and_what_was_sent_is_not() {
+        let sent = format!("{{\\\"spec\\\":{{\\\"a\\\":\\\"{}\\\"}}}}", "x".repeat(5000));
+        let message = format!(
+            "\"\" is invalid: patch: Invalid value: \"{sent}\": strict decoding error: unknown field \"spec.templat\""
+        );
+        let told = reason(&message);
+        assert!(told.starts_with("\"\" is invalid: patch: Invalid value: \"{\\\"spec"), "{told}");
+        assert!(
+            told.ends_with("\": strict decoding error: unknown field \"spec.templat\"") && told.len() < 400,
+            "{told}"
+        );
+        let many: Vec<String> =
+            (0..20).map(|i| format!("spec.ports[{i}]: Required value: it must have a name")).collect();
+        assert_eq!(reason(&many.join(",\n")), many.join(", "));
+        let endless = format!("a \"{}", "y".repeat(9000));
+        assert_eq!(reason(&endless).chars().count(), MESSAGE + 1);
     }
 }

@@ -11,31 +11,45 @@ use crate::cli::Live;
 use crate::told;
 use crate::walk::shown;
 
+/// A cluster, and how it is reached.
+pub struct Reached {
+    /// The address, who asks, and the default namespace.
+    pub config: Config,
+    /// The context that names it; `None` in a cluster.
+    pub context: Option<String>,
+}
+
 /// The cluster that the flags and the environment name.
 ///
 /// # Errors
 /// A kubeconfig that cannot be read, or a context that is not in it.
-pub async fn config(args: &Live) -> Result<Config> {
+pub async fn reached(args: &Live) -> Result<Reached> {
     let options = KubeConfigOptions { context: args.context.clone(), ..Default::default() };
     let (read, name) = match &args.kubeconfig {
         Some(file) => (Some(one(file)?), shown(file)),
         None => (of_environment()?, "the kubeconfig".to_owned()),
     };
     let is_named = read.is_some() || args.context.is_some();
+    let read = read.map_or_else(|| Kubeconfig::read().map_err(said), Ok);
+    let context = |kubeconfig: &Kubeconfig| args.context.clone().or_else(|| kubeconfig.current_context.clone());
     let read = match read {
-        Some(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await,
-        None => Config::from_kubeconfig(&options).await,
+        Ok(kubeconfig) => {
+            let context = context(&kubeconfig);
+            let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(said);
+            config.map(|config| Reached { config, context })
+        }
+        Err(error) => Err(error),
     };
-    let mut config = match read {
-        Ok(config) => config,
-        Err(error) if is_named => return Err(said(error)).context(name),
+    let mut reached = match read {
+        Ok(reached) => reached,
+        Err(error) if is_named => return Err(error).context(name),
         Err(error) => match Config::incluster() {
-            Ok(config) => config,
-            Err(_) => return Err(said(error)).context("there must be a kubeconfig, or this must run in a cluster"),
+            Ok(config) => Reached { config, context: None },
+            Err(_) => return Err(error).context("there must be a kubeconfig, or this must run in a cluster"),
         },
     };
-    credential::settle(&mut config.auth_info).context(name)?;
-    Ok(config)
+    credential::settle(&mut reached.config.auth_info).context(name)?;
+    Ok(reached)
 }
 
 /// What the files of `KUBECONFIG` say together; as under kubectl, those that are not there say nothing. `None` where there is none.

@@ -5,17 +5,19 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::schema::{Types, builtin};
-use krm_merge::splice::to_json;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_merge_function::name::Name;
 use serde_json::{Map, Value, json};
 
 use super::cluster::{Address, Cluster};
+use super::kubectl;
 use super::object::{self, Object};
 use super::openapi::{self, Schema};
+use super::owners::Owners;
 use super::spelling::{Known, Like, spelled, without_nulls};
 use super::text;
+use super::unset::settled;
 use crate::side::{Part, Side};
 use crate::told::whereabouts;
 
@@ -29,6 +31,8 @@ pub struct Local {
     pub name: String,
     /// What the files say, to the word.
     pub applied: Object,
+    /// What kubectl would note of it.
+    pub note: String,
     /// What that is in the cluster.
     pub updated: Object,
     /// Where it lies in the cluster.
@@ -39,8 +43,10 @@ pub struct Local {
     pub dest: Option<Object>,
     /// What was applied last, to the word.
     pub noted: Option<Object>,
-    /// What that was in the cluster.
+    /// What that was in the cluster, or else what the server says that someone applied there.
     pub original: Option<Object>,
+    /// Who set what in the live object.
+    pub owners: Owners,
     /// The new Namespace or CustomResourceDefinition of the files that must be in the cluster before it.
     pub needs: Option<Address>,
 }
@@ -62,7 +68,7 @@ impl Local {
 ///
 /// # Errors
 /// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
-pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result<(Vec<Local>, Models)> {
+pub async fn read(cluster: &mut Cluster, sides: &[Side], manager: &str, limit: Limit) -> Result<(Vec<Local>, Models)> {
     let budget = Budget::new(limit);
     let mut given = Vec::new();
     for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
@@ -70,21 +76,21 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
         }
-        let applied = to_json(resource.node, &budget)
-            .map_err(Into::into)
-            .and_then(|json| Object::parse(&json))
-            .with_context(|| name.clone())?;
+        let written = kubectl::read(resource.node, &budget).with_context(|| name.clone())?;
+        let applied = Object::live(written.clone());
         if applied.kind() == DEFINITION.1 && applied.api_version().starts_with(DEFINITION.0) {
             cluster.announce(&applied);
         }
-        given.push((name, applied));
+        given.push((name, written, applied));
     }
     let mut locals: Vec<Local> = Vec::new();
     let mut models = Models::new();
     let mut known = BTreeSet::new();
-    for (name, mut applied) in given {
+    for (name, mut written, mut applied) in given {
         let address = cluster.address(&applied).await.with_context(|| name.clone())?;
         applied.settle(&address);
+        object::place(&mut written, &address);
+        let note = kubectl::note(&written);
         let updated = applied.stored();
         if let Some(twice) = locals.iter().find(|l| l.address == address) {
             bail!("{address} must be given once, not in {} and {name}", twice.name);
@@ -102,9 +108,17 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], limit: Limit) -> Result
             let of_type = schema.and_then(|s| openapi::models(s, &of_type.0, &of_type.1));
             models.extend(of_type.into_iter().flatten().map(|(name, model)| (name.clone(), model.clone())));
         }
-        let original = noted.as_ref().map(Object::stored);
+        let mut owners = live.as_ref().map(|live| Owners::of(live, manager)).unwrap_or_default();
+        let mut original = noted.as_ref().map(Object::stored);
+        if let (Some(live), None, Some(applier)) = (&live, &noted, owners.applier(manager)) {
+            let mut part = Object::live(applier.part_of(live));
+            part.identify(&applied);
+            original = Some(part);
+            let applier = applier.manager.clone();
+            owners = owners.with_ours(&applier);
+        }
         let dest = live.clone().map(|live| Object::live(live).stored());
-        locals.push(Local { name, applied, updated, address, live, dest, noted, original, needs: None });
+        locals.push(Local { name, applied, note, updated, address, live, dest, noted, original, owners, needs: None });
     }
     let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
@@ -139,13 +153,16 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models) -> 
             local.dest = local.dest.as_ref().map(|dest| without_nulls(dest, said, &types)).transpose()?;
         }
         let (original, updated) = local.spelled(&types, Known::Open)?;
-        if original == local.original && updated == local.updated {
-            continue;
+        if original != local.original || updated != local.updated {
+            let (api_version, kind) = (updated.api_version(), updated.kind());
+            let schema = cluster.schema(api_version).await.with_context(|| format!("the types of {api_version}"))?;
+            let known = Known::said(schema.and_then(|schema| Schema::of_type(schema, api_version, kind)));
+            (local.original, local.updated) = local.spelled(&types, known)?;
         }
-        let (api_version, kind) = (updated.api_version(), updated.kind());
-        let schema = cluster.schema(api_version).await.with_context(|| format!("the types of {api_version}"))?;
-        let known = Known::said(schema.and_then(|schema| Schema::of_type(schema, api_version, kind)));
-        (local.original, local.updated) = local.spelled(&types, known)?;
+        if let (Some(dest), Some(original)) = (&local.dest, &local.original) {
+            let settled = settled(dest, original, &local.updated, &local.owners, &types)?;
+            (local.original, local.updated) = (Some(settled.original), settled.updated);
+        }
     }
     Ok(())
 }

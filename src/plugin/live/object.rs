@@ -115,6 +115,19 @@ impl Object {
         self.0["metadata"]["name"].as_str().unwrap_or_default()
     }
 
+    /// The name, which must be one.
+    ///
+    /// # Errors
+    /// A value that is no text.
+    pub fn named(&self) -> Result<&str> {
+        match &self.0["metadata"]["name"] {
+            Value::String(name) => Ok(name),
+            other => bail!(
+                "`metadata.name` must be a text, not {other}: put it in quotes (bare y, n, yes, no, on and off are booleans)"
+            ),
+        }
+    }
+
     /// The namespace, where it says one.
     ///
     /// # Errors
@@ -129,15 +142,19 @@ impl Object {
 
     /// Says where it lies, as the live object does, so that the three states of it have one identity.
     pub fn settle(&mut self, address: &Address) {
-        self.0["apiVersion"] = address.api_version().into();
-        if let Some(metadata) = self.0["metadata"].as_object_mut() {
-            match &address.namespace {
-                Some(namespace) => {
-                    metadata.insert("namespace".into(), namespace.as_str().into());
-                }
-                None => {
-                    metadata.shift_remove("namespace");
-                }
+        place(&mut self.0, address);
+    }
+
+    /// Says which resource it is, as another one says it.
+    pub fn identify(&mut self, other: &Self) {
+        self.0["apiVersion"] = other.api_version().into();
+        self.0["kind"] = other.kind().into();
+        if !self.0["metadata"].is_object() {
+            self.0["metadata"] = json!({});
+        }
+        for field in ["name", "namespace"] {
+            if let Some(value) = other.0["metadata"].get(field) {
+                self.0["metadata"][field] = value.clone();
             }
         }
     }
@@ -151,21 +168,31 @@ impl Object {
     pub fn yaml(&self) -> String {
         text::yaml(&self.0)
     }
+}
 
-    /// The same as a text.
-    fn note(&self) -> String {
-        self.0.to_string()
-    }
-
-    /// An object to create, which says what was applied.
-    pub fn with_last_applied(&self, mut object: Value) -> Value {
-        note(&mut object, self.note());
-        object
+/// Says in a resource where it lies, as the live object does.
+pub fn place(resource: &mut Value, address: &Address) {
+    resource["apiVersion"] = address.api_version().into();
+    if let Some(metadata) = resource["metadata"].as_object_mut() {
+        match &address.namespace {
+            Some(namespace) => {
+                metadata.insert("namespace".into(), namespace.as_str().into());
+            }
+            None => {
+                metadata.shift_remove("namespace");
+            }
+        }
     }
 }
 
+/// An object to create, which says what was applied.
+pub fn with_last_applied(mut object: Value, applied: &str) -> Value {
+    note(&mut object, applied);
+    object
+}
+
 /// Puts into an object, or a patch, what was applied. Annotations that are none are the server's to refuse.
-fn note(object: &mut Value, applied: String) {
+fn note(object: &mut Value, applied: &str) {
     let annotations = &mut object["metadata"]["annotations"];
     if annotations.is_null() {
         *annotations = json!({});
@@ -182,9 +209,9 @@ pub fn last_applied(live: &Value) -> Option<&str> {
 
 /// The JSON merge patch that makes the merged object of a live one, says what was applied, and holds only for the state that was read.
 /// `before` is what the live object was for the merge.
-pub fn patch(live: &Value, applied: &Object, before: &Object, merged: &Value) -> Value {
+pub fn patch(live: &Value, applied: &str, before: &Object, merged: &Value) -> Value {
     let mut patch = difference(&before.0, merged).unwrap_or_else(|| json!({}));
-    note(&mut patch, applied.note());
+    note(&mut patch, applied);
     patch["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
     patch
 }
@@ -244,9 +271,8 @@ mod tests {
     fn a_patch_says_what_changes_and_for_which_state() {
         let live = json!({"metadata": {"name": "a", "resourceVersion": "7", "uid": "x"}, "spec": {"a": 1, "b": [1], "c": 3}, "status": {"d": 1}});
         let merged = json!({"metadata": {"name": "a"}, "spec": {"a": 1, "b": [1, 2], "e": {}}});
-        let applied = Object(json!({"kind": "T"}));
         assert_eq!(
-            patch(&live, &applied, &Object::live(live.clone()), &merged),
+            patch(&live, "{\"kind\":\"T\"}", &Object::live(live.clone()), &merged),
             json!({
                 "spec": {"c": null, "b": [1, 2], "e": {}},
                 "metadata": {"annotations": {LAST_APPLIED: "{\"kind\":\"T\"}"}, "resourceVersion": "7"},

@@ -34,12 +34,12 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
         };
         let send = match (local.live.as_ref().zip(local.dest.as_ref()), merged) {
             (None, None) => continue,
-            (None, Some(merged)) => Send::Create(local.applied.with_last_applied(merged)),
-            (Some((live, dest)), Some(merged)) => Send::Patch(object::patch(live, &local.applied, dest, &merged)),
+            (None, Some(merged)) => Send::Create(object::with_last_applied(merged, &local.note)),
+            (Some((live, dest)), Some(merged)) => Send::Patch(object::patch(live, &local.note, dest, &merged)),
             // Where the fields agree already, the next run still has to know what was applied.
             (Some(_), None) if local.noted.as_ref() == Some(&local.applied) => continue,
             (Some((live, dest)), None) => {
-                Send::Patch(object::patch(live, &local.applied, dest, &dest.clone().into_json()))
+                Send::Patch(object::patch(live, &local.note, dest, &dest.clone().into_json()))
             }
         };
         all.push((local, send));

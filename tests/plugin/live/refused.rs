@@ -26,6 +26,7 @@ fn names_that_would_lead_elsewhere_are_refused() {
         (json!({"name": "m", "namespace": "../kube-system"}), "`metadata.namespace` must be a name"),
         (json!({"name": "m", "namespace": 5}), "`metadata.namespace` must be a text, not 5"),
         (json!({"name": 5}), "`metadata.name`"),
+        (json!({"name": false}), "`metadata.name` must be a text, not false"),
         (json!({"name": ""}), "`metadata.name`"),
         (json!({"generateName": "m-"}), "the resource must have `metadata.name`"),
     ] {
@@ -49,7 +50,7 @@ fn another_namespace_than_the_one_that_is_asked_for_is_an_error() {
     let files = [
         ("dev.yaml", map(json!({"name": "m", "namespace": "dev"}))),
         ("none.yaml", map(json!({"name": "m"}))),
-        ("space.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n".to_owned()),
+        ("space.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: space}\n".to_owned()),
     ];
     let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let folder = folder(&server, &files);

@@ -12,7 +12,7 @@
 use std::fmt;
 
 use super::{FieldPath, KeyStep, Step, Stride};
-use crate::yaml::Document;
+use crate::yaml::{Document, NodeRef};
 
 /// Places in a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,27 @@ impl PathPattern {
             return Err("it must name a field".to_owned());
         }
         Ok(Self { written: written.to_owned(), parts })
+    }
+
+    /// The nodes on the way from a node down to the first place of these, as far as there are some: each with its name, where it is a field.
+    pub fn trail<'a>(&self, root: NodeRef<'a>) -> Vec<(Option<String>, NodeRef<'a>)> {
+        let mut trail: Vec<(Option<String>, NodeRef<'a>)> = Vec::new();
+        for part in &self.parts {
+            let node = trail.last().map_or(root, |(_, node)| *node);
+            let has = |element: NodeRef<'a>, (name, value): &(String, String)| {
+                element.get(name).is_some_and(|v| v.string() == value)
+            };
+            let below = match part {
+                Part::Field(name) => node.get(name).map(|node| (Some(name.clone()), node)),
+                Part::Any => None,
+                Part::Element(keys) => node.elements().find(|e| keys.iter().all(|key| has(*e, key))).map(|e| (None, e)),
+                Part::Value(value) => node.elements().find(|e| e.string() == value).map(|e| (None, e)),
+                Part::Index(index) => node.elements().nth(*index).map(|e| (None, e)),
+            };
+            let Some(below) = below else { break };
+            trail.push(below);
+        }
+        trail
     }
 
     /// Whether a place is one of these, or below one.

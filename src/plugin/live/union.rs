@@ -1,0 +1,119 @@
+//! Maps of the built-in types in which some fields rule out others: what the files choose there, what is set otherwise has to go.
+//!
+//! The API server refuses, or drops, the fields of a member that is not the chosen one, also where it had set them itself. The patch strategy
+//! `retainKeys` says so of the types that have it; of the others no schema does. Source: the validation of each type in kubernetes/pkg/apis.
+
+use krm_merge::schema::{Cursor, Members};
+use krm_merge::yaml::NodeRef;
+
+/// Fields of which at most one may be set, in a map under one of these names.
+const ONE_OF: [(&[&str], &[&str]); 5] = [
+    (
+        &["livenessProbe", "readinessProbe", "startupProbe", "postStart", "preStop"],
+        &["exec", "grpc", "httpGet", "sleep", "tcpSocket"],
+    ),
+    (&["env"], &["value", "valueFrom"]),
+    (&["envFrom"], &["configMapRef", "secretRef"]),
+    (&["valueFrom"], &["configMapKeyRef", "fieldRef", "fileKeyRef", "resourceFieldRef", "secretKeyRef"]),
+    (&["backend", "defaultBackend"], &["resource", "service"]),
+];
+
+/// A field of which the value says which other fields may be set.
+struct Choice {
+    /// The kind, where the name of the map is not enough.
+    kind: Option<&'static str>,
+    /// The name of the map.
+    map: &'static str,
+    /// The field that chooses.
+    by: &'static str,
+    /// A field, with the values that allow it.
+    allowed: &'static [(&'static str, &'static [&'static str])],
+    /// A field that allows all of them, too.
+    unless: Option<&'static str>,
+}
+
+const CHOICES: [Choice; 6] = [
+    Choice { kind: None, map: "strategy", by: "type", allowed: &[("rollingUpdate", &["RollingUpdate"])], unless: None },
+    Choice {
+        kind: None,
+        map: "updateStrategy",
+        by: "type",
+        allowed: &[("rollingUpdate", &["RollingUpdate"])],
+        unless: None,
+    },
+    Choice {
+        kind: Some("Service"),
+        map: "spec",
+        by: "type",
+        allowed: &[
+            ("allocateLoadBalancerNodePorts", &["LoadBalancer"]),
+            ("externalTrafficPolicy", &["LoadBalancer", "NodePort"]),
+            ("healthCheckNodePort", &["LoadBalancer"]),
+            ("loadBalancerClass", &["LoadBalancer"]),
+        ],
+        unless: Some("externalIPs"),
+    },
+    Choice {
+        kind: Some("Service"),
+        map: "spec",
+        by: "sessionAffinity",
+        allowed: &[("sessionAffinityConfig", &["ClientIP"])],
+        unless: None,
+    },
+    Choice {
+        kind: Some("PriorityLevelConfiguration"),
+        map: "spec",
+        by: "type",
+        allowed: &[("exempt", &["Exempt"]), ("limited", &["Limited"])],
+        unless: None,
+    },
+    Choice {
+        kind: Some("PriorityLevelConfiguration"),
+        map: "limitResponse",
+        by: "type",
+        allowed: &[("queuing", &["Queue"])],
+        unless: None,
+    },
+];
+
+/// Which map it is: its kind, its name or that of its list, and what its schema says.
+#[derive(Clone, Copy)]
+pub struct Map<'a> {
+    /// The kind of the object.
+    pub kind: &'a str,
+    /// The name of the field that it, or its list, stands in.
+    pub name: &'a str,
+    /// What is known of its type.
+    pub cursor: Cursor<'a>,
+}
+
+impl Map<'_> {
+    /// Whether what the files say in a map rules out a field of the live object that they do not say.
+    pub fn rules_out(self, said: NodeRef<'_>, live: NodeRef<'_>, field: &str) -> bool {
+        if said.get(field).is_some() {
+            return false;
+        }
+        let sets = |name: &str| said.get(name).is_some_and(|value| !value.is_null());
+        let is_other = |members: &&[&str]| members.contains(&field) && members.iter().any(|member| sets(member));
+        let of_name = ONE_OF.iter().filter(|(names, _)| names.contains(&self.name)).map(|(_, members)| *members);
+        of_name.into_iter().any(|members| is_other(&members))
+            || self.is_not_chosen(said, live, field)
+            || self.is_beside(said, field)
+    }
+
+    fn is_not_chosen(self, said: NodeRef<'_>, live: NodeRef<'_>, field: &str) -> bool {
+        let is_of_map = |choice: &&Choice| choice.map == self.name && choice.kind.is_none_or(|kind| kind == self.kind);
+        let sets = |name: &&str| [said, live].iter().any(|map| map.get(name).is_some_and(|value| !value.is_null()));
+        CHOICES.iter().filter(is_of_map).filter(|choice| !choice.unless.iter().any(sets)).any(|choice| {
+            let chosen = said.get(choice.by).and_then(NodeRef::as_str);
+            let allowed = choice.allowed.iter().find(|(name, _)| *name == field);
+            chosen.zip(allowed).is_some_and(|(chosen, (_, values))| !values.contains(&chosen))
+        })
+    }
+
+    /// An element of a list of unions, as a volume, has one member beside its key.
+    fn is_beside(self, said: NodeRef<'_>, field: &str) -> bool {
+        let Members::OneBeside(key) = self.cursor.members() else { return false };
+        field != key && said.fields().any(|(name, value)| name.string() != key && !value.is_null())
+    }
+}

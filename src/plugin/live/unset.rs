@@ -1,0 +1,238 @@
+//! What nobody set in a live object is nobody's change: defaults of the server neither stand in the way of what the files say, nor outlive
+//! what they lie in.
+//!
+//! A default is in the live object and not in what was applied, so it looks as if someone had added it. By `managedFields` it is known that nobody
+//! did. Where the files speak of it, original has it, too: the files then change or remove what both had before. Elsewhere it is
+//! left alone. A field that the files rule out by what they choose beside it is removed so, or is a conflict if someone else set it.
+
+use anyhow::Result;
+use krm_merge::child::{MergeKey, element_key};
+use krm_merge::mode::Mode;
+use krm_merge::schema::{Cursor, ListKind, Types, builtin, list_kind};
+use krm_merge::yaml::{Document, NodeRef, same};
+use serde_json::{Map, Value};
+
+use super::object::{Object, value};
+use super::owners::{Held, Owners};
+use super::union;
+
+/// What was applied and what the files say, with what nobody set.
+#[derive(Debug)]
+pub struct Settled {
+    /// What was applied, with what nobody set where the files speak of it.
+    pub original: Object,
+    /// What the files say, with a null for what they rule out.
+    pub updated: Object,
+}
+
+/// Settles who set what in a live object.
+///
+/// # Errors
+/// Objects that cannot be compared.
+pub fn settled(
+    dest: &Object,
+    original: &Object,
+    updated: &Object,
+    owners: &Owners,
+    types: &Types<'_>,
+) -> Result<Settled> {
+    let dest_text = Document::parse(dest.yaml())?;
+    let Some(live) = dest_text.roots().next() else { return unchanged(original, updated) };
+    let chosen = {
+        let said = Document::parse(updated.yaml())?;
+        let Some(said) = said.roots().next() else { return unchanged(original, updated) };
+        let is_builtin = builtin::root(dest.api_version(), dest.kind()).is_some();
+        let cursor = types.root(dest.api_version(), dest.kind(), Mode::ThreeWay);
+        let map = union::Map { kind: dest.kind(), name: "", cursor };
+        if is_builtin { Object::live(without_ruled_out(said, live, map)?) } else { updated.clone() }
+    };
+    let texts = [Document::parse(original.yaml())?, Document::parse(chosen.yaml())?];
+    let [applied, said] = texts.each_ref().map(|text| text.roots().next());
+    let cursor = types.root(dest.api_version(), dest.kind(), Mode::ThreeWay);
+    let place = Place { live, applied, said, cursor, held: owners.root() };
+    let original = place.original()?.map_or_else(|| original.clone(), Object::live);
+    Ok(Settled { original, updated: chosen })
+}
+
+fn unchanged(original: &Object, updated: &Object) -> Result<Settled> {
+    Ok(Settled { original: original.clone(), updated: updated.clone() })
+}
+
+/// A place that a live object has, in all three states of it.
+struct Place<'a, 'o> {
+    live: NodeRef<'a>,
+    applied: Option<NodeRef<'a>>,
+    said: Option<NodeRef<'a>>,
+    cursor: Cursor<'a>,
+    held: Held<'o>,
+}
+
+impl<'a> Place<'a, '_> {
+    fn field(&self, name: &str, live: NodeRef<'a>) -> Self {
+        let [applied, said] = [self.applied, self.said].map(|node| node.and_then(|node| node.get(name)));
+        let cursor = self.cursor.child(name, [Some(live), applied, said].into_iter().flatten());
+        Self { live, applied, said, cursor, held: self.held.field(name) }
+    }
+
+    /// What original has here.
+    fn original(&self) -> Result<Option<Value>> {
+        let said = self.said.filter(|said| !said.is_null());
+        match (self.applied, said) {
+            // Nobody speaks of it.
+            (None, None) if self.said.is_none() => Ok(None),
+            (_, None) => self.dropped(),
+            (_, Some(said)) if said.is_map() && self.live.is_map() && self.is_applied_as(NodeRef::is_map) => {
+                self.map(|place| place.original())
+            }
+            (_, Some(said)) if said.is_list() && self.live.is_list() && self.is_applied_as(NodeRef::is_list) => {
+                self.list(said)
+            }
+            (Some(applied), Some(said)) if same(applied, said) => value(applied).map(Some),
+            (Some(applied), _) if !applied.is_container() => value(applied).map(Some),
+            _ => self.whole(),
+        }
+    }
+
+    /// What the files drop. A null clears all of it: what someone else put into it is in conflict with that as a whole.
+    fn dropped(&self) -> Result<Option<Value>> {
+        let whole = self.whole()?;
+        let is_cleared = self.said.is_some() && self.live.is_map();
+        Ok(if is_cleared && whole != Some(value(self.live)?) { None } else { whole })
+    }
+
+    fn is_applied_as(&self, kind: impl Fn(NodeRef<'a>) -> bool) -> bool {
+        self.applied.is_none_or(kind)
+    }
+
+    fn list(&self, said: NodeRef<'a>) -> Result<Option<Value>> {
+        if !self.keys().is_empty() {
+            return self.elements(|place| place.original());
+        }
+        match self.applied {
+            Some(applied) if same(applied, said) => value(applied).map(Some),
+            _ => self.whole(),
+        }
+    }
+
+    /// What was applied, and all that nobody set.
+    fn whole(&self) -> Result<Option<Value>> {
+        match self.applied {
+            None => self.unset(),
+            Some(applied) if applied.is_map() && self.live.is_map() => self.map(|place| place.whole()),
+            Some(applied) if applied.is_list() && self.live.is_list() => {
+                let lists: [Vec<NodeRef<'a>>; 2] = [applied.elements().collect(), self.live.elements().collect()];
+                if !self.keys().is_empty() {
+                    return self.elements(|place| place.whole());
+                }
+                if lists[0].len() != lists[1].len() {
+                    return value(applied).map(Some);
+                }
+                let pairs = lists[0].iter().zip(&lists[1]);
+                let elements = pairs.map(|(applied, live)| self.element(*live, Some(*applied), None)?.whole());
+                Ok(Some(elements.filter_map(Result::transpose).collect::<Result<Vec<_>>>()?.into()))
+            }
+            Some(applied) => value(applied).map(Some),
+        }
+    }
+
+    /// What nobody set.
+    fn unset(&self) -> Result<Option<Value>> {
+        if self.held.is_ours() {
+            return value(self.live).map(Some);
+        }
+        let found = if self.live.is_map() { self.map(|place| place.whole())? } else { None };
+        Ok(found.filter(|found| found.as_object().is_some_and(|map| !map.is_empty())))
+    }
+
+    /// A map: what was applied that is gone, and each field of the live object. Its fields are in the order of the files: kubectl notes what it
+    /// applied in another one, and that is no change.
+    fn map(&self, of: impl Fn(&Self) -> Result<Option<Value>>) -> Result<Option<Value>> {
+        let mut out = Map::new();
+        for (key, _) in [self.said, self.applied, Some(self.live)].into_iter().flatten().flat_map(NodeRef::fields) {
+            let name = key.string();
+            if out.contains_key(name) {
+                continue;
+            }
+            let found = match (self.live.get(name), self.applied.and_then(|applied| applied.get(name))) {
+                (Some(live), _) => of(&self.field(name, live))?,
+                (None, Some(applied)) => Some(value(applied)?),
+                (None, None) => None,
+            };
+            out.extend(found.map(|found| (name.to_owned(), found)));
+        }
+        let is_there = self.applied.is_some() || !out.is_empty() || self.held.is_ours();
+        Ok(is_there.then_some(Value::Object(out)))
+    }
+
+    /// A list with keys: what was applied that is gone, and each element of the live object.
+    fn elements(&self, of: impl Fn(&Self) -> Result<Option<Value>>) -> Result<Option<Value>> {
+        let keys = self.keys();
+        let key = |element: NodeRef<'a>| element_key(element, &keys);
+        let find = |list: Option<NodeRef<'a>>, element: NodeRef<'a>| {
+            list.into_iter().flat_map(NodeRef::elements).find(|other| key(*other) == key(element))
+        };
+        let mut out = Vec::new();
+        for applied in self.applied.into_iter().flat_map(NodeRef::elements) {
+            out.extend(match find(Some(self.live), applied) {
+                Some(live) => of(&self.element(live, Some(applied), find(self.said, applied))?)?,
+                None => Some(value(applied)?),
+            });
+        }
+        for live in self.live.elements().filter(|live| find(self.applied, *live).is_none()) {
+            out.extend(of(&self.element(live, None, find(self.said, live))?)?);
+        }
+        let is_there = self.applied.is_some() || !out.is_empty() || self.held.is_ours();
+        Ok(is_there.then_some(Value::Array(out)))
+    }
+
+    fn element(&self, live: NodeRef<'a>, applied: Option<NodeRef<'a>>, said: Option<NodeRef<'a>>) -> Result<Self> {
+        Ok(Self { live, applied, said, cursor: self.cursor, held: self.held.element(&value(live)?) })
+    }
+
+    /// The keys of a list, if all of its elements have them.
+    fn keys(&self) -> Vec<MergeKey<'a>> {
+        let lists: Vec<Vec<NodeRef<'a>>> = [Some(self.live), self.applied, self.said]
+            .into_iter()
+            .flatten()
+            .map(|list| list.elements().collect())
+            .collect();
+        match list_kind(self.cursor, &lists) {
+            Ok(ListKind::Map(keys)) if lists.iter().flatten().all(|e| element_key(*e, &keys).is_some()) => keys,
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What the files say, with a null for each field of the live object that they rule out.
+fn without_ruled_out<'a>(said: NodeRef<'a>, live: NodeRef<'a>, map: union::Map<'a>) -> Result<Value> {
+    if said.is_map() && live.is_map() {
+        let mut out = Map::new();
+        for (key, child) in said.fields() {
+            let name = key.string();
+            let kept = match live.get(name) {
+                Some(live) => {
+                    let cursor = map.cursor.child(name, [child, live]);
+                    without_ruled_out(child, live, union::Map { name, cursor, ..map })?
+                }
+                None => value(child)?,
+            };
+            out.insert(name.to_owned(), kept);
+        }
+        for (key, _) in live.fields().filter(|(key, child)| !child.is_null() && map.rules_out(said, live, key.string()))
+        {
+            out.insert(key.string().to_owned(), Value::Null);
+        }
+        return Ok(Value::Object(out));
+    }
+    if said.is_list() && live.is_list() {
+        let lists: [Vec<NodeRef<'a>>; 2] = [said.elements().collect(), live.elements().collect()];
+        let Ok(ListKind::Map(keys)) = list_kind(map.cursor, &lists) else { return value(said) };
+        let elements = lists[0].iter().map(|element| {
+            let key = element_key(*element, &keys);
+            let partner = lists[1].iter().find(|other| key.is_some() && element_key(**other, &keys) == key);
+            partner.map_or_else(|| value(*element), |partner| without_ruled_out(*element, *partner, map))
+        });
+        return elements.collect::<Result<Vec<_>>>().map(Value::Array);
+    }
+    value(said)
+}

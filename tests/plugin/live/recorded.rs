@@ -1,0 +1,158 @@
+//! What a real API server said, replayed: each recorded scenario ends as it did there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+use super::replay::{Recording, Scenario};
+use super::{folder, run};
+use crate::support::skipped;
+
+/// The recordings: those of the repository, and all where they are beside it.
+fn recordings() -> Vec<Recording> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let beside = Recording::read(&root.join("../shared/live"), "jsonl.gz");
+    if beside.is_none() {
+        skipped("recordings", "of a real API server are not here");
+    }
+    let own = Recording::read(&root.join("tests/live"), "jsonl").expect("the crafted scenarios");
+    [Some(own), beside].into_iter().flatten().collect()
+}
+
+/// Why some scenarios end otherwise: `WHAT ID: REASON`, a line each.
+fn deviations(what: &str) -> BTreeMap<String, String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live-deviations.txt");
+    let text = std::fs::read_to_string(file).expect("the deviations");
+    let of_what = text.lines().filter_map(|line| line.strip_prefix(what)?.strip_prefix(' ')?.split_once(": "));
+    of_what.map(|(id, reason)| (id.to_owned(), reason.to_owned())).collect()
+}
+
+/// Checks all scenarios; each fault must be among the deviations, and each deviation must be one.
+fn check(what: &str, fault: impl Fn(&Recording, &Scenario) -> Vec<String> + Sync) {
+    let known = deviations(what);
+    let failed = Mutex::new(Vec::new());
+    for recording in &recordings() {
+        let scenarios = Mutex::new(recording.scenarios.iter());
+        let one = || {
+            while let Some(scenario) = { scenarios.lock().expect("no panic").next() } {
+                let faults = fault(recording, scenario);
+                match (faults.is_empty(), known.contains_key(scenario.id())) {
+                    (false, false) => failed.lock().expect("no panic").push(format!(
+                        "{what} {}:\n  {}",
+                        scenario.id(),
+                        faults.join("\n  ")
+                    )),
+                    (true, true) => failed
+                        .lock()
+                        .expect("no panic")
+                        .push(format!("{what} {}: it is no deviation any more", scenario.id())),
+                    _ => {}
+                }
+            }
+        };
+        std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(one))));
+    }
+    let failed = failed.into_inner().expect("no panic");
+    assert!(failed.is_empty(), "{} scenarios\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn every_scenario_ends_in_the_object_that_kubectl_apply_got() {
+    check("apply", |recording, scenario| {
+        let replay = recording.server(scenario);
+        let folder = folder(&replay.server, &[("all.yaml", scenario.files())]);
+        let ran = run(&folder, &["-f", "all.yaml", "--apply"]);
+        let recorded = scenario.result("kubectl_apply");
+        if recorded.is_refused() {
+            return Vec::new();
+        }
+        if ran.code != Some(0) {
+            return vec![format!("{ran:?}")];
+        }
+        let mut faults = Vec::new();
+        let all = replay.objects();
+        for want in recorded.objects() {
+            let is_it = |o: &&Value| o["kind"] == want["kind"] && o["metadata"]["name"] == want["metadata"]["name"];
+            compare(all.iter().find(is_it).unwrap_or(&Value::Null), want, "", &mut faults);
+        }
+        let before = replay.server.sent().len();
+        let again = run(&folder, &["-f", "all.yaml", "--apply"]);
+        let sent = replay.server.sent().split_off(before);
+        if again.code != Some(0) || !sent.is_empty() {
+            faults.push(format!("the second run sends {sent:?}: {again:?}"));
+        }
+        faults
+    });
+}
+
+fn crafted(id: &str) -> (Recording, Scenario) {
+    let own =
+        Recording::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live"), "jsonl").expect("the scenarios");
+    let scenario = own.scenarios.iter().find(|s| s.id() == id).expect("a scenario").clone();
+    (own, scenario)
+}
+
+/// Whoever wins conflicts: there is none.
+#[test]
+fn what_nobody_set_is_in_nobody_s_way() {
+    for id in ["crafted/1a", "crafted/2a", "crafted/2a-2c", "crafted/3a", "crafted/5a", "crafted/e4a", "crafted/wa"] {
+        let (recording, scenario) = crafted(id);
+        for policy in ["take-updated", "keep-dest", "fail"] {
+            let replay = recording.server(&scenario);
+            let folder = folder(&replay.server, &[("all.yaml", scenario.files())]);
+            let ran = run(&folder, &["-f", "all.yaml", "--apply", "--on-conflict", policy]);
+            assert!(ran.code == Some(0) && ran.stderr.is_empty(), "{id} {policy}: {ran:?}");
+            let mut faults = Vec::new();
+            compare(&replay.objects()[0], &scenario.result("kubectl_apply").objects()[0], "", &mut faults);
+            assert!(faults.is_empty(), "{id} {policy}: {faults:?}");
+        }
+    }
+}
+
+/// What someone else set is in the way, and it is said who it was.
+#[test]
+fn what_someone_set_is_a_conflict_of_theirs() {
+    let someone = |fields: Value| serde_json::json!({"manager": "console", "operation": "Update", "time": "2026-01-02T03:04:05Z", "fieldsV1": fields});
+    let strategy = serde_json::json!({"f:spec": {"f:strategy": {"f:rollingUpdate": {"f:maxSurge": {}}}}});
+    let limit = serde_json::json!({"f:spec": {"f:revisionHistoryLimit": {}}});
+    for (id, fields, place) in
+        [("crafted/2a", strategy, "spec.strategy.rollingUpdate"), ("crafted/1a", limit, "spec.revisionHistoryLimit")]
+    {
+        let (recording, mut scenario) = crafted(id);
+        scenario.managed_by(someone(fields));
+        let replay = recording.server(&scenario);
+        let folder = folder(&replay.server, &[("all.yaml", scenario.files())]);
+        let err = run(&folder, &["-f", "all.yaml", "--apply", "--on-conflict", "fail"]).failed(1);
+        assert!(err.contains(place) && err.contains("set by \"console\" at 2026-01-02T03:04:05Z"), "{err}");
+        assert_eq!(replay.server.sent().len(), 0);
+    }
+}
+
+/// Says where an object is not as it should be. What the server counts and keeps for itself is not compared.
+fn compare(got: &Value, want: &Value, path: &str, faults: &mut Vec<String>) {
+    let is_ours = [".metadata.generation", ".metadata.managedFields", ".metadata.resourceVersion", ".status"];
+    if is_ours.contains(&path) || got == want {
+        return;
+    }
+    let null = Value::Null;
+    // The server leaves out a list that is empty, and writes null where it has nothing.
+    let is_nothing = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    match (got, want) {
+        (got, want) if is_nothing(got) && is_nothing(want) => {}
+        (Value::Object(a), Value::Object(b)) => {
+            let only_here = a.keys().filter(|name| !b.contains_key(*name));
+            for name in b.keys().chain(only_here) {
+                let [got, want] = [a, b].map(|map| map.get(name).unwrap_or(&null));
+                compare(got, want, &format!("{path}.{name}"), faults);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (at, (got, want)) in a.iter().zip(b).enumerate() {
+                compare(got, want, &format!("{path}[{at}]"), faults);
+            }
+        }
+        _ => faults.push(format!("{path}: {got} instead of {want}")),
+    }
+}

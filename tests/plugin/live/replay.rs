@@ -1,0 +1,265 @@
+//! A server that says what a real API server said: discovery, OpenAPI and the objects of recorded scenarios, and what becomes of what is sent.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Asked, Server, status, types};
+
+/// What someone created, changed and applied, and what the real server made of it.
+#[derive(Clone)]
+pub struct Scenario(Value);
+
+impl Scenario {
+    pub fn id(&self) -> &str {
+        self.0["id"].as_str().expect("an id")
+    }
+
+    /// Adds a writer to the first object before.
+    pub fn managed_by(&mut self, entry: Value) {
+        let managed = &mut self.0["live"][0]["metadata"]["managedFields"];
+        managed.as_array_mut().expect("a list").push(entry);
+    }
+
+    /// The files that are applied.
+    pub fn files(&self) -> &str {
+        self.0["v2"].as_str().expect("a text")
+    }
+
+    /// The files as the server reads them.
+    pub fn applied(&self) -> Vec<Value> {
+        use serde::Deserialize;
+        let documents = serde_yaml::Deserializer::from_str(self.files());
+        documents.map(|document| Value::deserialize(document).expect("JSON")).filter(|v| !v.is_null()).collect()
+    }
+
+    /// The objects before.
+    pub fn live(&self) -> &[Value] {
+        self.0["live"].as_array().expect("a list")
+    }
+
+    /// What came of applying the files in one of three ways.
+    pub fn result(&self, way: &str) -> Recorded<'_> {
+        Recorded(&self.0[way])
+    }
+}
+
+/// What a real server answered.
+pub struct Recorded<'s>(&'s Value);
+
+impl<'s> Recorded<'s> {
+    pub fn is_refused(&self) -> bool {
+        self.0["code"] != 0
+    }
+
+    /// The objects after.
+    pub fn objects(&self) -> &'s [Value] {
+        self.0["objects"].as_array().expect("a list")
+    }
+}
+
+/// Lines of JSON in a file, compressed or not; `None` where there is no such file.
+fn lines(file: &Path) -> Option<Vec<Value>> {
+    let text = if file.extension().is_some_and(|e| e == "gz") {
+        let out = Command::new("gzip").arg("-dc").arg(file).output().ok().filter(|out| out.status.success())?;
+        String::from_utf8(out.stdout).expect("UTF-8")
+    } else {
+        fs::read_to_string(file).ok()?
+    };
+    Some(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+}
+
+/// Scenarios, and what the server says of its types, by path.
+pub struct Recording {
+    pub scenarios: Vec<Scenario>,
+    said: BTreeMap<String, Answer>,
+}
+
+impl Recording {
+    /// Reads a folder; `None` where it is not there.
+    pub fn read(folder: &Path, extension: &str) -> Option<Self> {
+        let scenarios = lines(&folder.join(format!("scenarios.{extension}")))?.into_iter().map(Scenario).collect();
+        let server = lines(&folder.join(format!("server.{extension}")))?;
+        let of = |mut line: Value| {
+            let path = line["path"].as_str().expect("a path").split('?').next().expect("a part").to_owned();
+            let status = u16::try_from(line["status"].as_u64().expect("a status")).expect("a status");
+            (format!("GET {path}"), Answer::Json(status, line["body"].take()))
+        };
+        Some(Self { scenarios, said: server.into_iter().map(of).collect() })
+    }
+
+    /// A server with the objects of a scenario.
+    pub fn server(&self, scenario: &Scenario) -> Replay {
+        let plural = |object: &Value| self.plural(object);
+        let objects = scenario.live().iter().map(|o| (path(o, &plural(o)), o.clone())).collect();
+        let objects = Arc::new(Mutex::new(objects));
+        let (mut said, keeps) = (self.said.clone(), objects.clone());
+        for object in scenario.live() {
+            // Discovery of the custom resources was not recorded.
+            let (version, kind) =
+                (object["apiVersion"].as_str().expect("a text"), object["kind"].as_str().expect("a text"));
+            if version.contains('/') {
+                said.entry(format!("GET /apis/{version}")).or_insert_with(|| types(&[(kind, &plural(object), true)]));
+            }
+        }
+        let of = |objects: &[Value]| objects.iter().map(|o| (path(o, &plural(o)), o.clone())).collect();
+        let known = Known {
+            before: of(scenario.live()),
+            files: of(&scenario.applied()),
+            after: of(scenario.result("kubectl_apply").objects()),
+        };
+        let server = Server::answering(move |asked, _| answer(asked, &said, &keeps, &known));
+        Replay { server, objects }
+    }
+
+    fn plural(&self, object: &Value) -> String {
+        let version = object["apiVersion"].as_str().expect("a text");
+        let folder = if version.contains('/') { "apis" } else { "api" };
+        let served = match self.said.get(&format!("GET /{folder}/{version}")) {
+            Some(Answer::Json(_, body)) => body["resources"].as_array().cloned().unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let found = served.iter().find(|r| r["kind"] == object["kind"] && !r["name"].to_string().contains('/'));
+        found
+            .and_then(|r| r["name"].as_str())
+            .map_or_else(|| format!("{}s", object["kind"].as_str().expect("a kind").to_lowercase()), str::to_owned)
+    }
+}
+
+/// A server that keeps what is sent.
+pub struct Replay {
+    pub server: Server,
+    objects: Arc<Mutex<BTreeMap<String, Value>>>,
+}
+
+impl Replay {
+    /// The objects as they are now, in the order of their paths.
+    pub fn objects(&self) -> Vec<Value> {
+        self.objects.lock().expect("no panic").values().cloned().collect()
+    }
+}
+
+/// The path of an object.
+fn path(object: &Value, plural: &str) -> String {
+    let version = object["apiVersion"].as_str().expect("a text");
+    let folder = if version.contains('/') { "apis" } else { "api" };
+    let namespace = object["metadata"]["namespace"].as_str().map(|n| format!("/namespaces/{n}")).unwrap_or_default();
+    format!("/{folder}/{version}{namespace}/{plural}/{}", object["metadata"]["name"].as_str().expect("a name"))
+}
+
+/// By which the server's defaults are known: by path, an object before, as the files have it, and after.
+struct Known {
+    before: BTreeMap<String, Value>,
+    files: BTreeMap<String, Value>,
+    after: BTreeMap<String, Value>,
+}
+
+fn answer(
+    asked: &Asked,
+    said: &BTreeMap<String, Answer>,
+    objects: &Mutex<BTreeMap<String, Value>>,
+    known: &Known,
+) -> Option<Answer> {
+    let (method, path) = asked.path().split_once(' ')?;
+    let mut objects = objects.lock().ok()?;
+    match method {
+        "GET" => match objects.get(path) {
+            Some(object) => Some(Answer::Json(200, object.clone())),
+            None => said.get(asked.path()).cloned(),
+        },
+        "PATCH" if asked.kind == "application/merge-patch+json" => {
+            let mut object = objects.get(path)?.clone();
+            let patch: Value = serde_json::from_str(&asked.body).ok()?;
+            let version = &patch["metadata"]["resourceVersion"];
+            if !version.is_null() && *version != object["metadata"]["resourceVersion"] {
+                return Some(Answer::Json(409, status(409, "the object has been modified")));
+            }
+            patched(&mut object, &patch);
+            let none = Value::Null;
+            let [before, files, after] =
+                [&known.before, &known.files, &known.after].map(|all| all.get(path).unwrap_or(&none));
+            let noted = before["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"].as_str();
+            let noted: Value = noted.map(|json| serde_json::from_str(json).expect("JSON")).unwrap_or_default();
+            defaulted(&mut object, [before, &noted, files], after);
+            object["metadata"]["resourceVersion"] =
+                json!(format!("{}1", object["metadata"]["resourceVersion"].as_str()?));
+            if !asked.is_dry() {
+                objects.insert(path.to_owned(), object.clone());
+            }
+            Some(Answer::Json(200, object))
+        }
+        _ => None,
+    }
+}
+
+/// A JSON merge patch. Source: RFC 7396.
+pub fn patched(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else { return *target = patch.clone() };
+    if !target.is_object() {
+        *target = Map::new().into();
+    }
+    for (name, value) in patch {
+        match value {
+            Value::Null => drop(target.as_object_mut().expect("a map").shift_remove(name)),
+            value => patched(&mut target[name], value),
+        }
+    }
+}
+
+/// Sets what the real server set by itself: what is in the object after, and neither in the files nor, as it is, in the one before.
+fn defaulted(object: &mut Value, [before, noted, files]: [&Value; 3], after: &Value) {
+    match (object, after) {
+        (Value::Object(object), Value::Object(after)) => {
+            for (name, after) in after {
+                let states = [before, noted, files].map(|v| v.get(name).unwrap_or(&Value::Null));
+                let [before, noted, files] = states;
+                let is_new = match after {
+                    Value::Object(map) if !map.is_empty() => before.is_null(),
+                    Value::Array(list) if !list.is_empty() => before.is_null(),
+                    // What was applied and is no more goes: the server set it again.
+                    after => before != after || !noted.is_null(),
+                };
+                match object.get_mut(name) {
+                    Some(value) if !value.is_null() => defaulted(value, states, after),
+                    _ if is_new && files.is_null() => drop(object.insert(name.clone(), after.clone())),
+                    _ => {}
+                }
+            }
+        }
+        (Value::Array(object), Value::Array(after)) => {
+            let is_as_long = object.len() == after.len();
+            for (at, value) in object.iter_mut().enumerate() {
+                let by_place = after.get(at).filter(|_| is_as_long && !has_name(value));
+                let Some(after) = by_place.or_else(|| partner(after, value)) else { continue };
+                let of = |list: &'_ Value| list.as_array().and_then(|l| partner(l, after)).cloned().unwrap_or_default();
+                let states = [before, noted, files].map(of);
+                defaulted(value, states.each_ref(), after);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What the elements of lists are known by, the first that they have.
+const NAMES: [&str; 7] = ["name", "mountPath", "devicePath", "containerPort", "port", "topologyKey", "ip"];
+
+fn has_name(element: &Value) -> bool {
+    NAMES.iter().any(|name| element.get(name).is_some())
+}
+
+/// The element of a list that is the same as another one; what has no name is sent as a whole, and is no element of before.
+fn partner<'v>(list: &'v [Value], element: &Value) -> Option<&'v Value> {
+    let name = NAMES.iter().find(|name| element.get(name).is_some())?;
+    let is_it = |other: &&Value| {
+        other.get(name) == element.get(name)
+            && [other.get("protocol"), element.get("protocol")]
+                .map(|p| p.and_then(Value::as_str).unwrap_or("TCP").to_owned())
+                .windows(2)
+                .all(|p| p[0] == p[1])
+    };
+    list.iter().find(is_it)
+}
