@@ -114,7 +114,6 @@ fn checkout(page: &str) -> PathBuf {
 /// Whether the programs that a page runs are on this machine.
 fn can_run(blocks: &[Block]) -> bool {
     let runs = |word: &str| blocks.iter().any(|b| matches!(b.how, How::Run(_)) && b.text.contains(word));
-    let _ = option_env!("CARGO_BIN_EXE_kubectl-krm_merge");
     (cfg!(feature = "plugin") || !runs("kubectl krm-merge"))
         && ["bash", "git", "kpt", "kubectl"].iter().all(|tool| !runs(&format!("{tool} ")) || has(tool))
 }
