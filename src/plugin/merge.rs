@@ -252,7 +252,8 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
 /// The resources of each role that take part.
 fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Role, Vec<Resource<'g>>)> {
     let of_role = |(role, sides): &'g (Role, Vec<Side>)| {
-        let all = sides.iter().flat_map(|side| side.resources(Part::Role)).map(|(_, resource)| resource);
+        let part = if *role == Role::Source { Part::Source } else { Part::Role };
+        let all = sides.iter().flat_map(move |side| side.resources(part)).map(|(_, resource)| resource);
         let all = all.filter(|resource| !left_out.has(resource));
         let all = all.map(|r| if *role == Role::Updated { left_out.unmoved(r) } else { r });
         (*role, all.collect())

@@ -168,8 +168,9 @@ impl Side {
             .map(|(i, (file, resource))| {
                 let held = &self.files[file];
                 let origin = Origin::File { name: held.name.clone(), item: (part == Part::Package).then_some(i) };
-                let own =
-                    if held.path.is_empty() || (!resource.node.is_root() && !is_folder) { resource.path } else { None };
+                // What is in a file that is named alone lies where its annotation says, if it is of a list or a source.
+                let is_apart = !is_folder && (!resource.node.is_root() || part == Part::Source);
+                let own = if held.path.is_empty() || is_apart { resource.path } else { None };
                 let path = own.or((!held.path.is_empty()).then_some(held.path.as_str()));
                 let located = match own {
                     Some(_) => Located::ByAnnotation,
@@ -271,6 +272,8 @@ pub enum Part {
     Package,
     /// What plays a role.
     Role,
+    /// What plays the role of a source, as a patch for a whole package.
+    Source,
 }
 
 impl Held {
