@@ -7,6 +7,7 @@ pub mod choices;
 mod comments;
 mod definitions;
 mod driver;
+mod gap;
 mod halves;
 pub mod hunks;
 mod install;

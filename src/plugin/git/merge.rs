@@ -1,5 +1,6 @@
 //! The merge of one file: what becomes of each resource in it, once, and the parts of the text that this makes.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use krm_merge::alias;
@@ -15,13 +16,14 @@ use krm_merge::rules::Rules;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice;
 use krm_merge::tree::{self, Conflict, Pick, Taking, Tree, settle};
-use krm_merge::yaml::{Document, NodeRef, extent};
+use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::decision::{Clash, Decisions, Ruling};
 use krm_merge_function::report::Report;
 use krm_merge_function::results::{Outcome, contradicting};
 
 use super::choices::{Lines, parts};
 use super::comments::{Free, Margins, fresh};
+use super::gap::Gap;
 use super::halves::{Asked, Halves, Why};
 use super::hunks::by_line;
 use super::lines::is_of_lines;
@@ -91,6 +93,15 @@ struct Draft<'a> {
     feet: Sides<Vec<Edit>>,
     /// The resources that ours lacks, as each side has them, with their numbers among all.
     added: Vec<(usize, Sides<Option<String>>)>,
+}
+
+/// What stands before a resource that ours lacks.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    /// The nearest of ours that stays; none at the top.
+    item: Option<usize>,
+    /// Its turn among those that ours lacks.
+    turn: usize,
 }
 
 impl<'r, 'a> Merge<'r, 'a> {
@@ -177,8 +188,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             let sides = resource.member.sides;
             let here = Sides::of(|side| sides[side].map(|own| Here::of_root(own.node, &bodies[side])));
             self.tell(names, resource, &mut told);
-            let added = self.draft(resource, here, &mut draft, &mut told)?;
-            draft.added.extend(added.map(|texts| (number, texts)));
+            self.draft(number, here, &mut draft, &mut told)?;
         }
         // They are in the order of our text.
         told.conflicts.iter_mut().for_each(Outcome::leave_open);
@@ -212,17 +222,16 @@ impl<'r, 'a> Merge<'r, 'a> {
         }
     }
 
-    /// What becomes of a resource whichever side wins: drafts what is in ours, and gives the texts of one that ours lacks. `None` where it takes
-    /// more bytes than it may.
+    /// What becomes of a resource, by its number, whichever side wins.
     fn draft(
         &self,
-        resource: &Merged<'r, 'a>,
+        number: usize,
         here: Sides<Option<Here<'a>>>,
         draft: &mut Draft<'a>,
         told: &mut Told<'a>,
-    ) -> Option<Option<Sides<Option<String>>>> {
-        let Merged { member, becomes, decided, .. } = resource;
-        let number = member.sides.dest.and_then(|dest| dest.origin.item());
+    ) -> Option<()> {
+        let Merged { member, becomes, decided, .. } = &self.resources[number];
+        let item = member.sides.dest.and_then(|dest| dest.origin.item());
         let whole_asked =
             |lines: Option<Range<usize>>| (called(member), Asked { path: String::new(), lines, why: Why::Apart });
         let whole = |side: Side| here[side].and_then(|here| self.document(here, &Tree::Node(here.value)));
@@ -235,28 +244,25 @@ impl<'r, 'a> Merge<'r, 'a> {
         match becomes {
             Becomes::Kept | Becomes::Gone => {}
             Becomes::Arrived(tree) => {
-                let Some(tree) = tree else { return Some(None) };
+                let Some(tree) = tree else { return Some(()) };
                 let text = self.document(here.updated?, tree)?;
-                return Some(Some(Sides::of(|_| Some(text.clone()))));
+                draft.added.push((number, Sides::of(|_| Some(text.clone()))));
             }
             Becomes::StaysDeleted(places) if !places.is_empty() || is_commented(Side::Updated) => {
                 if places.is_empty() {
                     draft.asked.push(whole_asked(None));
                 }
-                return Some(Some(Sides {
-                    dest: None,
-                    original: whole(Side::Original),
-                    updated: whole(Side::Updated),
-                }));
+                let (original, updated) = (whole(Side::Original), whole(Side::Updated));
+                draft.added.push((number, Sides { dest: None, original, updated }));
             }
             Becomes::StaysDeleted(_) => {}
             Becomes::Deleted(places) => {
-                let number = number?;
-                draft.fates.updated[number] = Item::Goes;
+                let item = item?;
+                draft.fates.updated[item] = Item::Goes;
                 if places.is_empty() && (!decided.is_empty() || !is_commented(Side::Dest)) {
-                    draft.fates.original[number] = Item::Goes;
-                    draft.fates.dest[number] = Item::Goes;
-                    return Some(None);
+                    draft.fates.original[item] = Item::Goes;
+                    draft.fates.dest[item] = Item::Goes;
+                    return Some(());
                 }
                 if places.is_empty() {
                     draft.asked.push(whole_asked(None));
@@ -264,28 +270,40 @@ impl<'r, 'a> Merge<'r, 'a> {
                 let (ours, was) = (here.dest?, whole(Side::Original)?);
                 let mark = if self.documents.dest.source()[ours.lines()].starts_with("---") { "---\n" } else { "" };
                 let text = self.printed(&format!("{mark}{was}"));
-                draft.fates.original[number] =
+                draft.fates.original[item] =
                     Item::Edited(TextEdits::of(vec![Edit { range: ours.lines(), text }]).ok()?);
             }
             Becomes::Merged(merged) => {
-                let (number, ours) = (number?, member.sides.dest?);
                 let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?));
                 let decided = decided.iter().filter(|decided| decided.what == What::Value);
                 let decided = decided.map(|decided| &*decided.path).collect();
                 let halves = Halves::of(merged.tree.as_ref()?, &spot, decided);
-                draft.asked.extend(halves.asked.into_iter().map(|asked| (called(member), asked)));
-                draft.places.extend(halves.places);
-                draft.free.extend(halves.free);
-                told.waived.extend(halves.waived);
-                let mut feet = halves.feet;
-                Side::ALL.iter().for_each(|side| draft.feet[*side].append(&mut feet[*side]));
-                let mut trees = halves.trees;
-                for side in Side::ALL {
-                    draft.fates[side][number] = self.item(ours.node, trees[side].take())?;
-                }
+                self.draft_halves(member, halves, draft, told)?;
             }
         }
-        Some(None)
+        Some(())
+    }
+
+    /// What becomes of a resource of ours that is merged.
+    fn draft_halves(
+        &self,
+        member: &Member<'r, 'a>,
+        halves: Halves<'a, '_>,
+        draft: &mut Draft<'a>,
+        told: &mut Told<'a>,
+    ) -> Option<()> {
+        let ours = member.sides.dest?;
+        let item = ours.origin.item()?;
+        draft.asked.extend(halves.asked.into_iter().map(|asked| (called(member), asked)));
+        draft.places.extend(halves.places);
+        draft.free.extend(halves.free);
+        told.waived.extend(halves.waived);
+        let (mut feet, mut trees) = (halves.feet, halves.trees);
+        for side in Side::ALL {
+            draft.feet[side].append(&mut feet[side]);
+            draft.fates[side][item] = self.item(ours.node, trees[side].take())?;
+        }
+        Some(())
     }
 
     /// What becomes of a resource of ours that is this tree.
@@ -325,13 +343,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let above = self.margin(|text, margins| &text[..margins.top]);
         let below = self.margin(|text, margins| &text[margins.bottom..]);
         for (parts, place) in [(&above, "above"), (&below, "below")] {
-            if parts.iter().any(|part| matches!(part, Part::Choice(_))) {
-                let what = format!(
-                    "the comments {place} all resources were changed in {} and in {}, and not in the same way",
-                    names.dest, names.updated
-                );
-                told.asked.push((name.to_owned(), what));
-            }
+            told.asked.extend(asked_around(parts, place, names).map(|what| (name.to_owned(), what)));
         }
         let mut out = above;
         let parted = parts(source, body, &edits, &draft.places);
@@ -357,51 +369,54 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// or at the top. The others stand behind all of ours.
     fn inserted(&self, roots: &[NodeRef<'_>], draft: &mut Draft<'a>) -> Sides<Vec<Edit>> {
         let mut edits: Sides<Vec<Edit>> = Sides::default();
-        let order = self.order.as_deref().unwrap_or_default();
-        let (source, fates) = (self.documents.dest.source(), &draft.fates);
-        let item = |number: &usize| self.resources[*number].member.sides.dest?.origin.item();
-        let is_left = |item: &usize| Side::ALL.iter().all(|side| fates[*side][*item] != Item::Goes);
-        let last = (0..roots.len()).rev().find(is_left);
-        let turn = |number: usize| order.iter().position(|other| *other == number);
-        let place = |number: usize| {
-            let before = match turn(number) {
-                Some(turn) => order[..turn].to_vec(),
-                // What is new and in no order stands behind all others; what ours deleted stood where theirs has it.
-                None => self.before_in_theirs(number)?,
-            };
-            match before.iter().rev().filter_map(item).find(is_left) {
-                Some(item) if Some(item) == last => None,
-                Some(item) => Some((extent(roots[item]).end, Mark::Above)),
-                None => roots.first().filter(|_| is_left(&0)).map(|first| top(*first, Margins::of(source).top)),
-            }
+        let top = Margins::of(self.documents.dest.source()).top;
+        let fates = &draft.fates;
+        let is_left = |item: usize| Side::ALL.iter().all(|side| fates[*side][item] != Item::Goes);
+        let last = (0..roots.len()).rev().find(|item| is_left(*item));
+        let before = self.before(is_left);
+        let gap = |number: usize| match before.get(&number)?.item {
+            Some(item) if Some(item) == last => None,
+            Some(item) => Some(Gap::behind(roots[item])),
+            None => roots.first().filter(|_| is_left(0)).map(|first| Gap::before(*first, top)),
         };
-        let mut rest = Vec::new();
-        // Those that stand in one place are in their order.
-        let mut added = std::mem::take(&mut draft.added);
-        added.sort_by_key(|(number, _)| turn(*number));
-        for (number, texts) in added {
-            let Some((at, mark)) = place(number) else {
-                rest.push((number, texts));
-                continue;
-            };
+        let (mut within, mut rest) = (Vec::new(), Vec::new());
+        for (number, texts) in std::mem::take(&mut draft.added) {
+            match gap(number) {
+                Some(gap) => within.push((number, gap, texts)),
+                None => rest.push((number, texts)),
+            }
+        }
+        // Those in one gap are in their order.
+        within.sort_by_key(|(number, ..)| before.get(number).map(|before| before.turn));
+        for (_, gap, texts) in within {
             for side in Side::ALL {
                 let Some(text) = &texts[side] else { continue };
-                edits[side].push(Edit { range: at..at, text: self.printed(&mark.with(text)) });
+                edits[side].push(Edit { range: gap.at..gap.at, text: self.printed(&gap.marked(text)) });
             }
         }
         draft.added = rest;
         edits
     }
 
-    /// The resources that stand in theirs before one that ours deleted, in their order; `None` of any other.
-    fn before_in_theirs(&self, number: usize) -> Option<Vec<usize>> {
+    /// What stands before each resource that ours lacks, by its number. One that is new and in no order stands behind all others, and one that
+    /// ours deleted stood where theirs has it.
+    fn before(&self, is_left: impl Fn(usize) -> bool) -> HashMap<usize, Before> {
         let start = |number: usize| Some(self.resources[number].member.sides.updated?.node.start());
-        self.resources[number].member.sides.original?;
-        let own = start(number)?;
-        let mut before: Vec<usize> =
-            (0..self.resources.len()).filter(|other| start(*other).is_some_and(|start| start < own)).collect();
-        before.sort_by_key(|other| start(*other));
-        Some(before)
+        let mut theirs: Vec<usize> = (0..self.resources.len()).filter(|number| start(*number).is_some()).collect();
+        theirs.sort_by_key(|number| start(*number));
+        let is_new = |number: usize| self.resources[number].member.is_new();
+        let mut found = HashMap::new();
+        for (order, is_of_new) in [(&theirs[..], false), (self.order.as_deref().unwrap_or_default(), true)] {
+            let mut item = None;
+            for (turn, number) in order.iter().enumerate() {
+                match self.resources[*number].member.sides.dest {
+                    Some(dest) => item = dest.origin.item().filter(|item| is_left(*item)).or(item),
+                    None if is_new(*number) == is_of_new => _ = found.insert(*number, Before { item, turn }),
+                    None => {}
+                }
+            }
+        }
+        found
     }
 
     /// A resource of another side as a document, without its mark: as it is written there, if nothing of it is left out.
@@ -496,32 +511,13 @@ impl Asked<'_> {
     }
 }
 
-/// On which side of a document that comes between others its mark stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
-    /// It begins with one.
-    Above,
-    /// The one behind it begins with one.
-    Below,
-}
-
-impl Mark {
-    /// A document with its mark.
-    fn with(self, text: &str) -> String {
-        match self {
-            Self::Above if text.starts_with("---") => text.to_owned(),
-            Self::Above => format!("---\n{text}"),
-            Self::Below => format!("{text}---\n"),
-        }
-    }
-}
-
-/// Where a document comes before the first one of a text, whose margin ends there.
-fn top(first: NodeRef<'_>, margin: usize) -> (usize, Mark) {
-    let source = first.document().source();
-    let start = extent(first).start.max(margin).max(if source.starts_with('\u{feff}') { 3 } else { 0 });
-    let mark = if source[start..].starts_with("---") { Mark::Above } else { Mark::Below };
-    (start, mark)
+/// What is said of the comments on one side of all resources, if someone has to choose them.
+fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<String> {
+    let is_open = parts.iter().any(|part| matches!(part, Part::Choice(_)));
+    let Sides { updated, dest, .. } = names;
+    is_open.then(|| {
+        format!("the comments {place} all resources were changed in {dest} and in {updated}, and not in the same way")
+    })
 }
 
 /// How a resource is called.
