@@ -9,6 +9,7 @@ mod config_file;
 mod diff;
 mod disk;
 mod edit;
+mod explain;
 mod git;
 mod github;
 mod live;
@@ -93,6 +94,7 @@ fn try_main() -> Result<End> {
         }
         Command::ThreeWay { upgrade, common } => run::run(&common, || setting::of_upgrade(&upgrade, &common)),
         Command::Live(args) => live::live(&args),
+        Command::Explain(args) => explain::explain(&args),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
         Command::Resolve(args) => resolve::resolve(&args),

@@ -1,6 +1,7 @@
 //! What the flags of a merge mean: a functionConfig, as a file or as the flags themselves say it, and the sides that are files.
 
 use std::fs;
+use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -124,15 +125,8 @@ impl Setting {
 impl Flags {
     /// What all modes have.
     fn of(common: &Common) -> Result<Self> {
-        let rules = common.merge_keys.iter().map(|text| {
-            let name = Name::Flag { flag: "--merge-keys", value: text.clone() };
-            NamedRule::new(name, rule(text)?).map_err(|wrong| anyhow!(wrong.message))
-        });
-        let openapi = common.openapi.as_ref().map(|file| {
-            let name = shown(file);
-            let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
-            Ok::<_, anyhow::Error>((name, document))
-        });
+        let rules = merge_keys(&common.merge_keys);
+        let openapi = common.openapi.as_deref().map(openapi);
         Ok(Self {
             new_elements: match common.new_elements {
                 Some(NewElements::Prepend) => policy::NewElements::Prepend,
@@ -165,6 +159,24 @@ impl Flags {
         let config = Config::new(task, settings).map_err(|e| anyhow!(e.message))?;
         Ok(Config { target_of_given: self.target.clone(), ..config })
     }
+}
+
+/// What `--merge-keys` says, each time that it is given.
+pub fn merge_keys(texts: &[String]) -> impl Iterator<Item = Result<NamedRule>> {
+    texts.iter().map(|text| {
+        let name = Name::Flag { flag: "--merge-keys", value: text.clone() };
+        NamedRule::new(name, rule(text)?).map_err(|wrong| anyhow!(wrong.message))
+    })
+}
+
+/// The document that `--openapi` names, with the name of its file.
+///
+/// # Errors
+/// A file that cannot be read, or is no YAML.
+pub fn openapi(file: &Path) -> Result<(String, Document<'static>)> {
+    let name = shown(file);
+    let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+    Ok((name, document))
 }
 
 /// How much a run may write, before its input is known.

@@ -2,6 +2,7 @@
 #![cfg(feature = "plugin")]
 
 mod completion;
+mod explain;
 mod folders;
 mod git;
 mod hosts;

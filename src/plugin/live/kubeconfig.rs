@@ -7,7 +7,7 @@ use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use super::credential;
-use crate::cli::Live;
+use crate::cli::Connection;
 use crate::told;
 use crate::walk::shown;
 
@@ -15,7 +15,7 @@ use crate::walk::shown;
 ///
 /// # Errors
 /// A kubeconfig that cannot be read, or a context that is not in it.
-pub async fn config(args: &Live) -> Result<Config> {
+pub async fn config(args: &Connection) -> Result<Config> {
     let options = KubeConfigOptions { context: args.context.clone(), ..Default::default() };
     let (read, name) = match &args.kubeconfig {
         Some(file) => (Some(one(file)?), shown(file)),
