@@ -2,6 +2,9 @@
 //!
 //! What is told of it in English stands in `results/words.rs` alone.
 
+use std::collections::BTreeSet;
+
+use krm_merge::grounds::Ground;
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::Inference;
 use krm_merge::tree::Conflict;
@@ -131,6 +134,17 @@ pub enum Report<'r, 'a> {
         kind: &'r str,
         /// What becomes of its lists.
         inference: Inference,
+    },
+    /// Lists of a type merged by keys that neither the user nor a type at hand names.
+    Grounds {
+        /// Its apiVersion.
+        api_version: &'r str,
+        /// Its kind.
+        kind: &'r str,
+        /// The version whose public definition was asked, where there is none of its own.
+        instead: Option<&'static str>,
+        /// The lists, and who names their keys.
+        lists: &'r BTreeSet<Ground>,
     },
     /// A rule of `mergeKeys` is for no list.
     IdleRule {

@@ -26,7 +26,7 @@ const MERGE: &[&[&str]] = &[
     &["transport"],
     &["resource"],
     &["refine"],
-    &["alias", "review", "diff", "patch", "stump", "list"],
+    &["alias", "grounds", "review", "diff", "patch", "stump", "list"],
     &["splice"],
     &["merge"],
     &["warning", "policy", "change"],

@@ -2,13 +2,14 @@
 //!
 //! Items may lie in one text or in many: what becomes of an item is edits of the text that it lies in, so whoever read it can write it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use krm_merge::alias;
 use krm_merge::child::find;
 use krm_merge::documents::Item;
 use krm_merge::edits::TextEdits;
 use krm_merge::file_path::{self, Fault};
+use krm_merge::grounds::{Ground, grounds};
 use krm_merge::layout;
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge::{self, Merging};
@@ -17,6 +18,7 @@ use krm_merge::path::FieldPath;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::review::review;
 use krm_merge::rules::{Rules, Unmergeable};
+use krm_merge::schema::Basis;
 use krm_merge::sides::Sides;
 use krm_merge::splice;
 use krm_merge::transport::{self, NewPlace};
@@ -206,6 +208,8 @@ pub(super) struct Run<'a> {
     pub numbering: Numbering,
     /// The numbers in their files of items that cannot keep their own.
     pub numbers: HashMap<usize, u64>,
+    /// The lists of each type that merged by keys which nobody at hand names.
+    grounds: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>>,
 }
 
 /// Where a new resource stands, if not behind all others.
@@ -234,6 +238,7 @@ impl<'a> Run<'a> {
             },
             numbering: Numbering::default(),
             numbers: HashMap::new(),
+            grounds: BTreeMap::new(),
         }
     }
 
@@ -454,10 +459,26 @@ impl<'a> Run<'a> {
         side: Role,
     ) -> Result<(), Box<Outcome>> {
         let Some(tree) = tree else { return Ok(()) };
+        let found = grounds(tree, self.rules.cursor(about));
+        if let Some(identity) = about.identity.filter(|_| !found.is_empty()) {
+            self.grounds.entry((identity.api_version, identity.kind)).or_default().extend(found);
+        }
         for warning in review(tree, self.rules.cursor(about), Some(about.node)) {
             let proposed = sources.iter().rev().find_map(|source| find(source.node, &warning.path));
             let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
             self.results.report(&Report::Warning { about, warning: &warning, side })?;
+        }
+        Ok(())
+    }
+
+    /// Tells once for each type who named the keys by which its lists merged, where that is neither the user nor a type at hand. Inference
+    /// alone is what a user expects of a type that nobody knows.
+    pub(super) fn tell_grounds(&mut self) -> Result<(), Box<Outcome>> {
+        let mut grounds = std::mem::take(&mut self.grounds);
+        grounds.retain(|_, lists| lists.iter().any(|list| list.basis != Basis::Inferred));
+        for ((api_version, kind), lists) in grounds {
+            let instead = self.rules.types.instead(api_version, kind);
+            self.results.report(&Report::Grounds { api_version, kind, instead, lists: &lists })?;
         }
         Ok(())
     }

@@ -86,6 +86,7 @@ pub(super) fn merge_sources<'a>(
     for target in idle.into_values() {
         run.results.report(&Report::NoneSelected(target))?;
     }
+    run.tell_grounds()?;
     Ok(Sourced { merged: run.merged, results: run.results, hit })
 }
 

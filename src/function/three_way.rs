@@ -43,6 +43,7 @@ pub(super) fn three_way<'a>(
         settle(member, stand, &mut run, &mut counts, &mut upstream)?;
     }
     upstream.tell(&mut run)?;
+    run.tell_grounds()?;
     for rule in run.decisions.idle() {
         run.results.report(&Report::IdleDecision(rule))?;
     }

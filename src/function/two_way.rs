@@ -47,5 +47,6 @@ fn merge_alike<'a>(
             later => run.merge_item(item, later)?,
         }
     }
+    run.tell_grounds()?;
     Ok((run.merged, run.results))
 }

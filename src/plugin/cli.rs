@@ -53,6 +53,9 @@ pub enum Command {
     /// Print the smallest patch that makes of original what dest is, to the byte: what a fork changed, as an overlay
     #[command(after_help = manual::of("extract"))]
     Extract(Extract),
+    /// Print how each list of a type merges, and who says so
+    #[command(after_help = manual::of("explain"))]
+    Explain(Explain),
     /// Make git merge Kubernetes YAML by field: writes the configuration of this clone, and lines of `.gitattributes` to be committed;
     /// `--uninstall` takes both back
     #[command(after_help = manual::of("git-install"))]
@@ -311,12 +314,8 @@ pub struct Live {
     /// The resources: a file, a folder, or `-` for stdin; may be given several times
     #[arg(long, short = 'f', value_name = "PATH", required = true)]
     pub filename: Vec<String>,
-    /// The context of the kubeconfig
-    #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
-    /// The kubeconfig, not that of `KUBECONFIG` or ~/.kube/config
-    #[arg(long, value_name = "FILE")]
-    pub kubeconfig: Option<PathBuf>,
+    #[command(flatten)]
+    pub connection: Connection,
     /// The namespace of resources that say none; one that says another is an error
     #[arg(long, short = 'n', value_name = "NAME")]
     pub namespace: Option<String>,
@@ -344,6 +343,17 @@ pub struct Live {
     /// Whether what is printed has colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,
+}
+
+/// Which cluster is asked, and for how long.
+#[derive(Debug, Args)]
+pub struct Connection {
+    /// The context of the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// The kubeconfig, not that of `KUBECONFIG` or ~/.kube/config
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
     /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy; at most 31536000, a year
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,
@@ -364,6 +374,33 @@ pub struct Diff {
     /// Exit with 1 where anything differs, as `diff` does; `--exit-code=false` exits with 0
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     pub exit_code: bool,
+    /// Whether what is printed has colours
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// Which type is explained, and who is asked.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The type: KIND, KIND.GROUP or KIND.VERSION.GROUP, as `Rollout` or `Rollout.v1alpha1.argoproj.io`
+    pub kind: String,
+    /// Only this list, and those below it, as `spec.template`
+    pub path: Option<String>,
+    /// Files with CustomResourceDefinitions, and with resources, whose values show what no definition says: a file, a folder, or `-` for
+    /// stdin; may be given several times
+    #[arg(long, short = 'f', value_name = "PATH")]
+    pub filename: Vec<String>,
+    /// How a list merges, as for a merge; may be given several times
+    #[arg(long, value_name = "FIELD=VALUE,...")]
+    pub merge_keys: Vec<String>,
+    /// An OpenAPI v2 document with further types
+    #[arg(long, value_name = "FILE", conflicts_with = "live")]
+    pub openapi: Option<PathBuf>,
+    /// Ask the cluster for the definition of the type
+    #[arg(long)]
+    pub live: bool,
+    #[command(flatten)]
+    pub connection: Connection,
     /// Whether what is printed has colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,

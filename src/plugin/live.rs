@@ -25,11 +25,12 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use krm_merge::policy::{ConflictLevel, Renames};
+use krm_merge::yaml::Document;
 use krm_merge_function::config::{Mode, Role, Task};
 use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
-use crate::cli::{Live, OnConflict, Output};
+use crate::cli::{Connection, Live, OnConflict, Output};
 use crate::diff;
 use crate::github::github;
 use crate::markdown::markdown;
@@ -47,6 +48,21 @@ use local::{Local, Models, config, document, read};
 use object::Object;
 use send::{Sending, sending};
 
+/// What a cluster says of the types of an apiVersion, as an OpenAPI document; `None` where it does not know this one.
+///
+/// # Errors
+/// Whatever the cluster does not answer.
+pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Result<Option<Document<'static>>> {
+    let _progress = Progress::begin("asking the cluster");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut cluster = Cluster::connect(connection, None).await?;
+        let schema = cluster.schema(api_version).await?;
+        let models = schema.and_then(|schema| openapi::models(schema, api_version, kind));
+        models.map(document).transpose()
+    })
+}
+
 /// Shows what would change, and with `--apply` sends it.
 ///
 /// # Errors
@@ -58,7 +74,7 @@ pub fn live(args: &Live) -> Result<End> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set(|| "asking the cluster".to_owned());
     let (cluster, locals, models) = runtime.block_on(async {
-        let mut cluster = Cluster::connect(args).await?;
+        let mut cluster = Cluster::connect(&args.connection, args.namespace.clone()).await?;
         let (locals, models) =
             read(&mut cluster, &sides, &args.field_manager, limit.with_input(sides.iter().map(Side::size).sum()))
                 .await?;

@@ -11,6 +11,7 @@ mod diff;
 mod difference;
 mod disk;
 mod edit;
+mod explain;
 mod extract;
 mod git;
 mod github;
@@ -99,6 +100,7 @@ fn try_main() -> Result<End> {
         Command::Live(args) => live::live(&args),
         Command::Diff(args) => compare::diff(&args),
         Command::Extract(args) => extract::extract(&args),
+        Command::Explain(args) => explain::explain(&args),
         Command::GitInstall(args) => git::install(&args),
         Command::GitDriver(args) => git::drive(&args),
         Command::Resolve(args) => resolve::resolve(&args),

@@ -114,6 +114,15 @@ In this repository, and no more:
 For charts, too:
   kubectl krm-merge git-install --pattern '*.yaml' --pattern 'charts/**/*.tpl'"
         }
+        "explain" => {
+            "\
+See how the lists of a Rollout merge, and who says so:
+  kubectl krm-merge explain rollout.argoproj.io spec.template
+
+The same with the definitions and resources of a package, or as the cluster has it:
+  kubectl krm-merge explain Rollout -f my-package
+  kubectl krm-merge explain Rollout --live"
+        }
         "resolve" => OF_RESOLVE,
         _ => "",
     }

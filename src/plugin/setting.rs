@@ -1,6 +1,7 @@
 //! What the flags of a merge mean: a functionConfig, as a file or as the flags themselves say it, and the sides that are files.
 
 use std::fs;
+use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -136,19 +137,10 @@ impl Flags {
 
     /// How lists merge.
     fn of_lists(lists: &Lists) -> Result<Self> {
-        let rules = lists.merge_keys.iter().map(|text| {
-            let name = Name::Flag { flag: "--merge-keys", value: text.clone() };
-            NamedRule::new(name, rule(text)?).map_err(|wrong| anyhow!(wrong.message))
-        });
-        let openapi = lists.openapi.as_ref().map(|file| {
-            let name = shown(file);
-            let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
-            Ok::<_, anyhow::Error>((name, document))
-        });
         Ok(Self {
             infer_merge_keys: lists.infer_merge_keys,
-            merge_keys: rules.collect::<Result<_>>()?,
-            openapi: openapi.transpose()?,
+            merge_keys: merge_keys(&lists.merge_keys).collect::<Result<_>>()?,
+            openapi: lists.openapi.as_deref().map(openapi).transpose()?,
             ..Self::default()
         })
     }
@@ -172,6 +164,24 @@ impl Flags {
         let config = Config::new(task, settings).map_err(|e| anyhow!(e.message))?;
         Ok(Config { target_of_given: self.target.clone(), ..config })
     }
+}
+
+/// What `--merge-keys` says, each time that it is given.
+pub fn merge_keys(texts: &[String]) -> impl Iterator<Item = Result<NamedRule>> {
+    texts.iter().map(|text| {
+        let name = Name::Flag { flag: "--merge-keys", value: text.clone() };
+        NamedRule::new(name, rule(text)?).map_err(|wrong| anyhow!(wrong.message))
+    })
+}
+
+/// The document that `--openapi` names, with the name of its file.
+///
+/// # Errors
+/// A file that cannot be read, or is no YAML.
+pub fn openapi(file: &Path) -> Result<(String, Document<'static>)> {
+    let name = shown(file);
+    let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
+    Ok((name, document))
 }
 
 /// How much a run may write, before its input is known.

@@ -1,11 +1,14 @@
 //! What is said of a [`Report`] in English.
 
+use std::collections::BTreeSet;
+
 use krm_merge::child::{find, nearest};
+use krm_merge::grounds::Ground;
 use krm_merge::limit::Budget;
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::resource::{Identity, Resource};
-use krm_merge::schema::{ASSOCIATIVE_KEYS, Inference, ListKind, ListRule};
+use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
 use krm_merge::sides::{Side, Sides};
 use krm_merge::splice::{json_of, to_json};
 use krm_merge::tree::{Conflict, Taking, Tree, View};
@@ -79,6 +82,7 @@ impl Outcome {
                 error(message.to_owned()).about(item)
             }
             Report::UnknownType { api_version, kind, inference } => info(unknown_type(api_version, kind, *inference)),
+            Report::Grounds { api_version, kind, instead, lists } => info(merged_by([api_version, kind], *instead, lists)),
             Report::IdleRule { rule, lacks } => {
                 let NamedRule { name, rule: ListRule { api_version, kind, path, .. } } = rule;
                 let lacks = match lacks {
@@ -342,7 +346,7 @@ fn may_have_moved(came: &Resource<'_>, left: &Resource<'_>, fate: LeftUpstream) 
 fn unknown_type(api_version: &str, kind: &str, inference: Inference) -> String {
     let (so, what_helps) = match inference {
         Inference::Off => (
-            "its lists, but for those of a pod template, are replaced whole",
+            "its lists, but for those that look like a built-in type's, are replaced whole",
             "`openapi`, `mergeKeys` or `inferMergeKeys: true`",
         ),
         Inference::On => (
@@ -353,6 +357,35 @@ fn unknown_type(api_version: &str, kind: &str, inference: Inference) -> String {
     format!(
         "nothing is known of `{api_version} {kind}`: {so}, unless its CustomResourceDefinition is in the package or the functionConfig has {what_helps}"
     )
+}
+
+/// Who named the keys by which lists of a type merged.
+fn merged_by([api_version, kind]: [&str; 2], instead: Option<&str>, lists: &BTreeSet<Ground>) -> String {
+    let of = |basis: Basis| {
+        let lists = lists.iter().filter(|ground| ground.basis == basis).map(|ground| {
+            let path = ground.path.join(".");
+            match ground.keys.as_slice() {
+                [] => format!("`{path}` by value"),
+                keys => format!(
+                    "`{path}` by {}",
+                    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ")
+                ),
+            }
+        });
+        Some(few(lists.collect())).filter(|lists| !lists.is_empty())
+    };
+    let by_atlas = match instead {
+        Some(version) => format!("as the public definition of {version} declares, the nearest version that is known"),
+        None => "as its public definition declares".to_owned(),
+    };
+    let parts = [
+        (Basis::Atlas, by_atlas),
+        (Basis::Shape, "as the built-in types that they look like".to_owned()),
+        (Basis::Inferred, "by a key that all elements have".to_owned()),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter_map(|(basis, how)| Some(format!("{how} ({})", of(basis)?))).collect();
+    format!("lists of `{api_version} {kind}` merged {}", parts.join(", and "))
 }
 
 fn apart(item: &Resource<'_>, missed: &Missed, stays: Stays) -> Outcome {
@@ -441,12 +474,18 @@ pub fn how_of(how: Combined) -> &'static str {
 
 /// The first places of a list of them, quoted.
 pub fn listed(places: &[String]) -> String {
+    few(places.iter().map(|place| format!("`{place}`")).collect())
+}
+
+/// The first of some, and how many there are besides.
+fn few(mut all: Vec<String>) -> String {
     const SHOWN: usize = 3;
-    let mut shown: Vec<String> = places.iter().take(SHOWN).map(|p| format!("`{p}`")).collect();
-    if places.len() > SHOWN {
-        shown.push(format!("and {} more", places.len() - SHOWN));
+    let more = all.len().saturating_sub(SHOWN);
+    if more > 0 {
+        all.truncate(SHOWN);
+        all.push(format!("and {more} more"));
     }
-    shown.join(", ")
+    all.join(", ")
 }
 
 /// The longest piece of a value that a message shows; the whole is in the other fields.

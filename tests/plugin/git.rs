@@ -1,5 +1,8 @@
 //! The merge driver under the real git: merges and rebases in repositories that the test makes.
 
+#[path = "../support/custom_resources.rs"]
+mod custom_resources;
+
 mod commands;
 mod halves;
 mod laws;
@@ -11,6 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::support::{Folder, PLUGIN, Ran, has};
+use custom_resources::{CASES, Case};
 
 const WEB: &str = "\
 # Copyright someone
@@ -761,4 +765,27 @@ fn the_driver_is_taken_out_again() {
     folder.run(&["git-install"]).passed();
     folder.run(&["git-install", "--uninstall"]).passed();
     assert!(!folder.path(".gitattributes").exists());
+}
+
+#[test]
+fn custom_resources_merge_as_their_maintainers_say() {
+    if !has("git") {
+        return;
+    }
+    let repository = Repository::new("README", "");
+    let cases: Vec<(String, &Case)> =
+        CASES.iter().map(|case| (format!("{}.yaml", case.of.replace([' ', '/'], "-")), case)).collect();
+    let write = |spec: fn(&Case) -> &str, message: &str| {
+        cases.iter().for_each(|(file, case)| repository.0.write(file, case.resource(spec(case))));
+        repository.commit(message);
+    };
+    write(|case| case.original, "original");
+    repository.git(&["checkout", "-q", "-b", "topic"]);
+    write(|case| case.theirs, "theirs");
+    repository.git(&["checkout", "-q", "main"]);
+    write(|case| case.ours, "ours");
+    repository.git(&["merge", "-q", "topic"]);
+    for (file, case) in &cases {
+        assert_eq!(repository.0.read(file), case.resource(case.merged), "{}", case.source);
+    }
 }

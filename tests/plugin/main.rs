@@ -3,6 +3,7 @@
 
 mod compare;
 mod completion;
+mod explain;
 mod extract;
 mod folders;
 mod git;

@@ -49,6 +49,8 @@ pub mod patch;
 #[doc(hidden)]
 pub mod change;
 #[doc(hidden)]
+pub mod grounds;
+#[doc(hidden)]
 pub mod merge;
 #[doc(hidden)]
 pub mod policy;

@@ -7,6 +7,7 @@ pub mod atlas;
 mod basis;
 pub mod builtin;
 mod crd;
+pub mod explain;
 mod openapi;
 mod shape;
 
@@ -190,9 +191,8 @@ impl<'t> Types<'t> {
 
     /// What the atlas has of a type. A schema of the type at hand comes before it with all that it says and does not say.
     fn in_atlas(&self, api_version: &str, kind: &str) -> Option<atlas::Root> {
-        let is_known = builtin::root(api_version, kind).is_some()
-            || self.openapi.root(api_version, kind).is_some()
-            || of_type(&self.definitions, api_version, kind).is_some();
+        let is_known =
+            self.openapi.root(api_version, kind).is_some() || of_type(&self.definitions, api_version, kind).is_some();
         if is_known { None } else { atlas::root(api_version, kind) }
     }
 
@@ -208,7 +208,7 @@ impl<'t> Types<'t> {
             below,
             sureness: Sureness::Said,
             metadata: object_meta(),
-            atlas: self.in_atlas(api_version, kind).map(|root| root.place),
+            atlas: if below.is_some() { None } else { self.in_atlas(api_version, kind).map(|root| root.place) },
             inference: self.inference,
             mode,
             // The lists that Strategic alone replaces are replaced because kubectl replaces them: in its own types, not in the user's.
@@ -410,7 +410,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-impl<'t> From<builtin::Merges> for ListKind<&'t str> {
+impl From<builtin::Merges> for ListKind<&str> {
     fn from(merges: builtin::Merges) -> Self {
         match merges {
             builtin::Merges::Atomic => Self::Atomic,
@@ -690,6 +690,63 @@ mod tests {
                 want,
                 "{api_version} {kind} {definition} {openapi}"
             );
+        }
+    }
+
+    /// Who says how a list merges in a patch, and by which keys: of a type at this path, with these elements, and with this definition.
+    fn says((of, path): (&str, &str), elements: &str, schema: &str) -> String {
+        let (api_version, kind) = of.split_once(' ').expect("apiVersion and kind");
+        let (group, version) = api_version.split_once('/').expect("a group");
+        let properties =
+            path.rsplit('.').fold(schema.to_owned(), |below, name| format!("{{properties: {{{name}: {below}}}}}"));
+        let names = format!("group: {group}, names: {{kind: {kind}}}");
+        let definition = format!(
+            "{{spec: {{{names}, versions: [{{name: {version}, schema: {{openAPIV3Schema: {properties}}}}}]}}}}"
+        );
+        let docs = [&*definition, elements].map(|text| Document::parse(text).expect("valid"));
+        let [definition, list] = docs.each_ref().map(|doc| doc.roots().next().expect("a root"));
+        let types = Types::new([], Inference::Off).with_definitions((!schema.is_empty()).then_some(definition));
+        let root = types.root(api_version, kind, Mode::Strategic);
+        let (way, name) = path.rsplit_once('.').expect("a way");
+        let cursor = way.split('.').fold(root, |cursor, name| cursor.field(name)).child(name, [list]);
+        let sides = [list.elements().collect::<Vec<_>>()];
+        let by = By::list(list_kind(cursor, &sides).expect("a kind"));
+        let keys: Vec<&str> = by.keys().iter().map(|key| key.name).collect();
+        format!("{:?} {}", list_basis(cursor, &sides), keys.join("+"))
+    }
+
+    #[test]
+    fn the_atlas_comes_before_shapes_and_behind_what_is_at_hand() {
+        let containers = ("argoproj.io/v1alpha1 Rollout", "spec.template.spec.containers");
+        let volumes = ("argoproj.io/v1alpha1 Rollout", "spec.template.spec.volumes");
+        let formats = ("cert-manager.io/v1 Certificate", "spec.additionalOutputFormats");
+        let [env, claims] = ["spec.env", "spec.resources.claims"].map(|path| ("example.com/v1 Thing", path));
+        let (named, silent) = ("[{name: a, image: i}]", "{type: array, items: {properties: {name: {}, value: {}}}}");
+        for (list, elements, schema, want) in [
+            (containers, named, "", "Some(Atlas) name"),
+            // The definition at hand is asked in its place, with all that it does not say.
+            (containers, "[{name: a}]", "{type: array}", "Some(Definition) "),
+            (containers, named, "{type: array}", "Some(Definition) "),
+            // What lacks the keys of a guess is of another type.
+            (containers, "[{image: i}]", "", "None "),
+            (volumes, "[{name: a}]", "", "None "),
+            (formats, "[{type: DER}]", "", "Some(Atlas) "),
+            (("argoproj.io/v9 Rollout", containers.1), named, "", "Some(Atlas) name"),
+            (env, "[{name: A, value: a}]", "", "Some(Shape) name"),
+            (env, "[{name: A, more: a}]", "", "None "),
+            (env, "[{name: A}]", silent, "Some(Shape) name"),
+            (env, "[{value: a}]", silent, "Some(Definition) "),
+            (env, "[{name: A, value: a}]", "{type: array}", "Some(Definition) "),
+            (
+                env,
+                "[{name: A}]",
+                &silent.replace("array", "array, x-kubernetes-list-type: atomic"),
+                "Some(Definition) ",
+            ),
+            // As the server merges it, for kubectl has no word on the types of others.
+            (claims, "[{name: a}]", "", "Some(Shape) name"),
+        ] {
+            assert_eq!(says(list, elements, schema), want, "{list:?} {elements} {schema}");
         }
     }
 

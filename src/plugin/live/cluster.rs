@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::http::{Http, code, found, without_words};
 use super::kubeconfig;
 use super::object::Object;
-use crate::cli::Live;
+use crate::cli::Connection;
 
 /// How long to wait before a cluster is asked again for a type that it is about to serve.
 const POLL: Duration = Duration::from_millis(200);
@@ -108,15 +108,14 @@ pub enum Run {
 }
 
 impl Cluster {
-    /// Connects as the kubeconfig says.
+    /// Connects as the kubeconfig says; `asked` is the namespace of resources that say none, where the user names it.
     ///
     /// # Errors
     /// A kubeconfig that cannot be read, or a context that is not in it.
-    pub async fn connect(args: &Live) -> Result<Self> {
+    pub async fn connect(args: &Connection, asked: Option<String>) -> Result<Self> {
         let reached = kubeconfig::reached(args).await?;
-        let namespace = args.namespace.clone().unwrap_or_else(|| reached.config.default_namespace.clone());
+        let namespace = asked.clone().unwrap_or_else(|| reached.config.default_namespace.clone());
         let http = Http::new(reached, Duration::from_secs(args.timeout))?;
-        let asked = args.namespace.clone();
         Ok(Self { http, asked, namespace, types: HashMap::new(), announced: HashMap::new(), schemas: HashMap::new() })
     }
 

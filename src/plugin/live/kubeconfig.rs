@@ -7,7 +7,7 @@ use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use super::credential;
-use crate::cli::Live;
+use crate::cli::Connection;
 use crate::told;
 use crate::walk::shown;
 
@@ -23,7 +23,7 @@ pub struct Reached {
 ///
 /// # Errors
 /// A kubeconfig that cannot be read, or a context that is not in it.
-pub async fn reached(args: &Live) -> Result<Reached> {
+pub async fn reached(args: &Connection) -> Result<Reached> {
     let options = KubeConfigOptions { context: args.context.clone(), ..Default::default() };
     let (read, name) = match &args.kubeconfig {
         Some(file) => (Some(one(file)?), shown(file)),

@@ -97,7 +97,7 @@ impl Place {
 
 /// What orders the versions of a kind by their age: the number, then alpha, beta and stable, then the number of that. A version that is
 /// named otherwise is older than all others. Source: the version priority of Kubernetes, but a beta of the next version is newer.
-fn age(version: &str) -> (u32, u32, u32, &str) {
+pub fn age(version: &str) -> (u32, u32, u32, &str) {
     let parts = || {
         let rest = version.strip_prefix('v')?;
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

@@ -136,7 +136,18 @@ pub fn root(api_version: &str, kind: &str) -> Option<TypeRef> {
     Some(TypeRef { target: KINDS.get(at)?.2, map_to: None })
 }
 
+/// The types of resources: apiVersion and kind.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KINDS.iter().map(|row| (name(row.0), name(row.1)))
+}
+
 impl TypeRef {
+    /// The names of its fields of which something is known; `*` is any.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let rows = if self.map_to.is_some() { &[] } else { self.rows() };
+        rows.iter().map(|row| name(row.0)).chain(self.map_to.map(|_| "*"))
+    }
+
     /// A field; `None` where nothing is known of it.
     pub fn field(self, field: &str) -> Option<FieldRef> {
         if let Some(shape) = self.map_to {

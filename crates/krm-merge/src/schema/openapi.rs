@@ -57,6 +57,11 @@ impl<'t> Models<'t> {
         Ok(Self { by_name, of_type })
     }
 
+    /// The types of the resources, by apiVersion and kind.
+    pub(super) fn types(&self) -> impl Iterator<Item = &(String, String)> {
+        self.of_type.keys()
+    }
+
     /// The schema of a resource.
     pub(super) fn root(&'t self, api_version: &str, kind: &str) -> Option<Schema<'t>> {
         if self.of_type.is_empty() {
@@ -135,10 +140,20 @@ impl<'t> Schema<'t> {
         self.said("x-kubernetes-list-type").is_some() || self.has_strategy("merge")
     }
 
-    /// The names of the fields that it has; of a list, that each element has.
+    /// The names of the fields that it has; of a list, that each element has. `*` is any.
     pub(super) fn names(self) -> impl Iterator<Item = &'t str> {
         let properties = self.innermost().parts().into_iter().filter_map(|part| part.get("properties"));
-        properties.flat_map(NodeRef::fields).map(|(name, _)| name.string())
+        let any = self
+            .innermost()
+            .parts()
+            .into_iter()
+            .any(|part| part.get("additionalProperties").is_some_and(|s| s.is_map()));
+        properties.flat_map(NodeRef::fields).map(|(name, _)| name.string()).chain(any.then_some("*"))
+    }
+
+    /// Whether it is the same schema as another one of the document.
+    pub(super) fn is(self, other: Self) -> bool {
+        self.node.is(other.node)
     }
 
     /// Whether it is of a scalar.

@@ -1,0 +1,99 @@
+//! `explain`: how each list of a type merges, and who says so.
+
+use crate::support::Folder;
+
+const DEFINITION: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: things.example.com
+spec:
+  group: example.com
+  names:
+    kind: Thing
+  versions:
+  - name: v1
+    served: true
+    schema:
+      openAPIV3Schema:
+        properties:
+          spec:
+            properties:
+              keyed:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [id]
+              silent:
+                type: array
+                items: {type: string}
+";
+
+/// The lines that `explain` prints, without blanks that align them.
+fn told(folder: &Folder, args: &[&str]) -> Vec<String> {
+    let printed = folder.run(&[&["explain"], args].concat()).passed();
+    printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn each_list_has_its_kind_and_its_source() {
+    let folder = Folder::with(&[
+        ("here/crd.yaml", DEFINITION),
+        (
+            "here/thing.yaml",
+            "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  free:\n  - name: a\n  env:\n  - name: A\n    value: a\n  other:\n  - x: 1\n",
+        ),
+    ]);
+    assert_eq!(
+        told(
+            &folder,
+            &[
+                "thing",
+                "spec",
+                "-f",
+                "here",
+                "--merge-keys",
+                "apiVersion=example.com/v1,kind=Thing,path=spec.ruled,set=true"
+            ]
+        ),
+        [
+            "example.com/v1 Thing",
+            "spec.env by name the built-in type that it looks like",
+            "spec.free by name its elements; nobody in a patch",
+            "spec.keyed by id the CustomResourceDefinition of the files",
+            "spec.other replaced nobody",
+            "spec.ruled by value `--merge-keys`",
+            "spec.silent replaced the CustomResourceDefinition of the files",
+        ]
+    );
+    assert_eq!(
+        told(&folder, &["rollout", "spec.template.spec.containers.ports"]),
+        [
+            "argoproj.io/v1alpha1 rollout",
+            "spec.template.spec.containers.ports by containerPort, protocol its public definition",
+        ]
+    );
+    assert_eq!(
+        told(&folder, &["deployment.apps", "spec.template.spec.containers.resources"]),
+        [
+            "apps/v1 Deployment",
+            "spec.template.spec.containers.resources.claims by name; in a patch: replaced Kubernetes"
+        ]
+    );
+    assert_eq!(
+        told(&folder, &["Rollout.v1.argoproj.io", "spec.template.spec.hostAliases"])[1],
+        "spec.template.spec.hostAliases by ip its public definition of v1alpha1, the nearest version that is known"
+    );
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    let folder = Folder::new();
+    for (args, want) in [
+        (&["nothing"][..], "\"nothing\" must be a type that is known"),
+        (&["deployment", "spec"], "must name one type, and there are `deployment.apps`, `deployment.extensions`"),
+        (&["rollout", "spec.nowhere"], "PATH must be that of a list of `argoproj.io/v1alpha1 rollout`"),
+    ] {
+        let error = folder.run(&[&["explain"], args].concat()).failed(2);
+        assert!(error.contains(want), "{error}");
+    }
+}
