@@ -89,7 +89,7 @@ fn resources_come_and_go_in_the_files_of_a_folder() {
         ("original/README.md", "read\n"),
         (
             "dest/maps.yaml",
-            &format!("{}---\n{}", a.replace("'1'", "'2'"), map("d", &[]).replace("data:\n", "data: {}\n")),
+            &format!("{}---\n{}", a.replace("'1'", "'2'"), map("d", &[]).replace("\ndata:\n", "\ndata: {}\n")),
         ),
         ("dest/new/e.yaml", &map("e", &[("x", "'1' # why")])),
         ("dest/README.md", "read\n"),
