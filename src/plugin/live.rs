@@ -3,9 +3,11 @@
 //! kubectl apply sets what the files say and tells nobody what it overwrote. Here what someone changed in the cluster since is shown: it
 //! stays where the files still say what they said, and is a conflict where they do not. Nothing is sent without `--apply`.
 
+mod claim;
 mod cluster;
 mod credential;
 mod drift;
+mod fields;
 mod http;
 mod kubeconfig;
 mod kubectl;
@@ -45,7 +47,7 @@ use crate::told;
 use cluster::Cluster;
 use local::{Local, Models, config, document, read};
 use object::Object;
-use send::{Sending, sending};
+use send::{Sending, applying, sending};
 
 /// Shows what would change, and with `--apply` sends it.
 ///
@@ -57,21 +59,27 @@ pub fn live(args: &Live) -> Result<End> {
     let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set(|| "asking the cluster".to_owned());
-    let (cluster, locals, models) = runtime.block_on(async {
+    let (cluster, locals, models, claims) = runtime.block_on(async {
         let mut cluster = Cluster::connect(args).await?;
         let (locals, models) =
-            read(&mut cluster, &sides, &args.field_manager, limit.with_input(sides.iter().map(Side::size).sum()))
-                .await?;
-        anyhow::Ok((cluster, locals, models))
+            read(&mut cluster, &sides, args, limit.with_input(sides.iter().map(Side::size).sum())).await?;
+        let claims = if args.server_side { claim::claims(&mut cluster, &locals, args).await? } else { Vec::new() };
+        anyhow::Ok((cluster, locals, models, claims))
     })?;
     progress.set(|| format!("merging {} objects", locals.len()));
     let reader = Reader::of_stdout(args.color);
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     merge.results.extend(told::of_no_yaml(sides.iter()));
+    let severity = if args.apply { Severity::Error } else { Severity::Warning };
+    merge.results.extend(claims.iter().flat_map(|claim| claim.told(severity)));
     results::sort(&mut merge.results);
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
-    let sending = if args.apply && !merge.has_failed() { Some(sending(&locals, &merge)?) } else { None };
+    let sending = match args.apply && !merge.has_failed() {
+        true if args.server_side => Some(applying(&locals, &merge, &claims)),
+        true => Some(sending(&locals, &merge)?),
+        false => None,
+    };
     let unchecked = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
     report(&merge.results, format);
     for info in &unchecked {
@@ -185,9 +193,15 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
-        merged.results.extend(locals.iter().filter(others).map(of_unknown_origin));
+        if !args.server_side {
+            merged.results.extend(locals.iter().filter(others).map(of_unknown_origin));
+        }
     }
     merged.results.extend(locals.iter().filter_map(being_deleted));
+    if args.server_side {
+        // The server decides by owners, which are looked at on their own.
+        merged.results.retain(|r| !is_conflict(r));
+    }
     if !keeps {
         merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
     }

@@ -18,6 +18,7 @@ use super::owners::Owners;
 use super::spelling::{Known, Like, spelled, without_nulls};
 use super::text;
 use super::unset::settled;
+use crate::cli::Live;
 use crate::side::{Part, Side};
 use crate::told::whereabouts;
 
@@ -31,6 +32,8 @@ pub struct Local {
     pub name: String,
     /// What the files say, to the word.
     pub applied: Object,
+    /// The same with its namespace, and with all that the files have.
+    pub written: Value,
     /// What kubectl would note of it.
     pub note: String,
     /// What that is in the cluster.
@@ -68,8 +71,8 @@ impl Local {
 ///
 /// # Errors
 /// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
-pub async fn read(cluster: &mut Cluster, sides: &[Side], manager: &str, limit: Limit) -> Result<(Vec<Local>, Models)> {
-    let budget = Budget::new(limit);
+pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<(Vec<Local>, Models)> {
+    let (budget, manager) = (Budget::new(limit), args.field_manager.as_str());
     let mut given = Vec::new();
     for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
         let name = whereabouts(&resource);
@@ -110,7 +113,13 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], manager: &str, limit: L
         }
         let mut owners = live.as_ref().map(|live| Owners::of(live, manager)).unwrap_or_default();
         let mut original = noted.as_ref().map(Object::stored);
-        if let (Some(live), None, Some(applier)) = (&live, &noted, owners.applier(manager)) {
+        if args.server_side {
+            // What this manager applied before, the server takes away where the files drop it, and nothing else.
+            noted = None;
+            original = None;
+        }
+        let applier = if args.server_side { owners.applied_under(manager) } else { owners.applier(manager) };
+        if let (Some(live), None, Some(applier)) = (&live, &noted, applier) {
             let mut part = Object::live(applier.part_of(live));
             part.identify(&applied);
             original = Some(part);
@@ -118,11 +127,24 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], manager: &str, limit: L
             owners = owners.with_ours(&applier);
         }
         let dest = live.clone().map(|live| Object::live(live).stored());
-        locals.push(Local { name, applied, note, updated, address, live, dest, noted, original, owners, needs: None });
+        locals.push(Local {
+            name,
+            applied,
+            written,
+            note,
+            updated,
+            address,
+            live,
+            dest,
+            noted,
+            original,
+            owners,
+            needs: None,
+        });
     }
     let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
-    spell(cluster, &mut locals, &models).await?;
+    spell(cluster, &mut locals, &models, args).await?;
     Ok((locals, models))
 }
 
@@ -145,7 +167,7 @@ fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
 }
 
 /// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.
-async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models) -> Result<()> {
+async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
     for local in locals.iter_mut() {
@@ -159,7 +181,7 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models) -> 
             let known = Known::said(schema.and_then(|schema| Schema::of_type(schema, api_version, kind)));
             (local.original, local.updated) = local.spelled(&types, known)?;
         }
-        if let (Some(dest), Some(original)) = (&local.dest, &local.original) {
+        if let (Some(dest), Some(original), false) = (&local.dest, &local.original, args.server_side) {
             let settled = settled(dest, original, &local.updated, &local.owners, &types)?;
             (local.original, local.updated) = (Some(settled.original), settled.updated);
         }
