@@ -72,7 +72,7 @@ impl Local {
 /// # Errors
 /// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
 pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<(Vec<Local>, Models)> {
-    let (budget, manager) = (Budget::new(limit), args.field_manager.as_str());
+    let budget = Budget::new(limit);
     let mut given = Vec::new();
     for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
         let name = whereabouts(&resource);
@@ -99,33 +99,13 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
             bail!("{address} must be given once, not in {} and {name}", twice.name);
         }
         let live = cluster.get(&address).await.with_context(|| format!("{address} ({name})"))?;
-        let mut noted = live.as_ref().and_then(object::last_applied).and_then(|json| Object::parse(json).ok());
-        // A copy of another object has its annotation, too.
-        noted = noted.filter(|noted| (noted.kind(), noted.name()) == (applied.kind(), applied.name()));
-        if let Some(noted) = &mut noted {
-            noted.settle(&address);
-        }
         let of_type = (updated.api_version().to_owned(), updated.kind().to_owned());
         if builtin::root(&of_type.0, &of_type.1).is_none() && known.insert(of_type.clone()) {
             let schema = cluster.schema(&of_type.0).await.with_context(|| format!("the types of {}", of_type.0))?;
             let of_type = schema.and_then(|s| openapi::models(s, &of_type.0, &of_type.1));
             models.extend(of_type.into_iter().flatten().map(|(name, model)| (name.clone(), model.clone())));
         }
-        let mut owners = live.as_ref().map(|live| Owners::of(live, manager)).unwrap_or_default();
-        let mut original = noted.as_ref().map(Object::stored);
-        if args.server_side {
-            // What this manager applied before, the server takes away where the files drop it, and nothing else.
-            noted = None;
-            original = None;
-        }
-        let applier = if args.server_side { owners.applied_under(manager) } else { owners.applier(manager) };
-        if let (Some(live), None, Some(applier)) = (&live, &noted, applier) {
-            let mut part = Object::live(applier.part_of(live));
-            part.identify(&applied);
-            original = Some(part);
-            let applier = applier.manager.clone();
-            owners = owners.with_ours(&applier);
-        }
+        let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
         let dest = live.clone().map(|live| Object::live(live).stored());
         locals.push(Local {
             name,
@@ -146,6 +126,37 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
     spell(cluster, &mut locals, &models, args).await?;
     Ok((locals, models))
+}
+
+/// What is known of an object from before.
+struct Before {
+    owners: Owners,
+    noted: Option<Object>,
+    original: Option<Object>,
+}
+
+/// What was applied last to a live object: what kubectl noted, or else what a manager owns that applied it on the server's side. Where that is
+/// how it is applied now, it is what this manager owns: the server takes away what the files drop of that, and nothing else.
+fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live) -> Before {
+    let manager = args.field_manager.as_str();
+    let mut owners = live.map(|live| Owners::of(live, manager)).unwrap_or_default();
+    let text = live.filter(|_| !args.server_side).and_then(object::last_applied);
+    // A copy of another object has its annotation, too.
+    let is_its = |noted: &Object| (noted.kind(), noted.name()) == (applied.kind(), applied.name());
+    let mut noted = text.and_then(|json| Object::parse(json).ok()).filter(is_its);
+    if let Some(noted) = &mut noted {
+        noted.settle(address);
+    }
+    let mut original = noted.as_ref().map(Object::stored);
+    let applier = if args.server_side { owners.applied_under(manager) } else { owners.applier(manager) };
+    if let (Some(live), None, Some(applier)) = (live, &noted, applier) {
+        let mut part = Object::live(applier.part_of(live));
+        part.identify(applied);
+        original = Some(part);
+        let applier = applier.manager.clone();
+        owners = owners.with_ours(&applier);
+    }
+    Before { owners, noted, original }
 }
 
 /// The group and kind of what defines a type.
