@@ -328,6 +328,12 @@ pub struct Live {
     /// Send what changes, after the server has checked it in a dry run
     #[arg(long)]
     pub apply: bool,
+    /// Apply on the server's side, which leaves each field to its owner: fields that it will refuse are told before anything is sent
+    #[arg(long, conflicts_with = "on_conflict")]
+    pub server_side: bool,
+    /// Take over a field that someone else owns, as `.spec.replicas`, with all below it; may be given several times
+    #[arg(long, value_name = "FIELD", requires = "server_side")]
+    pub take: Vec<String>,
     /// The name under which the cluster records who set the fields
     #[arg(long, value_name = "NAME", default_value = "krm-merge")]
     pub field_manager: String,
@@ -354,6 +360,21 @@ pub struct Connection {
     /// The kubeconfig, not that of `KUBECONFIG` or ~/.kube/config
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
+    /// The cluster of the kubeconfig, not that of the context
+    #[arg(long, value_name = "NAME")]
+    pub cluster: Option<String>,
+    /// The user of the kubeconfig, not that of the context
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// The address of the API server, not that of the kubeconfig
+    #[arg(long, short = 's', value_name = "URL")]
+    pub server: Option<String>,
+    /// Act as this user, if the one of the kubeconfig may
+    #[arg(long = "as", value_name = "NAME")]
+    pub as_user: Option<String>,
+    /// Act as a member of this group; may be given several times
+    #[arg(long, value_name = "NAME", requires = "as_user")]
+    pub as_group: Vec<String>,
     /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy; at most 31536000, a year
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,

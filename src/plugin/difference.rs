@@ -45,7 +45,7 @@ impl<'a> Difference<'a> {
     }
 
     /// The value before.
-    pub fn old(&self) -> Option<NodeRef<'a>> {
+    pub fn before(&self) -> Option<NodeRef<'a>> {
         match self.what {
             What::Went(old) | What::Changed(old, _) | What::Order(old, _) => Some(old),
             What::Came(_) | What::FieldOrder(_) | What::Above(_) | What::Behind(_) => None,
@@ -53,7 +53,7 @@ impl<'a> Difference<'a> {
     }
 
     /// The value after.
-    pub fn new(&self) -> Option<NodeRef<'a>> {
+    pub fn after(&self) -> Option<NodeRef<'a>> {
         match self.what {
             What::Came(new)
             | What::Changed(_, new)

@@ -3,9 +3,11 @@
 //! kubectl apply sets what the files say and tells nobody what it overwrote. Here what someone changed in the cluster since is shown: it
 //! stays where the files still say what they said, and is a conflict where they do not. Nothing is sent without `--apply`.
 
+mod claim;
 mod cluster;
 mod credential;
 mod drift;
+mod fields;
 mod http;
 mod kubeconfig;
 mod kubectl;
@@ -43,10 +45,11 @@ use crate::screen::{self, Page, Reader};
 use crate::setting;
 use crate::side::Side;
 use crate::told;
+use claim::Claim;
 use cluster::Cluster;
 use local::{Local, Models, config, document, read};
 use object::Object;
-use send::{Sending, sending};
+use send::{Sending, applying, sending};
 
 /// What a cluster says of the types of an apiVersion, as an OpenAPI document; `None` where it does not know this one.
 ///
@@ -73,21 +76,24 @@ pub fn live(args: &Live) -> Result<End> {
     let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set(|| "asking the cluster".to_owned());
-    let (cluster, locals, models) = runtime.block_on(async {
+    let (cluster, locals, models, claims) = runtime.block_on(async {
         let mut cluster = Cluster::connect(&args.connection, args.namespace.clone()).await?;
         let (locals, models) =
-            read(&mut cluster, &sides, &args.field_manager, limit.with_input(sides.iter().map(Side::size).sum()))
-                .await?;
-        anyhow::Ok((cluster, locals, models))
+            read(&mut cluster, &sides, args, limit.with_input(sides.iter().map(Side::size).sum())).await?;
+        let claims = if args.server_side { claim::claims(&mut cluster, &locals, args).await? } else { Vec::new() };
+        anyhow::Ok((cluster, locals, models, claims))
     })?;
     progress.set(|| format!("merging {} objects", locals.len()));
     let reader = Reader::of_stdout(args.color);
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     merge.results.extend(told::of_no_yaml(sides.iter()));
+    merge
+        .results
+        .extend(claims.iter().flat_map(|c| c.told(if args.apply { Severity::Error } else { Severity::Warning })));
     results::sort(&mut merge.results);
     drop(progress);
     let format = args.output.or((!args.apply).then_some(Output::Diff));
-    let sending = if args.apply && !merge.has_failed() { Some(sending(&locals, &merge)?) } else { None };
+    let sending = to_send(args, &locals, &merge, &claims)?;
     let unchecked = sending.as_ref().map(Sending::unchecked).unwrap_or_default();
     report(&merge.results, format);
     for info in &unchecked {
@@ -101,16 +107,7 @@ pub fn live(args: &Live) -> Result<End> {
         }
         None => Ok(Vec::new()),
     };
-    // Whoever pipes an object on wants it whole; at a terminal, someone may look on.
-    let is_seen = reader != Reader::Program;
-    let shown = Merge {
-        changes: if is_seen { secret::without_values(&merge.changes) } else { merge.changes.clone() },
-        results: Vec::new(),
-        made: BTreeMap::new(),
-        rules: Vec::new(),
-        limit: merge.limit,
-        conflicts: merge.conflicts,
-    };
+    let shown = shown(&merge, reader);
     let mut page = Page::new(reader);
     match format {
         None => {}
@@ -137,6 +134,29 @@ pub fn live(args: &Live) -> Result<End> {
     Ok(if differs || (args.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
 }
 
+/// What a merge made, for whoever reads it.
+fn shown(merge: &Merge, reader: Reader) -> Merge {
+    // Whoever pipes an object on wants it whole; at a terminal, someone may look on.
+    let is_seen = reader != Reader::Program;
+    Merge {
+        changes: if is_seen { secret::without_values(&merge.changes) } else { merge.changes.clone() },
+        results: Vec::new(),
+        made: BTreeMap::new(),
+        rules: Vec::new(),
+        limit: merge.limit,
+        conflicts: merge.conflicts,
+    }
+}
+
+/// What is to be sent, if anything is.
+fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Result<Option<Sending<'l>>> {
+    Ok(match args.apply && !merge.has_failed() {
+        true if args.server_side => Some(applying(locals, merge, claims)),
+        true => Some(sending(locals, merge)?),
+        false => None,
+    })
+}
+
 /// Tells that nobody knows what was applied to an object.
 fn of_unknown_origin(local: &Local) -> Outcome {
     let why = match local.live.as_ref().and_then(object::last_applied) {
@@ -152,6 +172,27 @@ fn being_deleted(local: &Local) -> Option<Outcome> {
     let since = local.live.as_ref()?["metadata"]["deletionTimestamp"].as_str()?;
     let message = format!("{}: it is being deleted since {since}, and what is set in it goes with it", local.address);
     Some(Outcome::new(Severity::Warning, message))
+}
+
+/// Leaves of the conflicts those that someone should hear of, with who set what is in the way.
+fn settle_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result<()> {
+    if args.server_side {
+        // The server decides by owners, which are looked at on their own.
+        merged.results.retain(|r| !is_conflict(r));
+    }
+    if args.on_conflict != Some(OnConflict::KeepDest) {
+        merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
+    }
+    if args.on_conflict == Some(OnConflict::Fail) {
+        merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(Outcome::leave_open);
+    }
+    for (local, dest) in locals.iter().filter_map(|local| Some((local, local.dest.as_ref()?))) {
+        let path = local.address.to_string();
+        let is_of_it = |r: &&mut Outcome| is_conflict(r) && r.file.as_ref().is_some_and(|f| f.path == path);
+        drift::sign_conflicts(merged.results.iter_mut().filter(is_of_it), dest, &local.owners)?;
+    }
+    merged.results.iter_mut().for_each(secret::mask_fields);
+    Ok(())
 }
 
 fn read_back(text: &Option<Vec<u8>>) -> Option<serde_json::Value> {
@@ -201,21 +242,12 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
-        merged.results.extend(locals.iter().filter(others).map(of_unknown_origin));
+        if !args.server_side {
+            merged.results.extend(locals.iter().filter(others).map(of_unknown_origin));
+        }
     }
     merged.results.extend(locals.iter().filter_map(being_deleted));
-    if !keeps {
-        merged.results.retain(|r| !(is_conflict(r) && drift::is_default_only(r)));
-    }
-    if args.on_conflict == Some(OnConflict::Fail) {
-        merged.results.iter_mut().filter(|r| is_conflict(r)).for_each(Outcome::leave_open);
-    }
-    for (local, dest) in locals.iter().filter_map(|local| Some((local, local.dest.as_ref()?))) {
-        let path = local.address.to_string();
-        let is_of_it = |r: &&mut Outcome| is_conflict(r) && r.file.as_ref().is_some_and(|f| f.path == path);
-        drift::sign_conflicts(merged.results.iter_mut().filter(is_of_it), dest, &local.owners)?;
-    }
-    merged.results.iter_mut().for_each(secret::mask_fields);
+    settle_conflicts(args, locals, &mut merged)?;
     let conflicts: Vec<&Outcome> = merged.results.iter().filter(|r| is_conflict(r)).collect();
     let mut told = Page::new(reader);
     drifts.iter().for_each(|(address, found)| drift::show(address, found, &conflicts, &mut told));

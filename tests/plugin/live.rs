@@ -54,6 +54,8 @@ fn wire(status: u16, body: &Value) -> &'static str {
 struct Asked {
     line: String,
     user: String,
+    /// As whom it asks to act: the user, and then the groups.
+    acts_as: Vec<String>,
     kind: String,
     body: String,
 }
@@ -122,7 +124,7 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&Asked, usize) -> Option<Answer>, lo
             return None;
         }
         let line = line.trim_end().trim_end_matches(" HTTP/1.1").to_owned();
-        let (mut length, mut kind, mut user) = (0, String::new(), String::new());
+        let (mut length, mut kind, mut user, mut acts_as) = (0, String::new(), String::new(), Vec::new());
         loop {
             let mut header = String::new();
             reader.read_line(&mut header).ok()?;
@@ -130,6 +132,7 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&Asked, usize) -> Option<Answer>, lo
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => length = value.trim().parse().ok()?,
                 "content-type" => kind = value.trim().to_owned(),
+                "impersonate-user" | "impersonate-group" => acts_as.push(value.trim().to_owned()),
                 "authorization" => user = value.trim().to_owned(),
                 _ => {}
             }
@@ -137,7 +140,7 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&Asked, usize) -> Option<Answer>, lo
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         let before = log.lock().ok()?.iter().filter(|a| a.line == line).count();
-        let asked = Asked { line, user, kind, body: String::from_utf8(body).ok()? };
+        let asked = Asked { line, user, acts_as, kind, body: String::from_utf8(body).ok()? };
         log.lock().ok()?.push(asked.clone());
         let (status, body) = match answer(&asked, before) {
             Some(Answer::Raw(text)) => {
@@ -701,6 +704,29 @@ fn an_answer_that_is_another_object_is_refused() {
         let err = run(&folder(&server, &[("web.yaml", &web)]), &["-f", "web.yaml", "--apply"]).failed(2);
         assert!(err.starts_with("error: prod/deployment.apps/web (web.yaml:1:1): ") && err.contains(want), "{err}");
         assert_eq!(server.sent().len(), 0);
+    }
+}
+
+#[test]
+fn flags_say_more_than_the_kubeconfig() {
+    let server = Server::new(cluster(3, "web:1"));
+    let folder = folder(&server, &[("web.yaml", &deployment(3, "web:2").to_string())]);
+    let address = format!("http://127.0.0.1:{}", server.port);
+    for args in [&["--cluster", "here"][..], &["--server", &address], &["-s", &address, "--user", "u"]] {
+        let out = run(&folder, &[&["-f", "web.yaml", "--context", "closed"], args].concat()).passed();
+        assert!(out.contains("web:2"), "{args:?}");
+    }
+    let _ = run(&folder, &["-f", "web.yaml", "--as", "jane", "--as-group", "dev", "--as-group", "ops"]).passed();
+    assert_eq!(server.asked().pop().expect("asked").acts_as, ["jane", "dev", "ops"]);
+    for (args, want) in [
+        (&["--server", "nowhere"][..], "`--server` must be an address"),
+        (&["--as", "a\nb"], "`--as` must be a name"),
+        (&["--cluster", "none"], "none"),
+        (&["--user", "none"], "none"),
+        (&["--as-group", "dev"], "--as"),
+    ] {
+        let err = run(&folder, &[&["-f", "web.yaml"], args].concat()).failed(2);
+        assert!(err.contains(want), "{err}");
     }
 }
 

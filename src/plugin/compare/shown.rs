@@ -168,7 +168,7 @@ pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budg
             let value = |node: Option<NodeRef<'_>>| {
                 node.filter(|_| !one.is_secret()).map(|node| to_value(node, budget)).transpose()
             };
-            let (current_value, proposed_value) = (value(difference.old())?, value(difference.new())?);
+            let (current_value, proposed_value) = (value(difference.before())?, value(difference.after())?);
             let field = Some(Field { path: difference.path.indexed(), current_value, proposed_value });
             let message = format!("`{}`: {message}", difference.path.keyed());
             let outcome = Outcome { field, ..Outcome::new(Severity::Info, message).about(one.resource) };

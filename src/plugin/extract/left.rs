@@ -165,7 +165,7 @@ impl Left {
     }
 
     fn of_difference(difference: &Difference<'_>, dest: &Resource<'_>) -> Self {
-        let at = difference.new().unwrap_or(dest.node);
+        let at = difference.after().unwrap_or(dest.node);
         let why = match difference.what {
             What::Came(_) | What::Went(_) | What::Changed(..) => Why::Value,
             What::Order(..) => Why::Order,
@@ -303,7 +303,7 @@ impl Texts<'_> {
         }
         for difference in compared(old, new, types)? {
             all.push(Left::of_difference(&difference, new));
-            let at = difference.new().unwrap_or(new.node);
+            let at = difference.after().unwrap_or(new.node);
             told.push(lines(at, at.start()..at.end()));
         }
         let mut nulls = Vec::new();

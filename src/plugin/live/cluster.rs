@@ -96,6 +96,17 @@ pub enum Send {
     Create(Value),
     /// A JSON merge patch.
     Patch(Value),
+    /// All that is applied, for the server to merge.
+    Apply(Value, Takes),
+}
+
+/// What an apply patch may take from other managers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing: the server refuses it all where it would.
+    Nothing,
+    /// Whatever differs, which was looked at before.
+    Differing,
 }
 
 /// Whether the server keeps what is sent.
@@ -259,6 +270,15 @@ impl Cluster {
             Send::Patch(patch) => {
                 let params = PatchParams { dry_run, field_manager: Some(manager.to_owned()), ..Default::default() };
                 address.url().patch(&address.name, &params, &Patch::Merge(patch))?
+            }
+            Send::Apply(object, takes) => {
+                let params = PatchParams {
+                    dry_run,
+                    force: *takes == Takes::Differing,
+                    field_manager: Some(manager.to_owned()),
+                    ..Default::default()
+                };
+                address.url().patch(&address.name, &params, &Patch::Apply(object))?
             }
         };
         // As under kubectl, a field that the type does not have is an error, and not left out.

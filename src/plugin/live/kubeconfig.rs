@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow, bail};
+use http::{HeaderName, HeaderValue};
+use krm_merge::shown as names;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
@@ -24,7 +26,8 @@ pub struct Reached {
 /// # Errors
 /// A kubeconfig that cannot be read, or a context that is not in it.
 pub async fn reached(args: &Connection) -> Result<Reached> {
-    let options = KubeConfigOptions { context: args.context.clone(), ..Default::default() };
+    let options =
+        KubeConfigOptions { context: args.context.clone(), cluster: args.cluster.clone(), user: args.user.clone() };
     let (read, name) = match &args.kubeconfig {
         Some(file) => (Some(one(file)?), shown(file)),
         None => (of_environment()?, "the kubeconfig".to_owned()),
@@ -34,6 +37,7 @@ pub async fn reached(args: &Connection) -> Result<Reached> {
     let context = |kubeconfig: &Kubeconfig| args.context.clone().or_else(|| kubeconfig.current_context.clone());
     let read = match read {
         Ok(kubeconfig) => {
+            has_what_is_asked_for(&kubeconfig, args).context(name.clone())?;
             let context = context(&kubeconfig);
             let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(said);
             config.map(|config| Reached { config, context })
@@ -49,7 +53,41 @@ pub async fn reached(args: &Connection) -> Result<Reached> {
         },
     };
     credential::settle(&mut reached.config.auth_info).context(name)?;
+    asked_for(&mut reached.config, args)?;
     Ok(reached)
+}
+
+/// That a kubeconfig has the cluster and the user that the flags name.
+fn has_what_is_asked_for(kubeconfig: &Kubeconfig, args: &Connection) -> Result<()> {
+    let has_cluster = |name: &String| kubeconfig.clusters.iter().any(|cluster| cluster.name == *name);
+    let has_user = |name: &String| kubeconfig.auth_infos.iter().any(|user| user.name == *name);
+    if let Some(name) = args.cluster.as_ref().filter(|name| !has_cluster(name)) {
+        bail!("`--cluster` must name a cluster of the kubeconfig, not \"{}\"", names::name(name));
+    }
+    if let Some(name) = args.user.as_ref().filter(|name| !has_user(name)) {
+        bail!("`--user` must name a user of the kubeconfig, not \"{}\"", names::name(name));
+    }
+    Ok(())
+}
+
+/// What the flags say over the kubeconfig: the address, and as whom to act.
+fn asked_for(config: &mut Config, args: &Connection) -> Result<()> {
+    if let Some(server) = &args.server {
+        config.cluster_url = server
+            .parse()
+            .ok()
+            .filter(|url: &http::Uri| url.scheme().is_some() && url.host().is_some())
+            .context("`--server` must be an address that begins with `http://` or `https://`")?;
+    }
+    let user = args.as_user.iter().map(|name| ("impersonate-user", name, "--as"));
+    let groups = args.as_group.iter().map(|name| ("impersonate-group", name, "--as-group"));
+    for (header, name, flag) in user.chain(groups) {
+        let value = HeaderValue::from_str(name)
+            .ok()
+            .with_context(|| format!("`{flag}` must be a name that a header can hold"))?;
+        config.headers.push((HeaderName::from_static(header), value));
+    }
+    Ok(())
 }
 
 /// What the files of `KUBECONFIG` say together; as under kubectl, those that are not there say nothing. `None` where there is none.

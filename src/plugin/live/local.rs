@@ -18,6 +18,7 @@ use super::owners::Owners;
 use super::spelling::{Known, Like, spelled, without_nulls};
 use super::text;
 use super::unset::settled;
+use crate::cli::Live;
 use crate::side::{Part, Side};
 use crate::told::whereabouts;
 
@@ -31,6 +32,8 @@ pub struct Local {
     pub name: String,
     /// What the files say, to the word.
     pub applied: Object,
+    /// The same with its namespace, and with all that the files have.
+    pub written: Value,
     /// What kubectl would note of it.
     pub note: String,
     /// What that is in the cluster.
@@ -68,7 +71,7 @@ impl Local {
 ///
 /// # Errors
 /// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
-pub async fn read(cluster: &mut Cluster, sides: &[Side], manager: &str, limit: Limit) -> Result<(Vec<Local>, Models)> {
+pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<(Vec<Local>, Models)> {
     let budget = Budget::new(limit);
     let mut given = Vec::new();
     for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
@@ -96,34 +99,64 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], manager: &str, limit: L
             bail!("{address} must be given once, not in {} and {name}", twice.name);
         }
         let live = cluster.get(&address).await.with_context(|| format!("{address} ({name})"))?;
-        let mut noted = live.as_ref().and_then(object::last_applied).and_then(|json| Object::parse(json).ok());
-        // A copy of another object has its annotation, too.
-        noted = noted.filter(|noted| (noted.kind(), noted.name()) == (applied.kind(), applied.name()));
-        if let Some(noted) = &mut noted {
-            noted.settle(&address);
-        }
         let of_type = (updated.api_version().to_owned(), updated.kind().to_owned());
         if builtin::root(&of_type.0, &of_type.1).is_none() && known.insert(of_type.clone()) {
             let schema = cluster.schema(&of_type.0).await.with_context(|| format!("the types of {}", of_type.0))?;
             let of_type = schema.and_then(|s| openapi::models(s, &of_type.0, &of_type.1));
             models.extend(of_type.into_iter().flatten().map(|(name, model)| (name.clone(), model.clone())));
         }
-        let mut owners = live.as_ref().map(|live| Owners::of(live, manager)).unwrap_or_default();
-        let mut original = noted.as_ref().map(Object::stored);
-        if let (Some(live), None, Some(applier)) = (&live, &noted, owners.applier(manager)) {
-            let mut part = Object::live(applier.part_of(live));
-            part.identify(&applied);
-            original = Some(part);
-            let applier = applier.manager.clone();
-            owners = owners.with_ours(&applier);
-        }
+        let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
         let dest = live.clone().map(|live| Object::live(live).stored());
-        locals.push(Local { name, applied, note, updated, address, live, dest, noted, original, owners, needs: None });
+        locals.push(Local {
+            name,
+            applied,
+            written,
+            note,
+            updated,
+            address,
+            live,
+            dest,
+            noted,
+            original,
+            owners,
+            needs: None,
+        });
     }
     let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
-    spell(cluster, &mut locals, &models).await?;
+    spell(cluster, &mut locals, &models, args).await?;
     Ok((locals, models))
+}
+
+/// What is known of an object from before.
+struct Before {
+    owners: Owners,
+    noted: Option<Object>,
+    original: Option<Object>,
+}
+
+/// What was applied last to a live object: what kubectl noted, or else what a manager owns that applied it on the server's side. Where that is
+/// how it is applied now, it is what this manager owns: the server takes away what the files drop of that, and nothing else.
+fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live) -> Before {
+    let manager = args.field_manager.as_str();
+    let mut owners = live.map(|live| Owners::of(live, manager)).unwrap_or_default();
+    let text = live.filter(|_| !args.server_side).and_then(object::last_applied);
+    // A copy of another object has its annotation, too.
+    let is_its = |noted: &Object| (noted.kind(), noted.name()) == (applied.kind(), applied.name());
+    let mut noted = text.and_then(|json| Object::parse(json).ok()).filter(is_its);
+    if let Some(noted) = &mut noted {
+        noted.settle(address);
+    }
+    let mut original = noted.as_ref().map(Object::stored);
+    let applier = if args.server_side { owners.applied_under(manager) } else { owners.applier(manager) };
+    if let (Some(live), None, Some(applier)) = (live, &noted, applier) {
+        let mut part = Object::live(applier.part_of(live));
+        part.identify(applied);
+        original = Some(part);
+        let applier = applier.manager.clone();
+        owners = owners.with_ours(&applier);
+    }
+    Before { owners, noted, original }
 }
 
 /// The group and kind of what defines a type.
@@ -145,7 +178,7 @@ fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
 }
 
 /// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.
-async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models) -> Result<()> {
+async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
     for local in locals.iter_mut() {
@@ -159,7 +192,7 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models) -> 
             let known = Known::said(schema.and_then(|schema| Schema::of_type(schema, api_version, kind)));
             (local.original, local.updated) = local.spelled(&types, known)?;
         }
-        if let (Some(dest), Some(original)) = (&local.dest, &local.original) {
+        if let (Some(dest), Some(original), false) = (&local.dest, &local.original, args.server_side) {
             let settled = settled(dest, original, &local.updated, &local.owners, &types)?;
             (local.original, local.updated) = (Some(settled.original), settled.updated);
         }

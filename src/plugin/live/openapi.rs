@@ -73,6 +73,33 @@ impl<'d> Schema<'d> {
         (self.node["type"] == "array").then(|| self.below(&self.node["items"], Child::Entry))
     }
 
+    /// Whether it has one owner as a whole. Source: `x-kubernetes-map-type` and `x-kubernetes-list-type`, of which a list is atomic by default.
+    pub fn is_atomic(self) -> bool {
+        match self.node["type"].as_str() {
+            Some("array") => !self.is_set() && self.keys().is_none(),
+            _ => self.node["x-kubernetes-map-type"] == "atomic",
+        }
+    }
+
+    /// Whether its fields, entries or elements have owners of their own.
+    pub fn has_entries(self) -> bool {
+        matches!(self.node["type"].as_str(), Some("array" | "object")) && !self.is_atomic()
+    }
+
+    /// Whether each of its values has its own owner.
+    pub fn is_set(self) -> bool {
+        self.node["x-kubernetes-list-type"] == "set"
+    }
+
+    /// The keys of its elements, each with its default or null, if they have owners of their own.
+    pub fn keys(self) -> Option<Vec<(String, Value)>> {
+        let is_map = self.node["x-kubernetes-list-type"] == "map";
+        let names = self.node["x-kubernetes-list-map-keys"].as_array().filter(|_| is_map)?;
+        let items = self.items()?;
+        let default = |name: &str| items.node["properties"][name]["default"].clone();
+        Some(names.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), default(name))).collect())
+    }
+
     /// What it is to what holds it.
     pub fn child(self) -> Child {
         self.child

@@ -63,6 +63,17 @@ impl Owners {
         held.others().map(ToString::to_string).collect()
     }
 
+    /// What all others own than who applies under a name: what they set by an update under that name is not that manager's either.
+    pub fn but(&self, manager: &str) -> Held<'_> {
+        let is_other = |owner: &&Owner| !(owner.applies && owner.manager == manager);
+        Held { by: self.0.iter().filter(is_other).map(|owner| (owner, &owner.fields)).collect(), are_known: true }
+    }
+
+    /// Who applies the object on the server's side under this name.
+    pub fn applied_under(&self, manager: &str) -> Option<&Owner> {
+        self.0.iter().find(|owner| owner.applies && owner.manager == manager)
+    }
+
     /// Who applies the object on the server's side: the manager under which this sends, or else the only one.
     pub fn applier(&self, manager: &str) -> Option<&Owner> {
         let mut all = self.0.iter().filter(|owner| owner.applies);
@@ -158,6 +169,24 @@ impl<'o> Held<'o> {
         })
     }
 
+    /// A field of a map of which each field has its own owner: who owns the map does not own it.
+    pub fn own_field(&self, name: &str) -> Self {
+        let name = format!("f:{name}");
+        self.below_named(|fields| fields.get(&name))
+    }
+
+    /// An element of a list of which each element has its own owner.
+    pub fn own_element(&self, element: &Value) -> Self {
+        self.below_named(|fields| {
+            fields.as_object()?.iter().find(|(name, _)| is_named(element, name)).map(|(_, below)| below)
+        })
+    }
+
+    fn below_named(&self, find: impl Fn(&'o Value) -> Option<&'o Value>) -> Self {
+        let by = self.by.iter().filter_map(|(owner, fields)| Some((*owner, find(fields)?))).collect();
+        Self { by, ..self.clone() }
+    }
+
     /// A place by its steps from here: each node, with its name where it is a field.
     fn at<'n>(&self, trail: impl IntoIterator<Item = (Option<String>, NodeRef<'n>)>) -> Self {
         trail.into_iter().fold(self.clone(), |held, (name, node)| match name {
@@ -172,6 +201,12 @@ impl<'o> Held<'o> {
             Some((*owner, if is_whole(fields) { *fields } else { find(fields)? }))
         };
         Self { by: self.by.iter().filter_map(below).collect(), ..self.clone() }
+    }
+
+    /// Whoever owns this itself, and not only what is in it.
+    pub fn owners_of_this(&self) -> impl Iterator<Item = &'o Owner> {
+        let owns = |fields: &Value| fields.as_object().is_none_or(|named| named.is_empty() || named.contains_key("."));
+        self.by.iter().filter(move |(_, fields)| owns(fields)).map(|(owner, _)| *owner)
     }
 
     /// Whoever else than us set something here or below.

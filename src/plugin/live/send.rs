@@ -5,7 +5,8 @@ use krm_merge::yaml::Document;
 use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
-use super::cluster::{Cluster, Run, Send, is_conflict};
+use super::claim::Claim;
+use super::cluster::{Cluster, Run, Send, Takes, is_conflict};
 use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
 use crate::merge::Merge;
@@ -48,6 +49,30 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
     Ok(Sending(all))
 }
 
+/// What is to be sent where the server merges: what a manager applies already is not sent again.
+///
+/// # Errors
+/// None for what a merge makes.
+pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sending<'l> {
+    let claim = |local: &Local| claims.iter().find(|claim| claim.address == local.address);
+    let is_idle = |local: &Local| {
+        local.live.is_some()
+            && !merge.changes.iter().any(|c| c.path == local.address.to_string())
+            && claim(local).is_none_or(|claim| claim.is_owner)
+    };
+    let apply = |local: &'l Local| {
+        let mut object = local.written.clone();
+        let takes = claim(local).map_or(Takes::Nothing, |claim| claim.takes);
+        if let Some(live) = &local.live {
+            object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+        }
+        (local, Send::Apply(object, takes))
+    };
+    let mut all: Vec<_> = locals.iter().filter(|local| !is_idle(local)).map(apply).collect();
+    all.sort_by_key(|(local, _)| rank(local));
+    Sending(all)
+}
+
 /// Namespaces and types come before what lies in them or is of them; webhooks last, so that they do not judge what they come with.
 fn rank(local: &Local) -> u8 {
     match local.address.group_kind() {
@@ -85,7 +110,12 @@ impl Sending<'_> {
                 let before = if sent.is_empty() { "nothing".to_owned() } else { sent.join(", ") };
                 return Err(e).with_context(|| format!("{}: sent before it: {before}", local.address));
             }
-            let did = if matches!(send, Send::Create(_)) { "created" } else { "configured" };
+            let did = match send {
+                Send::Create(_) => "created",
+                Send::Apply(..) if local.live.is_none() => "created",
+                Send::Apply(..) => "applied on the server's side",
+                Send::Patch(_) => "configured",
+            };
             sent.push(format!("{} {did}", local.address));
         }
         Ok(sent)
@@ -104,7 +134,9 @@ async fn one(cluster: &Cluster, local: &Local, send: &mut Send, run: Run, manage
             other => return other,
         };
         tries += 1;
-        let (Send::Patch(patch), true) = (&mut *send, tries < TRIES) else { return Err(changed(error)) };
+        let (Send::Patch(patch) | Send::Apply(patch, _), true) = (&mut *send, tries < TRIES) else {
+            return Err(changed(error));
+        };
         let now = cluster.get(&local.address).await?;
         let is_as_read = |now: &Value| {
             let is_same = |live: &Value| {

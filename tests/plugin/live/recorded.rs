@@ -1,6 +1,6 @@
 //! What a real API server said, replayed: each recorded scenario ends as it did there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -128,6 +128,62 @@ fn what_someone_set_is_a_conflict_of_theirs() {
         assert!(err.contains(place) && err.contains("set by \"console\" at 2026-01-02T03:04:05Z"), "{err}");
         assert_eq!(replay.server.sent().len(), 0);
     }
+}
+
+#[test]
+fn every_refusal_of_the_server_is_known_beforehand() {
+    for (what, way) in [("as-other", "server_side_apply_as_other"), ("as-owner", "server_side_apply_as_owner")] {
+        check(what, |recording, scenario| {
+            let replay = recording.server(scenario);
+            let folder = folder(&replay.server, &[("all.yaml", scenario.files())]);
+            let manager = if what == "as-other" { "another" } else { scenario.creator() };
+            let ran = run(&folder, &["-f", "all.yaml", "--server-side", "--field-manager", manager, "-o", "name"]);
+            if ran.code != Some(0) {
+                return vec![format!("{ran:?}")];
+            }
+            let told: BTreeSet<(String, String)> = ran.stderr.lines().filter_map(refusal).collect();
+            let want = scenario.result(way).refused();
+            if told == want { Vec::new() } else { vec![format!("{told:?} instead of {want:?}")] }
+        });
+    }
+}
+
+/// The field and its owner, of a line that tells a refusal.
+fn refusal(line: &str) -> Option<(String, String)> {
+    let (place, rest) = line.split_once("the server will refuse `")?.1.split_once("` (409), which was set by \"")?;
+    Some((place.to_owned(), rest.split('"').next()?.to_owned()))
+}
+
+/// Nothing is sent that the server would refuse, and nothing is forced that is not named.
+#[test]
+fn a_field_is_taken_over_where_it_is_named() {
+    let (recording, scenario) = crafted("crafted/6a");
+    let with = |files: &str, args: &[&str]| {
+        let replay = recording.server(&scenario);
+        let folder = folder(&replay.server, &[("all.yaml", files)]);
+        (run(&folder, &[&["-f", "all.yaml", "--server-side", "--apply"], args].concat()), replay.server)
+    };
+    for args in [&[][..], &["--take", ".spec.rep"], &["--take", ".spec.template"]] {
+        let (ran, server) = with(scenario.files(), args);
+        assert!(ran.failed(2).contains("will refuse `.spec.replicas` (409), which was set by \"kubectl\""), "{args:?}");
+        assert_eq!(server.sent().len(), 0);
+    }
+    for (take, manager, force) in [(".spec.replicas", "another", true), ("spec.template", "kubectl", false)] {
+        let (ran, server) = with(scenario.files(), &["--take", take, "--field-manager", manager]);
+        assert_eq!(ran.passed(), "fuzz/deployment.apps/d6 applied on the server's side\n");
+        let asked: Vec<_> = server.asked().into_iter().filter(|a| a.line.starts_with("PATCH")).collect();
+        assert_eq!(asked.iter().map(|a| a.is_dry()).collect::<Vec<_>>(), [true, false]);
+        for asked in asked {
+            assert_eq!(asked.kind, "application/apply-patch+yaml");
+            assert!(asked.line.contains(&format!("fieldManager={manager}")), "{asked:?}");
+            assert_eq!(asked.line.contains("force=true"), force, "{asked:?}");
+            let body: Value = serde_json::from_str(&asked.body).expect("JSON");
+            assert_eq!((&body["spec"]["replicas"], body["metadata"].get("annotations")), (&serde_json::json!(3), None));
+        }
+    }
+    // What it applied before is not sent again.
+    let (ran, server) = with(scenario.files_before(), &["--field-manager", "kubectl"]);
+    assert_eq!((ran.passed(), server.sent().len()), (String::new(), 0));
 }
 
 /// Says where an object is not as it should be. What the server counts and keeps for itself is not compared.

@@ -1,6 +1,6 @@
 //! A server that says what a real API server said: discovery, OpenAPI and the objects of recorded scenarios, and what becomes of what is sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -30,6 +30,17 @@ impl Scenario {
         self.0["v2"].as_str().expect("a text")
     }
 
+    /// The files that were applied before.
+    pub fn files_before(&self) -> &str {
+        self.0["v1"].as_str().expect("a text")
+    }
+
+    /// Under which name the objects were created.
+    pub fn creator(&self) -> &str {
+        let created = self.0["created"].as_str().expect("a text");
+        created.strip_prefix("server-side apply by ").unwrap_or("kubectl-client-side-apply")
+    }
+
     /// The files as the server reads them.
     pub fn applied(&self) -> Vec<Value> {
         use serde::Deserialize;
@@ -54,6 +65,21 @@ pub struct Recorded<'s>(&'s Value);
 impl<'s> Recorded<'s> {
     pub fn is_refused(&self) -> bool {
         self.0["code"] != 0
+    }
+
+    /// The fields that the server refused, each with whose it was.
+    pub fn refused(&self) -> BTreeSet<(String, String)> {
+        let text = self.0["stderr"].as_str().expect("a text").split("Please review").next().unwrap_or_default();
+        let (mut owner, mut fields) = (String::new(), BTreeSet::new());
+        for line in text.lines() {
+            if let Some((_, rest)) = line.split_once("onflict with \"").or_else(|| line.split_once("onflicts with \""))
+            {
+                owner = rest.split('"').next().expect("a name").to_owned();
+                fields.extend(rest.split_once(": .").map(|(_, place)| (format!(".{place}"), owner.clone())));
+            }
+            fields.extend(line.strip_prefix("- ").map(|place| (place.to_owned(), owner.clone())));
+        }
+        fields
     }
 
     /// The objects after.
@@ -192,6 +218,7 @@ fn answer(
             }
             Some(Answer::Json(200, object))
         }
+        "PATCH" if asked.kind == "application/apply-patch+yaml" => Some(Answer::Json(200, objects.get(path)?.clone())),
         _ => None,
     }
 }

@@ -1,0 +1,128 @@
+//! What applying on the server's side would claim: which fields the server will refuse, whose they are, and which of them the user takes.
+//!
+//! Nothing is taken that is not named. The server takes over all fields that differ or none, so a patch is forced only where the user takes each
+//! of them, and only for the state in which they were looked at.
+
+use anyhow::{Context, Result};
+use krm_merge_function::results::{Outcome, Severity};
+use serde_json::Value;
+
+use super::cluster::{Address, Cluster, Takes};
+use super::fields::refused;
+use super::local::Local;
+use super::openapi::Schema;
+use crate::cli::Live;
+
+/// What a manager would claim of an object.
+#[derive(Debug)]
+pub struct Claim {
+    /// Where the object lies.
+    pub address: Address,
+    /// Whether it may take what others own.
+    pub takes: Takes,
+    /// Whether it applied the same before.
+    pub is_owner: bool,
+    /// The fields that the server will refuse, with whose they are.
+    pub refused: Vec<(String, String)>,
+}
+
+/// What is claimed of each object that is there.
+///
+/// # Errors
+/// Whatever the cluster does not answer.
+pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Result<Vec<Claim>> {
+    let mut claims = Vec::new();
+    for local in locals {
+        let Some(live) = &local.live else { continue };
+        let (api_version, kind) = (local.applied.api_version(), local.applied.kind());
+        let schema = cluster.schema(api_version).await.with_context(|| format!("the types of {api_version}"))?;
+        let schema = schema.and_then(|schema| Schema::of_type(schema, api_version, kind));
+        let others = local.owners.but(&args.field_manager);
+        let found = refused(&local.written, live, schema, &others);
+        let is_taken = |place: &str| args.take.iter().any(|take| lies_in(place, take));
+        let takes = if found.iter().any(|r| is_taken(&r.place)) { Takes::Differing } else { Takes::Nothing };
+        let left = found.iter().filter(|r| !is_taken(&r.place));
+        claims.push(Claim {
+            address: local.address.clone(),
+            takes,
+            is_owner: local
+                .owners
+                .applied_under(&args.field_manager)
+                .is_some_and(|owner| is_part(&ownable(local.written.clone()), Some(&owner.part_of(live)))),
+            refused: left.map(|r| (r.place.clone(), r.owner.to_string())).collect(),
+        });
+    }
+    Ok(claims)
+}
+
+/// Whether a place is one that the user named, or lies below it.
+fn lies_in(place: &str, take: &str) -> bool {
+    let rest = place.trim_start_matches('.').strip_prefix(take.trim_start_matches('.'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// What of a resource can be owned: not what it is called by, nor its status.
+fn ownable(mut resource: Value) -> Value {
+    if let Some(root) = resource.as_object_mut() {
+        root.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "status"));
+        if let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.retain(|name, _| !matches!(name.as_str(), "name" | "namespace"));
+        }
+    }
+    resource
+}
+
+/// Whether all that is applied is owned; the server keeps no map without entries.
+fn is_part(applied: &Value, owned: Option<&Value>) -> bool {
+    match (applied, owned) {
+        (Value::Null, None) => true,
+        (Value::Object(applied), owned) => {
+            applied.iter().all(|(name, value)| is_part(value, owned.and_then(|owned| owned.get(name))))
+        }
+        (Value::Array(applied), Some(Value::Array(owned))) => applied.len() == owned.len(),
+        (_, owned) => owned.is_some(),
+    }
+}
+
+impl Claim {
+    /// What is told of each field that the server will refuse: an error where it is to be sent.
+    pub fn told(&self, severity: Severity) -> Vec<Outcome> {
+        let one = |(place, owner): &(String, String)| {
+            let how = "leave it out of the files, or take it over with `--take`";
+            let message =
+                format!("{}: the server will refuse `{place}` (409), which was set by {owner}: {how}", self.address);
+            Outcome::new(severity, message)
+        };
+        self.refused.iter().map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_place_that_is_named_has_all_below_it() {
+        for (place, take, want) in [
+            (".spec.replicas", ".spec.replicas", true),
+            (".spec.replicas", "spec.replicas", true),
+            (".spec.replicas", "spec", true),
+            (".spec.replicas", ".spec.rep", false),
+            (".spec", ".spec.replicas", false),
+            (".spec.containers[name=\"a\"].image", "spec.containers[name=\"a\"]", true),
+            (".spec.containers[name=\"a\"].image", "spec.containers", true),
+        ] {
+            assert_eq!(lies_in(place, take), want, "{place} {take}");
+        }
+    }
+
+    #[test]
+    fn what_is_applied_again_is_owned() {
+        let applied = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "labels": {}}, "spec": {"a": 1, "b": [1]}});
+        let is_owned = |owned: Value| is_part(&ownable(applied.clone()), Some(&owned));
+        assert!(is_owned(json!({"spec": {"a": 1, "b": [1]}})));
+        assert!(!is_owned(json!({"metadata": {}, "spec": {"a": 1}})));
+        assert!(!is_owned(json!({"metadata": {}, "spec": {"a": 1, "b": []}})));
+    }
+}

@@ -1,0 +1,137 @@
+//! What an apply patch sets, as the server sees it: by which it is known beforehand which fields the server will refuse, and whose they are.
+//!
+//! The server refuses a field with another value than the live one if someone else owns it, whoever of them set it by which operation. How
+//! lists and maps are told apart is the word of the type's OpenAPI schema alone. Source: structured-merge-diff, `Updater.Apply`.
+
+use serde_json::{Map, Value};
+
+use super::openapi::Schema;
+use super::owners::{Held, Owner};
+
+/// What a manager sets there by being named for the object itself. Source: `stripMeta` of k8s.io/apimachinery/pkg/util/managedfields.
+const IDENTITY: [&str; 6] =
+    ["apiVersion", "kind", "status", "metadata.name", "metadata.namespace", "metadata.creationTimestamp"];
+
+/// A field that the server will refuse.
+#[derive(Debug, PartialEq)]
+pub struct Refusal<'o> {
+    /// Where, as the server writes it: `.spec.containers[name="a"].image`.
+    pub place: String,
+    /// Whose it is.
+    pub owner: &'o Owner,
+}
+
+/// The fields that the server refuses to set.
+pub fn refused<'o>(sent: &Value, live: &Value, schema: Option<Schema<'_>>, others: &Held<'o>) -> Vec<Refusal<'o>> {
+    let mut walk = Walk { place: String::new(), refused: Vec::new() };
+    walk.node(sent, Some(live), schema, others);
+    walk.refused
+}
+
+struct Walk<'o> {
+    place: String,
+    refused: Vec<Refusal<'o>>,
+}
+
+impl<'o> Walk<'o> {
+    fn node(&mut self, sent: &Value, live: Option<&Value>, schema: Option<Schema<'_>>, others: &Held<'o>) {
+        match sent {
+            Value::Object(map) if !map.is_empty() && !schema.is_some_and(Schema::is_atomic) => {
+                for (name, value) in map {
+                    let before = self.place.len();
+                    self.place.push_str(&format!(".{name}"));
+                    if !IDENTITY.contains(&self.place.trim_start_matches('.')) {
+                        let live = live.and_then(|live| live.get(name));
+                        self.node(value, live, schema.and_then(|s| s.field(name)), &others.own_field(name));
+                    }
+                    self.place.truncate(before);
+                }
+            }
+            Value::Array(list) if schema.is_some_and(|s| s.keys().is_some()) => {
+                let keys = schema.and_then(Schema::keys).unwrap_or_default();
+                let items = schema.and_then(Schema::items);
+                for element in list {
+                    let (name, key) = key_of(element, &keys);
+                    let is_it = |other: &&Value| key.iter().all(|(name, value)| other.get(name) == Some(value));
+                    let live = live.and_then(Value::as_array).and_then(|list| list.iter().find(is_it));
+                    let before = self.place.len();
+                    self.place.push_str(&name);
+                    // What lacks a key that has a default is known by that.
+                    let mut known = element.clone();
+                    if let Some(map) = known.as_object_mut() {
+                        for (name, value) in key {
+                            map.entry(name).or_insert(value);
+                        }
+                    }
+                    self.node(element, live, items, &others.own_element(&known));
+                    self.place.truncate(before);
+                }
+            }
+            // Each value is its own.
+            Value::Array(_) if schema.is_some_and(Schema::is_set) => {}
+            _ if live == Some(sent) => {}
+            // What has no entries sets none, and takes none away.
+            Value::Null if schema.is_some_and(Schema::has_entries) => {}
+            Value::Object(map)
+                if map.is_empty() && live.is_some_and(Value::is_object) && !schema.is_some_and(Schema::is_atomic) => {}
+            _ => self.refused.extend(others.owners_of_this().map(|owner| Refusal { place: self.place.clone(), owner })),
+        }
+    }
+}
+
+/// How the server writes an element, and the values of its keys.
+fn key_of(element: &Value, keys: &[(String, Value)]) -> (String, Map<String, Value>) {
+    let with_default = |(name, default): &(String, Value)| {
+        let value = element.get(name).filter(|v| !v.is_null()).unwrap_or(default);
+        (!value.is_null()).then(|| (name.clone(), value.clone()))
+    };
+    let mut key: Vec<(String, Value)> = keys.iter().filter_map(with_default).collect();
+    key.sort_by(|a, b| a.0.cmp(&b.0));
+    let parts: Vec<String> = key.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    (format!("[{}]", parts.join(",")), key.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::owners::Owners;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_is_refused_that_differs_and_is_another_s() {
+        let ports = json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "protocol"], "items": {
+            "type": "object", "properties": {"port": {}, "protocol": {"default": "TCP"}, "name": {}},
+        }});
+        let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": {}});
+        let selector = json!({"type": "object", "x-kubernetes-map-type": "atomic", "additionalProperties": {}});
+        let spec = json!({"type": "object", "properties": {"ports": ports, "set": set, "list": {"type": "array", "items": {}}, "selector": selector, "size": {}}});
+        let document = json!({"components": {"schemas": {"it": {
+            "type": "object", "properties": {"spec": spec}, "x-kubernetes-group-version-kind": [{"group": "e.com", "version": "v1", "kind": "T"}],
+        }}}});
+        let schema = Schema::of_type(&document, "e.com/v1", "T");
+        let live = json!({
+            "spec": {"size": 1, "ports": [{"port": 80, "protocol": "TCP", "name": "a"}], "set": ["x"], "list": [1], "selector": {"a": "b"}, "map": {}},
+            "metadata": {"managedFields": [{"manager": "console", "operation": "Update", "fieldsV1": {"f:spec": {
+                "f:size": {}, "f:ports": {".": {}, "k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:name": {}}}, "f:set": {"v:\"x\"": {}},
+                "f:list": {}, "f:selector": {}, "f:map": {},
+            }}}]},
+        });
+        let owners = Owners::of(&live, "me");
+        for (sent, want) in [
+            (json!({"size": 1}), &[][..]),
+            (json!({"size": 2, "other": 3}), &[".spec.size"]),
+            (json!({"ports": [{"port": 80, "name": "b"}]}), &[".spec.ports[port=80,protocol=\"TCP\"].name"]),
+            (json!({"ports": [{"port": 80, "protocol": "UDP", "name": "b"}]}), &[]),
+            (json!({"set": ["y"]}), &[]),
+            (json!({"list": [1, 2], "selector": {"a": "c"}}), &[".spec.list", ".spec.selector"]),
+            (json!({"selector": {}}), &[".spec.selector"]),
+            (json!({"selector": null, "size": null}), &[".spec.selector", ".spec.size"]),
+            (json!({"ports": null}), &[]),
+            (json!({"map": {"a": {"b": []}}}), &[]),
+            (json!({"list": [1], "selector": {"a": "b"}}), &[]),
+        ] {
+            let found = refused(&json!({"spec": sent}), &live, schema, &owners.but("me"));
+            assert_eq!(found.iter().map(|r| r.place.as_str()).collect::<Vec<_>>(), want);
+        }
+    }
+}
