@@ -311,9 +311,18 @@ pub enum Shell {
 /// What is merged into a cluster.
 #[derive(Debug, Args)]
 pub struct Live {
-    /// The resources: a file, a folder, or `-` for stdin; may be given several times
-    #[arg(long, short = 'f', value_name = "PATH", required = true)]
+    /// The resources: a file, a folder with all below it, or `-` for stdin; may be given several times
+    #[arg(long, short = 'f', value_name = "PATH", required_unless_present = "kustomize")]
     pub filename: Vec<String>,
+    /// The resources that `kubectl kustomize` makes of a folder
+    #[arg(long, short = 'k', value_name = "DIR", conflicts_with = "filename")]
+    pub kustomize: Option<String>,
+    /// Read a folder with all below it, as is done anyway: scripts for kubectl may say so
+    #[arg(long, short = 'R', num_args = 0)]
+    pub recursive: bool,
+    /// Only the resources whose labels fit, as `app=web,tier in (a, b)`
+    #[arg(long, short = 'l', value_name = "SELECTOR")]
+    pub selector: Option<String>,
     #[command(flatten)]
     pub connection: Connection,
     /// The namespace of resources that say none; one that says another is an error

@@ -1,5 +1,7 @@
 //! Completion: scripts for shells, and the candidates that kubectl asks `kubectl_complete-krm_merge` for.
 
+use std::process;
+
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
@@ -14,6 +16,12 @@ const PROGRAM: &str = "kubectl-krm_merge";
 /// No files, and files where the shell finds them. Source: cobra's ShellCompDirective.
 const NO_FILES: &str = ":4\n";
 const FILES: &str = ":0\n";
+
+/// The options that kubectl has, too. It knows their values: from the kubeconfig, and namespaces from the cluster.
+const OF_KUBECTL: [&str; 4] = ["context", "cluster", "user", "namespace"];
+
+/// The options that say which kubeconfig and which cluster kubectl asks for these values.
+const WHERE: [&str; 4] = ["kubeconfig", "context", "cluster", "user"];
 
 /// What completes the command line in a shell.
 pub fn script(shell: Shell, command: &Command) -> String {
@@ -61,19 +69,19 @@ pub fn candidates(command: &Command, words: &[String]) -> String {
     let before = &before[at + 1..];
     let takes_value = |arg: &&Arg| arg.get_action().takes_values() && !arg.is_require_equals_set();
     if let Some(arg) = before.last().and_then(|word| flag(sub, word)).filter(takes_value) {
-        return values(arg, current);
+        return values(arg, before, current);
     }
     if let Some((name, value)) = current.split_once('=')
         && let Some(arg) = flag(sub, name)
     {
         // Without the flag: kubectl's scripts put it there again.
-        return values(arg, value);
+        return values(arg, before, value);
     }
     if current.starts_with('-') {
         return lines(flags(sub, before), current) + NO_FILES;
     }
     match sub.get_positionals().next() {
-        Some(arg) => values(arg, current),
+        Some(arg) => values(arg, before, current),
         None => lines(flags(sub, before), current) + FILES,
     }
 }
@@ -103,7 +111,10 @@ fn flags(command: &Command, before: &[String]) -> Vec<(String, String)> {
     named.chain([("--help".to_owned(), "Print help".to_owned())]).collect()
 }
 
-fn values(arg: &Arg, current: &str) -> String {
+fn values(arg: &Arg, before: &[String], current: &str) -> String {
+    if let Some(name) = arg.get_long().filter(|name| OF_KUBECTL.contains(name)) {
+        return of_kubectl(name, before, current);
+    }
     let possible = arg.get_possible_values();
     if possible.is_empty() {
         return FILES.to_owned();
@@ -111,6 +122,26 @@ fn values(arg: &Arg, current: &str) -> String {
     let all = possible.iter().filter(|v| !v.is_hide_set());
     let all = all.map(|v| (v.get_name().to_owned(), line_of(v.get_help()))).collect();
     lines(all, current) + NO_FILES
+}
+
+/// What kubectl completes the value of an option with: `kubectl __complete`, which its own scripts call, prints candidates and a directive.
+fn of_kubectl(option: &str, before: &[String], current: &str) -> String {
+    let mut kubectl = process::Command::new("kubectl");
+    kubectl.args(["__complete", "get"]);
+    let mut words = before.iter();
+    while let Some(word) = words.next() {
+        let (name, value) = word.split_once('=').map_or((&**word, None), |(name, value)| (name, Some(value)));
+        if WHERE.iter().any(|known| name.strip_prefix("--") == Some(known)) && name.strip_prefix("--") != Some(option) {
+            let value = value.map(str::to_owned).or_else(|| words.next().cloned());
+            kubectl.args(value.map(|value| format!("{name}={value}")));
+        }
+    }
+    let output = kubectl.arg(format!("--{option}")).arg(current).output().ok();
+    let answer =
+        output.filter(|output| output.status.success()).and_then(|output| String::from_utf8(output.stdout).ok());
+    answer
+        .filter(|answer| answer.lines().last().is_some_and(|line| line.starts_with(':')))
+        .unwrap_or(NO_FILES.to_owned())
 }
 
 fn lines(all: Vec<(String, String)>, current: &str) -> String {

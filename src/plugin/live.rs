@@ -24,8 +24,9 @@ mod union;
 mod unset;
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use krm_merge::policy::{ConflictLevel, Renames};
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Mode, Role, Task};
@@ -73,7 +74,10 @@ pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Re
 pub fn live(args: &Live) -> Result<End> {
     let progress = Progress::begin("reading");
     let limit = setting::limit(args.max_output);
-    let sides = args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?;
+    let sides = match &args.kustomize {
+        Some(folder) => vec![kustomized(folder)?.not_empty()?],
+        None => args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set(|| "asking the cluster".to_owned());
     let (cluster, locals, models, claims) = runtime.block_on(async {
@@ -155,6 +159,19 @@ fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]
         true => Some(sending(locals, merge)?),
         false => None,
     })
+}
+
+/// What `kubectl kustomize` makes of a folder.
+///
+/// # Errors
+/// kubectl is missing, or refuses the folder.
+fn kustomized(folder: &str) -> Result<Side> {
+    let output =
+        Command::new("kubectl").args(["kustomize", folder]).output().context("kubectl must be on PATH for `-k`")?;
+    if !output.status.success() {
+        bail!("`kubectl kustomize {folder}` must pass: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Side::of_text(&format!("the kustomization {folder}"), &String::from_utf8(output.stdout)?)
 }
 
 /// Tells that nobody knows what was applied to an object.

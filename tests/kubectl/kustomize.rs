@@ -81,7 +81,9 @@ fn older(case: &Case, dest: &Value) -> Option<Value> {
     const UNKNOWN: &str = "example.com/v1";
     let own = dest["apiVersion"].as_str()?;
     let (api_version, rules) = match case.kind.as_str() {
-        "HorizontalPodAutoscaler" | "PodDisruptionBudget" => (UNKNOWN, Vec::new()),
+        // Nothing is known of the type, and a list that looks like a built-in one must not merge for that.
+        "HorizontalPodAutoscaler" => (UNKNOWN, vec![("status.conditions", json!({"atomic": true}))]),
+        "PodDisruptionBudget" => (UNKNOWN, Vec::new()),
         kind if kind.ends_with("WebhookConfiguration") => {
             (own, vec![("webhooks.matchConditions", json!({"atomic": true}))])
         }

@@ -211,3 +211,36 @@ fn the_completer_may_be_the_plugin_itself() {
     symlink(PLUGIN, home.folder.path("kubectl_complete-krm_merge")).expect("a link");
     assert_eq!(home.run("kubectl_complete-krm_merge", &args), candidates);
 }
+
+#[test]
+fn kubectl_completes_the_values_of_its_own_options() {
+    if !has("kubectl") {
+        return;
+    }
+    let config = |names: [&str; 2]| {
+        let context = |name: &str| format!("- {{name: {name}, context: {{cluster: c-{name}, user: u-{name}}}}}\n");
+        let cluster = |name: &str| format!("- {{name: c-{name}, cluster: {{server: 'http://127.0.0.1:1'}}}}\n");
+        let user = |name: &str| format!("- {{name: u-{name}, user: {{}}}}\n");
+        let all = |of: &dyn Fn(&str) -> String| names.map(of).concat();
+        let parts = [("contexts", all(&context)), ("clusters", all(&cluster)), ("users", all(&user))];
+        let parts = parts.map(|(name, list)| format!("{name}:\n{list}")).concat();
+        format!("apiVersion: v1\nkind: Config\ncurrent-context: {}\n{parts}", names[0])
+    };
+    let folder = Folder::with(&[("one", &config(["dev", "prod"])), ("other", &config(["east", "west"]))]);
+    let complete = |words: &[&str]| {
+        let mut command = folder.command(&["complete", "--", "live"]);
+        let ran = command.args(words).env("KUBECONFIG", folder.path("one")).output();
+        // kubectl offers the names in any order.
+        let out = Ran::of(ran.expect("runs")).passed();
+        let mut lines: Vec<&str> = out.lines().collect();
+        lines.sort_unstable_by_key(|line| (line.starts_with(':'), *line));
+        lines.join("\n") + "\n"
+    };
+    assert_eq!(complete(&["-f", "x", "--context", ""]), "dev\nprod\n:4\n");
+    assert_eq!(complete(&["--context", "p"]), "prod\n:4\n");
+    assert_eq!(complete(&["--kubeconfig", "other", "--context="]), "east\nwest\n:4\n");
+    assert_eq!(complete(&["--kubeconfig=other", "--cluster", "c-w"]), "c-west\n:4\n");
+    assert_eq!(complete(&["--user", ""]), "u-dev\nu-prod\n:4\n");
+    // No cluster answers, so there is nothing to offer.
+    assert_eq!(complete(&["-n", ""]), ":4\n");
+}

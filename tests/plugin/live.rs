@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Ran};
+use crate::support::{Folder, Ran, has};
 
 /// What the server answers.
 #[derive(Clone)]
@@ -495,6 +495,17 @@ fn lists_of_custom_resources_merge_by_the_keys_that_the_cluster_knows() {
     assert_eq!(parts(&out), json!([{"id": "a", "x": 2}, {"id": "mine", "x": 1}]));
     let out = run(&folder(&without, &[("t.yaml", &updated.to_string())]), &["-f", "t.yaml", "-o", "json"]).passed();
     assert_eq!(parts(&out), json!([{"id": "a", "x": 2}]), "nothing is known of the list");
+    // `explain` asks the same cluster.
+    let explained = |server: &Server| {
+        let folder = folder(server, &[]);
+        let mut command = folder.command(&["explain", "Thing.v1.example.com", "spec", "--live"]);
+        let ran = command.env("KUBECONFIG", folder.path("kubeconfig")).output();
+        Ran::of(ran.expect("the plugin runs"))
+    };
+    let out = explained(&with).passed();
+    let lists: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lists, [&["example.com/v1", "Thing"][..], &["spec.parts", "by", "id", "the", "cluster"]], "{out}");
+    let _ = explained(&without).failed(2);
 }
 
 /// A list of `parts`, which a cluster merges by the id, below this path; original, dest and updated differ in it.
@@ -728,6 +739,44 @@ fn flags_say_more_than_the_kubeconfig() {
         let err = run(&folder, &[&["-f", "web.yaml"], args].concat()).failed(2);
         assert!(err.contains(want), "{err}");
     }
+}
+
+#[test]
+fn labels_say_which_resources_are_meant() {
+    let server = Server::new(cluster(3, "web:1"));
+    let mut web = deployment(3, "web:2");
+    web["metadata"]["labels"] = json!({"app": "web"});
+    let other = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "labels": {"app": "c"}}});
+    let folder = folder(&server, &[("web.yaml", &format!("{web}\n---\n{other}\n"))]);
+    let out = run(&folder, &["-f", "web.yaml", "-l", "app in (web)", "-R"]).passed();
+    assert!(out.contains("web:2"), "{out}");
+    let asked = server.asked();
+    assert!(asked.iter().any(|a| a.line == format!("GET {WEB}")), "{asked:?}");
+    assert!(asked.iter().all(|a| !a.line.contains("configmaps")), "{asked:?}");
+    let err = run(&folder, &["-f", "web.yaml", "-l", "app=none"]).failed(2);
+    assert!(err.contains("a resource must fit `-l app=none`, but none does"), "{err}");
+    let err = run(&folder, &["-f", "web.yaml", "-l", "app=(a"]).failed(2);
+    assert!(err.contains("`--selector` \"app=(a\": "), "{err}");
+}
+
+#[test]
+fn a_kustomization_is_built_by_kubectl() {
+    if !has("kubectl") {
+        return;
+    }
+    let server = Server::new(cluster(3, "web:1"));
+    let files = [
+        ("here/kustomization.yaml", "resources: [web.yaml]\nimages: [{name: web, newTag: '2'}]\n"),
+        ("here/web.yaml", &*deployment(3, "web:1").to_string()),
+        ("bad/kustomization.yaml", "resources: [gone.yaml]\n"),
+    ];
+    let folder = folder(&server, &files);
+    let out = run(&folder, &["-k", "here"]).passed();
+    assert!(out.contains("web:2"), "{out}");
+    let err = run(&folder, &["-k", "bad"]).failed(2);
+    assert!(err.contains("`kubectl kustomize bad` must pass: ") && err.contains("gone.yaml"), "{err}");
+    run(&folder, &["-k", "here", "-f", "here/web.yaml"]).failed(2);
+    run(&folder, &[]).failed(2);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use krm_merge::schema::{Types, builtin};
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_merge_function::name::Name;
+use krm_merge_function::target::Target;
 use serde_json::{Map, Value, json};
 
 use super::cluster::{Address, Cluster};
@@ -73,8 +74,10 @@ impl Local {
 /// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
 pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<(Vec<Local>, Models)> {
     let budget = Budget::new(limit);
+    let asked = args.selector.as_deref().map(labelled).transpose()?;
     let mut given = Vec::new();
-    for (_, resource) in sides.iter().flat_map(|side| side.resources(Part::Role)) {
+    let all = sides.iter().flat_map(|side| side.resources(Part::Role)).map(|(_, resource)| resource);
+    for resource in all.filter(|resource| asked.as_ref().is_none_or(|asked| asked.selects(resource.node))) {
         let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
@@ -85,6 +88,9 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
             cluster.announce(&applied);
         }
         given.push((name, written, applied));
+    }
+    if let (true, Some(selector)) = (given.is_empty(), &args.selector) {
+        bail!("a resource must fit `-l {selector}`, but none does");
     }
     let mut locals: Vec<Local> = Vec::new();
     let mut models = Models::new();
@@ -126,6 +132,12 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
     spell(cluster, &mut locals, &models, args).await?;
     Ok((locals, models))
+}
+
+/// The resources whose labels fit a selector.
+fn labelled(selector: &str) -> Result<Target> {
+    let name = Name::Flag { flag: "--selector", value: selector.to_owned() };
+    Target::new(name, selector).with_labels(selector).map_err(|wrong| anyhow!("`--selector` \"{selector}\": {wrong}"))
 }
 
 /// What is known of an object from before.
