@@ -168,7 +168,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes where the text is that begins here in the buffer.
+    /// Registers the text in the buffer from this offset on. Returns its index.
     fn decoded(&mut self, from: usize) -> u32 {
         self.doc.decoded.push((from as u32, self.doc.buffer.len() as u32));
         self.doc.decoded.len() as u32 - 1

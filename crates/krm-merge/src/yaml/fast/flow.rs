@@ -4,11 +4,11 @@ use super::super::node::{Kind, NONE, Style};
 use super::plain::begins_plain;
 use super::{KEY, MAX_OPEN, Reader};
 
-/// The innermost block around a flow collection: `None` at the root. What follows a line break stands deeper.
+/// The innermost block around a flow collection: `None` at the root. Lines after a line break must be deeper.
 type Around = Option<usize>;
 
 impl Reader<'_> {
-    /// Reads the flow collection that begins at an offset, inside of so many maps and lists. Returns where it ends.
+    /// Reads the flow collection that begins at an offset, inside of this number of maps and lists. Returns where it ends.
     pub(super) fn flow(&mut self, at: usize, depth: usize, around: Around) -> Option<usize> {
         if depth >= MAX_OPEN {
             return None;
@@ -22,7 +22,7 @@ impl Reader<'_> {
             if kind == Kind::Map {
                 let end = self.flow_scalar(at)?;
                 let colon = text.skip_blanks(end);
-                // Right behind a quote, the colon needs no blank.
+                // Directly after a quote, the colon needs no blank.
                 let is_quoted = colon == end && matches!(text.at(end - 1), b'"' | b'\'');
                 let is_colon = text.at(colon) == b':' && (is_quoted || text.at(colon + 1) == b' ');
                 if !is_colon || colon - at > KEY {
@@ -48,7 +48,7 @@ impl Reader<'_> {
         Some(at + 1)
     }
 
-    /// Over blanks, comments and line breaks.
+    /// Skips blanks, comments and line breaks.
     #[inline(always)]
     fn separation(&mut self, at: usize, around: Around) -> Option<usize> {
         let next = self.text.skip_blanks(at);
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a plain scalar surely ends where this line break or comment stands: it goes on over line breaks.
+    /// Whether a plain scalar surely ends at this line break or comment: it can continue over line breaks.
     fn ends_flow_scalar(&self, mut at: usize) -> bool {
         while at < self.text.len() {
             match self.text.at(at) {
