@@ -16,7 +16,7 @@ use krm_merge::yaml::{Document, Error, extent};
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
 ///
-/// `stdout` is YAML documents too: the resources in their order, then the added ones. On an error they are unchanged.
+/// `stdout` is YAML documents too: the resources in their order, then the added ones. On an error, the documents are unchanged.
 pub fn run(config: &str, documents: &str) -> Output {
     let (stdout, mut results) = match merge_documents(config, documents) {
         Ok(merged) => merged,

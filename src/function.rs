@@ -29,7 +29,7 @@ use strategic::strategic;
 use three_way::three_way;
 use two_way::two_way;
 
-/// What the function answers.
+/// The output of the function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     /// The ResourceList to write; empty only if the input was not one.

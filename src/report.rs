@@ -223,9 +223,9 @@ pub enum Missed {
     Unchanged,
     /// The changes of upstream, at these places.
     Changed(Vec<String>),
-    /// That upstream added it.
+    /// Its addition upstream.
     New,
-    /// That upstream deleted it.
+    /// Its deletion upstream.
     Deleted,
     /// Nothing: neither updated nor dest has it.
     Gone,

@@ -293,7 +293,7 @@ impl Outcome {
         if let Some(r) = &self.resource_ref {
             about.push_str(&r.identity().called());
         }
-        // A message that already names its place has no identity for the beginning of the line.
+        // A message without an identity may already name the file; then the line does not repeat it.
         let file = self.file.as_ref().map(|file| shown::name(&file.path));
         if let Some(file) = file.filter(|file| !about.is_empty() || !message.contains(&**file)) {
             about.push_str(&if about.is_empty() { file.into_owned() } else { format!(" ({file})") });

@@ -274,7 +274,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Adds a resource that dest deleted, as a side has it, where updated has it.
+    /// Adds a resource that dest deleted, as one side has it, at its place in updated.
     pub(super) fn bring_back(
         &mut self,
         updated: &Resource<'a>,

@@ -52,7 +52,7 @@ pub enum ListType {
     Map,
 }
 
-/// What Kubernetes says of a list, in its own words.
+/// What Kubernetes declares for a list, in Kubernetes' own terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltinList {
     /// What a patch does with it.

@@ -1,7 +1,7 @@
 //! All lists of a type: how each merges, and which source says so.
 //!
 //! The walk follows every name that any source has, so it answers as a merge would. Values show what no source names: elements that are
-//! inferred to merge, and types that are recognised by the elements. A recursive type is walked once.
+//! inferred to merge, and types that are recognised by their values. A recursive type is walked once.
 
 use std::collections::BTreeSet;
 

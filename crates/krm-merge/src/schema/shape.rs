@@ -18,7 +18,7 @@ struct Shape {
     name: Name,
     /// What it is.
     form: Form,
-    /// What it must have.
+    /// What its fields must hold.
     marks: &'static [Mark],
     /// Fields of which it must have at least one, if there are any here.
     one_of: &'static [&'static str],
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
     use crate::yaml::{Document, NodeRef};
 
-    /// The fields whose built-in types these are like, by what they show.
+    /// A field's name, its values, and the built-in field that it is like, if there is one.
     const SHOWN: &[(&str, &[&str], Option<&str>)] = &[
         ("template", &["{metadata: {}, spec: {containers: []}}"], Some("template")),
         ("template", &["{metadata: {}, spec: {containers: [{name: a}], volumes: []}, more: 1}"], Some("template")),
@@ -383,7 +383,7 @@ mod tests {
         assert!(SHAPES.iter().all(|shape| shape.built_in().is_some()));
     }
 
-    /// The schema of a value: of a map its fields, of a list those of its last element.
+    /// The schema of a value: for a map, of its fields; for a list, of the fields of its last element.
     fn schema_of(value: NodeRef<'_>) -> String {
         if value.is_list() {
             let items = value.elements().last().map_or_else(|| "{}".into(), schema_of);

@@ -12,7 +12,7 @@ use super::node::{NodeRef, Style};
 /// How a block scalar is written.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockScalar {
-    /// Its header, as `|2+`.
+    /// Its header, for example `|2+`.
     pub header: Range<usize>,
     /// How deep its content is indented, from the first column.
     pub indent: usize,
@@ -51,11 +51,11 @@ impl BlockScalar {
         let has_content = content.start >= first && !content.is_empty();
         let digit = text[header.clone()].bytes().find(u8::is_ascii_digit).map(|d| usize::from(d - b'0'));
         let indent = match digit {
-            // granit sees the content begin where it is indented.
+            // granit reports that the content begins at its indentation.
             _ if has_content => content.start - line_start(text, content.start),
-            // The indentation of the parent comes to this, if it has any.
+            // The parent's indentation, if it has any, is added to this; so this is the least.
             Some(least) => least,
-            // Without content the longest line gives the indentation, so that no line goes beyond it.
+            // Without content, the longest line gives the indentation, so no line goes beyond it.
             None => usize::MAX,
         };
         let block = Self { header, indent, chomping };

@@ -60,7 +60,7 @@ struct Reader<'t> {
     is_marked: bool,
     /// The first node that is `<<`.
     merge_key: Option<u32>,
-    /// What the library may still read of single items.
+    /// The budget for single items that the library may still read.
     library: item::Budget,
 }
 
@@ -83,7 +83,7 @@ fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
     }
     let whole = [text, "\n"].concat();
     let doc = read(Text::of(&whole)?, Document::empty(text))?;
-    // A block scalar at the end means something else without its line break.
+    // Without its line break, a block scalar at the end has another meaning.
     let last = doc.blocks.last().map_or(0, |(id, _)| doc.nodes[*id as usize].end as usize);
     (last == 0 || !text.get(last..)?.trim().is_empty()).then_some(doc)
 }

@@ -349,7 +349,7 @@ impl<'a> NodeRef<'a> {
         Some(&self.doc.source[start as usize..end as usize])
     }
 
-    /// Whether the value is absent (`key:`).
+    /// Whether it is an absent value: nothing is written for it (`key:`).
     pub fn is_absent(self) -> bool {
         let n = self.node();
         n.kind == Kind::Scalar && n.start == n.end && n.style == Style::Plain

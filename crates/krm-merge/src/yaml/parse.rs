@@ -63,7 +63,7 @@ thread_local! {
     static PARSED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many texts this thread has parsed: tests check with it that no text of a run is parsed twice.
+/// How many texts this thread has parsed: tests use it to check that no text of a run is parsed twice.
 pub fn parsed() -> usize {
     PARSED.get()
 }

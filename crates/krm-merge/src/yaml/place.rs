@@ -1,8 +1,8 @@
 //! Where a child of a map or list is in the text, and which comments belong to it.
 //!
-//! The rule of ownership: these comments belong to a child: comment lines directly above it, in its column; the comment on the rest of its
-//! line; comment lines below it that are indented deeper than it is. A comment set apart by a blank line belongs to no child and stays
-//! where it is.
+//! The rule of ownership: a child owns the comment lines directly above it, in its column; the comment on the rest of its line; and the
+//! comment lines below it that are indented deeper than it is. A comment set apart by a blank line belongs to no child and stays where it
+//! is.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Strings as YAML or JSON text: quoted whenever any common reader would not read the bare word as a string.
+//! Strings as YAML or JSON text: quoted whenever a common reader would not read the bare word as a string.
 //!
 //! Only text that the program makes itself comes through here. The program copies what a user wrote, quotes and all.
 
@@ -67,8 +67,8 @@ pub(crate) fn needs_escapes(text: &str) -> bool {
     text.chars().any(special)
 }
 
-/// Whether any of sigs.k8s.io/yaml, go-yaml v3 or PyYAML would not give this bare word the type string. Measured against the three on
-/// 783,693 tokens: none missed, a little over-quoted (`10.0.0.1`).
+/// Whether any of sigs.k8s.io/yaml, go-yaml v3 or PyYAML would read this bare word as another type than string. Measured against the three
+/// on 783,693 tokens: none missed, a little over-quoted (`10.0.0.1`).
 pub(crate) fn ambiguous(text: &str) -> bool {
     if text.is_empty() {
         return true;

@@ -164,7 +164,7 @@ fn the_unknown_is_none() {
     assert_eq!(VERSIONS, "1.11 to 1.37");
 }
 
-/// A line of `builtin.txt` below `type`: what the value is written as, and its extensions.
+/// A line of `builtin.txt` below `type`: the written form of the value, and its extensions.
 type Line<'t> = (&'t str, BTreeMap<&'t str, &'t str>);
 
 type Kinds<'t> = BTreeMap<(&'t str, &'t str), &'t str>;

@@ -55,7 +55,7 @@ impl Reader<'_> {
         if matches!(self.text.at(next), b'\n' | b'#') { self.further_flow_line(at, next, around) } else { Some(next) }
     }
 
-    /// The same from the line break or the comment at `at` on, with blanks from `blanks` to there.
+    /// The same from the line break or the comment at `at` on; the blanks before it begin at `blanks`.
     #[cold]
     fn further_flow_line(&mut self, blanks: usize, mut at: usize, around: Around) -> Option<usize> {
         let text = self.text;
@@ -80,7 +80,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a scalar in a flow collection. Returns what follows: a `,`, a `:`, a closing bracket or a line break.
+    /// Reads a scalar in a flow collection. Returns what comes next: a `,`, a `:`, a closing bracket or a line break.
     fn flow_scalar(&mut self, at: usize) -> Option<usize> {
         let text = self.text;
         let first = text.at(at);

@@ -24,7 +24,7 @@ pub(super) struct Mark {
     pub decoded: u32,
 }
 
-/// What the library may still read of single items.
+/// The budget for single items that the library may still read.
 pub(super) struct Budget {
     bytes: usize,
     /// How many values the aliases that were read this way expand to.

@@ -23,7 +23,7 @@ pub(super) enum Stop {
     Line(usize),
 }
 
-/// Where a plain scalar ends, whose first byte is before this offset.
+/// The end of a plain scalar whose first byte is before this offset.
 #[inline(always)]
 pub(super) fn stop(text: Text<'_>, mut at: usize) -> Option<Stop> {
     loop {

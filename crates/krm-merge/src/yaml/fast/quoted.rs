@@ -95,7 +95,7 @@ impl Reader<'_> {
     }
 }
 
-/// From a line break in a quoted scalar: how many there are in a row, and where its next line begins, which must be deeper than `indent`.
+/// How many line breaks are in a row, from one in a quoted scalar on, and where the next line begins, which must be deeper than `indent`.
 fn further_line(text: Text<'_>, mut at: usize, indent: usize) -> Option<(usize, usize)> {
     let mut breaks = 0;
     loop {
