@@ -1,4 +1,4 @@
-//! [`Decisions`]: who wins which conflict, as the `rules` of the functionConfig say it, and `onConflict` where none of them fits.
+//! [`Decisions`]: who wins each conflict, by the `rules` of the functionConfig, and by `onConflict` if no rule fits.
 
 use krm_merge::child::find;
 use krm_merge::path::{FieldPath, PathPattern};
@@ -14,15 +14,15 @@ use crate::target::Target;
 /// A rule: who wins the conflicts at some places of some resources.
 #[derive(Debug)]
 pub struct Decision<'a> {
-    /// How the user knows it.
+    /// The name by which the user knows it.
     pub name: Name,
     /// The resources; `None` for all.
     pub target: Option<Target>,
-    /// The places, with all that is below them; `None` for all, the resource as a whole among them.
+    /// The places, including everything below them; `None` for all places, including the resource as a whole.
     pub path: Option<PathPattern>,
     /// Who wins.
     pub take: OnConflict,
-    /// The values that the sides must have at the place that is named, where the rule is for these alone; null stands for none.
+    /// The values that the sides must have at the named place, if the rule is only for these values; null means that there is no value.
     pub when: Sides<Option<NodeRef<'a>>>,
 }
 
@@ -53,9 +53,9 @@ pub struct Clash<'c, 'a> {
     pub path: &'c FieldPath<'a>,
     /// The resource as each side has it.
     pub sides: Sides<Option<Tree<'a>>>,
-    /// What each side has there.
+    /// The value of each side at that place.
     pub values: Sides<Option<Tree<'a>>>,
-    /// What is written if updated wins, which of a text that is merged by line is no side's.
+    /// What is written if updated wins. For a text that is merged by line, this is not the value of any side.
     pub taken: Option<Tree<'a>>,
 }
 
@@ -80,7 +80,7 @@ impl<'c, 'a> Clash<'c, 'a> {
         Self { resource, path, values: sides.clone(), sides, taken: None }
     }
 
-    /// Whether a side has a value at a place on the way to the conflict.
+    /// Whether a side has this value at a place on the way to the conflict.
     fn has(&self, side: Side, place: &FieldPath<'_>, wanted: NodeRef<'_>) -> bool {
         let is = |value: Option<View<'_, '_>>| match value.filter(|value| !value.is_null()) {
             Some(value) => value.same(wanted),
@@ -99,17 +99,17 @@ impl<'c, 'a> Clash<'c, 'a> {
     }
 }
 
-/// What is done about a conflict.
+/// How a conflict is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// A policy says who wins.
     By(OnConflict),
-    /// Nobody wins yet. What comes out is what each side would make of it in turn, and this is the turn of one.
+    /// Nobody wins yet. The output shows the outcome of each side in turn; this is the turn of one side.
     Open(Pick),
 }
 
 impl Verdict {
-    /// The policy that says what is told of it.
+    /// The policy that decides how the conflict is reported.
     pub fn policy(self) -> OnConflict {
         match self {
             Self::By(policy) => policy,
@@ -138,12 +138,12 @@ impl From<OnConflict> for Verdict {
     }
 }
 
-/// What is done about one conflict, and why.
+/// How one conflict is handled, and why.
 #[derive(Clone, Copy, Debug)]
 pub struct Ruling<'r> {
-    /// What is done.
+    /// How it is handled.
     pub verdict: Verdict,
-    /// The rule that says so; `None` where no rule fits.
+    /// The rule that decided; `None` if no rule fits.
     pub rule: Option<&'r Name>,
 }
 
@@ -153,7 +153,7 @@ impl From<OnConflict> for Ruling<'_> {
     }
 }
 
-/// The rules of a run, and which of them were asked for.
+/// The rules of a run, and which of them were used.
 #[derive(Debug)]
 pub struct Decisions<'a> {
     rules: &'a [Decision<'a>],
@@ -178,7 +178,7 @@ impl<'a> Decisions<'a> {
         }
     }
 
-    /// The rules that no conflict asked for. One for some values is for a conflict that comes once, and may be over.
+    /// The rules that no conflict used. A rule for certain values is for a conflict that comes once and may be over, so it is not listed.
     pub fn idle(&self) -> impl Iterator<Item = &'a Name> {
         let rules = self.rules.iter().zip(&self.is_used);
         rules.filter(|(rule, is_used)| !**is_used && !rule.is_of_values()).map(|(rule, _)| &rule.name)

@@ -1,8 +1,8 @@
 //! The call of kustomize's legacy exec plugin: a config file, and the resources as YAML documents instead of a ResourceList.
 //!
-//! It is the only way in which `kubectl kustomize` runs an exec function. The documents are merged where they lie, so what the merge does
-//! not touch stays to the byte, the marks between them included. Results have no place in that output: errors and warnings are on stderr, as always.
-//! Source: kustomize's `api/internal/plugins/execplugin`, and measured on kubectl 1.27 to 1.33.
+//! It is the only way in which `kubectl kustomize` runs an exec function. The documents are merged in place, so everything that the merge
+//! does not touch stays equal to the byte, including the marks between documents. That output has no place for results: errors and warnings
+//! are on stderr, as always. Source: kustomize's `api/internal/plugins/execplugin`, and measured on kubectl 1.27 to 1.33.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use krm_merge::yaml::{Document, Error, extent};
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
 ///
-/// `stdout` is YAML documents too: the resources in their order, with the added ones behind them. On an error they are as they came.
+/// `stdout` is YAML documents too: the resources in their order, then the added ones. On an error, the documents are unchanged.
 pub fn run(config: &str, documents: &str) -> Output {
     let (stdout, mut results) = match merge_documents(config, documents) {
         Ok(merged) => merged,
@@ -59,7 +59,7 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     Ok((write(&doc, &extents, merged, &Budget::new(limit))?, results))
 }
 
-/// The documents with what becomes of each, and the added ones, all in their order; `extents` says where in the text each lies.
+/// Writes the documents, the result for each, and the added ones, all in their order; `extents` says where each is in the text.
 fn write(
     doc: &Document<'_>,
     extents: &[Range<usize>],
@@ -84,7 +84,7 @@ mod tests {
 
     const CONFIG: &str = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: TwoWay\n  source:\n";
 
-    /// What comes of documents, merged with these resources.
+    /// The output for documents that are merged with these resources.
     fn merged(documents: &str, sources: &str) -> String {
         let output = run(&format!("{CONFIG}  - resources: [{sources}]\n"), documents);
         assert_eq!(output.verdict, Verdict::Passed, "{:?}", output.stderr);

@@ -1,8 +1,8 @@
 //! The whole function: from the text of a ResourceList to the text of a ResourceList.
 //!
-//! Each source is lowered to a change and applied to its partner; what comes of it is edits of the text that came in. Where anything is
-//! wrong, the items go out as they came, with the reason among the results. [`run`] is the function on a ResourceList; a [`Job`]
-//! does the same over resources that lie in any texts, as the files of a folder.
+//! Each source is lowered to a change and applied to its partner; the result is edits of the input text. If anything is wrong, the items
+//! are returned unchanged, and the reason is among the results. [`run`] is the function on a ResourceList; a [`Job`] does the same for
+//! resources in any texts, for example the files of a folder.
 
 mod apart;
 mod idle;
@@ -29,12 +29,12 @@ use strategic::strategic;
 use three_way::three_way;
 use two_way::two_way;
 
-/// What the function answers.
+/// The output of the function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
-    /// The ResourceList to write; empty only where what came in was none.
+    /// The ResourceList to write; empty only if the input was not one.
     pub stdout: String,
-    /// The errors and warnings, one line each; below an error in a text the line of it, with a caret.
+    /// The errors and warnings, one line each; an error in a text also has the line of that text, with a caret.
     pub stderr: Vec<String>,
     /// Whether any result is an error.
     pub verdict: Verdict,
@@ -45,11 +45,11 @@ pub struct Output {
 pub enum Verdict {
     /// No result is an error: exit 0.
     Passed,
-    /// Some result is an error, and the items are as they came: exit 1.
+    /// Some result is an error, and the items are unchanged: exit 1.
     Failed,
 }
 
-/// What messages call the text that came in. Source: `Origin::text`.
+/// The name of the input text in messages. Source: `Origin::text`.
 const STDIN: &str = "stdin";
 
 /// Runs the function on the text of a ResourceList.
@@ -70,7 +70,7 @@ pub fn run(stdin: &str) -> Output {
 }
 
 impl Output {
-    /// A text to write, with what the results say on stderr and by the exit code.
+    /// A text to write, with stderr and the exit code that the results call for.
     pub fn of(stdout: String, results: &[Outcome]) -> Self {
         let shown = results.iter().filter(|r| r.severity != Severity::Info);
         let excerpt = |r: &Outcome| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
@@ -83,12 +83,12 @@ fn verdict(results: &[Outcome]) -> Verdict {
     if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }
 
-/// The limit of what may always be told: what went wrong, whatever limit the user has set.
+/// The limit for errors, which are always reported, whatever limit the user has set.
 fn usual(list: &ResourceList<'_>) -> Limit {
     Limit::default().with_input(list.text().len())
 }
 
-/// The ResourceList with what became of the items, or with the items as they came where a result is an error.
+/// The ResourceList with the merged items, or with the items unchanged if a result is an error.
 fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>, limit: Limit) -> Output {
     results = results.into_iter().map(|result| in_file(list, result)).collect();
     results::sort(&mut results);
@@ -103,10 +103,10 @@ fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>,
     }
 }
 
-/// A result with its place in the file that the user knows: of stdin, or of a text in the functionConfig.
+/// A result with its place in the file that the user knows: in stdin, or in a text of the functionConfig.
 fn in_file(list: &ResourceList<'_>, result: Outcome) -> Outcome {
     let Some(at) = result.at.clone() else { return result };
-    // The whole of several documents is one text.
+    // Several documents of a field are one text.
     let field = at.text.trim_matches('`').split(", ").next().unwrap_or_default();
     let (position, told) = match at.text == STDIN {
         true => (Some(at.position), at.told),
@@ -158,17 +158,18 @@ fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
 pub struct Job<'a> {
     roles: Roles<'a>,
     config: Config<'a>,
-    /// What is left for new text and results.
+    /// The budget that is left for new text and results.
     budget: Budget,
     told: Vec<Outcome>,
 }
 
 impl<'a> Job<'a> {
-    /// Prepares the merge of the items of a package as a functionConfig says, wherever they lie; the item with the number `i` has `i` as its
-    /// [`Origin::item`](krm_merge::resource::Origin::item). `given` is what plays the roles that the functionConfig leaves open, beside items that are marked with one.
+    /// Prepares the merge of the items of a package as a functionConfig says, wherever they are. The item with the number `i` has `i` as
+    /// its [`Origin::item`](krm_merge::resource::Origin::item). `given` holds the resources for the roles that the functionConfig leaves
+    /// open, in addition to items that are marked with one.
     ///
     /// # Errors
-    /// What cannot be merged at all: a role that nothing plays, resources that cannot be told apart.
+    /// The merge is impossible: a role has no resources, or resources have the same identity.
     pub fn new(
         items: Vec<Resource<'a>>,
         given: Vec<(Role, Vec<Resource<'a>>)>,
@@ -185,10 +186,10 @@ impl<'a> Job<'a> {
         Ok(Self { roles, config, budget, told })
     }
 
-    /// Runs it: what becomes of each item, what is new, and the results. Where a result is an error nothing must be carried out.
+    /// Runs the merge: the result for each item, the new resources, and the results. If a result is an error, nothing may be carried out.
     ///
     /// # Errors
-    /// A resource that cannot be merged; more to write than the limit allows.
+    /// A resource cannot be merged; or there is more to write than the limit allows.
     pub fn run(&'a self) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
         let Self { roles, config, budget, told } = self;
         let (merged, mut results) = match config.mode() {

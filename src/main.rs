@@ -13,12 +13,12 @@ const USAGE: &str = include_str!("usage.txt");
 fn main() -> ExitCode {
     match try_main() {
         Ok(code) => code,
-        // A host that closed our output has not got the resources, and there is no one to tell.
+        // A host that closed our output did not get the resources, and nobody would read an error.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
             ExitCode::FAILURE
         }
         Err(e) => {
-            // There is no one left to tell when stderr is closed.
+            // If stderr is closed, nobody would read an error.
             let _ = tell(&format!("error: {e:#}"));
             ExitCode::FAILURE
         }
@@ -39,7 +39,7 @@ fn try_main() -> Result<ExitCode> {
             print(&format!("krm-merge {} (types of Kubernetes {types})\n", env!("CARGO_PKG_VERSION")))?;
             return Ok(ExitCode::SUCCESS);
         }
-        // So does kustomize call its legacy exec plugins.
+        // kustomize calls its legacy exec plugins this way, too.
         [file] if !file.starts_with('-') => {
             let bytes = fs::read(file).with_context(|| {
                 format!(
@@ -76,7 +76,7 @@ fn print(text: &str) -> io::Result<()> {
     io::stdout().lock().write_all(text.as_bytes())
 }
 
-/// Tells a line on stderr; what of it could mislead is escaped.
+/// Prints a line on stderr; misleading characters are escaped.
 #[expect(clippy::disallowed_methods, reason = "this is where the function tells")]
 fn tell(line: &str) -> io::Result<()> {
     writeln!(io::stderr(), "{}", shown::line(line))

@@ -1,8 +1,8 @@
-//! [`Name`]: how the user knows what was written, for messages.
+//! [`Name`]: how messages name something that the user wrote.
 
 use std::fmt;
 
-/// A field of the functionConfig, or a flag that stands for it.
+/// A field of the functionConfig, or a flag that is used instead of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Name {
     /// A field: `spec.mergeKeys[0]`.
@@ -11,13 +11,13 @@ pub enum Name {
     Flag {
         /// The flag: `--merge-keys`.
         flag: &'static str,
-        /// What the user gave it.
+        /// The value that the user gave.
         value: String,
     },
 }
 
 impl Name {
-    /// The name of a part of it.
+    /// The name of a part of the field.
     pub fn of(&self, part: &str) -> String {
         match self {
             Self::Field(field) => format!("`{field}.{part}`"),

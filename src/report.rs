@@ -1,6 +1,6 @@
 //! [`Report`]: what happened in a run, as data.
 //!
-//! What is told of it in English stands in `results/words.rs` alone.
+//! Only `results/words.rs` turns it into English.
 
 use std::collections::BTreeSet;
 
@@ -18,20 +18,20 @@ use crate::target::Target;
 /// Something that happened in a run.
 #[derive(Debug)]
 pub enum Report<'r, 'a> {
-    /// Dest and the other side changed a place of a resource, and not in the same way.
+    /// Dest and the other side changed a place of a resource in different ways.
     Conflict {
         /// Dest's resource.
         dest: &'r Resource<'a>,
-        /// What each side has there.
+        /// The value of each side there.
         conflict: &'r Conflict<'a>,
         /// Who wins.
         ruling: Ruling<'r>,
     },
-    /// Something else that the owner of a resource should look at.
+    /// Something else that the owner of a resource should check.
     Warning {
         /// The resource.
         about: &'r Resource<'a>,
-        /// What it is.
+        /// The warning.
         warning: &'r Warning<'a>,
         /// The side that was merged into it.
         side: Role,
@@ -42,7 +42,7 @@ pub enum Report<'r, 'a> {
         dest: &'r Resource<'a>,
         /// Where dest changed it.
         places: &'r [String],
-        /// Original's, as JSON.
+        /// Original's resource, as JSON.
         original: String,
         /// Who wins.
         ruling: Ruling<'r>,
@@ -53,7 +53,7 @@ pub enum Report<'r, 'a> {
         updated: &'r Resource<'a>,
         /// Where upstream changed it.
         places: &'r [String],
-        /// Original's, as JSON.
+        /// Original's resource, as JSON.
         original: String,
         /// Who wins.
         ruling: Ruling<'r>,
@@ -65,21 +65,21 @@ pub enum Report<'r, 'a> {
         /// The file that it moved to.
         to: &'a str,
     },
-    /// Dest and updated have one resource under different identities, for a side moved it.
+    /// Dest and updated have the same resource under different identities, because a side moved it.
     Followed {
         /// Dest's resource.
         dest: &'r Resource<'a>,
         /// Updated's resource.
         updated: &'r Resource<'a>,
     },
-    /// Upstream moved a resource to a file of another package, to which the host of dest takes none.
+    /// Upstream moved a resource to a file of another package. The host of dest does not move resources there.
     NotMoved {
         /// Dest's resource.
         dest: &'r Resource<'a>,
         /// The file that it moved to upstream.
         to: &'a str,
     },
-    /// Both sides moved a resource, and not to the same file.
+    /// Both sides moved a resource, but to different files.
     MovedApart {
         /// Dest's resource.
         dest: &'r Resource<'a>,
@@ -90,29 +90,29 @@ pub enum Report<'r, 'a> {
         /// Who wins.
         ruling: Ruling<'r>,
     },
-    /// A resource that came upstream may be one that left.
+    /// A resource that is new upstream may be one that upstream deleted.
     MayHaveMoved {
-        /// The one that came.
+        /// The new one.
         came: &'r Resource<'a>,
-        /// The one that left.
+        /// The deleted one.
         left: &'r Resource<'a>,
-        /// What became of that one in dest.
+        /// What happened to the deleted one in dest.
         fate: LeftUpstream,
     },
-    /// How many resources a three-way merge did what to.
+    /// The counts of a three-way merge.
     Counts(Counts),
-    /// A source was added, for dest lacks it.
+    /// A source was added because dest lacks it.
     Added {
         /// The source.
         source: &'r Resource<'a>,
-        /// An item that may have been meant.
+        /// An item that the user may have meant.
         alike: Option<Alike<'a>>,
     },
-    /// A patch hits no item.
+    /// A patch matches no item.
     NoPartner {
         /// The patch.
         source: &'r Resource<'a>,
-        /// An item that may have been meant.
+        /// An item that the user may have meant.
         alike: Option<Alike<'a>>,
     },
     /// A source that stays in the package is the only item of its identity.
@@ -126,47 +126,47 @@ pub enum Report<'r, 'a> {
     NoneSelected(&'r Target),
     /// An earlier source deleted the item that a source is for.
     DeletedBefore(&'r Resource<'a>),
-    /// Items of a type were patched, and nothing is known of the type.
+    /// Items of a type were patched, but the type is unknown.
     UnknownType {
         /// Its apiVersion.
         api_version: &'r str,
         /// Its kind.
         kind: &'r str,
-        /// What becomes of its lists.
+        /// How its lists are merged.
         inference: Inference,
     },
-    /// Lists of a type merged by keys that neither the user nor a type at hand names.
+    /// Lists of a type merged by keys that come neither from the user nor from a type at hand.
     Grounds {
         /// Its apiVersion.
         api_version: &'r str,
         /// Its kind.
         kind: &'r str,
-        /// The version whose public definition was asked, where there is none of its own.
+        /// The version whose public definition was used, if the type's own version has none.
         instead: Option<&'static str>,
-        /// The lists, and who names their keys.
+        /// The lists, and which source names their keys.
         lists: &'r BTreeSet<Ground>,
     },
-    /// A rule of `mergeKeys` is for no list.
+    /// A rule of `mergeKeys` matches no list.
     IdleRule {
         /// The rule.
         rule: &'r NamedRule,
-        /// What there is none of.
+        /// What is missing for it.
         lacks: Lacks,
     },
-    /// A rule says who wins where nothing is in conflict.
+    /// A rule says who wins, but no conflict matches it.
     IdleDecision(&'r Name),
-    /// An item that a role selects is no resource, so it takes no part in the merge.
+    /// An item that a role selects is not a resource, so it is not merged.
     Apart {
         /// The item.
         item: &'r Resource<'a>,
-        /// What the merge misses.
+        /// What the merge misses of it.
         missed: Missed,
-        /// What becomes of the item.
+        /// What happens to the item.
         stays: Stays,
     },
 }
 
-/// What became in dest of a resource that left upstream.
+/// What happened in dest to a resource that upstream deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftUpstream {
     /// Dest changed it, and keeps it.
@@ -177,7 +177,7 @@ pub enum LeftUpstream {
     WasNotHere,
 }
 
-/// How many resources a three-way merge did what to.
+/// How many resources a three-way merge changed, added, deleted and left unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Changed in dest.
@@ -186,13 +186,13 @@ pub struct Counts {
     pub added: usize,
     /// Deleted from dest.
     pub deleted: usize,
-    /// As they were.
+    /// Not changed.
     pub unchanged: usize,
     /// The conflicts in all of them.
     pub conflicts: usize,
 }
 
-/// An item that a source without a partner may have been meant for.
+/// An item that the user may have meant with a source that has no partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alike<'a> {
     /// It has another namespace.
@@ -203,7 +203,7 @@ pub enum Alike<'a> {
     OnlyOfKind(Identity<'a>),
 }
 
-/// What there is none of for a rule of `mergeKeys`.
+/// What is missing for a rule of `mergeKeys`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lacks {
     /// A resource of the type.
@@ -212,20 +212,20 @@ pub enum Lacks {
     List,
 }
 
-/// What a merge misses of an item that is no resource.
+/// What a merge misses of an item that is not a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missed {
-    /// All that a source asks for.
+    /// Everything that a source asks for.
     Source,
-    /// Nothing: dest's says the same.
+    /// Nothing: dest has the same.
     SameInDest,
     /// Nothing: upstream did not change it.
     Unchanged,
-    /// What upstream changed, at these places.
+    /// The changes of upstream, at these places.
     Changed(Vec<String>),
-    /// That it is new upstream.
+    /// Its addition upstream.
     New,
-    /// That upstream deleted it.
+    /// Its deletion upstream.
     Deleted,
     /// Nothing: neither updated nor dest has it.
     Gone,

@@ -1,7 +1,7 @@
-//! The envelope: where items, functionConfig and results lie in the text of a ResourceList.
+//! The envelope: where items, functionConfig and results are in the text of a ResourceList.
 //!
-//! Keys come in any order, and fields that nobody here knows stay. Writing is splicing: only what changed in the items and the new
-//! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
+//! Keys may come in any order, and unknown fields stay. Writing is splicing: only the changes to the items and the new results touch the
+//! text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ const VERSIONS: [&str; 3] =
 pub struct ResourceList<'a> {
     root: NodeRef<'a>,
     items: Option<NodeRef<'a>>,
-    /// The functionConfig, where there is one.
+    /// The functionConfig, if there is one.
     pub function_config: Option<NodeRef<'a>>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> ResourceList<'a> {
     /// Finds the parts of a ResourceList.
     ///
     /// # Errors
-    /// The text holds none or several documents, is no ResourceList of a version that is known, or its items are no list of maps.
+    /// The text holds no document or several documents; it is not a ResourceList of a known version; or its items are not a list of maps.
     pub fn read(doc: &'a Document<'_>) -> Result<Self, Error> {
         let mut roots = doc.roots();
         let Some(root) = roots.next() else {
@@ -70,8 +70,8 @@ impl<'a> ResourceList<'a> {
         Ok(Self { root, items, function_config: root.get("functionConfig").filter(|c| !c.is_null()) })
     }
 
-    /// The resources in order: the items, and in the place of a list among them what stands in it. What the host says of such a list, it
-    /// says of all that is in it; as they go where it goes, none of them can move alone.
+    /// The resources in order: the items, and in place of a list among them the resources of that list. What the host says of such a list
+    /// applies to every resource in it. They move with the list, so none of them can move alone.
     pub fn resources(&self) -> Vec<Resource<'a>> {
         let mut all: Vec<Resource<'a>> = Vec::new();
         for (i, item) in self.items.into_iter().flat_map(NodeRef::elements).enumerate() {
@@ -88,8 +88,9 @@ impl<'a> ResourceList<'a> {
         all
     }
 
-    /// A place in the text as the user knows it, in the file that the host says: of the functionConfig, or of an item that is the first of
-    /// its file, for nobody can tell how long the others are there. What the host wrote into it does not count.
+    /// A place in the text as the user knows it: in the file that the host names, for the functionConfig, or for an item that is the first
+    /// of its file. For the other items, nobody can tell how long the items before them are in the file. Lines that the host added do not
+    /// count.
     pub fn in_file(&self, position: Position) -> Option<(String, Position)> {
         let items =
             self.items.into_iter().flat_map(|items| items.elements().map(move |e| (e, Place::of_element(items, e))));
@@ -103,7 +104,7 @@ impl<'a> ResourceList<'a> {
         let is_first = node.style() == Style::Block && resource.index.is_none_or(|index| index == "0");
         let path = resource.path.filter(|_| is_first)?;
         let head = node.position();
-        // A comment above the first field is the file's; what stands on the line of its dash or key is the first line, whatever is above.
+        // A comment above the first field belongs to the file. The line of the item's dash or key is the first line, whatever is above it.
         let first =
             if at(place.open).line < head.line { at(place.open).line + 1 } else { at(place.top(document)).line };
         let hosts: usize = lines_of_host(node).into_iter().filter(|line| (first..position.line).contains(line)).count();
@@ -112,7 +113,7 @@ impl<'a> ResourceList<'a> {
         Some((path.to_owned(), Position { line, column }))
     }
 
-    /// A place in a text of the functionConfig as a place in stdin. Only a literal block has the lines of its text.
+    /// A place in a text of the functionConfig as a place in stdin. Only a literal block has the same lines as its text.
     pub fn in_text(&self, field: &str, position: Position) -> Option<Position> {
         let steps = field.split(['.', '[', ']']).filter(|step| !step.is_empty());
         let text = steps.fold(self.function_config, |node, step| match step.parse::<usize>() {
@@ -126,10 +127,10 @@ impl<'a> ResourceList<'a> {
         Some(Position { line: text.position().line + position.line, column: indent + position.column })
     }
 
-    /// The text with edits made inside of items, with items gone and added, the rest in this order, and with results at the end of its own.
+    /// The text with edits inside of items, with deleted and added items, the rest in this order, and with new results after its own.
     ///
     /// # Errors
-    /// Items are to be added where there is no list of items; what is written takes more than the limit.
+    /// Items are to be added, but there is no list of items; or the text to write takes more than the limit.
     pub fn write(
         &self,
         edits: impl IntoIterator<Item = TextEdits>,
@@ -144,7 +145,7 @@ impl<'a> ResourceList<'a> {
             return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
         let text = self.root.document().source();
-        // Results are the program's own text, which any YAML library writes; from there on they are spliced in like a user's.
+        // Results are the program's own text, which any YAML library can write; then they are spliced in like a user's text.
         let of_results = match results {
             [] => None,
             results => {
@@ -155,7 +156,7 @@ impl<'a> ResourceList<'a> {
         let tree = self.tree(gone, added, of_results.as_ref().and_then(|document| document.roots().next()));
         let budget = Budget::new(limit);
         let own = splice::edits(self.root, &tree, &budget)?;
-        // What comes at the end of an item stands before what comes after it.
+        // Text at the end of an item comes before text after the item.
         let all = TextEdits::default().union(edits.into_iter().chain([own]));
         let edits = all.map_err(|e| Outcome::new(Severity::Error, e.to_string()))?;
         Ok(sorted(edits.apply(text, 0..text.len()), order, &budget)?)
@@ -189,13 +190,13 @@ impl<'a> ResourceList<'a> {
         root.into_tree()
     }
 
-    /// The text that it lies in.
+    /// The text that contains it.
     pub fn text(&self) -> &'a str {
         self.root.document().source()
     }
 }
 
-/// Collects the resources of a list among the items, each with the field that it stands in: `items[3].items[0]`.
+/// Collects the resources of a list among the items, each with its field: `items[3].items[0]`.
 fn collect<'a>(listed: Listed<'a>, field: &str, list: Option<&Resource<'a>>, all: &mut Vec<Resource<'a>>) {
     let node = listed.node;
     let own = Resource::listed(listed, Origin::Listed { item: all.len(), field: field.to_owned() });
@@ -228,7 +229,7 @@ fn within<'a>(resource: Resource<'a>, list: &Resource<'a>) -> Resource<'a> {
     }
 }
 
-/// The lines of an item that its host wrote: its own annotations, and the fields around them in which nothing else is.
+/// The lines of an item that its host wrote: its annotations, and the fields around them that hold nothing else.
 fn lines_of_host(item: NodeRef<'_>) -> Vec<usize> {
     let text = item.document().source();
     let lines = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
@@ -251,7 +252,7 @@ fn lines_of_host(item: NodeRef<'_>) -> Vec<usize> {
     }
 }
 
-/// Sets a field that is there.
+/// Sets a field that exists.
 fn set<'a>(map: &mut Branch<'a>, name: &str, value: Tree<'a>) {
     if let Some(entry) = map.entries.iter_mut().find(|entry| entry.key.is_some_and(|key| key.name() == name)) {
         entry.value = Some(value);

@@ -1,6 +1,6 @@
 //! Results as the KRM functions specification has them: what happened, how bad it is, and where.
 //!
-//! A run gives a [`Report`] of what happened. What it says in English is in `words.rs`, and nowhere else.
+//! A run gives a [`Report`] of what happened. Only `words.rs` puts it into English.
 
 mod words;
 
@@ -22,19 +22,19 @@ use crate::report::Report;
 use words::of_settled;
 pub use words::{contradicting, holds_secrets, how_of, listed};
 
-/// The tag that says to a program what a result is: a conflict, or a move.
+/// The tag that tells a program what kind of result this is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
 
-/// The tag that holds what both sides of a conflict came from, as JSON.
+/// The tag that holds the value of original in a conflict, as JSON.
 pub const ORIGINAL: &str = "krm-merge.dev/original";
 
 /// How bad a result is; the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The run failed: the items go out as they came, and the exit code is 1.
+    /// The run failed: the items are unchanged, and the exit code is 1.
     Error,
-    /// The run went through, and someone should look.
+    /// The run passed, and someone should check this.
     Warning,
     /// Good to know.
     Info,
@@ -57,19 +57,19 @@ pub struct Outcome {
     /// The file of the resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<File>,
-    /// What programs may look for.
+    /// Tags for programs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
     /// The line of a text that cannot be read, for a person at a terminal.
     #[serde(skip)]
     pub excerpt: Option<String>,
-    /// Of a conflict, the parts of the message.
+    /// The parts of the message, for a conflict.
     #[serde(skip)]
     pub clash: Option<Clash>,
-    /// Where in a text it is.
+    /// The place in a text.
     #[serde(skip)]
     pub at: Option<At>,
-    /// The byte of the text of dest's resource at which it is.
+    /// The byte offset in the text of dest's resource.
     #[serde(skip)]
     pub here: Option<usize>,
 }
@@ -81,9 +81,9 @@ pub struct Clash {
     pub place: String,
     /// What each side did.
     pub what: String,
-    /// What became of it.
+    /// The outcome.
     pub settled: Settled,
-    /// What else is to be said of that.
+    /// More words about the outcome.
     pub more: String,
 }
 
@@ -92,13 +92,13 @@ impl Clash {
         message(format!("{}: {}", self.what, self.outcome()))
     }
 
-    /// What became of it.
+    /// The outcome in words.
     pub fn outcome(&self) -> String {
         format!("{}{}", of_settled(self.settled), self.more)
     }
 }
 
-/// A place in a text, and what is to be said of it.
+/// A place in a text, and the message for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {
     /// The text, as the user knows it.
@@ -117,7 +117,7 @@ pub struct ResourceRef {
     pub api_version: String,
     /// The kind.
     pub kind: String,
-    /// The namespace, where one is written.
+    /// The namespace, if one is written.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// The name.
@@ -125,7 +125,7 @@ pub struct ResourceRef {
 }
 
 impl ResourceRef {
-    /// Who that is.
+    /// The same as an [`Identity`].
     pub fn identity(&self) -> Identity<'_> {
         let Self { api_version, kind, namespace, name } = self;
         Identity { api_version, kind, namespace, name }
@@ -156,16 +156,16 @@ pub struct File {
     pub index: Option<u64>,
 }
 
-/// The longest message, for it is one line of a terminal or a log; what is left out is in the other fields, or in the input.
+/// The longest message: it is one line of a terminal or a log. The rest is in the other fields, or in the input.
 const MESSAGE: usize = 8000;
 
-/// A message as it is shown: on one line, without characters that mislead, and not too long.
+/// A message for display: on one line, without misleading characters, and not too long.
 fn message(text: String) -> String {
     cut(shown::line(&text).into_owned(), MESSAGE)
 }
 
 impl Outcome {
-    /// A result about nothing in particular.
+    /// A result that is not about a resource or a place.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self {
             message: self::message(message.into()),
@@ -181,7 +181,7 @@ impl Outcome {
         }
     }
 
-    /// More was to be written about a resource than a limit allows.
+    /// There was more to write about a resource than a limit allows.
     pub fn exceeded(exceeded: Exceeded, resource: &Resource<'_>) -> Box<Self> {
         Box::new(Self::new(Severity::Error, exceeded.to_string()).about(resource))
     }
@@ -193,7 +193,7 @@ impl Outcome {
         Self { excerpt, at: Some(at), ..Self::new(Severity::Error, format!("{text} {error}")) }
     }
 
-    /// The same with its place in a file that the user knows, and what is to be said of it there.
+    /// The same result with its place in a file that the user knows, and the message for that place.
     #[must_use]
     pub fn moved_to(self, (path, position): (String, Position), told: String) -> Self {
         let message = message(format!("{path}:{position}: {told}"));
@@ -201,7 +201,7 @@ impl Outcome {
         Self { message, at: Some(At { text: path, position, told }), file, ..self }
     }
 
-    /// A resource lacks a field. `rest` says which one it must have, and why.
+    /// A resource lacks a field. `rest` names the field that it must have, and says why.
     pub fn lacking(resource: &Resource<'_>, rest: &str) -> Self {
         let at = match &resource.origin {
             Origin::File { name, .. } => {
@@ -226,7 +226,7 @@ impl Outcome {
         Self { message: clash.message(), clash: Some(clash), tags, ..Self::new(severity, "") }
     }
 
-    /// Takes back who won a conflict: someone must decide.
+    /// Withdraws who won a conflict: someone must decide.
     pub fn leave_open(&mut self) {
         self.severity = Severity::Error;
         if let Some(clash) = &mut self.clash {
@@ -236,7 +236,7 @@ impl Outcome {
         }
     }
 
-    /// How many bytes it takes, but for the values, which come off the budget where they are read.
+    /// Its size in bytes, without the values, which come off the budget when they are read.
     fn size(&self) -> usize {
         let of_field = self.field.as_ref().map_or(0, |f| f.path.len());
         let of_resource = self.resource_ref.as_ref().map_or(0, |r| {
@@ -247,7 +247,7 @@ impl Outcome {
         self.message.len() + of_field + of_resource + of_file + of_place
     }
 
-    /// The same about a resource.
+    /// The same result, about a resource.
     #[must_use]
     pub fn about(mut self, resource: &Resource<'_>) -> Self {
         self.resource_ref = resource.identity.map(|i| ResourceRef {
@@ -271,14 +271,14 @@ impl Outcome {
         self
     }
 
-    /// One line for stderr, with the resource and the file that the message leaves to the other fields.
+    /// One line for stderr, with the resource and the file, which are in other fields than the message.
     pub fn line(&self) -> String {
-        // What begins with its place in its own file needs no file beside the resource.
+        // A line that begins with a place in the resource's own file does not repeat the file.
         let is_there = |at: &&At| self.file.as_ref().is_some_and(|file| file.path == at.text);
         self.at.as_ref().filter(is_there).map_or_else(|| self.line_with("", &self.message), |at| self.line_at(at))
     }
 
-    /// The same of an error in a text, which begins with the place.
+    /// The same for an error in a text; the line begins with the place.
     pub fn line_at(&self, At { text, position, told }: &At) -> String {
         Self { file: None, ..self.clone() }.line_with(&format!("{text}:{position}: "), told)
     }
@@ -293,7 +293,7 @@ impl Outcome {
         if let Some(r) = &self.resource_ref {
             about.push_str(&r.identity().called());
         }
-        // What says itself where it lies has no identity that the line could begin with.
+        // A message without an identity may already name the file; then the line does not repeat it.
         let file = self.file.as_ref().map(|file| shown::name(&file.path));
         if let Some(file) = file.filter(|file| !about.is_empty() || !message.contains(&**file)) {
             about.push_str(&if about.is_empty() { file.into_owned() } else { format!(" ({file})") });
@@ -305,7 +305,7 @@ impl Outcome {
     }
 }
 
-/// The value of a node. A number that neither an integer nor a float holds exactly is given as its text.
+/// The value of a node. A number that neither an integer nor a float holds exactly becomes its text.
 ///
 /// # Errors
 /// It takes more than is left of the budget.
@@ -314,9 +314,9 @@ pub fn to_value(node: NodeRef<'_>, budget: &Budget) -> Result<Value, Exceeded> {
     budget.check(Written::Results).map(|()| value)
 }
 
-/// A value as far as the budget goes.
+/// A value, as far as the budget allows.
 fn value_of(view: View<'_, '_>, budget: &Budget) -> Value {
-    // Nothing of it is shorter than its line break and a letter of its own.
+    // Each value takes at least its line break and one character of its own.
     if !budget.take(view.string().len() + 2) {
         return Value::Null;
     }
@@ -367,12 +367,12 @@ pub struct Results<'b> {
 }
 
 impl<'b> Results<'b> {
-    /// None yet.
+    /// No results yet.
     pub fn new(budget: &'b Budget) -> Self {
         Self { all: Vec::new(), budget }
     }
 
-    /// Tells what happened.
+    /// Reports what happened.
     ///
     /// # Errors
     /// It takes more than is left of the budget.
@@ -401,7 +401,7 @@ impl<'b> Results<'b> {
         self.all.extend(more);
     }
 
-    /// How many there are of a sort.
+    /// How many results match.
     pub fn count(&self, is_meant: impl Fn(&Outcome) -> bool) -> usize {
         self.all.iter().filter(|result| is_meant(result)).count()
     }
@@ -412,7 +412,7 @@ impl<'b> Results<'b> {
     }
 }
 
-/// Worst first, then by file, resource and place, so that what kpt shows of them is what matters.
+/// Worst first, then by file, resource and place, so that kpt shows the important ones.
 pub fn sort(results: &mut [Outcome]) {
     let key = |r: &Outcome| {
         let of = |r: &Option<ResourceRef>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));

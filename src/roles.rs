@@ -1,4 +1,4 @@
-//! Which resource plays which role: by the functionConfig, or by annotation where that is silent.
+//! Which resource plays which role: by the functionConfig, or by annotation if the functionConfig does not say.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
-/// The YAML texts of a functionConfig, parsed: the fields that they stand in, in the order of the inputs.
+/// The YAML texts of a functionConfig, parsed: the fields that hold them, in the order of the inputs.
 #[derive(Debug)]
 pub struct Texts<'a>(Vec<(String, Document<'a>)>);
 
@@ -19,7 +19,7 @@ impl<'a> Texts<'a> {
     /// Parses every `yaml` input.
     ///
     /// # Errors
-    /// A text that is no YAML, with its field and the place in it.
+    /// A text is not YAML; the error has its field and the place in it.
     pub fn parse(config: &Config<'a>) -> Result<Self, Box<Outcome>> {
         let mut texts = Vec::new();
         for side in config.task.inputs().flat_map(|(_, inputs)| inputs) {
@@ -32,7 +32,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Who plays what.
+/// Which resources play which role.
 #[derive(Debug)]
 pub struct Roles<'a> {
     /// The items that are merged into.
@@ -41,22 +41,22 @@ pub struct Roles<'a> {
     pub others: Vec<(Role, Vec<Resource<'a>>)>,
     /// The targets of sources, by their numbers.
     pub targets: Vec<Rc<Target>>,
-    /// Items that a role selects and that are no resources, as a `kustomization.yaml` without a name: they take no part in the merge.
+    /// Items that a role selects but that are not resources, for example a `kustomization.yaml` without a name: they are not merged.
     pub apart: Vec<(Role, Resource<'a>)>,
     /// For each item, whether it is consumed.
     pub gone: Vec<bool>,
-    /// Items that stay in the output and play a role alone, by their numbers: the field whose `path` is their file.
+    /// Items that stay in the output and only play a role, by their numbers: the field whose `path` is their file.
     pub files: BTreeMap<usize, String>,
 }
 
 impl<'a> Roles<'a> {
-    /// The CustomResourceDefinitions of all roles, those of updated last: the newest word on a type counts.
+    /// The CustomResourceDefinitions of all roles, with those of updated last: the newest definition of a type counts.
     pub fn definitions(&self) -> Vec<NodeRef<'a>> {
         let others = self.others.iter().flat_map(|(_, members)| members);
         self.dest.iter().chain(others).filter(|r| r.is_definition()).map(|r| r.node).collect()
     }
 
-    /// Checks that a role is played.
+    /// Checks that a role has resources.
     ///
     /// # Errors
     /// Neither the functionConfig nor an annotation names anything for it.
@@ -78,13 +78,13 @@ fn error(message: String) -> Box<Outcome> {
     Box::new(Outcome::new(Severity::Error, message))
 }
 
-/// Assigns the items and the resources of the functionConfig to roles. `given` is what plays a role beside them, in roles that the
-/// functionConfig does not fill. A folder of a package may hold a file that is no resource, which kpt sends, too; what a user wrote for the merge must
-/// be one. Source: function-config.md.
+/// Assigns the items and the resources of the functionConfig to roles. `given` holds more resources, for roles that the functionConfig does
+/// not fill. A folder of a package may hold a file that is not a resource, and kpt sends it, too; but what a user wrote for the merge must
+/// be a resource. Source: function-config.md.
 ///
 /// # Errors
-/// A role that is filled twice; an item marked with a role that the mode does not have, or with one that is filled; an item in two roles; a `path`
-/// that selects nothing, or nothing with apiVersion, kind and name; a resource of the functionConfig without one of these.
+/// A role is filled twice; an item is marked with a role that the mode does not have, or with one that is filled; an item is in two roles;
+/// a `path` selects nothing, or nothing with apiVersion, kind and name; a resource of the functionConfig lacks one of these.
 pub fn assign<'a>(
     items: Vec<Resource<'a>>,
     given: Vec<(Role, Vec<Resource<'a>>)>,
@@ -119,12 +119,12 @@ pub fn assign<'a>(
     all.into_roles()
 }
 
-/// The resources that stand in the functionConfig.
+/// The resources in the functionConfig.
 fn of_nodes<'a>(field: &str, nodes: &[NodeRef<'a>]) -> Vec<Resource<'a>> {
     nodes.iter().enumerate().flat_map(|(i, node)| of_node(&format!("{field}[{i}]"), *node)).collect()
 }
 
-/// The resource that stands in a field, or those of the list there.
+/// The resource in a field, or the resources of the list there.
 fn of_node<'a>(field: &str, node: NodeRef<'a>) -> Vec<Resource<'a>> {
     let is_list = list::items_of(node).is_some();
     Resource::of_document(node, |i| {
@@ -152,7 +152,7 @@ fn of_text<'a>(field: &str, doc: &'a Document<'a>) -> Result<Vec<Resource<'a>>, 
 /// Roles that are being assigned.
 struct Assigning<'a, 'c> {
     mode: Mode,
-    /// The items; `None` where one only plays a role.
+    /// The items; `None` for an item that only plays a role.
     items: Vec<Option<Resource<'a>>>,
     /// For each item, whether it is consumed.
     gone: Vec<bool>,
@@ -254,7 +254,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
                 )));
             }
             self.gone[i] = true;
-            // The host holds all of them in one package, so their paths there say nothing of one another.
+            // The host holds all of them in one package, so their paths there cannot be compared.
             let Some(item) = slot.take().map(|item| Resource { located: Located::Nowhere, ..item }) else { continue };
             match self.others.iter_mut().find(|o| o.0 == role) {
                 _ if item.identity.is_none() => self.apart.push((role, item)),
@@ -273,13 +273,13 @@ impl<'a, 'c> Assigning<'a, 'c> {
         if let Some(resource) = alone.or_else(|| others.iter().flat_map(|(_, members)| members).find(unnamed)) {
             return Err(no_resource(resource, mode));
         }
-        // What a `path` selects plays its role alone.
+        // An item that a `path` selects only plays its role.
         let left = items.into_iter().zip(taken_by).filter(|(_, taken)| taken.is_none());
         Ok(Roles { dest: left.filter_map(|(item, _)| item).collect(), others, targets, apart, gone, files })
     }
 }
 
-/// Reports what plays a role and is no resource.
+/// Reports an item that plays a role but is not a resource.
 fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Outcome> {
     let or = if mode == Mode::ThreeWay { "" } else { ", or a `target` that says which items it is for" };
     let field = resource.missing().unwrap_or("metadata.name");
@@ -316,7 +316,7 @@ fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Ou
     }
 }
 
-/// The path of a file relative to a folder that it lies below; its name, where the path is the file itself.
+/// The path of a file relative to a folder that contains it; the file's name if the path is the file itself.
 fn below<'p>(file: &'p str, path: &str) -> Option<&'p str> {
     let file = file.strip_prefix("./").unwrap_or(file);
     if file == path {

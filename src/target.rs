@@ -1,8 +1,8 @@
-//! Which items a patch is for, when it is not the one that it names: the `target` of a source.
+//! Which items a patch applies to, if it is not the item that the patch names: the `target` of a source.
 //!
-//! It selects as kustomize's `patches[].target` does: everything that is given must fit, a pattern must fit the whole value, and an empty
-//! selector fits all. Only an empty pattern is another one: there it says nothing, here it fits what is empty, as the core group is.
-//! Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares.
+//! It selects as kustomize's `patches[].target` does: every given condition must match, a pattern must match the whole value, and an empty
+//! selector matches everything. Only an empty pattern differs: in kustomize it is ignored; here it matches an empty value, as the core
+//! group has. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares.
 
 mod scope;
 mod selector;
@@ -15,7 +15,7 @@ use crate::name::Name;
 use krm_merge::yaml::NodeRef;
 use selector::Selector;
 
-/// A `target`, ready to be asked.
+/// A `target`, ready to select.
 #[derive(Debug)]
 pub struct Target {
     name: Name,
@@ -25,7 +25,7 @@ pub struct Target {
     annotations: Option<Selector>,
 }
 
-/// What of an item a pattern is for.
+/// The part of an item that a pattern is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The group of its apiVersion; empty for the core group.
@@ -36,15 +36,15 @@ pub enum Field {
     Kind,
     /// Its name.
     Name,
-    /// Its namespace: `default` where none is written, and for a type that lives outside of all namespaces a word that no namespace is.
-    /// Source: kustomize's `EffectiveNamespace`.
+    /// Its namespace: `default` if none is written; for a type outside of all namespaces, a word that is never a namespace. Source:
+    /// kustomize's `EffectiveNamespace`.
     Namespace,
 }
 
-/// What stands for the namespace of a type without one, in kustomize's words.
+/// The word for the namespace of a type without one, as in kustomize.
 const NON_NAMESPACEABLE: &str = "_non_namespaceable_";
 
-/// A pattern for a whole value. Most are a plain word, and need no expression to be compared.
+/// A pattern for a whole value. Most are plain words, which need no expression to be compared.
 #[derive(Debug)]
 enum Pattern {
     Word(String),
@@ -57,7 +57,7 @@ impl Pattern {
             return Ok(Self::Word(text.to_owned()));
         }
         let text = unquoted(text);
-        // Alone first: what closes a group that it did not open is none.
+        // The pattern is compiled alone first, so that a `)` that closes no group of its own is an error.
         let whole = Regex::new(&text).and_then(|_| Regex::new(&format!("^(?:{text})$"))).map_err(|e| e.to_string())?;
         Ok(Self::Expression(whole))
     }
@@ -74,7 +74,7 @@ impl Pattern {
     }
 }
 
-/// A pattern without `\Q…\E`, which quote what stands between them in Go and are unknown to `regex_lite`.
+/// A pattern without `\Q…\E`. In Go they quote the text between them; `regex_lite` does not know them.
 fn unquoted(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut rest = pattern;
@@ -97,24 +97,24 @@ fn unquoted(pattern: &str) -> String {
 }
 
 impl Target {
-    /// One that selects everything; `written` is how the user wrote it, for messages.
+    /// A target that selects everything; `written` is what the user wrote, for messages.
     pub fn new(name: Name, written: impl Into<String>) -> Self {
         Self { name, written: written.into(), fields: Vec::new(), labels: None, annotations: None }
     }
 
-    /// With a regular expression for a field.
+    /// Adds a regular expression for a field.
     ///
     /// # Errors
-    /// It is no regular expression; says why.
+    /// It is not a regular expression; the message says why.
     pub fn with_pattern(mut self, field: Field, pattern: &str) -> Result<Self, String> {
         self.fields.push((field, Pattern::new(pattern)?));
         Ok(self)
     }
 
-    /// With a selector over labels, as kubectl's `-l` takes it.
+    /// Adds a selector over labels, as kubectl's `-l` takes it.
     ///
     /// # Errors
-    /// It is no selector; says why.
+    /// It is not a selector; the message says why.
     pub fn with_labels(mut self, selector: &str) -> Result<Self, String> {
         self.labels = Some(Selector::parse(selector)?);
         Ok(self)
@@ -123,13 +123,13 @@ impl Target {
     /// The same over annotations.
     ///
     /// # Errors
-    /// It is no selector; says why.
+    /// It is not a selector; the message says why.
     pub fn with_annotations(mut self, selector: &str) -> Result<Self, String> {
         self.annotations = Some(Selector::parse(selector)?);
         Ok(self)
     }
 
-    /// How the user knows it.
+    /// The name by which the user knows it.
     pub fn name(&self) -> &Name {
         &self.name
     }

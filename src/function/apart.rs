@@ -1,7 +1,7 @@
 //! Reports selected items that are not resources and so take no part in the merge: mostly a `kustomization.yaml` without a name.
 //!
-//! It is no error, for a folder of a package holds such files and kpt sends them as items; but what upstream changed in one would be
-//! missed in silence. Where there is nothing to miss, the word is an `info`.
+//! This is not an error, because a folder of a package holds such files and kpt sends them as items. But a change of upstream in one would
+//! be lost in silence. If there is nothing to lose, the result is an `info`.
 
 use crate::config::{Config, Mode, Role};
 use crate::report::{Missed, Report, Stays};
@@ -10,10 +10,10 @@ use crate::roles::Roles;
 use krm_merge::limit::Budget;
 use krm_merge::resource::Resource;
 
-/// Tells one result for each such file: in ThreeWay original's and updated's at one path are one.
+/// Reports one result for each such file: in ThreeWay, original's and updated's files at the same path are one file.
 ///
 /// # Errors
-/// In ThreeWay, a file that is a resource in one of original and updated alone: it would be deleted or added, though it only got a name.
+/// In ThreeWay, a file is a resource in only one of original and updated: it would be deleted or added, though it only got or lost a name.
 pub(super) fn tell(
     config: &Config<'_>,
     roles: &Roles<'_>,
@@ -41,7 +41,7 @@ pub(super) fn tell(
     let in_dest = |item: &Resource<'_>| roles.dest.iter().find(|d| d.identity.is_none() && is_at(d, item));
     for new in of_role(Role::Updated) {
         let old = of_role(Role::Original).find(|old| is_at(old, new));
-        // What cannot be compared, as a map with a key twice, may differ.
+        // Files that cannot be compared, for example a map with a key twice, may differ.
         let places = |old: &Resource<'_>| rules.differs(old, new).unwrap_or_else(|_| vec!["the whole".to_owned()]);
         let missed = match old.map(places) {
             _ if in_dest(new).is_some_and(|dest| places(dest).is_empty()) => Missed::SameInDest,
@@ -57,7 +57,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// Whether two items lie at one place, each below the folder of its role.
+/// Whether two items have the same path, each below the folder of its role.
 fn is_at(one: &Resource<'_>, other: &Resource<'_>) -> bool {
     one.relative_path == other.relative_path && one.index == other.index
 }

@@ -1,7 +1,7 @@
-//! Reports entries of `mergeKeys` that are for no list. Mostly a name in them is not the type's own.
+//! Reports entries of `mergeKeys` that match no list. Mostly a name in them is wrong.
 //!
-//! Without a word its list would be replaced whole, or merged by an inferred key, and nobody would learn why. It is an `info`, for one
-//! functionConfig may serve many packages, of which not each has every list.
+//! Without this report, the list would be replaced whole, or merged by an inferred key, and the user would not learn why. It is an `info`,
+//! because one functionConfig may serve many packages, and not every package has every list.
 
 use crate::config::NamedRule;
 use crate::report::{Lacks, Report};
@@ -10,7 +10,7 @@ use crate::roles::Roles;
 use krm_merge::resource::Resource;
 use krm_merge::yaml::NodeRef;
 
-/// Tells the rules of which no resource, whatever its role, has the list.
+/// Reports the rules whose list no resource has, in any role.
 pub(super) fn tell(rules: &[NamedRule], roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
     for named in rules {
@@ -30,7 +30,7 @@ fn is_of(resource: &Resource<'_>, api_version: &str, kind: &str) -> bool {
     resource.identity.is_some_and(|i| i.api_version == api_version && i.kind == kind)
 }
 
-/// Whether the fields lead to a list. Lists on the way are passed through, as a rule has it.
+/// Whether the fields lead to a list. Lists on the way are passed through, as in a rule.
 fn has_list(node: NodeRef<'_>, path: &[String]) -> bool {
     let node = node.resolve();
     match path {

@@ -1,6 +1,7 @@
-//! One run over the items: a resource merged, taken off its role, added, or gone.
+//! One run over the items: a resource is merged, loses its role, is added, or is deleted.
 //!
-//! Items may lie in one text or in many: what becomes of an item is edits of the text that it lies in, so whoever read it can write it.
+//! Items may be in one text or in many: the result for an item is edits of the text that contains it, so the code that read the text can
+//! write it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -35,26 +36,25 @@ use crate::roles::Roles;
 /// What a merge does to the items of a package.
 #[derive(Debug, Default)]
 pub struct Merged<'a> {
-    /// What becomes of each item, by its number.
+    /// What happens to each item, by its number.
     pub items: Vec<Item>,
     /// The resources that are new.
     pub added: Vec<Added<'a>>,
-    /// The file that an item goes to, by its number, where that is another one. If annotations say where the item lies, they are among its
-    /// edits.
+    /// The file that an item moves to, by its number, if it moves. If annotations say where the item is, its edits include them.
     pub moved: BTreeMap<usize, String>,
-    /// What updated calls an item, by its number, where that is not what dest calls it: apiVersion, kind, namespace and name.
+    /// The identity of an item in updated, by its number, if it differs from the identity in dest: apiVersion, kind, namespace and name.
     pub followed: BTreeMap<usize, [String; 4]>,
-    /// Where an item stands, by its number, if not at its own place.
+    /// The place of an item, by its number, if it is not its own place.
     pub spots: BTreeMap<usize, Spot>,
 }
 
 impl Merged<'_> {
-    /// Where an item stands, by its number.
+    /// The place of an item, by its number.
     pub fn spot(&self, item: usize) -> Spot {
         self.spots.get(&item).copied().unwrap_or_else(|| Spot::of_item(item))
     }
 
-    /// Where what is left stands: the items, and behind them what is new.
+    /// The places of the items that remain, and then of the new resources.
     pub fn order(&self) -> Vec<Spot> {
         let left = self.items.iter().enumerate().filter(|(_, becomes)| **becomes != Item::Goes);
         let left = left.map(|(i, _)| self.spot(i));
@@ -65,13 +65,13 @@ impl Merged<'_> {
 /// A resource that is new.
 #[derive(Clone, Debug)]
 pub struct Added<'a> {
-    /// Its file, relative to the folder of the role that it comes from; `None` where it was in no file.
+    /// Its file, relative to the folder of the role that it comes from; `None` if it was in no file.
     pub path: Option<String>,
     /// Where it came from.
     pub origin: Origin,
-    /// The resource. Where it came from an item of a ResourceList, it carries its path as an annotation.
+    /// The resource. If it came from an item of a ResourceList, it carries its path as an annotation.
     pub tree: Tree<'a>,
-    /// Where it stands among the items.
+    /// Its place among the items.
     pub spot: Spot,
 }
 
@@ -79,13 +79,13 @@ impl Added<'_> {
     /// The resource as one YAML document.
     ///
     /// # Errors
-    /// It takes more than is left of the budget.
+    /// It takes more than the budget has left.
     pub fn text(&self, budget: &Budget) -> Result<String, Exceeded> {
         splice::standalone(&self.tree, budget)
     }
 }
 
-/// Checks that no alias binds an item that changes or goes to another one, whose meaning would change with it.
+/// Checks that no alias connects an item that changes or moves with another item, because the meaning of the other would change, too.
 pub(super) fn own_anchors(item: &Resource<'_>, node: NodeRef<'_>) -> Result<(), Box<Outcome>> {
     match alias::shared(node) {
         Some(alias) => {
@@ -103,7 +103,7 @@ fn unmergeable(error: Box<Unmergeable<'_>>) -> Box<Outcome> {
     Box::new(Outcome::unmergeable(&error))
 }
 
-/// Refuses a new item whose path annotation names a place that the host must not write.
+/// Refuses a new item whose path annotation names a place where the host must not write.
 fn misplaced(source: &Resource<'_>, path: &str, fault: Fault) -> Box<Outcome> {
     let origin = &source.origin;
     let message =
@@ -111,32 +111,32 @@ fn misplaced(source: &Resource<'_>, path: &str, fault: Fault) -> Box<Outcome> {
     Box::new(Outcome::new(Severity::Error, message).about(source))
 }
 
-/// What becomes of one resource.
+/// What happens to one resource.
 pub(super) enum Fate<'a> {
-    /// It stays as it is.
+    /// It stays unchanged.
     Unchanged,
-    /// It stays as it is but for the annotation of its role, which is taken off here.
+    /// It stays unchanged except for the annotation of its role, which is removed here.
     Unmarked(Tree<'a>),
-    /// It stays, and is this.
+    /// It stays, with this content.
     Changed(Tree<'a>),
-    /// It stays, with these edits of the text that it lies in.
+    /// It stays, with these edits of the text that contains it.
     Written(TextEdits),
-    /// It goes, or there is none.
+    /// It is deleted, or does not exist.
     Gone,
 }
 
-/// The numbers that resources need which come to a file. kpt takes one item without a number into a file, and refuses a second one; and it
-/// refuses two with one number.
+/// The numbers that resources need when they are put into a file. kpt accepts one item without a number for a file, and refuses a second
+/// one; it also refuses two items with the same number.
 #[derive(Default)]
 pub(super) struct Numbering {
     next: HashMap<String, u64>,
-    /// Files to which resources come from others, and not all of them from one that dest had alone.
+    /// Files that get resources from other files, unless all of them come from one file and dest has nothing in the new file.
     mixed: HashSet<String>,
 }
 
 impl Numbering {
-    /// Of resources that dest lacks, and of those of dest that move to a file: files that get several number these behind dest's. What
-    /// moves from one file to a new one keeps its numbers.
+    /// The numbering for resources that dest lacks, and for those of dest that move to a file. In a file that gets several, their numbers
+    /// come after dest's. Resources that move from one file to a new one keep their numbers.
     pub(super) fn of<'r, 'a: 'r>(
         new: impl Iterator<Item = &'r Resource<'a>>,
         moved: &[(&Resource<'_>, &str)],
@@ -167,7 +167,8 @@ impl Numbering {
         Self { next, mixed }
     }
 
-    /// The numbers of resources that stand in this order in their file, by their members: of those that are new there or cannot keep theirs.
+    /// The numbers of resources that have this order in their file, by their members: only of those that are new there or cannot keep their
+    /// number.
     pub(super) fn in_order(&self, order: &FileOrder, members: &[Member<'_, '_>]) -> Vec<(usize, u64)> {
         let comes = |member: &Member<'_, '_>| member.moves_to().is_some_and(|to| self.mixed.contains(to));
         let own = |member: &Member<'_, '_>| member.sides.dest.filter(|_| !comes(member)).map(number_of);
@@ -184,14 +185,14 @@ impl Numbering {
         all.filter(|((_, own), number)| *own != Some(*number)).map(|((member, _), number)| (*member, number)).collect()
     }
 
-    /// The number of what is new in a file, where it needs one.
+    /// The number of a new resource in a file, if it needs one.
     fn next(&mut self, path: &str) -> Option<u64> {
         let next = self.next.get_mut(path)?;
         *next += 1;
         Some(*next - 1)
     }
 
-    /// The number of what moves to a file, where it cannot keep its own.
+    /// The number of a resource that moves to a file, if it cannot keep its own.
     fn of_moved(&mut self, path: &str) -> Option<u64> {
         if self.mixed.contains(path) { self.next(path) } else { None }
     }
@@ -201,18 +202,18 @@ impl Numbering {
 pub(super) struct Run<'a> {
     pub rules: Rules<'a>,
     pub decisions: Decisions<'a>,
-    /// What is left for new text and results.
+    /// The budget that is left for new text and results.
     budget: &'a Budget,
     pub results: Results<'a>,
     pub merged: Merged<'a>,
     pub numbering: Numbering,
     /// The numbers in their files of items that cannot keep their own.
     pub numbers: HashMap<usize, u64>,
-    /// The lists of each type that merged by keys which nobody at hand names.
+    /// The lists of each type that merged by keys which neither the user nor a type at hand names.
     grounds: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>>,
 }
 
-/// Where a new resource stands, if not behind all others.
+/// The place of a new resource, if it is not after all others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stand {
     /// Its place among the items.
@@ -246,7 +247,7 @@ impl<'a> Run<'a> {
         self.set(item, Item::Goes);
     }
 
-    /// Says what becomes of an item; one that goes is gone.
+    /// Sets the result for an item; a deleted item stays deleted.
     fn set(&mut self, item: &Resource<'_>, becomes: Item) {
         let slot = item.origin.item().and_then(|i| self.merged.items.get_mut(i));
         if let Some(slot) = slot.filter(|s| **s != Item::Goes) {
@@ -257,7 +258,7 @@ impl<'a> Run<'a> {
     /// Adds a resource that dest lacks.
     ///
     /// # Errors
-    /// A path annotation that names a place where no host must write.
+    /// A path annotation names a place where no host may write.
     pub(super) fn add(&mut self, source: &Resource<'a>, tree: Tree<'a>, at: Stand) -> Result<(), Box<Outcome>> {
         let is_file = matches!(source.origin, Origin::File { .. });
         let tree = match source.relative_path.filter(|_| !is_file) {
@@ -273,7 +274,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Adds a resource that dest deleted, as a side has it, where updated has it.
+    /// Adds a resource that dest deleted, as one side has it, at its place in updated.
     pub(super) fn bring_back(
         &mut self,
         updated: &Resource<'a>,
@@ -284,7 +285,7 @@ impl<'a> Run<'a> {
         self.add(updated, tree, at)
     }
 
-    /// Who wins a conflict of a resource as a whole.
+    /// Decides who wins a conflict of a resource as a whole.
     pub(super) fn rule(
         &mut self,
         about: &Resource<'a>,
@@ -297,10 +298,10 @@ impl<'a> Run<'a> {
         Ok(self.decisions.of(&Clash::of_whole(about.node, &FieldPath::default(), own)))
     }
 
-    /// Notes that a dest item goes to another file. If its annotations say where it lies, out comes what they say from now on.
+    /// Notes that a dest item moves to another file. If its annotations say where it is, returns their new content.
     ///
     /// # Errors
-    /// Its text is bound to another one's by an alias, so that it cannot be taken from it.
+    /// An alias connects its text with the text of another item, so the item cannot be moved.
     pub(super) fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Outcome>> {
         own_anchors(dest, dest.node)?;
         self.results.report(&Report::Moved { dest, to })?;
@@ -320,13 +321,13 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// A dest item stays, and the annotations of the host say that it lies in another place.
+    /// A dest item stays, and the annotations of the host give its new place.
     pub(super) fn keep_at(&mut self, dest: &Resource<'a>, place: NewPlace<'a>) -> Result<(), Box<Outcome>> {
         let fate = self.finish(dest, Some(Tree::Node(dest.node)), Some(place));
         self.carry_out(dest, fate)
     }
 
-    /// A dest item stays, without the annotation of its role, and with the number that it has now.
+    /// A dest item stays, without the annotation of its role, and with its current number.
     pub(super) fn keep(&mut self, dest: &Resource<'a>) -> Result<(), Box<Outcome>> {
         let has_number = dest.origin.item().is_some_and(|i| self.numbers.contains_key(&i));
         if dest.role.is_none() && !has_number {
@@ -352,7 +353,7 @@ impl<'a> Run<'a> {
                 self.results.report(&Report::DeletedBefore(item))?;
                 break;
             }
-            // What a target selects is what is there when its turn comes.
+            // A target selects only items that still exist at its turn.
         }
         let tree = merging.finish();
         self.review(item, tree.as_ref(), sources, Role::Source)?;
@@ -403,7 +404,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What becomes of a dest item that a three-way merge made this of.
+    /// The result for a dest item whose three-way merge gave this tree.
     pub(super) fn upgrade(
         &mut self,
         sides: Sides<Option<&Resource<'a>>>,
@@ -429,7 +430,7 @@ impl<'a> Run<'a> {
         Ok(self.finish(dest, tree, place))
     }
 
-    /// What becomes of a dest item, in the text of updated where dest left it alone. kpt must not put the old comments back into that.
+    /// The result for a dest item, in the text of updated if dest left it alone. kpt must not put the old comments back into that text.
     pub(super) fn laid_out(
         &self,
         sides: Sides<Option<&Resource<'a>>>,
@@ -450,7 +451,7 @@ impl<'a> Run<'a> {
         Ok(laid.map_or(fate, Fate::Written))
     }
 
-    /// Tells what the owner of a merged resource should look at. What is proposed there, the last of the sources says that has it.
+    /// Reports what the owner of a merged resource should check. The proposed value comes from the last of the sources that has one.
     fn review(
         &mut self,
         about: &Resource<'a>,
@@ -471,8 +472,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Tells once for each type who named the keys by which its lists merged, where that is neither the user nor a type at hand. Inference
-    /// alone is what a user expects of a type that nobody knows.
+    /// Reports once for each type who named the keys by which its lists merged, unless it was the user or a type at hand. Inference alone
+    /// is what a user expects of an unknown type.
     pub(super) fn tell_grounds(&mut self) -> Result<(), Box<Outcome>> {
         let mut grounds = std::mem::take(&mut self.grounds);
         grounds.retain(|_, lists| lists.iter().any(|list| list.basis != Basis::Inferred));
@@ -483,7 +484,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What becomes of an item of which this is left, once the host's annotations are as they must be.
+    /// The result for an item with this merged content, after the host's annotations are corrected.
     fn finish(&self, item: &Resource<'a>, tree: Option<Tree<'a>>, place: Option<NewPlace<'a>>) -> Fate<'a> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node))) else {
             return Fate::Gone;

@@ -1,4 +1,4 @@
-//! Each source into the item that it is meant for: its partner, or every item that its target selects.
+//! Merges each source into the item that it is meant for: its partner, or every item that its target selects.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,11 +10,11 @@ use crate::roles::Roles;
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Index, Resource};
 
-/// What came of it.
+/// The outcome of the sources.
 pub(super) struct Sourced<'a> {
-    /// What becomes of the items.
+    /// What happens to the items.
     pub merged: Merged<'a>,
-    /// What the user should hear of.
+    /// The results for the user.
     pub results: Results<'a>,
     /// For each dest item, whether a source was for it.
     pub hit: Vec<bool>,
@@ -36,7 +36,7 @@ pub(super) fn merge_sources<'a>(
     let index = Index::of(&roles.dest);
     for source in sources {
         if let Some(target) = source.target.and_then(|number| roles.targets.get(number)) {
-            // What is no resource, as a kustomization without a name, is passed through.
+            // An item that is not a resource, for example a kustomization without a name, is skipped.
             let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node);
             let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();
             if selected.peek().is_none() {
@@ -63,9 +63,9 @@ pub(super) fn merge_sources<'a>(
                 hit[*i] = true;
                 run.merge_item(&roles.dest[*i], sources)?;
             }
-            // A patch is of something, and one that hits nothing is mostly a wrong name.
+            // A patch changes an item, so one that matches no item mostly has a wrong name.
             (Hit::None(_), Mode::Strategic) => alone.extend(sources),
-            // An overlay may bring resources.
+            // An overlay may add resources.
             (Hit::None(_), Mode::TwoWay | Mode::ThreeWay) => {
                 let first = sources.iter().find_map(|source| Some((*source, itself(source)?)));
                 if let Some((source, field)) = first {
@@ -90,8 +90,8 @@ pub(super) fn merge_sources<'a>(
     Ok(Sourced { merged: run.merged, results: run.results, hit })
 }
 
-/// Tells of a source without a partner whether it is the item itself that was to be merged, and names the field that says so: it stays in
-/// the package, and either no item is for any source of its file, or it would come to that very file once more.
+/// Recognises a source without a partner that may itself be the item that should have been merged, and names the field that makes it a
+/// source. The source stays in the package, and either no source of its file has a partner, or it would be added to the same file again.
 fn itself<'r>(groups: &Groups<'_, '_>, roles: &'r Roles<'_>) -> impl Fn(&Resource<'_>) -> Option<&'r str> {
     let field = |source: &Resource<'_>| roles.files.get(&source.origin.item()?).map(String::as_str);
     let with_partner = groups.groups.iter().filter(|group| matches!(group.of, Hit::Item(_)));
@@ -100,16 +100,16 @@ fn itself<'r>(groups: &Groups<'_, '_>, roles: &'r Roles<'_>) -> impl Fn(&Resourc
     move |source| field(source).filter(|field| !used.contains(field) || source.path == source.relative_path)
 }
 
-/// What sources hit.
+/// What sources match.
 #[derive(Clone, Copy)]
 enum Hit<'a> {
     /// The dest item with this number.
     Item(usize),
-    /// Nothing: no item is this one.
+    /// Nothing: no item has this identity.
     None(Identity<'a>),
 }
 
-/// The sources of each dest item, and of each resource that dest lacks, in the order in which they come.
+/// The sources of each dest item, and of each resource that dest lacks, in their order.
 #[derive(Default)]
 struct Groups<'r, 'a> {
     groups: Vec<Group<'r, 'a>>,
@@ -136,7 +136,7 @@ impl<'r, 'a> Groups<'r, 'a> {
     }
 }
 
-/// Tells that sources have no partner. One may have been meant for an item that has another namespace or version.
+/// Reports that sources have no partner. One may have been meant for an item that has another namespace or version.
 fn without_partner(
     alone: &[&Resource<'_>],
     dest: &[Resource<'_>],

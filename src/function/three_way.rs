@@ -1,4 +1,4 @@
-//! ThreeWay: carries out in dest what the merge makes of each resource, and tells it.
+//! ThreeWay: carries out in dest the result of the merge for each resource, and reports it.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::report::{Counts, LeftUpstream, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
-/// Makes in dest what changed from original to updated.
+/// Applies to dest the changes from original to updated.
 pub(super) fn three_way<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
@@ -55,9 +55,9 @@ pub(super) fn three_way<'a>(
     Ok((run.merged, run.results))
 }
 
-/// Where the new resources stand, by their members. Items that stand at other places than before, or have other numbers, are noted in the run.
+/// The places of the new resources, by their members. Items with another place than before, or with another number, are noted in the run.
 fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) -> HashMap<usize, Stand> {
-    // The host says of a list where it lies, and not of what is in it.
+    // The host says where a list is, but not where its resources are.
     let is_listed = |dest: &Resource<'_>| {
         dest.located == Located::Nowhere && matches!(dest.origin, Origin::Listed { .. }) && dest.path.is_some()
     };
@@ -81,7 +81,7 @@ fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) ->
     stands
 }
 
-/// Carries out what the merge makes of a resource.
+/// Carries out the result of the merge for a resource.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
     stand: Stand,
@@ -99,7 +99,7 @@ fn settle<'r, 'a>(
                 counts.added += 1;
             }
         }
-        // It goes. What dest changed in it is a conflict, and stays under KeepDest.
+        // It is deleted. What dest changed in it is a conflict, and stays under KeepDest.
         (Becomes::Deleted(places), Some(original), _, Some(dest)) => {
             let ruling = (!places.is_empty()).then(|| run.rule(dest, member.sides)).transpose()?;
             if let Some(ruling) = ruling {
@@ -131,7 +131,7 @@ fn settle<'r, 'a>(
                 run.follow(dest, updated)?;
             }
             let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
-            // A number says where it lies, and not what it is.
+            // A number says where it is, not what it is.
             let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
             let fate = run.upgrade(member.sides, [dest, updated], merged, place)?;
             let fate = run.laid_out(member.sides, fate)?;
@@ -169,7 +169,7 @@ fn leave<'a>(
     Ok(LeftUpstream::Kept)
 }
 
-/// The version of a resource that comes back though dest deleted it: one while the conflict is open, none where a policy settles it.
+/// The version of a resource that comes back though dest deleted it: a version if the conflict is open, none if a policy settles it.
 fn brought_back<'r, 'a>(
     verdict: Verdict,
     original: &'r Resource<'a>,
@@ -182,7 +182,7 @@ fn brought_back<'r, 'a>(
     }
 }
 
-/// The fate of a document of dest that takes the text of original.
+/// The fate of a document of dest that is replaced with the text of original.
 fn replaced<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
     if !dest.node.is_root() || !original.node.is_root() {
         return Fate::Unchanged;
@@ -191,7 +191,7 @@ fn replaced<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
     TextEdits::of(vec![Edit { range: extent(dest.node), text }]).map_or(Fate::Unchanged, Fate::Written)
 }
 
-/// A resource of dest stays, or goes along with its file.
+/// A resource of dest stays, or moves with its file.
 fn keep<'a>(
     dest: &Resource<'a>,
     to: Option<&'a str>,
@@ -209,8 +209,8 @@ fn keep<'a>(
     Ok(())
 }
 
-/// Resources that left upstream and that came there, and that are not followed. One of the same kind and name under another version or
-/// group, or in another file, may have moved.
+/// Resources that left upstream and resources that are new there, without those that are followed. A new one of the same kind and name
+/// under another version or group, or in another file, may have moved.
 #[derive(Default)]
 struct Upstream<'r, 'a> {
     left: Vec<(&'r Resource<'a>, LeftUpstream)>,

@@ -1,4 +1,4 @@
-//! TwoWay: each source into its partner, or where there is no source, items of one identity into the first of them.
+//! TwoWay: merges each source into its partner; if there is no source, merges items of one identity into the first of them.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::roles::Roles;
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Resource};
 
-/// Merges the sources into dest; without any, the items that share an identity into the first of them.
+/// Merges the sources into dest; without sources, merges the items that share an identity into the first of them.
 pub(super) fn two_way<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
@@ -23,7 +23,7 @@ pub(super) fn two_way<'a>(
     }
 }
 
-/// Merges items of one identity, in the order of the list, the later over the earlier.
+/// Merges items of one identity in the order of the list; later items win over earlier ones.
 fn merge_alike<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,

@@ -1,4 +1,4 @@
-//! What is said of a [`Report`] in English.
+//! The English text of a [`Report`].
 
 use std::collections::BTreeSet;
 
@@ -21,12 +21,12 @@ use crate::decision::{Ruling, Verdict};
 use crate::report::{Alike, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 impl Outcome {
-    /// What is told of something that happened. Values come off the budget.
+    /// The message for something that happened. Values come off the budget.
     pub fn of(report: &Report<'_, '_>, budget: &Budget) -> Self {
         Self::in_words_of(Sides::of(Side::name), report, budget)
     }
 
-    /// What is told of something that happened, in conflicts with these names of the sides.
+    /// The message for something that happened, with these names of the sides in conflicts.
     pub fn in_words_of(names: Sides<&str>, report: &Report<'_, '_>, budget: &Budget) -> Self {
         let info = |message: String| Self::new(Severity::Info, message);
         let error = |message: String| Self::new(Severity::Error, message);
@@ -99,8 +99,8 @@ impl Outcome {
     }
 }
 
-/// A conflict of a place. Of a Secret the message shows no values, for messages stand in the logs of pipelines; the fields have them, for
-/// they are what a user asks the results for.
+/// A conflict of a place. For a Secret the message shows no values, because messages go into the logs of pipelines. The fields have the
+/// values, because a user asks the results for them.
 fn of_conflict(
     names: Sides<&str>,
     conflict: &Conflict<'_>,
@@ -108,9 +108,9 @@ fn of_conflict(
     ruling: Ruling<'_>,
     budget: &Budget,
 ) -> Outcome {
-    // Where the budget is used up nobody sees the result.
+    // If the budget is used up, nobody sees the result.
     let json = |node| to_json(node, budget).unwrap_or_default();
-    // What stays of a value whose parts overlap holds changes of updated's, too; dest's own says what dest did.
+    // If the parts of a value overlap, the remaining value holds changes of updated, too. Dest's own value shows what dest did.
     let overlaps = matches!(conflict.taking, Taking::Overlap);
     let own = if overlaps { find(resource.node, &conflict.path).map(Tree::Node) } else { None };
     let in_dest = own.as_ref().or(conflict.dest.as_ref());
@@ -127,7 +127,7 @@ fn of_conflict(
         (Some(_), None) => format!("deleted in {side}"),
         (Some(_), Some(_)) => format!("changed in {side}{}", show("to", value)),
         (None, Some(_)) => format!("added in {side}{}", show("as", value)),
-        // Without an original, only a null can remove.
+        // Without an original, only a null can remove a value.
         (None, None) => format!("cleared with null in {side}"),
     };
     let path = conflict.path.shown();
@@ -156,7 +156,8 @@ fn of_conflict(
     Outcome { field, here: Some(here.start()), ..outcome }
 }
 
-/// What stands at a place in conflict where that is no side's whole value, and why all of a value was taken where a part of it would do.
+/// The value at a place in conflict, if it is not the whole value of any side; and why a whole value was taken although a part would be
+/// enough.
 fn more_of<'a>(conflict: &Conflict<'a>, settled: Settled, json: impl Fn(&Tree<'a>) -> Option<String>) -> String {
     match (settled, conflict.required) {
         (Settled::Delta | Settled::CutDown, _) => {
@@ -173,7 +174,7 @@ fn more_of<'a>(conflict: &Conflict<'a>, settled: Settled, json: impl Fn(&Tree<'a
     }
 }
 
-/// A conflict of a whole resource, of which one side has changed these places.
+/// A conflict of a whole resource, where one side changed these places.
 fn of_resource(
     resource: &Resource<'_>,
     what: &str,
@@ -187,7 +188,7 @@ fn of_resource(
     of_clash(ruling, clash).about(resource).with_original(Some(original.to_owned()))
 }
 
-/// What becomes of a resource that dest deleted. No policy brings it back.
+/// The result for a resource that dest deleted. No policy brings it back.
 fn left_deleted(verdict: Verdict) -> Settled {
     match verdict {
         Verdict::By(_) => Settled::StaysDeleted,
@@ -203,13 +204,13 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
     Outcome { here: Some(dest.node.start()), ..of_clash(ruling, clash).about(dest) }
 }
 
-/// One resource under two identities. What differs in them is merged as any field is.
+/// One resource under two identities. Differences between them are merged like any field.
 fn followed(dest: &Resource<'_>, updated: &Resource<'_>) -> String {
     let (here, there) = (known(dest), known(updated));
     format!("{here} is {there} in updated: it is one resource that moved, and its edits are kept")
 }
 
-/// The identity by which a package knows a resource.
+/// The identity of a resource in its package.
 fn known(resource: &Resource<'_>) -> String {
     resource.package_identity().map(|identity| format!("`{identity}`")).unwrap_or_default()
 }
@@ -269,7 +270,7 @@ fn contradiction(place: &str, texts: Sides<&str>, stays: CommentOf) -> String {
     format!("{}: {stays}", contradicting(Sides::of(Side::name), place, texts))
 }
 
-/// Says of a comment that both sides changed it, and how; a side that has none has an empty text.
+/// Reports that both sides changed a comment, and how; the text of a side without a comment is empty.
 pub fn contradicting(names: Sides<&str>, place: &str, Sides { original, updated, dest }: Sides<&str>) -> String {
     let show = |comment: &str| brief(&comment.split_whitespace().collect::<Vec<_>>().join(" "), 0);
     let did = |comment: &str, side: &str| match (original, comment) {
@@ -282,7 +283,7 @@ pub fn contradicting(names: Sides<&str>, place: &str, Sides { original, updated,
     format!("the comment at `{place}` was {in_dest} and {in_updated}{from}")
 }
 
-/// A list that was replaced because nothing is known of it, and the line that would merge it.
+/// A list that was replaced because nothing says how it merges, and the line that would merge it.
 fn shortened(warning: &Warning<'_>, resource: &Resource<'_>, lost: usize, by: Option<&ListKind<String>>) -> String {
     let place = warning.path.shown();
     let elements = if lost == 1 { "1 element".to_owned() } else { format!("{lost} elements") };
@@ -306,12 +307,12 @@ fn shortened(warning: &Warning<'_>, resource: &Resource<'_>, lost: usize, by: Op
     }
 }
 
-/// The line of `mergeKeys` by which a list would merge; `None` where no such line can name it.
+/// The line of `mergeKeys` by which a list would merge; `None` if no such line can name the list.
 fn rule_of(path: &FieldPath<'_>, resource: &Resource<'_>, by: &ListKind<String>) -> Option<String> {
     let identity = resource.identity?;
     let names: Vec<&str> =
         path.steps().filter_map(|step| if let Step::Field(name) = step { Some(&**name) } else { None }).collect();
-    // The path of a rule is names joined by dots, and the line is one of YAML.
+    // The path of a rule consists of names joined by dots, and the line is one of YAML.
     let is_plain =
         |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
     if !names.iter().all(is_plain) {
@@ -327,7 +328,7 @@ fn rule_of(path: &FieldPath<'_>, resource: &Resource<'_>, by: &ListKind<String>)
     Some(format!("{{apiVersion: {}, kind: {}, path: {path}, {how}}}", identity.api_version, identity.kind))
 }
 
-/// One of the same kind and name under another version or group, or in another file, may have moved.
+/// A resource of the same kind and name under another version or group, or in another file, may have moved.
 fn may_have_moved(came: &Resource<'_>, left: &Resource<'_>, fate: LeftUpstream) -> String {
     let is_same = came.identity == left.identity;
     let called = |resource: &Resource<'_>| {
@@ -359,7 +360,7 @@ fn unknown_type(api_version: &str, kind: &str, inference: Inference) -> String {
     )
 }
 
-/// Who named the keys by which lists of a type merged.
+/// Which source named the keys by which lists of a type merged.
 fn merged_by([api_version, kind]: [&str; 2], instead: Option<&str>, lists: &BTreeSet<Ground>) -> String {
     let of = |basis: Basis| {
         let lists = lists.iter().filter(|ground| ground.basis == basis).map(|ground| {
@@ -419,7 +420,7 @@ fn hint(alike: Option<Alike<'_>>) -> String {
     }
 }
 
-/// A conflict, and who won it. One that a rule of the user decided is no news, and one that stays open stops nothing.
+/// A conflict, and who won it. A conflict that a rule of the user decided is only an info. An open conflict does not stop the run.
 fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
     if let Some(rule) = ruling.rule {
         clash.more.push_str(&format!(", as {rule} says"));
@@ -441,12 +442,12 @@ fn is_secret(resource: &Resource<'_>) -> bool {
     resource.identity.is_some_and(holds_secrets)
 }
 
-/// Whether the values of a resource are not for messages.
+/// Whether messages must not show the values of a resource.
 pub fn holds_secrets(identity: Identity<'_>) -> bool {
     identity.api_version == "v1" && identity.kind == "Secret"
 }
 
-/// What became of a conflict.
+/// The outcome of a conflict.
 pub fn of_settled(settled: Settled) -> &'static str {
     match settled {
         Settled::Updated => "updated's was taken",
@@ -463,7 +464,7 @@ pub fn of_settled(settled: Settled) -> &'static str {
     }
 }
 
-/// In which parts a value was merged.
+/// The parts in which a value was merged.
 pub fn how_of(how: Combined) -> &'static str {
     match how {
         Combined::Elements => "element by element",
@@ -472,12 +473,12 @@ pub fn how_of(how: Combined) -> &'static str {
     }
 }
 
-/// The first places of a list of them, quoted.
+/// The first of several places, quoted.
 pub fn listed(places: &[String]) -> String {
     few(places.iter().map(|place| format!("`{place}`")).collect())
 }
 
-/// The first of some, and how many there are besides.
+/// The first of several, and how many more there are.
 fn few(mut all: Vec<String>) -> String {
     const SHOWN: usize = 3;
     let more = all.len().saturating_sub(SHOWN);
@@ -488,10 +489,10 @@ fn few(mut all: Vec<String>) -> String {
     all.join(", ")
 }
 
-/// The longest piece of a value that a message shows; the whole is in the other fields.
+/// The longest piece of a value that a message shows; the other fields have the whole value.
 const BRIEF: usize = 60;
 
-/// A value on one line, cut where it is long: what is shown of several values begins shortly before they differ.
+/// A value on one line, cut if it is long: the visible piece of several values begins shortly before they differ.
 fn brief(json: &str, start: usize) -> String {
     let count = json.chars().count();
     if count <= BRIEF {
@@ -502,7 +503,7 @@ fn brief(json: &str, start: usize) -> String {
     format!("{}{shown}{}", if skip > 0 { "…" } else { "" }, if skip + BRIEF < count { "…" } else { "" })
 }
 
-/// How many characters the texts begin with in common.
+/// How many characters at their beginning the texts have in common.
 fn first_difference<'t>(mut texts: impl Iterator<Item = &'t String>) -> usize {
     let Some(first) = texts.next() else { return 0 };
     let common = |text: &String| first.chars().zip(text.chars()).take_while(|(a, b)| a == b).count();

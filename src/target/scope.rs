@@ -1,9 +1,9 @@
-//! Which built-in types live outside of all namespaces.
+//! Which built-in types are outside of all namespaces.
 //!
-//! Source: the paths of the API, as k8s-openapi has them for Kubernetes 1.33 to 1.37 and kustomize for 1.21; tests hold the
-//! list against both. A custom resource counts as namespaced, as it does in kustomize.
+//! Source: the paths of the API, as k8s-openapi has them for Kubernetes 1.33 to 1.37 and kustomize for 1.21; tests compare the list with
+//! both. A custom resource counts as namespaced, as it does in kustomize.
 
-/// Whether a type is a built-in one without a namespace.
+/// Whether a type is a built-in type without a namespace.
 pub fn is_cluster_scoped(group: &str, kind: &str) -> bool {
     CLUSTER_SCOPED.iter().any(|(of, kinds)| *of == group && kinds.contains(&kind))
 }
@@ -58,7 +58,7 @@ mod tests {
         (T::GROUP, T::KIND)
     }
 
-    /// Those that kustomize does not know; `tests/kubectl/targets.rs` asks it for the others.
+    /// Types that kustomize does not know; `tests/kubectl/targets.rs` asks it for the others.
     #[test]
     fn the_newer_types_have_the_scope_that_k8s_openapi_gives_them() {
         use k8s_openapi::api::*;

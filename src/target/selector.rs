@@ -1,6 +1,6 @@
 //! Selectors over labels, as `kubectl get -l` takes them.
 //!
-//! Source: `labels.Parse` of apimachinery, whose grammar this is. No crate reads it: kube's `Selector` is made of objects, not of text.
+//! Source: `labels.Parse` of apimachinery, whose grammar this is. No crate parses it: kube's `Selector` consists of objects, not of text.
 
 /// Requirements, all of which must be met.
 #[derive(Debug, PartialEq)]
@@ -12,14 +12,14 @@ struct Requirement {
     want: Want,
 }
 
-/// What is asked of the value of a key.
+/// The condition for the value of a key.
 #[derive(Debug, PartialEq)]
 enum Want {
     Exists,
     DoesNotExist,
-    /// There is a value, one of these.
+    /// The value exists and is one of these.
     In(Vec<String>),
-    /// There is none, or none of these.
+    /// The value does not exist, or is not one of these.
     NotIn(Vec<String>),
     /// An integer above this one.
     Above(i64),
@@ -28,10 +28,10 @@ enum Want {
 }
 
 impl Selector {
-    /// Reads a selector: `app=web,tier in (a, b),!legacy`. An empty one asks for nothing.
+    /// Reads a selector: `app=web,tier in (a, b),!legacy`. An empty selector has no requirements.
     ///
     /// # Errors
-    /// What is wrong with it, for a message that shows the whole.
+    /// What is wrong with it, for a message that shows the whole selector.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut requirements = Vec::new();
         let mut words = Words { rest: text };
@@ -48,7 +48,7 @@ impl Selector {
         }
     }
 
-    /// Whether labels meet it; `get` gives the value of a key.
+    /// Whether labels meet it; `get` returns the value of a key.
     pub fn fits<'v>(&self, get: impl Fn(&str) -> Option<&'v str>) -> bool {
         self.0.iter().all(|Requirement { key, want }| {
             let value = get(key);
@@ -99,7 +99,7 @@ fn value(words: &mut Words<'_>) -> Result<String, String> {
     if is_name(word) { Ok(word.to_owned()) } else { Err(format!("\"{word}\" must be a value of a label")) }
 }
 
-/// Whether a word may be the key of a label: a name, behind a domain and a slash or without one.
+/// Whether a word may be the key of a label: a name, with or without a domain and a slash before it.
 fn is_key(word: &str) -> bool {
     match word.split_once('/') {
         Some((domain, name)) => {
@@ -110,7 +110,7 @@ fn is_key(word: &str) -> bool {
     }
 }
 
-/// Whether a word may be the value of a label, or the name of a key: at most 63 of `A-Za-z0-9-_.`, and neither first nor last a mark.
+/// Whether a word may be the value of a label, or the name of a key: at most 63 of `A-Za-z0-9-_.`, with a letter or a digit first and last.
 fn is_name(word: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric();
     word.len() <= 63

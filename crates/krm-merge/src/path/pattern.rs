@@ -1,8 +1,8 @@
-//! [`PathPattern`]: places that a user names, as messages and results write them.
+//! [`PathPattern`]: places that a user names, in the form in which messages and results write them.
 //!
-//! | written | fits |
+//! | written | matches |
 //! |---|---|
-//! | `spec.replicas` | the field, and all that is below it |
+//! | `spec.replicas` | the field, and everything below it |
 //! | `metadata.annotations["a.b/c"]` | a field whose name would break the path |
 //! | `containers[name=app]`, `ports[port=80,protocol=TCP]` | the element with these merge keys |
 //! | `finalizers[=a]` | the element of a set |
@@ -21,7 +21,7 @@ pub struct PathPattern {
     parts: Vec<Part>,
 }
 
-/// What fits one step of a path.
+/// What matches one step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Any,
@@ -35,7 +35,7 @@ impl PathPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// It is no path; says what it must be.
+    /// The text is not a path; the message says what it must be.
     pub fn parse(written: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = written;
@@ -61,7 +61,7 @@ impl PathPattern {
         Ok(Self { written: written.to_owned(), parts })
     }
 
-    /// The nodes on the way from a node down to the first place of these, as far as there are some: each with its name, where it is a field.
+    /// The nodes on the way from a node down to the first place that matches, as far as they exist: each with its name, if it is a field.
     pub fn trail<'a>(&self, root: NodeRef<'a>) -> Vec<(Option<String>, NodeRef<'a>)> {
         let mut trail: Vec<(Option<String>, NodeRef<'a>)> = Vec::new();
         for part in &self.parts {
@@ -82,12 +82,12 @@ impl PathPattern {
         trail
     }
 
-    /// Whether a place is one of these, or below one.
+    /// Whether a place matches, or is below one that matches.
     pub fn fits(&self, path: &FieldPath<'_>) -> bool {
         self.place(path).is_some()
     }
 
-    /// Which of these a place is, or lies below.
+    /// The place that matches: this one, or the one that it is below.
     pub fn place<'p>(&self, path: &FieldPath<'p>) -> Option<FieldPath<'p>> {
         let strides = path.strides();
         let fits = strides.len() >= self.parts.len()
@@ -133,7 +133,7 @@ fn field(name: &str) -> Result<Part, String> {
     }
 }
 
-/// What stands between brackets, of which the first one is read, and what follows them.
+/// The part inside of brackets, of which the first one is already read, and the rest of the text.
 fn bracketed(inner: &str) -> Result<(Part, &str), String> {
     let closed = |rest: &str| rest.starts_with(']');
     let behind = |part: Part, rest: &'_ str| -> Result<Part, String> {
@@ -169,7 +169,7 @@ fn bracketed(inner: &str) -> Result<(Part, &str), String> {
     }
 }
 
-/// A value up to `,` or `]`, or in double quotes; and what follows it.
+/// A value up to `,` or `]`, or in double quotes; and the rest of the text.
 fn text(written: &str) -> Result<(String, &str), String> {
     let Some(quoted) = written.strip_prefix('"') else {
         let end = written.find([',', ']']).ok_or("`[` must have its `]`")?;
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// What a message writes is a pattern for the very place, whatever its names are.
+    /// A path that a message writes is a pattern for exactly that place, whatever its names are.
     #[test]
     fn a_path_that_a_message_shows_is_a_pattern_for_it() {
         for name in ["a", "a.b/c", "", "a]b", "a\"b\\c", "*", "a\nb", "é\u{202e}", "[0]"] {

@@ -1,8 +1,9 @@
-//! The atlas: which lists of public custom resources merge, and by which keys, as their definitions declare it.
+//! The atlas: which lists of public custom resources merge, and by which keys, as their definitions declare them.
 //!
 //! Most packages do not carry the definitions of their custom resources. So the engine carries what these declare. The table is made ahead
-//! of time (`cargo xtask atlas`) and compiled as static arrays, found by binary search: no run reads it, and a run without custom resources
-//! does not look at it. `atlas.txt` is the same table for people; a test holds the two together. A list that is not in it declares nothing.
+//! of time (`cargo xtask atlas`) and compiled as static arrays, found by binary search: no run parses it, and a run without custom
+//! resources does not look at it. `atlas.txt` is the same table for people; a test compares the two. A list that is not in the table has no
+//! declaration.
 
 #[rustfmt::skip]
 mod packed;
@@ -26,11 +27,11 @@ pub struct Place {
 pub struct Root {
     /// Its type.
     pub place: Place,
-    /// The version that the type is of, where the table has not the one that was asked for.
+    /// The version of the type, if the table lacks the requested one.
     pub instead: Option<&'static str>,
 }
 
-/// The type of a resource. Of a version that the table does not have, that of the newest version before it, or else that of the oldest one.
+/// The type of a resource. If the table lacks its version, the type is of the newest version before it, or else of the oldest one.
 pub fn root(api_version: &str, kind: &str) -> Option<Root> {
     let (group, version) = api_version.split_once('/')?;
     let (_, versions) = versions_of(group, &kind.to_ascii_lowercase())?;
@@ -60,7 +61,7 @@ fn versions_of(group: &str, kind: &str) -> Option<(&'static str, &'static [(u16,
 }
 
 impl Place {
-    /// A field; `None` where neither it nor anything below it declares how it merges. Lists are passed through.
+    /// A field; `None` if neither it nor anything below it declares how it merges. Lists are passed through.
     pub fn field(self, name: &str) -> Option<Self> {
         let rows = self.rows();
         let find =
@@ -73,13 +74,13 @@ impl Place {
         self.rows().iter().map(|row| (field_name(*row), Self::of(*row)))
     }
 
-    /// How the list merges that lies here; `None` where the definition does not declare it.
+    /// How the list at this place merges; `None` if the definition does not declare it.
     pub fn list(self) -> Option<Merges> {
         *RULES.get(usize::from(self.rule))?
     }
 
-    /// What an element of its list has for a field that it leaves out. Source: a definition must give a merge key a default or require it,
-    /// and the types of ports that it takes from Kubernetes have this one.
+    /// The default of a field that an element of its list leaves out. Source: a definition must give a merge key a default or require it,
+    /// and the types of ports that it takes from Kubernetes have this default.
     pub fn default_of(self, key: &str) -> Option<&'static str> {
         (self.list().is_some() && key == "protocol").then_some("TCP")
     }
@@ -95,8 +96,9 @@ impl Place {
     }
 }
 
-/// What orders the versions of a kind by their age: the number, then alpha, beta and stable, then the number of that. A version that is
-/// named otherwise is older than all others. Source: the version priority of Kubernetes, but a beta of the next version is newer.
+/// The order of the versions of a kind by age: the number, then alpha, beta and stable, then the number after that. A version with any
+/// other form of name is older than all others. Source: the version priority of Kubernetes, except that here a beta of the next version is
+/// newer.
 pub fn age(version: &str) -> (u32, u32, u32, &str) {
     let parts = || {
         let rest = version.strip_prefix('v')?;

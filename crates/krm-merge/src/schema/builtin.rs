@@ -1,10 +1,10 @@
 //! The built-in types of Kubernetes: which of their lists merge, by which keys, and which fields an object must have.
 //!
-//! The table is made ahead of time (`cargo xtask schema`) and compiled as static arrays, found by binary search, so that a run which
-//! needs three types pays for three look-ups, not for reading seven hundred types. `builtin.txt` is the same table for people; a test
-//! holds the two together. What a type is known to have and what it isn't known to have are told apart: every list of a known type is
-//! in the table, also one that is replaced whole, so that no one guesses where Kubernetes has spoken. A field that isn't in it is a
-//! scalar, an object of which nothing of this is to be said, or newer than the table.
+//! The table is made ahead of time (`cargo xtask schema`) and compiled as static arrays, found by binary search. So a run that needs three
+//! types pays for three look-ups, not for reading seven hundred types. `builtin.txt` is the same table for people; a test compares the two.
+//! The table keeps "not merged" and "unknown" apart: it has every list of a known type, including lists that are replaced whole, so nothing
+//! is inferred where Kubernetes declares it. A field that is not in it is a scalar, an object without anything for this table, or newer
+//! than the table.
 
 #[rustfmt::skip]
 mod packed;
@@ -14,10 +14,10 @@ mod tests;
 pub use packed::VERSIONS;
 use packed::{FIELDS, KINDS, NAME_STARTS, NAMES, REQUIRED, REQUIRED_STARTS, RULES, TYPE_STARTS};
 
-/// What a patch does with the value that it meets: `x-kubernetes-patch-strategy`.
+/// What a patch does with the value in dest: `x-kubernetes-patch-strategy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// Nothing is said.
+    /// Kubernetes does not say.
     None,
     /// A list merges.
     Merge,
@@ -52,14 +52,14 @@ pub enum ListType {
     Map,
 }
 
-/// What Kubernetes says of a list, in its own words.
+/// What Kubernetes declares for a list, in Kubernetes' own terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltinList {
     /// What a patch does with it.
     pub strategy: Strategy,
     /// The key by which a patch merges it: `x-kubernetes-patch-merge-key`.
     pub merge_key: Option<&'static str>,
-    /// What the server does with it; Kubernetes says so of most lists only since 1.30.
+    /// What the server does with it; Kubernetes declares it for most lists only since 1.30.
     pub list_type: Option<ListType>,
     /// The keys by which the server merges it: `x-kubernetes-list-map-keys`.
     pub map_keys: &'static [&'static str],
@@ -68,7 +68,7 @@ pub struct BuiltinList {
 /// How a list merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merges {
-    /// Not at all: it is replaced whole.
+    /// Not at all: the list is replaced whole.
     Atomic,
     /// By value.
     Set,
@@ -87,7 +87,7 @@ impl BuiltinList {
         }
     }
 
-    /// How resources merge it: as a patch does, and where only the list type speaks, as the server does.
+    /// How resources merge it: as a patch does, or as the server does if only the list type is declared.
     pub fn in_merge(&'static self) -> Merges {
         match self.list_type {
             _ if self.strategy.merges() => self.in_patch(),
@@ -98,7 +98,7 @@ impl BuiltinList {
     }
 }
 
-/// What the value of a field is; the two upper bits of its second number in [`FIELDS`].
+/// The form of the value of a field; the two upper bits of its second number in [`FIELDS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     /// An object of a type, or a scalar.
@@ -111,14 +111,14 @@ enum Shape {
     MapOfLists,
 }
 
-/// The type of which nothing is known; what the lower bits have for it.
+/// An unknown type: the value that the lower bits have for it.
 const NOTHING: u16 = 0x3fff;
 
-/// A built-in type: an object's, with its fields, or a map's, all of whose fields are alike.
+/// A built-in type: an object with its fields, or a map whose fields are all alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeRef {
     target: u16,
-    /// What its values are, if it is a map's.
+    /// The form of its values, if it is a map.
     map_to: Option<Shape>,
 }
 
@@ -142,16 +142,16 @@ pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 impl TypeRef {
-    /// The names of its fields of which something is known; `*` is any.
+    /// The names of its fields that are in the table; `*` is any.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let rows = if self.map_to.is_some() { &[] } else { self.rows() };
         rows.iter().map(|row| name(row.0)).chain(self.map_to.map(|_| "*"))
     }
 
-    /// A field; `None` where nothing is known of it.
+    /// A field; `None` if it is not in the table.
     pub fn field(self, field: &str) -> Option<FieldRef> {
         if let Some(shape) = self.map_to {
-            // Kubernetes says nothing of the lists in a map of lists, the first rule.
+            // Kubernetes declares nothing for the lists in a map of lists, which is the first rule.
             return Some(FieldRef { target: self.target, shape, rule: &RULES[0] });
         }
         let fields = self.rows();
@@ -179,7 +179,7 @@ impl TypeRef {
 }
 
 impl FieldRef {
-    /// The type of its value; of a list, that of its elements. `None` where nothing is known of what is below.
+    /// The type of its value; for a list, the type of its elements. `None` if nothing below it is known.
     pub fn ty(self) -> Option<TypeRef> {
         match self.shape {
             Shape::Value | Shape::List if self.target == NOTHING => None,
@@ -189,18 +189,18 @@ impl FieldRef {
         }
     }
 
-    /// What is said of the list that is its value; `None` where that is no list.
+    /// The declaration of the list that is its value; `None` if the value is not a list.
     pub fn list(self) -> Option<&'static BuiltinList> {
         (self.shape == Shape::List).then_some(self.rule)
     }
 
-    /// What an element of its list has for a field that it leaves out. Source: the API server gives every port of a built-in type the
+    /// The default of a field that an element of its list leaves out. Source: the API server gives every port of a built-in type the
     /// protocol TCP; the documents that the table is made from have no defaults.
     pub fn default_of(self, key: &str) -> Option<&'static str> {
         (self.shape == Shape::List && key == "protocol").then_some("TCP")
     }
 
-    /// What a patch does with its value, be that a list or not.
+    /// What a patch does with its value, whether it is a list or not.
     pub fn strategy(self) -> Strategy {
         self.rule.strategy
     }

@@ -1,18 +1,18 @@
-//! What a CustomResourceDefinition of the package says of the lists of its resources.
+//! What a CustomResourceDefinition of the package says about the lists of its resources.
 //!
-//! kpt replaces the lists of custom resources whole although the definition beside them names their keys. Here it is read like the
-//! user's `openapi`, one step behind it. Source: structural schemas, apiextensions.k8s.io/v1.
+//! kpt replaces the lists of custom resources whole although the definition beside them names their keys. Here the definition is read like
+//! the user's `openapi`, with the next lower precedence. Source: structural schemas, apiextensions.k8s.io/v1.
 
 use super::openapi::Schema;
 use crate::yaml::NodeRef;
 
-/// The schema of each served version of a definition, by apiVersion and kind; none for anything that is no definition.
+/// The schema of each served version of a definition, by apiVersion and kind; none if it is not a definition.
 pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<'_>)> {
     let text = |path: &[&str]| definition.at(path).and_then(NodeRef::as_str);
     let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {
         return Vec::new();
     };
-    // In v1beta1 one schema is for all versions.
+    // In v1beta1, one schema applies to all versions.
     let of_all = definition.at(&["spec", "validation", "openAPIV3Schema"]);
     let versions = definition.at(&["spec", "versions"]).into_iter().flat_map(NodeRef::elements);
     let served = versions.filter(|v| v.get("served").is_none_or(|s| s.string() != "false"));

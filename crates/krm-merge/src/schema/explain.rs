@@ -1,7 +1,7 @@
-//! All lists of a type: how each merges, and who says so.
+//! All lists of a type: how each merges, and which source says so.
 //!
-//! The walk goes down every name that any source has, so it answers as a merge would. Values show what no source names: elements that are
-//! inferred to merge, and types that are recognised by them. A type that holds itself is walked once.
+//! The walk follows every name that any source has, so it answers as a merge would. Values show what no source names: elements that are
+//! inferred to merge, and types that are recognised by their values. A recursive type is walked once.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +16,15 @@ pub struct Explained {
     pub path: String,
     /// How it merges.
     pub list: ListKind<String>,
-    /// Who says so; `None` where nobody does.
+    /// The source that says so; `None` if no source does.
     pub basis: Option<Basis>,
 }
 
-/// How deep a type is looked into.
+/// How many levels of a type are looked at.
 const DEEP: usize = 40;
 
 impl<'t> Types<'t> {
-    /// How each list of a type merges in a mode. The resources are of the type, and show what their values do.
+    /// How each list of a type merges in a mode. The resources are of the type; their values are used as well.
     pub fn explain(&self, api_version: &str, kind: &str, mode: Mode, resources: &[NodeRef<'t>]) -> Vec<Explained>
     where
         Self: 't,
@@ -48,7 +48,7 @@ impl<'t> Types<'t> {
     }
 }
 
-/// A place on the way down: what tells that a type holds itself.
+/// A place on the way down, to recognise a recursive type.
 struct Above<'s> {
     built_in: Option<builtin::TypeRef>,
     schemas: [Option<Schema<'s>>; 2],
@@ -102,7 +102,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// The maps that a value is or holds as elements.
+/// The maps that a value is, or that it holds as elements.
 fn maps_in(value: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     let value = value.resolve();
     match value.is_list() {
@@ -111,12 +111,12 @@ fn maps_in(value: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     }
 }
 
-/// A name of a table, among those that live as long as a run.
+/// A name of a table, with the shorter lifetime of a run.
 fn shorter<'s>(name: &'static str) -> &'s str {
     name
 }
 
-/// The names that any source has of the fields of a map, or that values have.
+/// The names of the fields of a map that any source or any value has.
 fn names<'s>(cursor: Cursor<'s>, values: &[NodeRef<'s>]) -> BTreeSet<&'s str> {
     let mut names = BTreeSet::new();
     names.extend(cursor.rules.into_iter().flat_map(|rules| rules.fields.keys()).map(String::as_str));

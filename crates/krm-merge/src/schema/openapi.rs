@@ -1,8 +1,8 @@
-//! OpenAPI schemas as they stand in a document: of a CustomResourceDefinition, or of the functionConfig's `openapi`.
+//! OpenAPI schemas as they are in a document: of a CustomResourceDefinition, or of the functionConfig's `openapi`.
 //!
-//! A schema is a view of a node, and goes down field by field with the walk, so a document of many megabytes costs its index and what is
-//! asked of it, and a type that holds itself needs no end. Sources: `x-kubernetes-patch-strategy` and `-patch-merge-key` as kubectl reads
-//! them, `x-kubernetes-list-type` and `-list-map-keys` as the API server does.
+//! A schema is a view of a node, and goes down field by field with the walk. So a document of many megabytes costs its index and the parts
+//! that are used, and a recursive type needs no special case. Sources: `x-kubernetes-patch-strategy` and `-patch-merge-key` as kubectl
+//! reads them, `x-kubernetes-list-type` and `-list-map-keys` as the API server does.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,20 +19,20 @@ pub(super) struct Models<'t> {
     of_type: HashMap<(String, String), NodeRef<'t>>,
 }
 
-/// Why a document says nothing of any type.
+/// Why a document defines no types.
 #[derive(Clone, Copy, Debug)]
 pub enum NoTypes<'t> {
     /// The document has no `definitions`, a map from names to schemas.
     NoDefinitions(NodeRef<'t>),
-    /// No definition among these says by `x-kubernetes-group-version-kind` of which resource it is.
+    /// None of these definitions names its resource in `x-kubernetes-group-version-kind`.
     NoResource(NodeRef<'t>),
 }
 
 impl<'t> Models<'t> {
-    /// From an OpenAPI v2 document (`definitions`) or a v3 one (`components.schemas`).
+    /// Reads an OpenAPI v2 document (`definitions`) or a v3 one (`components.schemas`).
     ///
     /// # Errors
-    /// There are no models, or none says of which resource it is.
+    /// There are no models, or none names its resource.
     pub(super) fn read(document: NodeRef<'t>) -> Result<Self, NoTypes<'t>> {
         let models = document.get("definitions").or_else(|| document.at(&["components", "schemas"]));
         let Some(models) = models.filter(|m| m.is_map()) else {
@@ -76,17 +76,17 @@ impl<'t> Models<'t> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schema<'t> {
     node: NodeRef<'t>,
-    /// What `$ref` refers to.
+    /// The models that `$ref` refers to.
     models: Option<&'t Models<'t>>,
 }
 
 impl<'t> Schema<'t> {
-    /// One that refers to nothing: structural schemas have no `$ref`.
+    /// A schema without references: structural schemas have no `$ref`.
     pub(super) fn structural(node: NodeRef<'t>) -> Self {
         Self { node, models: None }
     }
 
-    /// The schema of a field. Lists are passed through: what is known of a list's field is known of its elements'.
+    /// The schema of a field. Lists are passed through: the field of a list is the field of its elements.
     pub(super) fn field(self, name: &str) -> Option<Self> {
         let here = self.innermost();
         let parts = here.parts();
@@ -95,13 +95,13 @@ impl<'t> Schema<'t> {
         Some(Self { node: own.or_else(any)?, ..here })
     }
 
-    /// The fields that the map must have that the schema is of, or each element of the list.
+    /// The required fields of the map that the schema describes, or of each element of the list.
     pub(super) fn required(self) -> Vec<&'t str> {
         let required = self.innermost().parts().into_iter().filter_map(|part| part.get("required"));
         required.flat_map(NodeRef::elements).filter_map(NodeRef::as_str).collect()
     }
 
-    /// The schema of the elements, where it is of a list.
+    /// The schema of the elements, if it describes a list.
     fn innermost(self) -> Self {
         let mut here = self;
         for _ in 0..DEEP {
@@ -111,7 +111,8 @@ impl<'t> Schema<'t> {
         here
     }
 
-    /// How the list merges that the schema is of; `None` where it isn't of one. A list of which nothing more is said is replaced.
+    /// How the list merges that the schema describes; `None` if it does not describe a list. A list is replaced if nothing more is said of
+    /// it.
     pub(super) fn list(self, mode: Mode) -> Option<ListKind<&'t str>> {
         let text = |key| self.said(key).and_then(NodeRef::as_str);
         let list_type = text("x-kubernetes-list-type");
@@ -135,12 +136,12 @@ impl<'t> Schema<'t> {
         is_list.then_some(kind)
     }
 
-    /// Whether it says how its list merges.
+    /// Whether it declares how its list merges.
     pub(super) fn declares(self) -> bool {
         self.said("x-kubernetes-list-type").is_some() || self.has_strategy("merge")
     }
 
-    /// The names of the fields that it has; of a list, that each element has. `*` is any.
+    /// The names of its fields; for a list, of the fields of each element. `*` is any.
     pub(super) fn names(self) -> impl Iterator<Item = &'t str> {
         let properties = self.innermost().parts().into_iter().filter_map(|part| part.get("properties"));
         let any = self
@@ -156,13 +157,13 @@ impl<'t> Schema<'t> {
         self.node.is(other.node)
     }
 
-    /// Whether it is of a scalar.
+    /// Whether it describes a scalar.
     pub(super) fn is_scalar(self) -> bool {
         let types = ["string", "integer", "number", "boolean"];
         self.said("type").is_some_and(|t| types.contains(&t.string()))
     }
 
-    /// Whether it is of a list.
+    /// Whether it describes a list.
     pub(super) fn is_list(self) -> bool {
         let is_array = self.said("type").is_some_and(|t| t.string() == "array");
         is_array || self.said("x-kubernetes-list-type").is_some() || self.said("items").is_some()
@@ -173,7 +174,7 @@ impl<'t> Schema<'t> {
         said.split(',').any(|s| s.trim() == strategy)
     }
 
-    /// Which fields of the map that the schema is of, or of a list's each element, may be set at once.
+    /// Which fields of the map that the schema describes, or of each element of the list, may be set together.
     pub(super) fn members(self) -> Members<'t> {
         if !self.has_strategy("retainKeys") {
             return Members::Any;
@@ -182,7 +183,7 @@ impl<'t> Schema<'t> {
         Members::of(self.is_list().then_some(merge_key))
     }
 
-    /// What it is where it is left out, as the value of a merge key.
+    /// Its default, as the value of a merge key.
     pub(super) fn default(self) -> Option<Cow<'t, str>> {
         self.said("default").and_then(key_text)
     }
@@ -192,23 +193,23 @@ impl<'t> Schema<'t> {
         self.said("x-kubernetes-embedded-resource").is_some_and(|v| v.string() == "true")
     }
 
-    /// Whether it is of a map that is one value.
+    /// Whether it describes a map that is one value.
     pub(super) fn is_atomic_map(self) -> bool {
         self.said("x-kubernetes-map-type").is_some_and(|t| t.string() == "atomic")
     }
 
-    /// Whether a patch replaces the map whole that it is of.
+    /// Whether a patch replaces the whole map that it describes.
     pub(super) fn is_replaced(self) -> bool {
         self.has_strategy("replace")
     }
 
-    /// What the first of its parts says that says anything.
+    /// The value of an extension in the first of its parts that has it.
     fn said(self, key: &str) -> Option<NodeRef<'t>> {
-        // Most schemas are their own only part.
+        // Most schemas have only one part: themselves.
         self.node.get(key).or_else(|| self.parts().iter().find_map(|part| part.get(key)))
     }
 
-    /// The schema itself, what its `$ref` leads to, and all parts of its `allOf`, as OpenAPI v3 has one beside an extension.
+    /// The schema itself, the target of its `$ref`, and all parts of its `allOf`; OpenAPI v3 has an `allOf` beside an extension.
     fn parts(self) -> Vec<NodeRef<'t>> {
         let mut parts = vec![self.node];
         let mut next = 0;
@@ -224,7 +225,7 @@ impl<'t> Schema<'t> {
     }
 }
 
-/// How many steps a schema may take to say what it is; more are a circle.
+/// How many steps a schema may take to its parts; more mean a cycle.
 const DEEP: usize = 32;
 
 #[cfg(test)]

@@ -1,28 +1,28 @@
-//! Kubernetes types that are recognised by their shape where no schema names them: a pod template in a custom resource.
+//! Kubernetes types that are recognised by their shape if no schema names them: a pod template in a custom resource.
 //!
-//! Operators put Kubernetes' own types into theirs, and many declare no keys for the lists in them. What such a type is can be read off the
-//! name of its field and off the fields in it: those that its schema has, or those that its values have. Its lists then merge as they do in
-//! the built-in type. That is a guess: whatever a user or a schema declares comes first, and a list whose elements lack the keys of the type
-//! is one of which nothing is known.
+//! Operators put Kubernetes' own types into theirs, and many declare no keys for the lists in them. The name of a field and the fields in
+//! it show which type it is: the fields that its schema has, or those that its values have. Its lists then merge as they do in the built-in
+//! type. That is a guess: whatever a user or a schema declares comes first, and a list whose elements lack the keys of the type is treated
+//! as unknown.
 //!
-//! A shape is here only where definitions that declare the same list agree with it (see `README.md` for the figures). So there is none for
+//! A shape is here only if definitions that declare the same list agree with it (see `README.md` for the figures). So there is no shape for
 //! `volumes` or `volumeMounts` outside of a pod or container: authors declare these in several ways.
 
 use super::builtin::{FieldRef, root};
 use super::openapi::Schema;
 use crate::child::Value;
 
-/// What a value, or a schema, shows of a built-in type.
+/// A built-in type, and how to recognise it in a value or a schema.
 struct Shape {
     /// The name of its field.
     name: Name,
     /// What it is.
     form: Form,
-    /// What must stand in it.
+    /// What its fields must hold.
     marks: &'static [Mark],
-    /// Fields of which it must have one at least, where there are any.
+    /// Fields of which it must have at least one, if there are any here.
     one_of: &'static [&'static str],
-    /// The only fields that it may have, where there are any.
+    /// The only fields that it may have, if there are any here.
     only: &'static [&'static str],
     /// The built-in field whose value is of that type: apiVersion, kind, and the way there.
     like: (&'static str, &'static str, &'static [&'static str]),
@@ -35,7 +35,7 @@ enum Name {
     EndsIn(&'static [&'static str]),
 }
 
-/// Something that stands in a map, or in an element of a list.
+/// Something that a map has, or an element of a list.
 struct Mark {
     path: &'static [&'static str],
     form: Form,
@@ -48,7 +48,7 @@ enum Form {
     List,
 }
 
-/// A field that must be there, whatever its value.
+/// A field that must be there, with any value.
 const fn has(path: &'static [&'static str]) -> Mark {
     Mark { path, form: Form::Any }
 }
@@ -112,7 +112,7 @@ const SHAPES: &[Shape] = &[
         one_of: OF_CONTAINER,
         ..CONTAINERS
     },
-    // The schema of a container under any name. Nobody else has devices of volumes.
+    // The schema of a container under any name. No other type has devices of volumes.
     Shape {
         name: Name::Any,
         form: Form::Map,
@@ -201,8 +201,8 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
-/// What a field is like by its name and its values, as several sides have it: one of them must have what the shape wants, and none may have
-/// what it does not allow.
+/// The built-in field that a field is like, by its name and its values, as several sides have it: one of them must have what the shape
+/// requires, and none may have what it does not allow.
 pub(super) fn of_values<'a, V: Value<'a>>(name: &str, values: impl IntoIterator<Item = V>) -> Option<FieldRef> {
     let mut values = values.into_iter().filter(|value| value.is_container()).peekable();
     values.peek()?;
@@ -215,7 +215,7 @@ pub(super) fn of_values<'a, V: Value<'a>>(name: &str, values: impl IntoIterator<
     SHAPES.iter().find(is_of)?.built_in()
 }
 
-/// What a field is like by its name and its schema.
+/// The built-in field that a field is like, by its name and its schema.
 pub(super) fn of_schema(name: &str, schema: Schema<'_>) -> Option<FieldRef> {
     SHAPES.iter().find(|shape| shape.name.fits(name) && shape.is_shown_by(schema) && shape.allows(schema))?.built_in()
 }
@@ -233,7 +233,7 @@ impl Name {
 /// Something that has fields, or elements that have them.
 trait Look: Copy {
     fn form(self) -> Form;
-    /// Whether there is such a value on the way down. A list is passed through to its elements, of which one must have it.
+    /// Whether there is such a value at the path. In a list, one of the elements must have it.
     fn reaches(self, path: &[&str], form: Form) -> bool;
     /// Whether all fields have one of these names.
     fn has_only(self, names: &[&str]) -> bool;
@@ -282,7 +282,7 @@ impl<'a, V: Value<'a>> Look for Side<V> {
     fn has_only(self, names: &[&str]) -> bool {
         match self.form() {
             Form::List => self.0.elements().into_iter().all(|element| Side(element).has_only(names)),
-            // Directives of a patch are no fields.
+            // Directives of a patch are not fields.
             _ => self.0.names().into_iter().all(|name| name.starts_with('$') || names.contains(&name)),
         }
     }
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
     use crate::yaml::{Document, NodeRef};
 
-    /// The fields whose built-in types these are like, by what they show.
+    /// A field's name, its values, and the built-in field that it is like, if there is one.
     const SHOWN: &[(&str, &[&str], Option<&str>)] = &[
         ("template", &["{metadata: {}, spec: {containers: []}}"], Some("template")),
         ("template", &["{metadata: {}, spec: {containers: [{name: a}], volumes: []}, more: 1}"], Some("template")),
@@ -383,7 +383,7 @@ mod tests {
         assert!(SHAPES.iter().all(|shape| shape.built_in().is_some()));
     }
 
-    /// The schema of a value: of a map its fields, of a list those of its last element.
+    /// The schema of a value: for a map, of its fields; for a list, of the fields of its last element.
     fn schema_of(value: NodeRef<'_>) -> String {
         if value.is_list() {
             let items = value.elements().last().map_or_else(|| "{}".into(), schema_of);

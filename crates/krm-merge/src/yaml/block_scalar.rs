@@ -1,8 +1,8 @@
-//! What belongs to a block scalar (`|`, `>`), and which lines below it would.
+//! Which lines belong to a block scalar (`|`, `>`), and which lines below it would belong to it.
 //!
-//! YAML decides by indentation (8.1.1 and 8.1.2 of its specification): a line that goes beyond the indentation of the content is content, and so
-//! are spaces that do. Every other blank line is a line break, which only `+` keeps behind the content. The end of the text ends no line: spaces
-//! that stand there alone and go no deeper are nothing. The parser, the splicer and the printer all ask here.
+//! YAML decides by indentation (8.1.1 and 8.1.2 of its specification): a line that goes beyond the indentation of the content is content.
+//! So are spaces that go beyond it. Every other blank line is a line break, which only `+` keeps after the content. The end of the text
+//! does not end a line: spaces alone before it that go no deeper do not count. The parser, the splicer and the printer all ask here.
 
 use std::ops::Range;
 
@@ -12,22 +12,22 @@ use super::node::{NodeRef, Style};
 /// How a block scalar is written.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockScalar {
-    /// Its header, as `|2+`.
+    /// Its header, for example `|2+`.
     pub header: Range<usize>,
     /// How deep its content is indented, from the first column.
     pub indent: usize,
-    /// What becomes of the line breaks at its end.
+    /// What happens to the line breaks at its end.
     pub chomping: Chomping,
 }
 
-/// What a block scalar makes of the line breaks behind its last line of content.
+/// What a block scalar does with the line breaks after its last line of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chomping {
-    /// `-`: none is its own.
+    /// `-`: keeps none.
     Strip,
-    /// The one that ends that line is its own.
+    /// Keeps the one that ends that line.
     Clip,
-    /// `+`: all are.
+    /// `+`: keeps all.
     Keep,
 }
 
@@ -42,8 +42,8 @@ impl Chomping {
 }
 
 impl BlockScalar {
-    /// The block scalar whose `|` or `>` stands at an offset, and where it ends, given where granit saw its content. The line break of its
-    /// last line is not part of it.
+    /// The block scalar whose `|` or `>` is at an offset, and where it ends, given where granit saw its content. The line break of its last
+    /// line is not part of it.
     pub(super) fn read(text: &str, start: usize, content: &Range<usize>) -> (Self, usize) {
         let header = start..header_end(text, start);
         let chomping = Chomping::of(&text[header.clone()]);
@@ -51,11 +51,11 @@ impl BlockScalar {
         let has_content = content.start >= first && !content.is_empty();
         let digit = text[header.clone()].bytes().find(u8::is_ascii_digit).map(|d| usize::from(d - b'0'));
         let indent = match digit {
-            // granit sees the content begin where it is indented.
+            // granit reports that the content begins at its indentation.
             _ if has_content => content.start - line_start(text, content.start),
-            // The indentation of the parent comes to this, if it has any.
+            // The parent's indentation, if it has any, is added to this; so this is the least.
             Some(least) => least,
-            // Without content the longest line gives the indentation, so that no line goes beyond it.
+            // Without content, the longest line gives the indentation, so no line goes beyond it.
             None => usize::MAX,
         };
         let block = Self { header, indent, chomping };
@@ -78,7 +78,7 @@ impl BlockScalar {
         (block, end)
     }
 
-    /// The block scalar that a node is.
+    /// The block scalar that a node is, if it is one.
     pub fn of(node: NodeRef<'_>) -> Option<Self> {
         if !matches!(node.style(), Style::Literal | Style::Folded) {
             return None;
@@ -89,7 +89,7 @@ impl BlockScalar {
         Some(Self { chomping: Chomping::of(&text[header.clone()]), header, indent: blocks[found].1 as usize })
     }
 
-    /// The block scalar with which a node ends, where it ends with one, and where that ends.
+    /// The block scalar at the end of a node, if there is one, and where it ends.
     pub fn last_of(node: NodeRef<'_>) -> Option<(Self, usize)> {
         let mut last = node;
         while let Some((_, child)) = last.written().last().filter(|_| last.style() == Style::Block) {
@@ -103,7 +103,7 @@ impl BlockScalar {
         line.len() > self.indent && line.bytes().take(self.indent).all(|b| b == b' ')
     }
 
-    /// Behind the blank lines from a line on that are its own where they stand below it.
+    /// The offset after the blank lines, from `line` on, that belong to the block scalar if they are below it.
     pub fn below(&self, text: &str, line: usize) -> usize {
         let (mut own, mut line) = (line, line);
         while line < text.len() {
@@ -120,7 +120,7 @@ impl BlockScalar {
     }
 }
 
-/// Where the indicators of a block scalar end, which begin at an offset.
+/// Where the indicators of a block scalar end; they begin at an offset.
 pub(super) fn header_end(text: &str, start: usize) -> usize {
     let indicators = text[start..].bytes().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9'));
     start + indicators.count()

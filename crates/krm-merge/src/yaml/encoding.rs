@@ -1,9 +1,9 @@
 //! Names the encodings that YAML allows and this program does not read.
 //!
-//! Windows tools save UTF-16. A message about a byte that is not UTF-8 helps nobody then.
+//! Windows tools save UTF-16. A message about a byte that is not UTF-8 does not help then.
 
-/// The encoding of a text that is not UTF-8: by its byte order mark, or by the zero bytes around its first character, which is ASCII in
-/// any manifest. Source: "Character Encodings" of YAML 1.2. `None` for UTF-8, and for what is no text at all.
+/// The encoding of a text that is not UTF-8: by its byte order mark, or by the zero bytes around its first character, which is ASCII in any
+/// manifest. Source: "Character Encodings" of YAML 1.2. `None` for UTF-8, and for anything that is not text.
 pub fn utf_16_or_32(bytes: &[u8]) -> Option<&'static str> {
     Some(match bytes {
         [0, 0, 0xfe, 0xff, ..] | [0, 0, 0, 1..=255, ..] => "UTF-32 (big-endian)",

@@ -15,7 +15,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place of a byte offset. An offset beyond the text is its end.
+    /// The place of a byte offset. An offset beyond the text is the end of the text.
     pub fn of(text: &str, offset: usize) -> Self {
         let mut end = offset.min(text.len());
         while !text.is_char_boundary(end) {
@@ -40,14 +40,14 @@ fn breaks(text: &str) -> usize {
 
 /// What is wrong with a text, and where.
 ///
-/// `Display` is one line (`3:14: message`), as a result or a log wants it; [`Error::excerpt`] is the line
-/// of the text with a caret under the place, for a person at a terminal. A text that speaks of a Secret has none: the line that cannot be
-/// read may be the password whose quote is missing.
+/// `Display` is one line (`3:14: message`), for a result or a log. [`Error::excerpt`] is the line of the text with a caret under the place,
+/// for a person at a terminal. A text that mentions a Secret has no excerpt: the line that cannot be read may be the password whose quote
+/// is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// What must hold, in lower case and on one line.
     pub message: String,
-    /// Where.
+    /// Where it is wrong.
     pub position: Position,
     excerpt: Option<String>,
 }

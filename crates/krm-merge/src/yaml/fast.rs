@@ -1,12 +1,12 @@
-//! The usual YAML, read fast: block maps and lists with all kinds of scalars and flow collections, into the arena of [`Document`].
+//! A fast reader of the usual YAML: block maps and lists with all kinds of scalars and flow collections, into the arena of [`Document`].
 //!
-//! **It accepts only what surely gives the very arena that `parse.rs` builds from the library's events; in doubt it answers `None`.** Then
-//! the library reads the text from its beginning, so all errors are the library's, and so are their places. `tests.rs` compares both arenas bit
-//! for bit.
+//! **It accepts only texts for which it surely builds the same arena as `parse.rs` builds from the library's events. In doubt it answers
+//! `None`.** Then the library reads the text from its beginning, so all errors and their places come from the library. `tests.rs` compares
+//! both arenas bit for bit.
 //!
-//! It takes one decision a line (`line.rs`), by a stack of open blocks that mirrors the library's stack of indentation. Anchors, aliases, tags
-//! and `? ` are read by the library, item by item of a list (`item.rs`). What is refused on purpose: directives, `...`, a scalar at the root,
-//! a lone CR, tabs but in comments and in block scalars, and what is not printable.
+//! It decides once for each line (`line.rs`), with a stack of open blocks that mirrors the library's stack of indentation. The library
+//! reads anchors, aliases, tags and `? `, item by item of a list (`item.rs`). This reader refuses on purpose: directives, `...`, a scalar
+//! at the root, a lone CR, tabs outside of comments and block scalars, and characters that are not printable.
 
 mod block_scalar;
 mod crlf;
@@ -21,7 +21,7 @@ use super::node::{Document, Kind, NONE, Node, Style};
 use super::parse::MAX_DEPTH;
 use scan::Text;
 
-/// The most maps and lists around a node: less than the library takes, so that its limit is its own.
+/// The most maps and lists around a node: fewer than the library takes, so that the library reports its own limit.
 const MAX_OPEN: usize = MAX_DEPTH - 1;
 
 /// The most bytes of a key: the library ends keys at 1,024 characters.
@@ -43,7 +43,7 @@ enum Last {
     Indicator,
     /// A plain scalar, which a deeper line may go on with.
     Plain,
-    /// Something that is at its end.
+    /// Something that is complete.
     Whole,
 }
 
@@ -54,13 +54,13 @@ struct Reader<'t> {
     last: Last,
     /// The end of the last token.
     cursor: usize,
-    /// How many roots there were before this document.
+    /// How many roots came before this document.
     roots_before: usize,
     /// Whether a `---` begins this document.
     is_marked: bool,
     /// The first node that is `<<`.
     merge_key: Option<u32>,
-    /// What the library may still read of single items.
+    /// The budget for single items that the library may still read.
     library: item::Budget,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> Option<Document<'static>> {
     }
 }
 
-/// The same for a text that has other line breaks, or none at its end.
+/// The same for a text that has other line breaks, or that does not end with one.
 #[cold]
 fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
     if text.contains('\r') {
@@ -83,7 +83,7 @@ fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
     }
     let whole = [text, "\n"].concat();
     let doc = read(Text::of(&whole)?, Document::empty(text))?;
-    // A block scalar at the end means something else without its line break.
+    // Without its line break, a block scalar at the end has another meaning.
     let last = doc.blocks.last().map_or(0, |(id, _)| doc.nodes[*id as usize].end as usize);
     (last == 0 || !text.get(last..)?.trim().is_empty()).then_some(doc)
 }
@@ -137,7 +137,7 @@ impl Reader<'_> {
         end + 1
     }
 
-    /// Reads the rest of a line behind a value: blanks, and perhaps a comment. Returns the next line.
+    /// Reads the rest of a line after a value: blanks, and perhaps a comment. Returns the next line.
     #[inline(always)]
     fn rest(&mut self, at: usize) -> Option<usize> {
         let next = self.text.skip_blanks(at);
@@ -153,14 +153,14 @@ impl Reader<'_> {
         self.open.last().map(|open| open.column as usize)
     }
 
-    /// The next node is `<<`, or one behind it is.
+    /// Notes that the next node, or one after it, is `<<`.
     #[cold]
     fn sees_merge_key(&mut self) {
         let id = self.next_id();
         self.merge_key.get_or_insert(id);
     }
 
-    /// Appends what so many line breaks between lines of a text mean.
+    /// Appends what this number of line breaks between lines of a text means.
     fn fold(&mut self, breaks: usize) {
         match breaks {
             1 => self.doc.buffer.push(' '),
@@ -168,19 +168,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the text is noted that stands in the buffer from here on.
+    /// Registers the text in the buffer from this offset on. Returns its index.
     fn decoded(&mut self, from: usize) -> u32 {
         self.doc.decoded.push((from as u32, self.doc.buffer.len() as u32));
         self.doc.decoded.len() as u32 - 1
     }
 
-    /// Appends nothing, where a value could stand.
+    /// Appends an empty scalar, where a value could be.
     fn absent(&mut self, at: usize) {
         self.doc.nulls.push(self.next_id());
         self.push(at, at, Kind::Scalar, Style::Plain, NONE);
     }
 
-    /// Ends what waits for a value that did not come.
+    /// Ends an indicator whose value did not come.
     #[inline(always)]
     fn end_value(&mut self) {
         if self.last == Last::Indicator {
@@ -189,7 +189,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Opens a block, if it may be nested so deep.
+    /// Opens a block, if blocks may be nested this deep.
     fn start(&mut self, kind: Kind, column: usize, at: usize) -> Option<()> {
         if self.open.len() >= MAX_OPEN {
             return None;
@@ -228,7 +228,7 @@ impl Reader<'_> {
         self.doc.roots.len() > self.roots_before
     }
 
-    /// Ends the document. One that `---` begins has a root, be it nothing.
+    /// Ends the document. A document that `---` begins has a root, even if it is empty.
     fn end_document(&mut self) {
         while !self.open.is_empty() {
             self.close();

@@ -1,18 +1,18 @@
 //! Refuses the characters that other readers of YAML take for line breaks: U+0085, U+2028 and U+2029.
 //!
-//! kubectl, kustomize and kpt read with go-yaml, which ends a line at them, as YAML 1.1 does. The parser here follows YAML 1.2, for which
-//! they are text. So `a: "1" # note<U+2028>b: "2"` is one field and a comment here, and two fields there: text from upstream could hide a
-//! field from whoever reads the merge. Inside of quotes they are harmless, for no reader ends a scalar there.
+//! kubectl, kustomize and kpt read with go-yaml, which ends a line at them, as YAML 1.1 does. The parser here follows YAML 1.2, which takes
+//! them for text. So `a: "1" # note<U+2028>b: "2"` is one field and a comment here, and two fields there: text from upstream could hide a
+//! field from the person who reviews the merge. Inside of quotes they are harmless, because no reader ends a scalar there.
 
 use super::error::Error;
 use super::node::{Document, Kind, Style};
 
 const BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Checks that each of them stands inside of quotes.
+/// Checks that each of them is inside of quotes.
 ///
 /// # Errors
-/// One that stands in a comment, in a bare scalar or in a block scalar, with its place.
+/// One of them is in a comment, in a bare scalar or in a block scalar; the error has its place.
 pub(super) fn check(doc: &Document<'_>) -> Result<(), Error> {
     let text = doc.source();
     if text.is_ascii() {

@@ -1,7 +1,7 @@
-//! The lines of a text: where they begin and end, whatever breaks them.
+//! The lines of a text: where they begin and end, with any kind of line break.
 //!
-//! YAML breaks a line at `\n`, at `\r\n` and at a lone `\r` (5.4 of its specification). Who counts otherwise sees other lines than the parser
-//! does, so all ask here.
+//! YAML breaks a line at `\n`, at `\r\n` and at a lone `\r` (5.4 of its specification). Code that counts differently sees other lines than
+//! the parser does, so all code asks here.
 
 use super::word::{all, zeros};
 
@@ -70,7 +70,7 @@ pub fn ends_line(text: &str) -> bool {
     text.ends_with(['\n', '\r'])
 }
 
-/// The lines of a text without what breaks them. Behind the last line break there is one more, which may be empty.
+/// The lines of a text without their line breaks. After the last line break there is one more line, which may be empty.
 pub fn lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut at = 0;
@@ -84,16 +84,16 @@ pub fn lines(text: &str) -> Vec<&str> {
     }
 }
 
-/// The lines of a text, each with what breaks it.
+/// The lines of a text, each with its line break.
 pub fn whole_lines(text: &str) -> Vec<&str> {
     let ends = std::iter::successors(Some(0), |at| Some(next_line(text, *at)).filter(|next| next > at));
     ends.take_while(|at| *at < text.len()).map(|at| &text[at..next_line(text, at)]).collect()
 }
 
-/// How much of a line is read to find where it begins, before all lines are counted. Lines that someone wrote are shorter.
+/// How many bytes of a line are read to find its beginning, before all lines are counted. Lines that a person wrote are shorter.
 const NEAR: usize = 256;
 
-/// As [`line_start`], for whoever asks often: at most so much of the line is read, and once the whole text.
+/// The same as [`line_start`], for frequent calls: it reads at most [`NEAR`] bytes of the line, and the whole text once.
 pub(super) fn line_start_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -> &'l LineStarts) -> usize {
     let offset = offset.min(text.len());
     let from = offset.saturating_sub(NEAR);
@@ -104,7 +104,7 @@ pub(super) fn line_start_by<'l>(text: &str, offset: usize, lines: impl FnOnce() 
     }
 }
 
-/// As [`next_line`], in the same way.
+/// The same as [`next_line`], for frequent calls.
 pub(super) fn next_line_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -> &'l LineStarts) -> usize {
     let offset = offset.min(text.len());
     let near = &text.as_bytes()[offset..text.len().min(offset + NEAR)];
@@ -115,7 +115,7 @@ pub(super) fn next_line_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -
     }
 }
 
-/// Where the lines of a text begin, for whoever asks often: a look-up does not read the line.
+/// Where the lines of a text begin, for frequent calls: a look-up does not read the line.
 #[derive(Clone, Debug)]
 pub struct LineStarts {
     starts: Vec<usize>,
@@ -123,7 +123,7 @@ pub struct LineStarts {
 }
 
 impl LineStarts {
-    /// Of a text.
+    /// The lines of a text.
     pub fn of(text: &str) -> Self {
         let mut starts = vec![0];
         let mut at = 0;
@@ -136,7 +136,7 @@ impl LineStarts {
         Self { starts, end: text.len() }
     }
 
-    /// As [`line_start`].
+    /// The same as [`line_start`].
     pub fn line_start(&self, offset: usize) -> usize {
         self.starts[..self.behind(offset)].last().copied().unwrap_or_default()
     }
@@ -146,17 +146,17 @@ impl LineStarts {
         self.behind(offset).saturating_sub(1)
     }
 
-    /// As [`next_line`].
+    /// The same as [`next_line`].
     pub fn next_line(&self, offset: usize) -> usize {
         self.starts.get(self.behind(offset)).copied().unwrap_or(self.end)
     }
 
-    /// As [`starts_line`].
+    /// The same as [`starts_line`].
     pub fn starts_line(&self, offset: usize) -> bool {
         self.line_start(offset) == offset
     }
 
-    /// The number of the line behind the one that holds an offset.
+    /// The number of the line after the one that holds an offset.
     fn behind(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }

@@ -1,8 +1,8 @@
-//! [`Document`] and [`NodeRef`]: an arena of byte spans in the order of the text, and the view on one of its nodes.
+//! [`Document`] and [`NodeRef`]: an arena of byte spans in the order of the text, and a view of one of its nodes.
 //!
-//! A node is 16 bytes; its children are the nodes after it, and its link skips its whole subtree. Text is decoded once,
-//! by the parser, and only where it differs from the source. Anchors, tags and aliases are rare, so they lie in
-//! tables beside the arena and cost nothing where there are none.
+//! A node is 16 bytes; its children are the nodes after it, and its link skips its whole subtree. The parser decodes text once, and only
+//! where it differs from the source. Anchors, tags and aliases are rare, so they are in tables beside the arena and cost nothing if there
+//! are none.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub enum Kind {
     Map,
     /// A sequence.
     List,
-    /// A scalar, or nothing where a value could stand.
+    /// A scalar, or an empty value.
     Scalar,
     /// `*name`; see [`NodeRef::resolve`].
     Alias,
@@ -30,7 +30,7 @@ pub enum Kind {
 pub enum Style {
     /// A map or list by indentation.
     Block,
-    /// A map or list in brackets, or the one-pair map of `[a: b]`, which has none.
+    /// A map or list in brackets, or the one-pair map of `[a: b]`, which has no brackets.
     Flow,
     /// A bare scalar or an alias.
     Plain,
@@ -38,9 +38,9 @@ pub enum Style {
     Single,
     /// A scalar in `"…"`.
     Double,
-    /// A scalar behind `|`.
+    /// A scalar after `|`.
     Literal,
-    /// A scalar behind `>`.
+    /// A scalar after `>`.
     Folded,
 }
 
@@ -50,15 +50,15 @@ pub(super) const NONE: u32 = u32::MAX;
 /// One node of the arena. Offsets are bytes of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
-    /// The first byte of the content: behind anchor and tag; the `|` of a block scalar; the first key of a block map.
+    /// The first byte of the content: after anchor and tag; the `|` of a block scalar; the first key of a block map.
     pub start: u32,
-    /// Behind the last byte of the content, its line break not counted.
+    /// The offset after the last byte of the content, without its line break.
     pub end: u32,
-    /// Map and list: the node behind the subtree. Scalar: the index of its decoded text, or [`NONE`]. Alias: the node it stands for.
+    /// Map and list: the node after the subtree. Scalar: the index of its decoded text, or [`NONE`]. Alias: the node that it refers to.
     pub link: u32,
     pub kind: Kind,
     pub style: Style,
-    /// Whether an anchor or a tag stands before it.
+    /// Whether an anchor or a tag is before it.
     pub has_props: bool,
 }
 
@@ -84,9 +84,9 @@ pub struct Document<'s> {
     pub(super) comments: Vec<(u32, u32)>,
     pub(super) props: Vec<Props>,
     pub(super) aliases: Vec<u32>,
-    /// The aliases by the node that each stands for, once somebody asks.
+    /// The aliases by the node that each refers to, computed on first use.
     pub(super) aliases_by_target: OnceLock<Vec<(u32, u32)>>,
-    /// Where its lines begin, once somebody asks it of a long line.
+    /// Where its lines begin, computed on first use for a long line.
     pub(super) line_starts: OnceLock<LineStarts>,
     pub(super) decoded: Vec<(u32, u32)>,
     /// The block scalars, in order, each with the indentation of its content.
@@ -108,11 +108,11 @@ pub(super) fn line_break(text: &str) -> &'static str {
 }
 
 impl Document<'static> {
-    /// The document for a text that nothing was read of, without the text.
+    /// An empty document for a text, without the text.
     pub(super) fn empty(text: &str) -> Self {
         Self {
             source: Cow::Borrowed(""),
-            // Manifests have a node in about 14 bytes; what is not used is never touched.
+            // Manifests have a node in about 14 bytes; unused capacity is never touched.
             nodes: Vec::with_capacity(text.len() / 14 + 1),
             roots: Vec::new(),
             comments: Vec::new(),
@@ -134,13 +134,13 @@ impl<'s> Document<'s> {
     /// Parses a text, which may hold several documents.
     ///
     /// # Errors
-    /// What granit-parser rejects; nesting deeper than 200 levels; an alias inside the node it
-    /// stands for; aliases that stand for more than a million nodes. Each with its place.
+    /// What granit-parser rejects; nesting deeper than 200 levels; an alias inside the node that it refers to; aliases that expand to more
+    /// than a million nodes. Each error has its place.
     pub fn parse(source: impl Into<Cow<'s, str>>) -> Result<Self, Error> {
         super::parse::parse(source.into())
     }
 
-    /// The roots of the documents in the text; one without content has none.
+    /// The roots of the documents in the text; a document without content has no root.
     pub fn roots(&self) -> impl ExactSizeIterator<Item = NodeRef<'_>> {
         self.roots.iter().map(move |&id| NodeRef { doc: self, id })
     }
@@ -166,7 +166,7 @@ impl<'s> Document<'s> {
         Position { line: 1 + line, column: 1 + self.source[self.line_start(offset)..offset].chars().count() }
     }
 
-    /// The start of the line behind the one that holds an offset, or the end of the text, at the same cost.
+    /// The start of the line after the one that holds an offset, or the end of the text, at the same cost.
     pub fn next_line(&self, offset: usize) -> usize {
         next_line_by(&self.source, offset, || self.line_starts())
     }
@@ -175,7 +175,7 @@ impl<'s> Document<'s> {
         self.line_starts.get_or_init(|| LineStarts::of(&self.source))
     }
 
-    /// The offset at which the line begins that holds an offset. A line of any length costs the same.
+    /// The offset at which the line begins that holds an offset. The cost does not depend on the length of the line.
     pub fn line_start(&self, offset: usize) -> usize {
         line_start_by(&self.source, offset, || self.line_starts())
     }
@@ -186,14 +186,14 @@ impl<'s> Document<'s> {
         self.comments[first..].iter().map(|&(s, e)| (s as usize, e as usize)).take_while(move |c| c.0 < range.end)
     }
 
-    /// The comment that stands on the rest of the line behind `offset`, with only blanks between.
+    /// The comment on the rest of the line after `offset`, with only blanks between.
     pub fn comment_behind(&self, offset: usize) -> Option<(usize, usize)> {
         let (start, end) = self.comments_in(offset..self.source.len()).next()?;
         let gap = &self.source[offset..start];
         gap.bytes().all(|b| b == b' ' || b == b'\t').then_some((start, end))
     }
 
-    /// Where the comment begins that the byte before this offset is part of.
+    /// Where the comment begins that contains the byte before this offset.
     pub(super) fn comment_before(&self, offset: usize) -> Option<usize> {
         let behind = self.comments.partition_point(|c| (c.0 as usize) < offset);
         let (start, end) = *self.comments.get(behind.checked_sub(1)?)?;
@@ -205,7 +205,7 @@ impl<'s> Document<'s> {
         self.comments.binary_search_by_key(&(start as u32), |c| c.0).is_ok()
     }
 
-    /// The line break that the text uses: that of its first line.
+    /// The line break of the text: that of its first line.
     pub fn line_break(&self) -> &'static str {
         self.line_break
     }
@@ -220,14 +220,14 @@ impl<'s> Document<'s> {
         Some(&self.props[i])
     }
 
-    /// The aliases whose nodes lie in a subtree.
+    /// The aliases whose nodes are in a subtree.
     pub(crate) fn aliases_in(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
         let end = node.next_id();
         let first = self.aliases.partition_point(|&a| a < node.id);
         self.aliases[first..].iter().take_while(move |&&a| a < end).map(|&id| NodeRef { doc: self, id })
     }
 
-    /// The aliases that stand for a node of a subtree, wherever they lie.
+    /// The aliases that refer to a node of a subtree, wherever they are.
     pub(crate) fn aliases_of(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
         let by_target = self.aliases_by_target.get_or_init(|| {
             let target = |&id: &u32| (NodeRef { doc: self, id }.resolve().id, id);
@@ -249,7 +249,7 @@ impl<'s> Document<'s> {
     }
 }
 
-/// One node of a [`Document`]: two words, to be copied freely.
+/// One node of a [`Document`]: two words, cheap to copy.
 #[derive(Clone, Copy)]
 pub struct NodeRef<'a> {
     pub(super) doc: &'a Document<'a>,
@@ -267,7 +267,7 @@ impl<'a> NodeRef<'a> {
         &self.doc.nodes[self.id as usize]
     }
 
-    /// The node behind its subtree.
+    /// The node after its subtree.
     fn next_id(self) -> u32 {
         match self.node() {
             Node { kind: Kind::Map | Kind::List, link, .. } => *link,
@@ -275,17 +275,17 @@ impl<'a> NodeRef<'a> {
         }
     }
 
-    /// The document it is a node of.
+    /// The document of the node.
     pub fn document(self) -> &'a Document<'a> {
         self.doc
     }
 
-    /// Whether another node is this one or lies below it.
+    /// Whether another node is this one or is below it.
     pub(crate) fn holds(self, other: NodeRef<'_>) -> bool {
         std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && (self.id..self.next_id()).contains(&other.id)
     }
 
-    /// Whether two views are of one node, not of equal ones.
+    /// Whether two views are of the same node, not only of equal ones.
     pub fn is(self, other: NodeRef<'_>) -> bool {
         std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && self.id == other.id
     }
@@ -320,7 +320,7 @@ impl<'a> NodeRef<'a> {
         self.node().start as usize
     }
 
-    /// The offset behind its last byte.
+    /// The offset after its last byte.
     pub fn end(self) -> usize {
         self.node().end as usize
     }
@@ -343,13 +343,13 @@ impl<'a> NodeRef<'a> {
         text.split_ascii_whitespace().find(|t| t.starts_with('!'))
     }
 
-    /// Its anchor as it is written.
+    /// Its anchor as written.
     pub(crate) fn anchor_text(self) -> Option<&'a str> {
         let (start, end) = self.props()?.anchor?;
         Some(&self.doc.source[start as usize..end as usize])
     }
 
-    /// Whether nothing at all is written where the value could stand (`key:`).
+    /// Whether it is an absent value: nothing is written for it (`key:`).
     pub fn is_absent(self) -> bool {
         let n = self.node();
         n.kind == Kind::Scalar && n.start == n.end && n.style == Style::Plain
@@ -375,12 +375,12 @@ impl<'a> NodeRef<'a> {
         if self.node().has_props { self.doc.props_of(self.id) } else { None }
     }
 
-    /// Its tag in full, where it has one.
+    /// Its full tag, if it has one.
     pub fn tag(self) -> Option<&'a str> {
         self.props()?.tag.as_deref()
     }
 
-    /// The node that an alias stands for; any other node is itself.
+    /// The node that an alias refers to; for any other node, the node itself.
     pub fn resolve(self) -> NodeRef<'a> {
         let mut node = self;
         while node.kind() == Kind::Alias {
@@ -389,22 +389,22 @@ impl<'a> NodeRef<'a> {
         node
     }
 
-    /// Whether it is a map, or stands for one.
+    /// Whether it is a map, or an alias of one.
     pub fn is_map(self) -> bool {
         self.resolve().kind() == Kind::Map
     }
 
-    /// Whether it is a list, or stands for one.
+    /// Whether it is a list, or an alias of one.
     pub fn is_list(self) -> bool {
         self.resolve().kind() == Kind::List
     }
 
-    /// Whether it is a map or a list, or stands for one.
+    /// Whether it is a map or a list, or an alias of one.
     pub fn is_container(self) -> bool {
         self.is_map() || self.is_list()
     }
 
-    /// Whether it is null, spelled out or absent.
+    /// Whether it is null, written or absent.
     pub fn is_null(self) -> bool {
         matches!(self.scalar(), Some(Scalar::Null))
     }
@@ -449,7 +449,7 @@ impl<'a> NodeRef<'a> {
         })
     }
 
-    /// The children of a container as they are written: elements of a list, keys and values in turn of a map.
+    /// The children of a container in the text: elements of a list, keys and values in turn of a map.
     pub(crate) fn children(self) -> impl Iterator<Item = NodeRef<'a>> {
         let node = self.resolve();
         let end = node.next_id();
@@ -469,14 +469,14 @@ impl<'a> NodeRef<'a> {
         self.children().take_while(move |_| is_list)
     }
 
-    /// The entries of a map as they are written, `<<` among them; none for anything else.
+    /// The entries of a map in the text, including `<<`; none for anything else.
     pub fn entries(self) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
         let mut children = self.children();
         let is_map = self.is_map();
         std::iter::from_fn(move || if is_map { Some((children.next()?, children.next()?)) } else { None })
     }
 
-    /// The children as they are written: each value, with its key where this is a map.
+    /// The children in the text: each value, with its key if this is a map.
     pub(crate) fn written(self) -> impl Iterator<Item = (Option<NodeRef<'a>>, NodeRef<'a>)> {
         let mut children = self.children();
         let is_map = self.is_map();
@@ -500,7 +500,7 @@ impl<'a> NodeRef<'a> {
             && self.tag().is_none_or(|t| t.strip_prefix(CORE) == Some("merge"))
     }
 
-    /// The fields of a map as a reader sees them: those that `<<` brings in stand behind the map's own.
+    /// The fields of a map as a reader sees them: the fields that `<<` brings in come after the map's own.
     ///
     /// Source: go-yaml v3's `merge`: the map's own keys win, then the first map named by `<<`.
     pub fn fields(self) -> Fields<'a> {
@@ -527,8 +527,8 @@ impl<'a> NodeRef<'a> {
         Fields::Merged(fields.into_iter())
     }
 
-    /// The entries of a map in the order that they have once its `<<` entries are written out: each with its place among the entries as they
-    /// are written, which one that `<<` brings in does not have.
+    /// The entries of a map, in the order that they have once its `<<` entries are written out. Each has its place among the written
+    /// entries; an entry that `<<` brings in has no place.
     pub(crate) fn spelled_out(self) -> Vec<(Option<usize>, NodeRef<'a>, NodeRef<'a>)> {
         let written = || self.entries().enumerate().map(|(place, (key, value))| (Some(place), key, value));
         let Some(first) = written().find(|(_, key, _)| key.is_merge_key()).and_then(|entry| entry.0) else {
@@ -546,7 +546,7 @@ impl<'a> NodeRef<'a> {
         all
     }
 
-    /// The value of a field, those of `<<` included; `None` where there is no such field or this is no map.
+    /// The value of a field, including the fields of `<<`; `None` if there is no such field or this is not a map.
     pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
         let is_meant = |(k, _): &(NodeRef<'a>, NodeRef<'a>)| !k.is_container() && k.string() == key;
         let own = self.entries().find(|e| is_meant(e) && !e.0.is_merge_key());
@@ -559,7 +559,7 @@ impl<'a> NodeRef<'a> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
-    /// The second key of the first pair of equal keys in a map. Text decides, as JSON has it: `1` and `"1"` are one key.
+    /// The second key of the first pair of equal keys in a map. The text decides, as in JSON: `1` and `"1"` are the same key.
     pub fn duplicate_key(self) -> Option<NodeRef<'a>> {
         let mut keys: Vec<(&str, NodeRef<'a>)> = self
             .entries()
@@ -579,7 +579,7 @@ impl<'a> NodeRef<'a> {
         self.doc.nulls.get(first).is_some_and(|&n| n < self.next_id())
     }
 
-    /// How many bytes its scalars and keys take where each alias is written out.
+    /// How many bytes its scalars and keys take once each alias is written out.
     pub fn expanded_len(self) -> usize {
         let mut len: usize = 0;
         let mut todo = vec![self.resolve()];
@@ -590,7 +590,7 @@ impl<'a> NodeRef<'a> {
         len
     }
 
-    /// Whether the subtree holds an alias, so that its text alone does not say what it means.
+    /// Whether the subtree holds an alias, so that its text alone does not show its meaning.
     pub fn has_aliases(self) -> bool {
         self.doc.aliases_in(self).next().is_some()
     }
@@ -659,7 +659,7 @@ pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     }
 }
 
-/// The cheap way to yes: equal bytes at equal indentation, where nothing outside of them (an alias) has a say.
+/// The fast way to yes: equal bytes at equal indentation, with nothing outside of them (an alias) that could change the meaning.
 fn same_text(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.style() == b.style()
         && a.text() == b.text()
@@ -676,7 +676,7 @@ fn same_text(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 }
 
 fn same_maps(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    // Fields mostly come in one order, so the next one is tried before the map is searched.
+    // Fields are mostly in the same order, so the next one is tried before the map is searched.
     let mut others: Vec<(&str, NodeRef<'_>)> = Vec::new();
     for (key, value) in b.fields() {
         if key.is_container() {

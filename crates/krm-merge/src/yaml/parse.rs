@@ -1,10 +1,10 @@
-//! From granit-parser's events to the arena of [`Document`]; the places where the two disagree are mended here.
+//! From granit-parser's events to the arena of [`Document`]. Where the two disagree, this module corrects the events.
 //!
-//! `fast.rs` is asked first. What it does not take is read here from its beginning, or item by item of a list.
+//! `fast.rs` comes first. What it refuses is read here: the whole text from its beginning, or single items of a list.
 //!
-//! What is mended, each with a test below: the span of a block scalar has no header and runs into the next line; an
-//! absent value lies before its colon; a block ends at the next token, behind comments that are not its own; a comment on
-//! the header line of a block scalar comes late; a block scalar that ends with the text has no final line break.
+//! These are corrected, each with a test below: the span of a block scalar has no header and runs into the next line; an absent value is
+//! placed before its colon; a block ends at the next token, after comments that do not belong to it; a comment on the header line of a
+//! block scalar comes late; a block scalar that ends with the text has no final line break.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -19,11 +19,11 @@ use super::fast;
 use super::foreign_break;
 use super::node::{Document, Kind, NONE, Node, Props, Style};
 
-/// The deepest nesting of maps and lists. Real manifests stay below 50; the functions that walk a tree recurse, and fit with this into a
-/// stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
+/// The deepest nesting of maps and lists. Real manifests stay below 50. The functions that walk a tree recurse; with this limit they fit
+/// into a stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
 pub(super) const MAX_DEPTH: usize = 200;
 
-/// The most nodes that aliases may stand for, all together: text that means more is an alias bomb.
+/// The most nodes to which all aliases together may expand: a text that expands to more is an alias bomb.
 const MAX_EXPANDED: usize = 1_000_000;
 
 /// Where granit saw something, and the tag in front of it.
@@ -35,14 +35,14 @@ struct Token<'t> {
 /// A container whose end has not come yet.
 struct Open {
     node: u32,
-    /// How many children it has so far; in a map, keys and values count alike.
+    /// How many children it has so far; in a map, keys and values both count.
     children: usize,
     anchor: usize,
     expanded: usize,
     height: usize,
 }
 
-/// What an alias may stand for.
+/// What an alias may refer to.
 struct Anchor {
     node: u32,
     expanded: usize,
@@ -54,7 +54,7 @@ struct Builder<'d> {
     doc: &'d mut Document<'static>,
     open: Vec<Open>,
     anchors: HashMap<usize, Anchor>,
-    /// The end of the last token: what comes next lies behind it.
+    /// The end of the last token: what comes next is after it.
     cursor: usize,
     expanded: usize,
 }
@@ -63,7 +63,7 @@ thread_local! {
     static PARSED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many texts this thread has parsed: tests hold by it that no text of a run is parsed twice.
+/// How many texts this thread has parsed: tests use it to check that no text of a run is parsed twice.
 pub fn parsed() -> usize {
     PARSED.get()
 }
@@ -95,22 +95,22 @@ pub(super) fn library(text: &str) -> Result<Document<'static>, Error> {
 pub(super) struct Around {
     /// The node of the list.
     pub list: u32,
-    /// How many maps and lists are open, the list among them.
+    /// How many maps and lists are open, including the list.
     pub depth: usize,
-    /// How many values the aliases before stand for.
+    /// How many values the aliases before it expand to.
     pub expanded: usize,
 }
 
-/// What is behind an item.
+/// The state after an item.
 pub(super) struct Behind {
     /// The end of its last token.
     pub cursor: usize,
-    /// How many values all aliases up to here stand for.
+    /// How many values all aliases up to here expand to.
     pub expanded: usize,
 }
 
-/// Appends the next item of a list, which is a part of the text that begins with the line of its dash. `None` where this part does not
-/// stand for itself; the arena may have some of it then.
+/// Appends the next item of a list: a part of the text that begins with the line of its dash. `None` if this part cannot be read alone; the
+/// arena may already have some of it then.
 pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, around: &Around) -> Option<Behind> {
     let Around { list, depth, expanded } = *around;
     let (first_comment, is_first) = (doc.comments.len(), list as usize + 1 == doc.nodes.len());
@@ -145,7 +145,7 @@ pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, 
 /// An event of the library, where it is, and where its tag is.
 type Seen<'t> = (Event<'t>, Range<usize>, Option<Range<usize>>);
 
-/// What the library sees in a part of a text, by offsets of the text.
+/// The library's events for a part of a text, by offsets of the text.
 fn events(text: &str, part: Range<usize>) -> impl Iterator<Item = Result<Seen<'_>, Error>> {
     let options = granit_parser::options! {
         emit_anchor_events: true,
@@ -170,7 +170,7 @@ fn sort_comments(doc: &mut Document<'_>, first: usize) {
 }
 
 impl Builder<'_> {
-    /// Moves the cursor behind the dash of the list element that comes next, if one does.
+    /// Moves the cursor after the dash of the list element that comes next, if one does.
     fn pass_dash(&mut self, text: &str) {
         let Some(open) = self.open.last() else { return };
         let parent = &self.doc.nodes[open.node as usize];
@@ -312,7 +312,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds a finished child to what its container stands for.
+    /// Counts a finished child in the size and the height of its container.
     fn count(&mut self, expanded: usize, height: usize) {
         if let Some(open) = self.open.last_mut() {
             open.children += 1;
@@ -333,7 +333,7 @@ impl Builder<'_> {
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 let at = skip_props(text.as_bytes(), cursor, b":-?,");
                 let (block, end) = BlockScalar::read(text, at, &range);
-                // Trap: granit takes the end of the text for the end of a line.
+                // Trap: granit treats the end of the text as the end of a line.
                 if end == block.header.end && range.end == text.len() {
                     value = Cow::Borrowed("");
                 } else if end == text.len() && value.ends_with('\n') {
@@ -373,8 +373,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Where an absent value would stand: behind its colon or its dash. Trap: granit puts it before the one, and
-    /// behind the comment that follows the other.
+    /// Where an absent value would be: after its colon or its dash. Trap: granit puts it before the colon, or after the comment that
+    /// follows the dash.
     fn absent(&self, text: &str, at: usize) -> usize {
         let Some(open) = self.open.last() else {
             return at;
@@ -408,7 +408,7 @@ impl Builder<'_> {
         self.pass_dash(text);
         let mut start = range.start;
         if kind == Kind::List && style == Style::Block {
-            // Trap: a block list is reported at its first element. Its dash lies behind the token before it.
+            // Trap: a block list is reported at its first element. Its dash is after the token before it.
             let dash = skip_props(text.as_bytes(), self.cursor, b":?");
             if text.as_bytes().get(dash) == Some(&b'-') {
                 start = dash;
@@ -430,7 +430,7 @@ impl Builder<'_> {
     fn end(&mut self, range: Range<usize>) {
         let Some(open) = self.open.pop() else { return };
         let next = self.doc.nodes.len() as u32;
-        // Trap: a block ends where its last child does, not at the next token.
+        // Trap: a block ends where its last child ends, not at the next token.
         let end = match self.doc.nodes[open.node as usize].style {
             Style::Flow => range.end as u32,
             _ => self.cursor as u32,
@@ -448,7 +448,7 @@ impl Builder<'_> {
     }
 }
 
-/// From an offset over blanks, line breaks, comments and the given indicators.
+/// Skips blanks, line breaks, comments and the given indicators from an offset on.
 pub(super) fn skip(bytes: &[u8], mut at: usize, indicators: &[u8]) -> usize {
     while let Some(&b) = bytes.get(at) {
         match b {
@@ -465,7 +465,7 @@ pub(super) fn skip(bytes: &[u8], mut at: usize, indicators: &[u8]) -> usize {
     at
 }
 
-/// Like [`skip`], and over anchors and tags: an anchor is reported only after its node.
+/// Like [`skip`], but also skips anchors and tags: an anchor is reported only after its node.
 fn skip_props(bytes: &[u8], at: usize, indicators: &[u8]) -> usize {
     let mut at = skip(bytes, at, indicators);
     while matches!(bytes.get(at), Some(b'&' | b'!')) {
@@ -477,7 +477,7 @@ fn skip_props(bytes: &[u8], at: usize, indicators: &[u8]) -> usize {
     at
 }
 
-/// granit's error in a part of a text as ours, with a hint where Go's reader would have taken the text.
+/// Turns granit's error in a part of a text into ours, with a hint if Go's reader would have accepted the text.
 fn scan_error(text: &str, start: usize, error: &granit_parser::ScanError) -> Error {
     let offset = error.marker().byte_offset().map_or(text.len(), |offset| start + offset);
     let info = error.info();

@@ -1,8 +1,8 @@
-//! Where a child of a map or list lies in the text, and which comments are its own.
+//! Where a child of a map or list is in the text, and which comments belong to it.
 //!
-//! The rule of ownership: comment lines directly above a child, in its column, are its own; so is the comment on the rest of
-//! its line; so are comment lines below it that are indented deeper than it is. A comment set apart by a blank line belongs to
-//! nobody and stays where it is.
+//! The rule of ownership: a child owns the comment lines directly above it, in its column; the comment on the rest of its line; and the
+//! comment lines below it that are indented deeper than it is. A comment set apart by a blank line belongs to no child and stays where it
+//! is.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use super::block_scalar::header_end;
 use super::line::{is_blank, line_break_before, line_end, next_line};
 use super::node::{Document, Kind, NodeRef, Style};
 
-/// Where one child of a block or flow container lies.
+/// Where one child of a block or flow container is.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The first byte: of the key with its tag and anchor, of the `?` before it, or of the dash.
     pub lead: usize,
-    /// Behind the colon or the dash; in flow lists, where the element begins.
+    /// After the colon or the dash; in flow lists, where the element begins.
     pub open: usize,
-    /// Behind the last byte of the value; `open` where there is none.
+    /// After the last byte of the value; `open` if there is no value.
     pub end: usize,
 }
 
@@ -45,7 +45,7 @@ impl Place {
         Self::behind_dash(element).unwrap_or(Self { lead: start, open: start, end: element.end() })
     }
 
-    /// The place of a node behind a dash; `None` where there is no dash before it.
+    /// The place of a node after a dash; `None` if there is no dash before it.
     pub(crate) fn behind_dash(element: NodeRef<'_>) -> Option<Self> {
         let doc = element.document();
         let before = &doc.source()[..skip_back(doc, element.full_start())];
@@ -53,7 +53,7 @@ impl Place {
         Some(Self { lead: dash, open: dash + 1, end: element.end().max(dash + 1) })
     }
 
-    /// The places of all children of a container as it is written, in order.
+    /// The places of all children of a container in the text, in order.
     pub fn of_children(container: NodeRef<'_>) -> Vec<Self> {
         match container.kind() {
             Kind::Map => container.entries().map(|(k, v)| Self::of_entry(k, v)).collect(),
@@ -66,13 +66,13 @@ impl Place {
         self.lead - doc.line_start(self.lead)
     }
 
-    /// Whether the child begins on a line of another token, as the first entry behind a dash does.
+    /// Whether the child begins on a line of another token, as the first entry after a dash does.
     pub fn is_inline(&self, doc: &Document<'_>) -> bool {
         let text = &doc.source()[doc.line_start(self.lead)..self.lead];
         !text.bytes().all(|b| b == b' ')
     }
 
-    /// The start of the line on which the child begins, or of the first comment line that is its own.
+    /// The start of the line on which the child begins, or of the first comment line that belongs to it.
     pub fn top(&self, doc: &Document<'_>) -> usize {
         let column = self.column(doc);
         let mut top = doc.line_start(self.lead);
@@ -89,14 +89,14 @@ impl Place {
         top
     }
 
-    /// Behind the line break of the last line of the child, comments below that are its own included.
+    /// After the line break of the last line of the child, including the comments below that belong to it.
     pub fn bottom(&self, doc: &Document<'_>) -> usize {
         below(doc, self.end, self.column(doc))
     }
 }
 
-/// The lines of the document that a node is the root of: from its `---` and the directives above that, or from behind the `...` of the
-/// document before it, to the `---` or `...` behind it.
+/// The lines of the document whose root is this node. They begin at its `---` and the directives above that, or after the `...` of the
+/// document before it. They end at the next `---` or `...`.
 pub fn extent(root: NodeRef<'_>) -> Range<usize> {
     let doc = root.document();
     let text = doc.source();
@@ -114,7 +114,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
         line = above(line);
         match said(line).trim_start().chars().next() {
             Some('%') => start = line,
-            // Comments may stand between directives, and between them and the mark.
+            // Comments may be between directives, and between them and the mark.
             Some('#') | None => {}
             Some(_) => break,
         }
@@ -126,8 +126,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
     start..end
 }
 
-/// Behind the line break of the line that holds `end` and of the comment lines below it that are indented deeper than
-/// `column`.
+/// After the line break of the line that holds `end`, and after the comment lines below it that are indented deeper than `column`.
 pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     let text = doc.source();
     let mut bottom = doc.next_line(end);
@@ -148,14 +147,14 @@ pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     bottom
 }
 
-/// The comment on the line of a child: behind its scalar, its flow brackets or the header of its block scalar, or behind the
-/// key or dash whose block begins on the next line. `None` for a block that begins on the line itself.
+/// The comment on the line of a child: after its scalar, its flow brackets or the header of its block scalar, or after the key or dash
+/// whose block begins on the next line. `None` for a block that begins on the line itself.
 pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
     let doc = value.document();
     doc.comment_behind(comment_place(place, value)?)
 }
 
-/// The comment lines above a child that are its own, as they are written; empty where there are none.
+/// The comment lines above a child that belong to it, as written; empty if there are none.
 pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     if place.is_inline(doc) {
         return "";
@@ -163,7 +162,7 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     &doc.source()[place.top(doc)..doc.line_start(place.lead)]
 }
 
-/// Whether two comments, or pieces of comment lines, say the same: indentation and line breaks have no say.
+/// Whether two comments, or pieces of comment lines, say the same: indentation and line breaks do not count.
 pub fn same_comment(a: &str, b: &str) -> bool {
     let lines = |s: &str| s.lines().map(str::trim).map(str::to_owned).collect::<Vec<_>>();
     a == b || lines(a) == lines(b)
@@ -175,7 +174,7 @@ pub fn comment_text<'a>(place: &Place, value: NodeRef<'a>) -> Option<&'a str> {
     Some(&value.document().source()[start..end])
 }
 
-/// Where the comment of a child stands or would stand: behind what its first or only line holds.
+/// Where the comment of a child is or would be: after the content of its first or only line.
 pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> {
     let text = value.document().source();
     match value.style() {
@@ -185,7 +184,7 @@ pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> 
             if !props.contains(['\n', '\r']) {
                 return None;
             }
-            // Behind the colon there may be an anchor or a tag, and only then the comment.
+            // After the colon there may be an anchor or a tag, and only then the comment.
             let full = value.full_start();
             if full < value.start() && !text[place.open..full].contains(['\n', '\r']) {
                 let line = line_end(text, full);
@@ -198,7 +197,7 @@ pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> 
     }
 }
 
-/// Back over blanks, line breaks and comments: the end of the token before `at`.
+/// Goes back over blanks, line breaks and comments: the end of the token before `at`.
 fn skip_back(doc: &Document<'_>, mut at: usize) -> usize {
     let bytes = doc.source().as_bytes();
     loop {
@@ -216,7 +215,7 @@ fn skip_back(doc: &Document<'_>, mut at: usize) -> usize {
     }
 }
 
-/// The offset of the comment that a line consists of, if it does.
+/// The offset of the comment, if the line consists of one.
 pub(crate) fn own_line_comment(doc: &Document<'_>, line: usize) -> Option<usize> {
     let text = &doc.source()[line..];
     let at = line + text.bytes().take_while(|b| *b == b' ' || *b == b'\t').count();

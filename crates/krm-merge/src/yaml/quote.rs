@@ -1,13 +1,13 @@
-//! Strings as YAML or JSON text: quoted whenever any common reader would take the bare word for something else.
+//! Strings as YAML or JSON text: quoted whenever a common reader would not read the bare word as a string.
 //!
-//! Only text that the program makes itself comes through here. What a user wrote is copied, quotes and all.
+//! Only text that the program makes itself comes through here. The program copies what a user wrote, quotes and all.
 
 use std::fmt::Write;
 
-/// Where a string is to stand, which decides what must be quoted.
+/// Where a string will be, which decides what must be quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
-    /// On a line of its own, or behind a key or dash.
+    /// On a line of its own, or after a key or dash.
     Block,
     /// Inside `{…}` or `[…]`.
     Flow,
@@ -15,8 +15,8 @@ pub(crate) enum Context {
 
 /// A string as a one-line YAML scalar for block context: bare where no reader could mistake it.
 ///
-/// The choice of quotes is go-yaml v3's, which kyaml and kubectl users know: double where the type would be
-/// ambiguous (`"yes"`) or an escape is needed, single where only the syntax is (`'- a'`).
+/// The choice of quotes is go-yaml v3's, which users of kyaml and kubectl know: double if the type would be ambiguous (`"yes"`) or an
+/// escape is needed, single if only the syntax needs quotes (`'- a'`).
 pub fn plain_or_quoted(text: &str) -> String {
     scalar(text, Context::Block)
 }
@@ -34,8 +34,8 @@ pub(crate) fn scalar(text: &str, context: Context) -> String {
 
 /// A string as a JSON string, which every YAML reader takes too.
 ///
-/// Line separators that Go takes for line breaks, the byte order mark and controls are escaped; `/` is not and no
-/// surrogate pair is written, since go-yaml reads neither.
+/// Line separators that Go takes for line breaks, the byte order mark and controls are escaped. `/` is not escaped and no surrogate pair is
+/// written, because go-yaml reads neither.
 pub fn quoted_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -47,7 +47,7 @@ pub fn quoted_json(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             _ if special(c) => {
-                // A `String` takes every write.
+                // Writing to a `String` cannot fail.
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }
             _ => out.push(c),
@@ -57,7 +57,7 @@ pub fn quoted_json(text: &str) -> String {
     out
 }
 
-/// Characters that must not stand bare in YAML, or that Go reads as a line break.
+/// Characters that must not be bare in YAML, or that Go reads as a line break.
 fn special(c: char) -> bool {
     c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -67,8 +67,8 @@ pub(crate) fn needs_escapes(text: &str) -> bool {
     text.chars().any(special)
 }
 
-/// Whether any of sigs.k8s.io/yaml, go-yaml v3 or PyYAML would type this bare word as something else than a string.
-/// Measured against the three on 783,693 tokens: none missed, a little over-quoted (`10.0.0.1`).
+/// Whether any of sigs.k8s.io/yaml, go-yaml v3 or PyYAML would read this bare word as another type than string. Measured against the three
+/// on 783,693 tokens: none missed, a little over-quoted (`10.0.0.1`).
 pub(crate) fn ambiguous(text: &str) -> bool {
     if text.is_empty() {
         return true;
@@ -117,7 +117,7 @@ fn syntactic(text: &str, context: Context) -> bool {
     let blank_after = |i: usize| bytes.get(i + 1).is_none_or(|&b| b == b' ');
     let flow = context == Context::Flow;
     let leading = match first {
-        // PyYAML takes a `?` or `:` in flow for an indicator, whatever follows.
+        // PyYAML takes a `?` or `:` in flow for an indicator, whatever comes after it.
         b'?' | b':' if flow => true,
         b'-' | b'?' | b':' => {
             blank_after(0) || (flow && matches!(bytes.get(1), Some(b',' | b'[' | b']' | b'{' | b'}')))

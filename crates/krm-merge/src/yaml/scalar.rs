@@ -1,15 +1,15 @@
 //! What a scalar means: typed as go-yaml v3 does, compared by type and value, never through a float.
 //!
-//! The Go tools (kyaml, kpt, kustomize) read with go-yaml v3, so its table decides what is a change:
-//! `0x10` and `16` are one number, `1` and `"1"` are not one value. A number is kept as decimal digits and an
-//! exponent; a float would call two different 20-digit integers the same.
+//! The Go tools (kyaml, kpt, kustomize) read with go-yaml v3, so its table decides what is a change: `0x10` and `16` are the same number,
+//! `1` and `"1"` are different values. A number is kept as decimal digits and an exponent; a float would call two different 20-digit
+//! integers the same.
 
 use std::borrow::Cow;
 
 /// The typed value of a scalar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar<'a> {
-    /// `null`, `~`, or nothing at all.
+    /// `null`, `~`, or an empty value.
     Null,
     /// `true` or `false` in the three case forms; `yes` and `on` are strings here.
     Bool(bool),
@@ -26,7 +26,7 @@ pub enum Scalar<'a> {
 /// A number as sign, decimal digits and exponent, so that equal values have one form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
-    /// `digits` times ten to the power of `exponent`; no leading or trailing zeros, zero is no digits.
+    /// `digits` times ten to the power of `exponent`; no leading or trailing zeros. Zero has no digits.
     Decimal {
         /// Below zero.
         negative: bool,
@@ -35,7 +35,7 @@ pub enum Number {
         /// The power of ten.
         exponent: i64,
     },
-    /// `.inf`, or below zero `-.inf`.
+    /// `.inf`, or `-.inf` if negative.
     Infinity {
         /// Below zero.
         negative: bool,
@@ -60,7 +60,7 @@ impl Number {
         Self::Decimal { negative, digits, exponent }
     }
 
-    /// The number as plain decimal text where that is short, for messages, merge keys and JSON.
+    /// The number as plain decimal text if that is short, for messages, merge keys and JSON.
     pub fn to_decimal(&self) -> Option<String> {
         let Self::Decimal { negative, digits, exponent } = self else {
             return None;
@@ -110,7 +110,7 @@ impl<'a> Scalar<'a> {
         number.map_or(Self::String(Cow::Borrowed(token)), Self::Number)
     }
 
-    /// The decimal form of a text that would be a number if it stood bare: merge keys `80` and `"80"` agree.
+    /// The decimal form of a text that would be a number if it were bare: merge keys `80` and `"80"` agree.
     pub(crate) fn plain_number(text: &str) -> Option<String> {
         match Scalar::plain(text) {
             Scalar::Number(n) => n.to_decimal(),
@@ -118,7 +118,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// What a token under a core tag (`!!str`, `!!int`, …) means; `None` where the tag is not one of these.
+    /// What a token with a core tag (`!!str`, `!!int`, …) means; `None` if the tag is not one of these.
     pub(crate) fn tagged(core: &str, text: &'a str) -> Option<Self> {
         Some(match core {
             "str" => Self::String(Cow::Borrowed(text)),
@@ -172,7 +172,7 @@ fn float(token: &str) -> Option<Number> {
             return None;
         }
     }
-    // Go calls what does not fit a float64 a string. Only the range is asked of the float, never the value.
+    // Go reads a number that does not fit a float64 as a string. Only the range comes from the float, never the value.
     if !rest.parse::<f64>().is_ok_and(f64::is_finite) {
         return None;
     }

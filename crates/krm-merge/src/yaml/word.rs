@@ -1,11 +1,11 @@
-//! Eight bytes looked at as one number.
+//! Eight bytes read as one number.
 
-/// A word in which each byte is this one.
+/// A word in which each byte is the given one.
 pub(super) const fn all(byte: u8) -> u64 {
     0x0101_0101_0101_0101 * byte as u64
 }
 
-/// Marks the bytes that are zero, by their highest bit. Those above the lowest one may be marked wrongly.
+/// Marks the bytes that are zero, by their highest bit. Bytes above the lowest zero byte may be marked wrongly.
 pub(super) const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(all(1)) & !word & all(0x80)
 }

@@ -1,4 +1,4 @@
-//! Look-ups, and that the table for the program is the table for people.
+//! Look-ups, and that the table for the program equals the table for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::*;
 
 const TEXT: &str = include_str!("../builtin.txt");
 
-/// A field down from the root of a resource; elements and maps' values are passed through by their field's own name.
+/// A field down from the root of a resource; elements and values of maps are passed through by the name of their field.
 fn field(api_version: &str, kind: &str, path: &str) -> Option<FieldRef> {
     let (way, last) = path.rsplit_once('.').map_or((None, path), |(way, last)| (Some(way), last));
     let root = root(api_version, kind)?;
@@ -74,10 +74,10 @@ fn lists_merge_as_kubernetes_says() {
         ("networking.k8s.io/v1", "Ingress", "spec.rules", Atomic, Atomic),
         // Where a patch replaces and the server merges.
         ("v1", "Pod", "spec.containers.resources.claims", Atomic, Map(&["name"])),
-        // Below lists that are replaced whole: a user's rule may make them merge.
+        // Below lists that are replaced whole: a rule of the user may make them merge.
         ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates", Atomic, Atomic),
         ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates.metadata.finalizers", Set, Set),
-        // Gone from Kubernetes, not from its users' folders.
+        // Removed from Kubernetes, but still in its users' folders.
         ("extensions/v1beta1", "Deployment", "spec.template.spec.containers", Map(&["name"]), Map(&["name"])),
         ("policy/v1beta1", "PodSecurityPolicy", "spec.volumes", Atomic, Atomic),
     ] {
@@ -127,7 +127,7 @@ fn objects_must_have_fields() {
         ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef", "kind name"),
         ("rbac.authorization.k8s.io/v1", "Role", "rules", "verbs"),
         ("extensions/v1beta1", "Deployment", &format!("{pod}.containers"), "image name"),
-        // A map from any name is no object.
+        // A map from any name is not an object.
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "spec.versions.schema.openAPIV3Schema.properties", ""),
     ] {
         assert_eq!(required(api_version, kind, path), want, "{kind} {path}");
@@ -164,14 +164,14 @@ fn the_unknown_is_none() {
     assert_eq!(VERSIONS, "1.11 to 1.37");
 }
 
-/// A line of `builtin.txt` below `type`: what the value is written as, and its extensions.
+/// A line of `builtin.txt` below `type`: the written form of the value, and its extensions.
 type Line<'t> = (&'t str, BTreeMap<&'t str, &'t str>);
 
 type Kinds<'t> = BTreeMap<(&'t str, &'t str), &'t str>;
 type Types<'t> = BTreeMap<&'t str, BTreeMap<&'t str, Line<'t>>>;
 type Required<'t> = BTreeMap<&'t str, Vec<&'t str>>;
 
-/// The text, as it stands.
+/// The text, unchanged.
 fn text() -> (Kinds<'static>, Types<'static>, Required<'static>) {
     let (mut kinds, mut types, mut required) = (Kinds::new(), Types::new(), Required::new());
     let mut current = "";
@@ -250,8 +250,8 @@ fn the_packed_table_is_the_text() {
     }
 }
 
-/// Another table of the same documents, made by others. It has fewer fields: no lists that are replaced whole unless they lie on the way
-/// to one that merges; and it has maps that are replaced whole, which is not this table's matter.
+/// Another table of the same documents, made by others. It has fewer fields: it has a list that is replaced whole only on the way to one
+/// that merges. It also has maps that are replaced whole, which this table does not cover.
 #[test]
 fn another_table_says_the_same() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/schema/k8s-merge-schema.json");
@@ -307,7 +307,7 @@ fn another_table_says_the_same() {
             };
             let ours = ["patch", "key", "list", "keys"]
                 .map(|word| extensions.get(word).copied().unwrap_or_default().to_owned());
-            // It leaves `list-type: atomic` out where nothing else is said.
+            // It leaves out `list-type: atomic` if nothing else is said.
             let silent = ours == ["", "", "atomic", ""] && theirs.iter().all(String::is_empty);
             let inner = value.trim_matches(|c| "[]{}-".contains(c));
             let same_target =

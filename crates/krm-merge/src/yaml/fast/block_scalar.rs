@@ -1,4 +1,4 @@
-//! Block scalars (`|`, `>`): their header, their indentation, and the text that their lines mean.
+//! Block scalars (`|`, `>`): their header, their indentation, and the text of their lines.
 
 use super::super::block_scalar::Chomping;
 use super::super::node::{Kind, Style};
@@ -7,7 +7,7 @@ use super::{Last, Reader};
 /// The header of a block scalar.
 struct Header {
     chomping: Chomping,
-    /// By how much its content is indented, where the header says it.
+    /// How far its content is indented, if the header says it.
     increment: Option<usize>,
     end: usize,
 }
@@ -21,7 +21,7 @@ struct Content {
 }
 
 impl Reader<'_> {
-    /// Reads the block scalar whose `|` or `>` stands at an offset. Returns the line after it.
+    /// Reads the block scalar whose `|` or `>` is at an offset. Returns the line after it.
     pub(super) fn block_scalar(&mut self, at: usize) -> Option<usize> {
         let parent = self.indent()?;
         let style = if self.text.at(at) == b'|' { Style::Literal } else { Style::Folded };
@@ -52,7 +52,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the content begins, from a line on. Without content the library decides.
+    /// Where the content begins, from a line on. If there is no content, the library decides.
     fn first_content(&self, mut line: usize, parent: usize, increment: Option<usize>) -> Option<Content> {
         let text = self.text;
         let (mut breaks, mut deepest) = (0, 0);
@@ -61,7 +61,7 @@ impl Reader<'_> {
             let width = at - line;
             if text.at(at) != b'\n' {
                 let indent = increment.map_or(width, |increment| parent + increment);
-                // No blank line before may be deeper, or it would be content.
+                // No blank line before it may be deeper, or that line would be content.
                 let is_content = width > parent && width >= indent && deepest <= indent && text.at(at) != b'\t';
                 return is_content.then_some(Content { line, breaks, indent });
             }
@@ -72,12 +72,12 @@ impl Reader<'_> {
         None
     }
 
-    /// Reads the content, whose text goes into the buffer. Returns where it ends, and the line after it.
+    /// Reads the content and puts its text into the buffer. Returns where it ends, and the line after it.
     fn lines(&mut self, content: &Content, style: Style, chomping: Chomping) -> (usize, usize) {
         let text = self.text;
         let buffer = &mut self.doc.buffer;
         let Content { mut line, mut breaks, indent } = *content;
-        // Whether a line came before, and whether it began with a blank: such lines are not folded.
+        // Whether a line came before, and whether it began with a blank: a line that begins with a blank is not folded.
         let mut before: Option<bool> = None;
         let mut end = line;
         while line < text.len() {

@@ -1,13 +1,13 @@
 //! Texts whose lines end with `\r\n`, read as those whose lines end with `\n`.
 //!
-//! YAML takes both for one line break, and no text of a node holds a CR. So the arena is the same but for the offsets, each of which lies
-//! further back by as many bytes as there are CRs before it.
+//! YAML takes both for one line break, and no text of a node holds a CR. So the arena is the same except for the offsets: each increases by
+//! the number of CRs before it.
 
 use super::super::node::{Document, line_break};
 use super::scan::Text;
 use super::{parse_odd_lines, read};
 
-/// The arena of such a text. `None` where a CR stands alone.
+/// The arena of such a text. `None` if a CR is not before a LF.
 pub(super) fn parse(text: &str) -> Option<Document<'static>> {
     let with_lf = text.replace("\r\n", "\n");
     if with_lf.contains('\r') {
@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Option<Document<'static>> {
         None => parse_odd_lines(&with_lf)?,
     };
     doc.line_break = line_break(text);
-    // Where the line breaks that had a CR lie without any.
+    // The offsets of the line breaks that had a CR, in the text without CRs.
     let breaks: Vec<u32> = text.match_indices('\r').enumerate().map(|(before, (at, _))| (at - before) as u32).collect();
     let behind = |offset: &mut u32| *offset += breaks.partition_point(|at| at < offset) as u32;
     for node in &mut doc.nodes {

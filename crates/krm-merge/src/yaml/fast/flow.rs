@@ -4,11 +4,11 @@ use super::super::node::{Kind, NONE, Style};
 use super::plain::begins_plain;
 use super::{KEY, MAX_OPEN, Reader};
 
-/// The innermost block around a flow collection: `None` at the root. What follows a line break stands deeper.
+/// The innermost block around a flow collection: `None` at the root. Lines after a line break must be deeper.
 type Around = Option<usize>;
 
 impl Reader<'_> {
-    /// Reads the flow collection that begins at an offset, inside of so many maps and lists. Returns where it ends.
+    /// Reads the flow collection that begins at an offset, inside of this number of maps and lists. Returns where it ends.
     pub(super) fn flow(&mut self, at: usize, depth: usize, around: Around) -> Option<usize> {
         if depth >= MAX_OPEN {
             return None;
@@ -22,7 +22,7 @@ impl Reader<'_> {
             if kind == Kind::Map {
                 let end = self.flow_scalar(at)?;
                 let colon = text.skip_blanks(end);
-                // Right behind a quote, the colon needs no blank.
+                // Directly after a quote, the colon needs no blank.
                 let is_quoted = colon == end && matches!(text.at(end - 1), b'"' | b'\'');
                 let is_colon = text.at(colon) == b':' && (is_quoted || text.at(colon + 1) == b' ');
                 if !is_colon || colon - at > KEY {
@@ -48,14 +48,14 @@ impl Reader<'_> {
         Some(at + 1)
     }
 
-    /// Over blanks, comments and line breaks.
+    /// Skips blanks, comments and line breaks.
     #[inline(always)]
     fn separation(&mut self, at: usize, around: Around) -> Option<usize> {
         let next = self.text.skip_blanks(at);
         if matches!(self.text.at(next), b'\n' | b'#') { self.further_flow_line(at, next, around) } else { Some(next) }
     }
 
-    /// The same from the line break or the comment at `at` on, with blanks from `blanks` to there.
+    /// The same from the line break or the comment at `at` on; the blanks before it begin at `blanks`.
     #[cold]
     fn further_flow_line(&mut self, blanks: usize, mut at: usize, around: Around) -> Option<usize> {
         let text = self.text;
@@ -80,7 +80,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a scalar in a flow collection. Returns what follows: a `,`, a `:`, a closing bracket or a line break.
+    /// Reads a scalar in a flow collection. Returns what comes next: a `,`, a `:`, a closing bracket or a line break.
     fn flow_scalar(&mut self, at: usize) -> Option<usize> {
         let text = self.text;
         let first = text.at(at);
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a plain scalar surely ends where this line break or comment stands: it goes on over line breaks.
+    /// Whether a plain scalar surely ends at this line break or comment: it can continue over line breaks.
     fn ends_flow_scalar(&self, mut at: usize) -> bool {
         while at < self.text.len() {
             match self.text.at(at) {

@@ -1,12 +1,14 @@
-//! An item of a block list that is not usual, read by the library alone.
+//! An unusual item of a block list, read by the library alone.
 //!
-//! **Why that is the same as if the library had read the whole text.** The item begins with a dash that is the first in its line, and it ends
-//! before the next line that is no deeper than that dash, blank lines and comments aside. No block, plain scalar or block scalar reaches over
-//! such a line, and a quoted scalar or a flow collection that does has no end in the item, so the library refuses the item. Before it,
-//! the library's indentation ends with the column of the list; so it does once it has read the dash, if the item is all the text. What
-//! else it knows are the limits, which are counted on here, and anchors: an alias to one outside of the item makes the library refuse it.
+//! **Why this gives the same result as reading the whole text with the library.** The item begins with a dash that is the first in its
+//! line. It ends before the next line that is no deeper than that dash, blank lines and comments aside. No block, plain scalar or block
+//! scalar continues past such a line. A quoted scalar or a flow collection that does has no end in the item, so the library refuses the
+//! item. Before the item, the library's indentation ends with the column of the list; it also does once the library has read the dash, if
+//! the item is the whole text. The library's other state is the limits, which are counted on here, and anchors: an alias to one outside of
+//! the item makes the library refuse it.
 //!
-//! The innermost list is tried first, then those around it. All that the library reads so is together no longer than two such texts.
+//! The innermost list is tried first, then those around it. All parts that the library reads this way are together no longer than twice the
+//! text.
 
 use std::ops::Range;
 
@@ -22,22 +24,22 @@ pub(super) struct Mark {
     pub decoded: u32,
 }
 
-/// What the library may still read of single items.
+/// The budget for single items that the library may still read.
 pub(super) struct Budget {
     bytes: usize,
-    /// How many values the aliases stand for that were read so.
+    /// How many values the aliases that were read this way expand to.
     expanded: usize,
 }
 
 impl Budget {
-    /// Of a whole text.
+    /// The budget for a whole text.
     pub fn of(text: Text<'_>) -> Self {
         Self { bytes: 2 * text.len(), expanded: 0 }
     }
 }
 
 impl Reader<'_> {
-    /// Reads the item in which this line lies. Returns the line after it.
+    /// Reads the item that contains this line. Returns the line after it.
     #[cold]
     pub(super) fn item_by_library(&mut self, line: usize) -> Option<usize> {
         for depth in (1..=self.open.len()).rev() {
@@ -57,7 +59,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Where the item ends whose dash is the first in a line, in a column.
+    /// Where the item ends whose dash is the first in a line, at a column.
     fn item_end(&self, line: usize, column: usize) -> usize {
         let text = self.text;
         let mut line = text.line_end(line) + 1;
@@ -71,7 +73,7 @@ impl Reader<'_> {
         line.min(text.len())
     }
 
-    /// Drops all that was read of an item, which is the last of its list.
+    /// Drops everything that was read of an item, which is the last of its list.
     fn forget(&mut self, mark: Mark) {
         let doc = &mut self.doc;
         doc.nodes.truncate(mark.node as usize);

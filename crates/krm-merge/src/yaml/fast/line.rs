@@ -1,4 +1,4 @@
-//! The decision that a line takes: which blocks it ends, which it begins, and where its value stands.
+//! The decision for each line: which blocks it ends, which it begins, and where its value is.
 
 use super::super::node::Kind;
 use super::item::Mark;
@@ -15,7 +15,7 @@ struct Spot {
 }
 
 impl Reader<'_> {
-    /// Reads a line whose first byte that is no blank stands at an offset. Returns the next line.
+    /// Reads a line whose first byte that is not a blank is at an offset. Returns the next line.
     #[inline(always)]
     pub(super) fn line(&mut self, line: usize, at: usize) -> Option<usize> {
         let column = at - line;
@@ -36,7 +36,7 @@ impl Reader<'_> {
         self.content(spot)
     }
 
-    /// Opens or goes on with the lists of the dashes with which a line begins, of which there are two in `- - a`.
+    /// Opens or continues the lists of the dashes at the beginning of a line; `- - a` has two.
     #[inline(always)]
     fn dashes(&mut self, line: usize, mut spot: Spot) -> Option<Spot> {
         let text = self.text;
@@ -61,7 +61,7 @@ impl Reader<'_> {
         Some(spot)
     }
 
-    /// Whether a value of this kind may stand here for the colon or dash before. A list may stand in the column of its key.
+    /// Whether a value of this kind may be here, after the colon or dash before it. A list may be in the column of its key.
     #[inline(always)]
     fn waits_for(&self, spot: Spot, kind: Kind) -> bool {
         self.last == Last::Indicator
@@ -97,7 +97,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The same where it is in quotes.
+    /// The same for a key or value in quotes.
     fn quoted_content(&mut self, spot: Spot) -> Option<usize> {
         let is_value = self.waits_for(spot, Kind::Scalar);
         let quoted = self.quoted(spot.at, self.indent().filter(|_| is_value))?;
@@ -137,7 +137,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the value after the colon of a key that stands in a column.
+    /// Reads the value after the colon of a key that is at a column.
     #[inline(always)]
     fn value(&mut self, colon: usize, column: usize) -> Option<usize> {
         let text = self.text;
@@ -178,13 +178,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether what begins in the first column ends a document, or is a directive.
+    /// Whether the text at the first column ends a document, or is a directive.
     fn is_marker(&self, at: usize) -> bool {
         let is_three = matches!(self.text.bytes(at..at + 3), b"---" | b"...");
         self.text.at(at) == b'%' || (is_three && matches!(self.text.at(at + 3), b' ' | b'\t' | b'\n'))
     }
 
-    /// Reads the `---` between two documents, which stands alone in its line.
+    /// Reads the `---` between two documents, which is alone in its line.
     #[cold]
     fn marker(&mut self, at: usize) -> Option<usize> {
         if self.text.at(at) != b'-' {

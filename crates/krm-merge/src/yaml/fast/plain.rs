@@ -19,11 +19,11 @@ pub(super) fn begins_plain(first: u8, second: u8) -> bool {
 pub(super) enum Stop {
     /// A `:` at this offset with a blank or a line break after it: the scalar is a key.
     Colon(usize),
-    /// A line break, or a comment behind a blank, at this offset.
+    /// A line break, or a comment after a blank, at this offset.
     Line(usize),
 }
 
-/// Where the plain scalar ends that has its first byte before this offset.
+/// The end of a plain scalar whose first byte is before this offset.
 #[inline(always)]
 pub(super) fn stop(text: Text<'_>, mut at: usize) -> Option<Stop> {
     loop {
@@ -74,7 +74,7 @@ impl Reader<'_> {
         let id = self.doc.nodes.len() - 1;
         let Node { start, end, .. } = self.doc.nodes[id];
         let first = text.slice(start as usize..end as usize);
-        // What was a null or a merge key is the beginning of a text now.
+        // A null or a merge key turns out to be the beginning of a text.
         if first == "<<" {
             return None;
         }
@@ -104,7 +104,7 @@ impl Reader<'_> {
             }
             line = stop + 1;
         }
-        // A comment ended it, or a line that is no part of it: what goes on behind that is an error.
+        // A comment ended it, or a line that is not part of it: if the scalar continued after that, it would be an error.
         self.last = Last::Whole;
         self.cursor = end;
         let link = self.decoded(from);

@@ -6,7 +6,7 @@ use super::scan::Text;
 
 /// A quoted scalar that was read but is not a node yet.
 pub(super) struct Quoted {
-    /// Behind the closing quote.
+    /// The offset after the closing quote.
     pub end: usize,
     /// Whether it has no line break.
     pub is_one_line: bool,
@@ -15,8 +15,8 @@ pub(super) struct Quoted {
 }
 
 impl Reader<'_> {
-    /// Reads the quoted scalar whose opening quote stands at an offset. Its further lines must be deeper than `indent`; without one it must be
-    /// one line.
+    /// Reads the quoted scalar whose opening quote is at an offset. Its further lines must be deeper than `indent`; if there is no
+    /// `indent`, it must be one line.
     #[inline(always)]
     pub(super) fn quoted(&mut self, at: usize, indent: Option<usize>) -> Option<Quoted> {
         let text = self.text;
@@ -46,13 +46,13 @@ impl Reader<'_> {
         self.push(at, quoted.end, Kind::Scalar, quoted.style, quoted.link);
     }
 
-    /// Reads a quoted scalar that means something else than what is written.
+    /// Reads a quoted scalar whose value differs from its written text.
     #[cold]
     fn quoted_decoded(&mut self, start: usize, style: Style, indent: Option<usize>) -> Option<Quoted> {
         let text = self.text;
         let quote = text.at(start);
         let from = self.doc.buffer.len();
-        // What lies between `done` and `at` is text as it stands.
+        // The text between `done` and `at` is copied unchanged.
         let (mut done, mut at) = (start + 1, start + 1);
         let mut is_one_line = true;
         loop {
@@ -95,7 +95,7 @@ impl Reader<'_> {
     }
 }
 
-/// From a line break in a quoted scalar: how many there are in a row, and where its next line begins, which must be deeper than `indent`.
+/// How many line breaks are in a row, from one in a quoted scalar on, and where the next line begins, which must be deeper than `indent`.
 fn further_line(text: Text<'_>, mut at: usize, indent: usize) -> Option<(usize, usize)> {
     let mut breaks = 0;
     loop {
@@ -123,7 +123,7 @@ fn escape(text: Text<'_>, at: usize) -> Option<(char, usize)> {
     if hex.len() != digits || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
-    // Half of a pair is no character: the library knows what follows.
+    // Half of a surrogate pair is not a character: the library knows what comes after it.
     let character = char::from_u32(u32::from_str_radix(hex, 16).ok()?)?;
     Some((character, at + 2 + digits))
 }

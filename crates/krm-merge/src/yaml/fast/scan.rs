@@ -1,17 +1,17 @@
 //! [`Text`]: the bytes of a usual text, and the scans over them, eight at a time.
 //!
-//! All scans rest on one promise, which [`Text::of`] checks: the text ends with a line break, and each of them stops at one. A byte behind the
-//! end counts as a line break, too, so no mistake of a reader gets further than that.
+//! All scans rely on one promise, which [`Text::of`] checks: the text ends with a line break, and every scan stops at one. A byte after the
+//! end counts as a line break, too, so a mistake of a reader cannot go further than that.
 
 use std::ops::Range;
 
 use super::super::word::{all, zeros};
 
-/// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n`, if it is not empty.
+/// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n` unless it is empty.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'t>(&'t str);
 
-/// Marks the bytes below a blank, which in a [`Text`] are tabs and line breaks. Those behind the first one may be marked wrongly.
+/// Marks the bytes below a blank, which in a [`Text`] are tabs and line breaks. Bytes after the first one may be marked wrongly.
 const fn controls(word: u64) -> u64 {
     word.wrapping_sub(all(b' ')) & !word & all(0x80)
 }
@@ -22,7 +22,7 @@ impl<'t> Text<'t> {
         let bytes = text.as_bytes();
         let is_odd = |byte: &u8| (*byte < b' ' && *byte != b'\n' && *byte != b'\t') || *byte >= 0x7f;
         let (chunks, rest) = bytes.as_chunks::<64>();
-        // Without a way out of the middle of a chunk, the compiler looks at many bytes at once.
+        // Without an early exit from a chunk, the compiler looks at many bytes at once.
         let has_odd = |chunk: &[u8]| chunk.iter().fold(false, |any, byte| any | is_odd(byte));
         let odd = chunks.iter().enumerate().filter(|(_, chunk)| has_odd(*chunk)).map(|(i, _)| i * 64);
         let odd = odd.chain(Some(bytes.len() - rest.len()));
@@ -30,7 +30,7 @@ impl<'t> Text<'t> {
         (is_usual && bytes.last().is_none_or(|last| *last == b'\n')).then_some(Self(text))
     }
 
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub fn len(self) -> usize {
         self.0.len()
     }
@@ -60,19 +60,19 @@ impl<'t> Text<'t> {
         self.find(at, found, |byte| matches!(byte, b':' | b'#' | b'\t' | b'\n'))
     }
 
-    /// The first byte from an offset on that is no blank.
+    /// The first byte from an offset on that is not a blank.
     #[inline(always)]
     pub fn skip_blanks(self, at: usize) -> usize {
         self.find(at, |word| word ^ all(b' '), |byte| byte != b' ')
     }
 
-    /// The line break that ends the line in which an offset lies.
+    /// The line break that ends the line that holds an offset.
     #[inline(always)]
     pub fn line_end(self, at: usize) -> usize {
         self.find(at, |word| zeros(word ^ all(b'\n')), |byte| byte == b'\n')
     }
 
-    /// Back from an offset over blanks.
+    /// Goes back from an offset over blanks.
     #[inline(always)]
     pub fn back_over_blanks(self, mut at: usize) -> usize {
         while at > 0 && self.at(at - 1) == b' ' {
@@ -81,7 +81,7 @@ impl<'t> Text<'t> {
         at
     }
 
-    /// The first byte that is looked for. A word shows it by the lowest bit that is set.
+    /// The first byte that matches. The lowest bit that is set in a word shows it.
     #[inline(always)]
     fn find(self, mut at: usize, in_word: impl Fn(u64) -> u64, is_found: impl Fn(u8) -> bool) -> usize {
         let bytes = self.0.as_bytes();
@@ -99,7 +99,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Whether all characters that begin in a range are printable. Control characters, the byte order mark and what is no character are not.
+/// Whether all characters that begin in a range are printable. Control characters, the byte order mark and noncharacters are not.
 #[cold]
 fn is_printable(bytes: &[u8], range: Range<usize>) -> bool {
     let behind = |at: usize, n: usize| bytes.get(at + n).copied().unwrap_or_default();

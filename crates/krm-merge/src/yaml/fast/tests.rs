@@ -1,5 +1,5 @@
-//! The proof that both parsers build one arena: over the YAML of this repository, over all small texts, over mutants of both, and over the files
-//! of the folder `KRM_MERGE_YAML`, if it is given. `KRM_MERGE_LAWS=N` tries all small texts, and N times as many mutants.
+//! The proof that both parsers build the same arena: over the YAML of this repository, all small texts, mutants of both, and the files of
+//! the folder `KRM_MERGE_YAML`, if it is given. `KRM_MERGE_LAWS=N` tries all small texts, and N times as many mutants.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use super::super::parse::library;
 use super::*;
 use crate::yaml::Kind;
 
-/// Checks that both parsers make the same of a text, unless the fast one leaves it to the library; whether it took it.
+/// Checks that both parsers read a text the same way, unless the fast one leaves it to the library. Returns whether the fast one took it.
 fn is_taken(text: &str) -> bool {
     let Some(fast) = parse(text) else { return false };
     let library = library(text).unwrap_or_else(|error| panic!("{text:?} must be refused: {error}"));
-    // All fields are named, so that no further one is forgotten.
+    // All fields are named, so that the test covers any field that is added.
     let Document {
         source,
         nodes,
@@ -39,7 +39,7 @@ fn is_taken(text: &str) -> bool {
     true
 }
 
-/// How many times as often as usual.
+/// The factor by which to test more than usual.
 fn laws() -> Option<u64> {
     std::env::var("KRM_MERGE_LAWS").ok().map(|n| n.parse().expect("`KRM_MERGE_LAWS` is a number"))
 }
@@ -61,7 +61,7 @@ fn texts_below(folder: &Path, texts: &mut Vec<String>) {
     }
 }
 
-/// A text, and the texts that stand in its scalars.
+/// A text, and the texts in its scalars.
 fn texts_in(text: &str, texts: &mut Vec<String>) {
     texts.push(text.to_owned());
     if let Ok(mut doc) = library(text) {
@@ -82,7 +82,8 @@ fn corpus() -> Vec<String> {
     texts
 }
 
-/// Checks texts as they are, with other line breaks, without the last one, and as items of a ResourceList; how many of them were taken.
+/// Checks texts unchanged, with other line breaks, without the last line break, and as items of a ResourceList. Returns how many of them
+/// were taken.
 fn taken(texts: &[String]) -> usize {
     for text in texts {
         is_taken(&text.replace('\n', "\r\n"));
@@ -96,7 +97,7 @@ fn taken(texts: &[String]) -> usize {
 fn the_yaml_of_this_repository_has_one_arena() {
     let mut texts = corpus();
     taken(&texts);
-    // Of the usual ones nearly all are taken.
+    // Of the usual ones, nearly all are taken.
     texts.retain(|text| library(text).is_ok_and(|doc| doc.props.is_empty() && doc.nodes.len() > 1));
     let taken = taken(&texts);
     assert!(texts.len() > 800 && taken * 100 >= texts.len() * 98, "{taken} of {}", texts.len());
@@ -118,7 +119,7 @@ const PIECES: [&str; 30] = [
     "---", "\n---\n", "&x ", "*x", "!t ", "? ", "null", "<<", "a: ", "\t",
 ];
 
-/// The text of the pieces that a number stands for, written with `PIECES.len()` digits.
+/// The text of the pieces that a number encodes, written with `PIECES.len()` digits.
 fn small_text(mut number: u64, length: u32) -> String {
     let mut text = String::new();
     for _ in 0..length {
@@ -133,12 +134,12 @@ fn all_small_texts_have_one_arena() {
     let mut taken = 0;
     for length in 1..=5 {
         let all = (PIECES.len() as u64).pow(length);
-        // A step that has no divisor with the number of pieces goes through all of them at each place.
+        // A step that shares no divisor with the number of pieces reaches all of them at each place.
         let step = if laws().is_some() || length < 4 { 1 } else { [7, 331][length as usize - 4] };
         for number in (0..all).step_by(step) {
             let text = small_text(number, length);
             taken += u64::from(is_taken(&text));
-            // In the second item of a list, with more behind it.
+            // In the second item of a list, with one more item after it.
             taken += u64::from(is_taken(&format!("- b\n- {text}\n- c\n")));
         }
     }
@@ -293,7 +294,7 @@ fn the_limits_are_those_of_the_library() {
             is_taken(&format!("- &x {key}: 1\n"));
         }
     }
-    // Aliases that stand for more than may be read, over several items.
+    // Aliases that expand to more than the limit, over several items.
     let bomb = |items: usize| {
         let list = format!("&b [{}]", vec!["*a"; 300].join(", "));
         format!("- [&a [{}], {list}, *b, *b, *b]\n", vec!["x"; 300].join(", ")).repeat(items)
@@ -307,6 +308,6 @@ fn one_unusual_item_does_not_send_the_others_to_the_library() {
     let usual = "- kind: A\n  data: {a: 1}\n".repeat(100);
     let text = format!("kind: List\nitems:\n{usual}- kind: B\n  x: &x 1\n  y:\n  - *x\n{usual}");
     assert!(is_taken(&text));
-    // What refers to another item is left to the library.
+    // An alias to another item is left to the library.
     assert!(parse(&format!("{text}- *x\n")).is_none() && library(&format!("{text}- *x\n")).is_ok());
 }
