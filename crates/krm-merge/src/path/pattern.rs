@@ -1,4 +1,4 @@
-//! [`PathPattern`]: places that a user names, as messages and results write them.
+//! [`PathPattern`]: places that a user names, written as in messages and results.
 //!
 //! | written | fits |
 //! |---|---|
@@ -21,7 +21,7 @@ pub struct PathPattern {
     parts: Vec<Part>,
 }
 
-/// What fits one step of a path.
+/// What matches one step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Any,
@@ -35,7 +35,7 @@ impl PathPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// It is no path; says what it must be.
+    /// It is not a path; says what it must be.
     pub fn parse(written: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = written;
@@ -61,7 +61,7 @@ impl PathPattern {
         Ok(Self { written: written.to_owned(), parts })
     }
 
-    /// The nodes on the way from a node down to the first place of these, as far as there are some: each with its name, where it is a field.
+    /// The existing nodes on the way from a node to the first of these places: each with its name, if it is a field.
     pub fn trail<'a>(&self, root: NodeRef<'a>) -> Vec<(Option<String>, NodeRef<'a>)> {
         let mut trail: Vec<(Option<String>, NodeRef<'a>)> = Vec::new();
         for part in &self.parts {
@@ -87,7 +87,7 @@ impl PathPattern {
         self.place(path).is_some()
     }
 
-    /// Which of these a place is, or lies below.
+    /// Which of these places a place is at or below.
     pub fn place<'p>(&self, path: &FieldPath<'p>) -> Option<FieldPath<'p>> {
         let strides = path.strides();
         let fits = strides.len() >= self.parts.len()
@@ -133,7 +133,7 @@ fn field(name: &str) -> Result<Part, String> {
     }
 }
 
-/// What stands between brackets, of which the first one is read, and what follows them.
+/// The first part between brackets, and what follows the brackets.
 fn bracketed(inner: &str) -> Result<(Part, &str), String> {
     let closed = |rest: &str| rest.starts_with(']');
     let behind = |part: Part, rest: &'_ str| -> Result<Part, String> {
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// What a message writes is a pattern for the very place, whatever its names are.
+    /// A pattern written by a message fits exactly that place, whatever its names are.
     #[test]
     fn a_path_that_a_message_shows_is_a_pattern_for_it() {
         for name in ["a", "a.b/c", "", "a]b", "a\"b\\c", "*", "a\nb", "é\u{202e}", "[0]"] {
