@@ -8,7 +8,7 @@ use crate::child::By;
 use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{Kind, NodeRef};
 
-/// A settled tree of dest in which each alias is written out if its anchor goes, moves, or has another value now.
+/// A settled tree of dest in which each alias is written out if its anchor is removed, moves, or has another value now.
 pub fn written_out<'a>(dest: NodeRef<'a>, mut tree: Tree<'a>) -> Tree<'a> {
     if !dest.has_aliases() || tree.is(dest) {
         return tree;
@@ -23,7 +23,7 @@ pub fn written_out<'a>(dest: NodeRef<'a>, mut tree: Tree<'a>) -> Tree<'a> {
     }
 }
 
-/// The aliases of a tree that are still where they are written.
+/// The aliases of a tree that are still in their original place.
 fn aliases_of<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
     fn collect<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<NodeRef<'a>>) {
         let branch = match tree {
@@ -65,7 +65,7 @@ fn in_the_way<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
 enum Changed<'a> {
     /// The node is removed or replaced.
     Gone(NodeRef<'a>),
-    /// Children of the node come or go.
+    /// Children of the node are added or removed.
     Within(NodeRef<'a>),
     /// Children of the node change places, and an alias may end up before its anchor, or after another one of that name.
     Moved(NodeRef<'a>),
@@ -100,7 +100,7 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed
     }
 }
 
-/// These uses, with the aliases whose anchors are in what is written out with them: a copy has no anchors.
+/// These uses, with the aliases whose anchors are inside what is written out with these uses: a copy has no anchors.
 fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) -> Vec<NodeRef<'a>> {
     let mut uses = uses;
     let mut copied = Vec::new();

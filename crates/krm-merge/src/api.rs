@@ -75,7 +75,7 @@ pub struct Conflict<'a> {
 pub enum Error {
     /// A text is not YAML, or a resource in it cannot be merged.
     Text {
-        /// The path of the text; empty where it has none.
+        /// The path of the text; empty if it has none.
         path: String,
         /// What is wrong, and where.
         error: yaml::Error,
@@ -117,7 +117,7 @@ impl From<Box<Unmergeable<'_>>> for Error {
 
 /// Merges into dest what changed from original to updated. Each file of dest stays where it is.
 ///
-/// Lists merge by the keys of the built-in types, and by inferred keys where a type is not known.
+/// Lists merge by the keys of the built-in types, and by inferred keys if a type is not known.
 ///
 /// # Errors
 /// A text that cannot be merged; resources that cannot be told apart.
@@ -428,7 +428,7 @@ fn append(text: &mut String, more: &str) {
 }
 
 impl<'a> Conflict<'a> {
-    /// The resource; `None` where it has no apiVersion, kind or name.
+    /// The resource; `None` if it has no apiVersion, kind or name.
     pub fn resource(&self) -> Option<Identity<'a>> {
         self.identity
     }

@@ -21,9 +21,9 @@ pub trait Value<'a>: Copy {
     fn is_map(self) -> bool;
     /// Whether it is a map or a list.
     fn is_container(self) -> bool;
-    /// The elements of a list; none of anything else.
+    /// The elements of a list; empty for anything else.
     fn elements(self) -> Vec<Self>;
-    /// The names of the fields of a map; none of anything else.
+    /// The names of the fields of a map; empty for anything else.
     fn names(self) -> Vec<&'a str>;
 }
 
@@ -139,7 +139,7 @@ impl<'a> By<'a> {
         }
     }
 
-    /// The identity of an element of a list, if the element has what it takes.
+    /// The identity of an element of a list, if the element has the merge keys or value for it.
     pub fn id_of(&self, element: impl Value<'a>) -> Option<ChildId<'a>> {
         match self {
             Self::Keys(keys) => element_key(element, keys).map(ChildId::Key),

@@ -38,15 +38,15 @@ pub struct Diff<'a> {
 /// | a map, or a list that merges | the same kind | what changed inside |
 /// | anything | something else | the new value, where dest has the old one |
 /// | nothing | anything | the new value, where dest has none; inside, where dest has its own map |
-/// | anything | nothing, or a new null | that it goes, and a map only as far as it held what upstream had |
-/// | nothing | a null | that it goes, where dest has a value; in conflict with that value |
+/// | anything | nothing, or a new null | its removal, and of a map only what upstream had |
+/// | nothing | a null | its removal, where dest has a value; in conflict with that value |
 ///
-/// A null in dest means that the field is to go, and one that came from original means nothing:
+/// A null in dest means that the field is to be removed, and a null that came from original means nothing:
 ///
 /// | original | updated | null in dest |
 /// |---|---|---|
-/// | no value | no value | it stays, but one of original that updated drops goes |
-/// | a value | the same value, or none | the field goes |
+/// | no value | no value | it stays, but a null of original that updated drops is removed |
+/// | a value | the same value, or none | the field is removed |
 /// | nothing, or a value | a new or another value | as if dest had deleted the field: what is asked is in conflict |
 /// | a null | a value | the new value |
 ///
@@ -642,7 +642,7 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
     }
 }
 
-/// The differing comments that both sides added at what both of them added.
+/// Different comments of both sides, at a node that both sides added.
 fn notes_of_added<'a>((there, dest): (Place, NodeRef<'_>), (is, new): (Place, NodeRef<'a>)) -> Notes<'a> {
     let added = |dest: &str, wants: &'a str| {
         (!dest.is_empty() && !wants.is_empty()).then_some(NoteChange { expects: Some(""), wants })

@@ -1,6 +1,7 @@
 //! Which lists of a resource merged by keys that neither the user nor a type at hand names, and where those keys come from.
 //!
-//! Such keys may be wrong, so the owner of the resource should be able to see them. A list that the merge did not go into is not named.
+//! Such keys may be wrong, so the owner of the resource should be able to see them. Lists that the merge did not change inside are not
+//! named.
 
 use std::collections::BTreeSet;
 

@@ -13,11 +13,11 @@ const PLACE: [&str; 2] = ["metadata", "annotations"];
 
 /// The annotation that holds an item's path in the package.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
-/// The same, under its older name.
+/// The same, in older hosts.
 pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
 /// The annotation that holds an item's number in its file.
 pub const INDEX: &str = "internal.config.kubernetes.io/index";
-/// The same, under its older name.
+/// The same, in older hosts.
 pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// The annotation that gives an item its role.
 pub const ROLE: &str = "config.kubernetes.io/merge-source";

@@ -50,7 +50,7 @@ impl Limit {
 }
 
 impl Default for Limit {
-    /// For an input that may always be written whole, and whose limit nobody can change.
+    /// For an input that may always be written whole, and that has no setting for another limit.
     fn default() -> Self {
         Self::new(0, None, "maxOutput")
     }
@@ -94,7 +94,7 @@ pub enum Kind {
     Text,
     /// Results.
     Results,
-    /// The functionConfig, with what its aliases stand for.
+    /// The functionConfig, with the values of its aliases.
     FunctionConfig,
 }
 

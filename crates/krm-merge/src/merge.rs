@@ -255,7 +255,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Puts a child into a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not put. An
-    /// element whose key is already there is merged into the existing one.
+    /// element whose key already exists is merged into the existing one.
     fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, place: Option<usize>) -> Result<bool, Error> {
         if let [found, ..] = branch.find(&child.id)[..] {
             self.path.push(child.id.step(&branch.by), None);

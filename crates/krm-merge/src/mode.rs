@@ -1,7 +1,7 @@
 //! [`Mode`]: how resources are merged.
 //!
 //! A mode says how a source is read, which lists merge, and what happens to a source without a partner. The code asks the mode for each of
-//! these where it matters; there is no second name for it.
+//! these where it matters; none of them has a separate option.
 
 /// How resources are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ pub struct Identity<'a> {
     pub api_version: &'a str,
     /// The kind.
     pub kind: &'a str,
-    /// The namespace; empty where none is written.
+    /// The namespace; empty if none is written.
     pub namespace: &'a str,
     /// The name.
     pub name: &'a str,
@@ -98,7 +98,7 @@ impl fmt::Display for Origin {
 /// What says where a resource is in the folder of its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Located {
-    /// The annotations of the host. Changing them moves it.
+    /// The annotations of the host. They change when it moves.
     ByAnnotation,
     /// The file of a folder that it was read from.
     ByFile,

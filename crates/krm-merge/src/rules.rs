@@ -50,7 +50,7 @@ impl<'a> Rules<'a> {
     /// Merges a source into a resource, which `about` names, and returns what the user should know.
     ///
     /// # Errors
-    /// The source asks for something invalid, or removes a part of the resource's identity.
+    /// The source asks for something impossible, or removes a part of the resource's identity.
     pub fn patched(
         &self,
         about: &Resource<'a>,
@@ -96,7 +96,7 @@ impl<'a> Rules<'a> {
     /// A source that dest lacks, as it is added; `None` if it asks for nothing.
     ///
     /// # Errors
-    /// The source asks for something invalid.
+    /// The source asks for something impossible.
     pub fn added(&self, source: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         let lowered = lower(source.node, None, self.cursor(source));
         self.put(source, lowered.map_err(|e| unmergeable(source, e))?.change)

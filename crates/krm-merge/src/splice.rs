@@ -18,8 +18,8 @@ use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 
 /// The edits that turn a map or list into what a tree says, in the order of the text.
 ///
-/// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: replacing the
-/// root is the caller's task, because it affects the root's container.
+/// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: the caller
+/// must replace the root, because that affects the root's container.
 ///
 /// # Errors
 /// The new text takes more than what is left of the budget.

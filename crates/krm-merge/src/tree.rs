@@ -215,7 +215,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// The key where it is written.
+    /// The key, if it is written.
     pub fn node(&self) -> Option<NodeRef<'a>> {
         match self {
             Self::Node(node) => Some(*node),

@@ -1,8 +1,8 @@
 //! Which children of a map or a keyed list have another name on a side, but are the same child.
 //!
 //! A container that dest renamed is still the container whose image upstream changes; git sees one line of it change. So a child that a
-//! side lacks and one that the side added are one if at least half of their values are equal, and more of them than a short value has by
-//! chance. In doubt nothing is joined: the one is deleted, the other one added.
+//! side lacks and a child that the side added are one if at least half of their values are equal, and if they share more values than a
+//! short value does by chance. In doubt nothing is joined: the one is deleted, the other one added.
 
 use std::collections::HashMap;
 use std::hash::Hash;

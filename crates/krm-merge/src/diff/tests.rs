@@ -326,7 +326,8 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
 
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
 const RENAMED: [[&str; 5]; 12] = [
-    // A field that upstream renamed, with an edit of dest's; one that dest renamed, with a change of upstream's; the same name on both sides.
+    // A field that upstream renamed, with an edit of dest's; one that dest renamed, with a change of upstream's; the same name on both
+    // sides.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",

@@ -54,7 +54,7 @@ fn check(states: &[String], mode: Mode, can_go: impl Fn(&str) -> bool) -> usize 
     lines
 }
 
-/// All sequences of some of these, each at most once.
+/// All sequences of some of these items, each at most once.
 fn sequences(items: &[&'static str]) -> Vec<Vec<&'static str>> {
     let mut all = vec![Vec::new()];
     for item in items {

@@ -96,7 +96,7 @@ impl<'a> Merges<'a> {
     }
 }
 
-/// Replaces the first of these `<<` entries by the fields that they bring in and that the map does not have itself.
+/// Puts fields that `<<` entries bring in, and that the map does not have itself, at the place of the first of these entries.
 fn write_out<'a>(branch: &mut Branch<'a>, used: &[NodeRef<'a>], stays: impl Fn(&'a str) -> bool) {
     if used.is_empty() {
         return;

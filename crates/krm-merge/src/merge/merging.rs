@@ -1,6 +1,6 @@
 //! [`Merging`]: one change after the other, in a tree that is edited in place.
 //!
-//! What one change looked up in a map or list stays known for the next one, even if it changed nothing. So a thousand sources of one
+//! Look-ups that one change did in a map or list stay known for the next one, even if nothing changed. So a thousand sources of one
 //! resource cost what they ask for, not a thousand times the size of the resource.
 
 use super::Walk;

@@ -64,14 +64,14 @@ fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, by: &By<'a>) -> Vec
     ids.iter().filter_map(|id| branch.place_of(id)).collect()
 }
 
-/// Adds what an order lacks beside its neighbours in another order: after the nearest one before it, and after dest's `own` in that gap;
-/// otherwise before the nearest one after it; otherwise at an end.
+/// Adds the elements that an order lacks, beside their neighbours in another order: after the nearest one before it, and after dest's `own`
+/// in that gap; otherwise before the nearest one after it; otherwise at an end.
 fn beside(order: Vec<usize>, other: &[usize], own: impl Fn(usize) -> bool, end: NewElements) -> Vec<usize> {
     let known: HashSet<usize> = order.iter().copied().collect();
     among(order, |at| known.contains(&at), other, own, end)
 }
 
-/// The same, if it is known what the order has.
+/// The same, if the members of the order are already known.
 fn among(
     order: Vec<usize>,
     known: impl Fn(usize) -> bool,

@@ -14,7 +14,7 @@ use crate::transport::path_in_package;
 pub enum Move<'a> {
     /// It stays.
     Stays,
-    /// It goes to this file.
+    /// It moves to this file.
     To(&'a str),
     /// Upstream moved it from the first file to the second one, and dest to another one.
     Apart([&'a str; 2]),

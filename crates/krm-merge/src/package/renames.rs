@@ -223,7 +223,7 @@ impl<'s, 'a> Renamed<'s, 'a> {
         Self { other, gone, come }
     }
 
-    /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is as like.
+    /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is equally similar.
     fn partners(&self) -> HashMap<usize, usize> {
         let mut left = MOST_COMPARED;
         let likeness = |g: usize, c: usize| self.gone[g].likeness(&self.come[c], self.other, &mut left);

@@ -1,8 +1,8 @@
 //! Which resources of three sides are the same: by identity, and by path if a side has several of one identity.
 //!
 //! An identity says less in a package with overlays, because each overlay has a patch of that name. There the path decides, and a resource
-//! without a partner at its path comes and goes by its path. Only if two sides have one resource each is it the same one at any path: one
-//! of them moved it.
+//! without a partner at its path is added or deleted by its path. But if two sides have one resource each, it is the same one even at
+//! different paths: one of them moved it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -153,7 +153,7 @@ fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>
 }
 
 /// Joins resources at different paths if two sides have one resource of the identity each, because then one of them moved it. If the third
-/// side has none, one of the two may instead have deleted it and have another one of its own, an overlay. So they must be similar, too.
+/// side has none, one of the two may instead have deleted it and added another one of its own, an overlay. So they must be similar, too.
 fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_>) {
     let len = |side: Side| group[side].len();
     let are_one = |other: Side, third: Side| {
@@ -181,7 +181,7 @@ fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_
     }
 }
 
-/// Joins the only one of a sort with the only one of another sort, if no side has a resource in both.
+/// Joins the first entries that fit the two conditions, if no side has a resource in both.
 fn join(known: &mut Vec<Known<'_>>, one: impl Fn(&Known<'_>) -> bool, other: impl Fn(&Known<'_>) -> bool) {
     let (Some(a), Some(b)) = (known.iter().position(one), known.iter().position(other)) else { return };
     if !known[a].is_apart_from(&known[b]) {

@@ -133,7 +133,7 @@ fn field(name: &str) -> Result<Part, String> {
     }
 }
 
-/// The first part between brackets, and what follows the brackets.
+/// The part between brackets, whose `[` is already read, and the text after them.
 fn bracketed(inner: &str) -> Result<(Part, &str), String> {
     let closed = |rest: &str| rest.starts_with(']');
     let behind = |part: Part, rest: &'_ str| -> Result<Part, String> {

@@ -55,7 +55,7 @@ fn numbered<'t>(lines: &[&'t str], known: &mut HashMap<&'t str, u32>) -> Vec<u32
 mod tests {
     use super::*;
 
-    /// Lines from words, the last one without a line break where the text ends in `$`.
+    /// Lines from words, the last one without a line break if the text ends in `$`.
     fn text(words: &str) -> String {
         let text: String = words.split(' ').filter(|w| !w.is_empty()).map(|w| format!("{w}\n")).collect();
         text.strip_suffix("$\n").map(str::to_owned).unwrap_or(text)

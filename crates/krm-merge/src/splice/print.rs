@@ -454,8 +454,8 @@ impl Layout<'_> {
         }
     }
 
-    /// The same if children are on lines of their own, as the comma between them shows: the child's content is, too, if it is written that
-    /// way.
+    /// The same, if children are on lines of their own, as the comma between them shows: then the child's content is on lines of its own,
+    /// too, if it is written that way.
     pub fn flow_child_behind(&self, new: &Piece<'_, '_>, comma: &str) -> String {
         let indent = comma.rsplit_once('\n').map(|(_, indent)| indent.len());
         let Some(text) = indent.and_then(|indent| self.in_lines(new.tree, indent)) else { return self.flow_child(new) };
