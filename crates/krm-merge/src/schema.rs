@@ -440,9 +440,9 @@ impl fmt::Display for Unkeyed {
 
 /// How the list at `cursor` merges, given the elements of all sides that have it.
 ///
-/// The first source with an answer decides, in the order of [`Basis`]. Otherwise, with inference on, the first of [`ASSOCIATIVE_KEYS`]
-/// decides that every element of every side has as a scalar, with values unique within each side. Source: semantics.md section 3, kyaml's
-/// `GetAssociativeKey`.
+/// The first source with an answer decides, in the order of [`Basis`]. Otherwise, with inference on, the list merges by the first of
+/// [`ASSOCIATIVE_KEYS`] that every element of every side has as a scalar, with values unique within each side. Source: semantics.md section
+/// 3, kyaml's `GetAssociativeKey`.
 ///
 /// # Errors
 /// [`Unkeyed`] if the elements lack what the schema identifies them by: the list is then atomic, and the user should know.

@@ -408,7 +408,7 @@ impl Layout<'_> {
         if node.is_map() { format!("{{{children}}}") } else { format!("[{children}]") }
     }
 
-    /// A scalar that no document holds.
+    /// A scalar that is not in any document.
     fn made(&self, made: &Made<'_>) -> String {
         match made.quotes {
             _ if self.flow != Flow::Yaml => quoted_json(&made.value),
@@ -545,7 +545,7 @@ impl Layout<'_> {
         }
     }
 
-    /// A text that no document holds, after a key or dash at `column`: in lines if dest has it that way, and YAML can write it so.
+    /// A text that is not in any document, after a key or dash at `column`: in lines if dest has it that way, and YAML can write it so.
     fn made_text(&self, made: &Made<'_>, column: usize) -> Text {
         let like = match made.quotes {
             Quotes::As(node) if self.flow == Flow::Yaml => Some(node.resolve()),
