@@ -83,7 +83,7 @@ impl<'a> Extraction<'a> {
         let found = diff(Some(original.node), dest.node, None, cursor, Renames::Ignore)?;
         let inside = match &found.change {
             Some(Change { wants: Wants::Inside(inside), .. }) => inside,
-            // Nulls of original can stay.
+            // Original may still have nulls.
             _ => &Inside::nothing_of(dest.node),
         };
         let pair = Pair { original: original.node, dest: dest.node };

@@ -47,9 +47,9 @@ const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
 pub enum Origin {
     /// It is this item of the ResourceList.
     Item(usize),
-    /// It is in a list among the items of the ResourceList, or below one.
+    /// It is in a list among the items of the ResourceList, or after such a list.
     Listed {
-        /// The number of its item, if each resource of a list is one.
+        /// Its number among the items, where each resource of a list counts as one.
         item: usize,
         /// Its place: `items[3].items[0]`.
         field: String,
@@ -58,7 +58,7 @@ pub enum Origin {
     File {
         /// The file, as the user knows it.
         name: String,
-        /// The number of its item; `None` if it only plays a role.
+        /// Its number among the items; `None` if it only plays a role.
         item: Option<usize>,
     },
     /// It is in this field of the functionConfig.
@@ -66,7 +66,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The number of its item.
+    /// Its number among the items.
     pub fn item(&self) -> Option<usize> {
         match self {
             Self::Item(i) | Self::Listed { item: i, .. } => Some(*i),

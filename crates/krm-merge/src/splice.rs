@@ -181,7 +181,7 @@ impl<'d> Splicer<'d, '_> {
         self.layout.budget.paid(column + text.len(), || format!("{}{text}", " ".repeat(column)))
     }
 
-    /// Children with the user's separator between them.
+    /// Children joined by a comma as the user writes it.
     fn joined(&self, children: &[String], comma: &str) -> String {
         self.layout.budget.paid(children.len().saturating_mul(comma.len()), || children.join(comma))
     }
@@ -660,7 +660,7 @@ impl<'d> Splicer<'d, '_> {
         lines.join("\n")
     }
 
-    /// The user's separator between two children of this map or list.
+    /// The comma and blanks that the user puts between two children of this map or list.
     fn comma(&self, node: NodeRef<'_>, places: &[Place]) -> String {
         let default = if self.layout.flow == Flow::TightJson { "," } else { ", " };
         let blank_comma = |s: &str| s.trim() == ",";
