@@ -1,13 +1,14 @@
-//! Aliases, anchors and `<<` in dest: they stay in the text until a merge goes into one, and then only that use is written out.
+//! Aliases, anchors and `<<` in dest: they stay in the text until a merge changes something inside one, and then only that use is written
+//! out.
 //!
-//! A merge must not change what an alias stands for elsewhere, and must not leave an alias without its anchor. What goes into an alias is a
-//! branch in its place already; here the other uses are found that stand in the way, and take what they stand for as their own.
+//! A merge must not change the value of an alias elsewhere, and must not leave an alias without its anchor. Changes inside an alias are
+//! already a branch in its place. This module finds the other uses that are in the way, and gives them their values as their own.
 
 use crate::child::By;
 use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{Kind, NodeRef};
 
-/// A settled tree of dest in which each alias is written out whose anchor goes, moves, or stands for something else now.
+/// A settled tree of dest in which each alias is written out if its anchor is removed, moves, or has another value now.
 pub fn written_out<'a>(dest: NodeRef<'a>, mut tree: Tree<'a>) -> Tree<'a> {
     if !dest.has_aliases() || tree.is(dest) {
         return tree;
@@ -22,7 +23,7 @@ pub fn written_out<'a>(dest: NodeRef<'a>, mut tree: Tree<'a>) -> Tree<'a> {
     }
 }
 
-/// The aliases of a tree that stand where they are written.
+/// The aliases of a tree that are still in their original place.
 fn aliases_of<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
     fn collect<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<NodeRef<'a>>) {
         let branch = match tree {
@@ -64,9 +65,9 @@ fn in_the_way<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
 enum Changed<'a> {
     /// The node is removed or replaced.
     Gone(NodeRef<'a>),
-    /// Children of the node come or go.
+    /// Children of the node are added or removed.
     Within(NodeRef<'a>),
-    /// Children of the node change places, and an alias may come to stand before its anchor, or behind another one of that name.
+    /// Children of the node change places, and an alias may end up before its anchor, or after another one of that name.
     Moved(NodeRef<'a>),
 }
 
@@ -76,7 +77,7 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed
         Tree::Branch(branch) if branch.like.is(node) => branch,
         _ => return out.push(Changed::Gone(node)),
     };
-    // What goes into an alias changes nothing that it stands for.
+    // Changes inside an alias do not change the value of its anchor.
     if node.kind() == Kind::Alias {
         return;
     }
@@ -99,7 +100,7 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed
     }
 }
 
-/// These uses, with the aliases whose anchors stand in what is written out with them: a copy has no anchors.
+/// These uses, with the aliases whose anchors are inside what is written out with these uses: a copy has no anchors.
 fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) -> Vec<NodeRef<'a>> {
     let mut uses = uses;
     let mut copied = Vec::new();
@@ -118,8 +119,8 @@ fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) 
     }
 }
 
-/// The entries that cannot be written out from within, so that a copy of all they hold takes their place: `<<`, and those whose key is an
-/// alias. What lies in a `<<` goes with it.
+/// The entries that cannot be written out from within, so that a copy of their whole content replaces them: `<<`, and those whose key is an
+/// alias. The content of a `<<` goes with it.
 fn copied_whole<'a>(tree: &Tree<'a>, out: &mut Vec<(NodeRef<'a>, NodeRef<'a>)>) {
     let Some(like) = tree.like().filter(|like| like.kind() != Kind::Alias) else { return };
     if !like.document().has_merge_keys() && !like.has_aliases() {
@@ -180,7 +181,7 @@ fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
     branch.into_tree()
 }
 
-/// An alias that stands in this item with its anchor in another one, or the other way round.
+/// An alias in this item with its anchor in another one, or the other way round.
 pub fn shared(item: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let doc = item.document();
     let leads_out = doc.aliases_in(item).find(|alias| !item.holds(alias.resolve()));

@@ -1,6 +1,6 @@
-//! The merge of whole texts and packages: what a program calls that has files and wants files.
+//! The merge of whole texts and packages, for programs that have files and want files.
 //!
-//! A host that needs more, as results or annotations, takes [`crate::package`] and [`crate::rules`] in their place.
+//! A host that needs more, such as results or annotations, uses [`crate::package`] and [`crate::rules`] instead.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -42,27 +42,27 @@ struct File {
 pub struct Merged<'a> {
     dest: &'a Package,
     resources: Vec<MergedResource<'a>>,
-    /// The side that wins each conflict; updated wins those that have none.
+    /// The side that wins each conflict; updated wins conflicts that are not listed.
     picks: Vec<Pick>,
 }
 
-/// What becomes of one resource.
+/// What happens to one resource.
 #[derive(Debug)]
 struct MergedResource<'a> {
-    /// Its number among dest's resources; `None` where it is new.
+    /// Its number among dest's resources; `None` if it is new.
     number: Option<usize>,
     identity: Option<Identity<'a>>,
     /// The file that it is in.
     path: &'a str,
-    /// `None` where it goes.
+    /// `None` if it is removed.
     tree: Option<Tree<'a>>,
-    /// The resource as which it is written, where that is not dest's.
+    /// The resource that it is written as, if that is not dest's.
     like: Option<NodeRef<'a>>,
-    /// Where it stands; behind dest's if nothing is known.
+    /// Its position; after dest's resources if nothing is known.
     spot: Option<Spot>,
 }
 
-/// A place that dest and the other side both changed, and not in the same way.
+/// A place that dest and the other side both changed, in different ways.
 #[derive(Debug)]
 pub struct Conflict<'a> {
     identity: Option<Identity<'a>>,
@@ -73,18 +73,18 @@ pub struct Conflict<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A text is no YAML, or a resource in it cannot be merged.
+    /// A text is not YAML, or a resource in it cannot be merged.
     Text {
-        /// The path of the text; empty where it has none.
+        /// The path of the text; empty if it has none.
         path: String,
         /// What is wrong, and where.
         error: yaml::Error,
     },
-    /// Nobody can tell which resources are the same.
+    /// It is ambiguous which resources are the same.
     Ambiguous(Ambiguous),
-    /// Several resources of dest are the one that a source names, or none is that a patch names.
+    /// A source names several resources of dest, or a patch names none.
     Partner(String),
-    /// The result would take more bytes than a result of such an input may.
+    /// The result would take more bytes than the limit for such an input.
     Exceeded(Exceeded),
 }
 
@@ -117,7 +117,7 @@ impl From<Box<Unmergeable<'_>>> for Error {
 
 /// Merges into dest what changed from original to updated. Each file of dest stays where it is.
 ///
-/// Lists merge by the keys of the built-in types, and by inferred keys where a type is not known.
+/// Lists merge by the keys of the built-in types, and by inferred keys if a type is not known.
 ///
 /// # Errors
 /// A text that cannot be merged; resources that cannot be told apart.
@@ -156,10 +156,10 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
     Ok(Merged::new(dest, resources))
 }
 
-/// Merges a source into dest: what it holds is set, a null removes, and a resource that dest lacks is added.
+/// Merges a source into dest: its values are set, a null removes, and a resource that dest lacks is added.
 ///
 /// # Errors
-/// A text that cannot be merged; a resource that is several ones of dest.
+/// A text that cannot be merged; a resource that matches several ones of dest.
 ///
 /// # Examples
 /// ```
@@ -206,7 +206,7 @@ fn with_built_in_types(dest: &Package) -> Rules<'_> {
     Rules { types: &TYPES, mode: Mode::ThreeWay, policy: Policy::default(), budget: &dest.budget }
 }
 
-/// Merges each source into its partner. `alone` says what a source without one gives.
+/// Merges each source into its partner. `alone` gives the result for a source without one.
 fn merge_sources<'a>(
     source: &'a Package,
     dest: &'a Package,
@@ -222,7 +222,7 @@ fn merge_sources<'a>(
     let mut added: HashMap<Identity<'a>, usize> = HashMap::new();
     for source in source.resources() {
         let Some(identity) = source.identity else { continue };
-        // A resource that an earlier source added is merged into.
+        // A later source merges into a resource that an earlier source added.
         let new = || added.get(&identity).copied();
         match index.partner(identity, source.relative_path).map_err(Error::Partner)?.or_else(new) {
             Some(number) => {
@@ -243,7 +243,7 @@ fn merge_sources<'a>(
     Ok(Merged::new(dest, resources))
 }
 
-/// What a three-way merge made of a resource; `None` where no side has it any more.
+/// The result of a three-way merge of a resource; `None` if no side has it any more.
 fn made<'a>(member: &Member<'_, 'a>, becomes: Becomes<'a>) -> Option<MergedResource<'a>> {
     let Sides { original, updated, dest } = member.sides;
     let whole = |dest: Option<&Resource<'a>>, updated: Option<&Resource<'a>>| {
@@ -277,7 +277,7 @@ impl Package {
     /// The resources of one text: YAML documents, or JSON.
     ///
     /// # Errors
-    /// It is no YAML.
+    /// It is not YAML.
     pub fn of_text(text: impl Into<String>) -> Result<Self, Error> {
         Self::of_files([(String::new(), text.into())])
     }
@@ -285,7 +285,7 @@ impl Package {
     /// The resources of files, each with its path and its text.
     ///
     /// # Errors
-    /// A text that is no YAML.
+    /// A text that is not YAML.
     pub fn of_files(files: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
         let parse = |(path, text): (String, String)| match Document::parse(text) {
             Ok(document) => Ok(File { path, document }),
@@ -332,17 +332,17 @@ impl<'a> Merged<'a> {
         all.collect()
     }
 
-    /// The same merge with a side picked in each conflict; without, updated wins.
+    /// The same merge with a side picked in each conflict; without a pick, updated wins.
     #[must_use]
     pub fn resolve(mut self, pick: impl FnMut(&Conflict<'a>) -> Pick) -> Self {
         self.picks = self.conflicts().iter().map(pick).collect();
         self
     }
 
-    /// The files of dest as the merge leaves them, with those that are new, by path; `None` for one that is left without a resource.
+    /// The files of dest after the merge, and the new files, by path; `None` for a file that no longer has a resource.
     ///
     /// # Errors
-    /// They take more bytes than what comes of such an input may.
+    /// They take more bytes than the limit for such an input.
     pub fn files(&self) -> Result<Vec<(String, Option<String>)>, Error> {
         let budget = Budget::new(limit(&self.dest.files));
         let mut picks = self.picks.iter().copied();
@@ -401,7 +401,7 @@ impl<'a> Merged<'a> {
     /// All resources as one text: the files in their order.
     ///
     /// # Errors
-    /// As [`Merged::files`].
+    /// Same as [`Merged::files`].
     pub fn text(&self) -> Result<String, Error> {
         let mut out = String::new();
         for text in self.files()?.into_iter().filter_map(|(_, text)| text) {
@@ -415,7 +415,7 @@ fn limit(files: &[File]) -> Limit {
     Limit::default().with_input(files.iter().map(|file| file.document.source().len()).sum())
 }
 
-/// Puts a text after another one, as further documents.
+/// Appends a text to another one, as further documents.
 fn append(text: &mut String, more: &str) {
     if !text.is_empty() {
         let end = if text.ends_with('\n') { "" } else { "\n" };
@@ -428,7 +428,7 @@ fn append(text: &mut String, more: &str) {
 }
 
 impl<'a> Conflict<'a> {
-    /// The resource; `None` where it has no apiVersion, kind or name.
+    /// The resource; `None` if it has no apiVersion, kind or name.
     pub fn resource(&self) -> Option<Identity<'a>> {
         self.identity
     }
@@ -438,7 +438,7 @@ impl<'a> Conflict<'a> {
         self.conflict.path.keyed()
     }
 
-    /// What both sides came from, as JSON.
+    /// The value that both sides started from, as JSON.
     pub fn original(&self) -> Option<String> {
         json(self.conflict.original.map(Tree::Node).as_ref())
     }
@@ -454,7 +454,7 @@ impl<'a> Conflict<'a> {
     }
 }
 
-/// A value as JSON, unless it is larger than what a small input may become.
+/// A value as JSON, unless it is larger than the limit for a small input.
 fn json(tree: Option<&Tree<'_>>) -> Option<String> {
     splice::json_of(tree?, &Budget::default()).ok()
 }
@@ -496,9 +496,9 @@ mod tests {
             ("a b", "a n b", "b", "n b"),
             ("a b", "a b n", "a b mine", "a b mine n"),
             ("a b", "n m", "a b", "n m"),
-            // Who alone changed the order has it.
+            // If only one side changed the order, its order holds.
             ("a b c", "c a n b", "a b c", "c a n b"),
-            // In one gap, what only dest has comes first.
+            // Within one gap, elements that only dest has come first.
             ("a b c", "a b c n", "c mine a b", "c mine n a b"),
             ("a b c", "b a c", "c a b", "c a b"),
         ] {

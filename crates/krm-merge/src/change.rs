@@ -1,7 +1,7 @@
-//! [`Change`]: what the other side asks of one node of dest, whichever mode it comes from.
+//! [`Change`]: what the other side asks of one node of dest, in every mode.
 //!
 //! A patch is a difference. TwoWay and Strategic lower a patch to a `Change` (`patch.rs`), ThreeWay finds the `Change` from original to
-//! updated, and one walker (`merge.rs`) applies it. So no rule of merging is written twice, and the walker knows no mode.
+//! updated, and one walker (`merge.rs`) applies it. So each merge rule is written once, and the walker knows no mode.
 
 use std::collections::HashSet;
 
@@ -14,23 +14,23 @@ use crate::yaml::NodeRef;
 /// What the other side asks of one node.
 #[derive(Clone, Debug)]
 pub struct Change<'a> {
-    /// What it thinks that dest holds.
+    /// The value that it expects in dest.
     pub expects: Expects<'a>,
-    /// What shall stand there.
+    /// The value that it wants there.
     pub wants: Wants<'a>,
-    /// What shall become of the comments that are the node's own.
+    /// What it wants for the node's own comments.
     pub notes: Notes<'a>,
 }
 
 impl<'a> Change<'a> {
-    /// A patch's change, which expects nothing, with the comment that it has on the line.
+    /// The change of a patch, which expects nothing, with the patch's comment on the line.
     pub fn patch(wants: Wants<'a>, comment: Option<&'a str>) -> Self {
         Self { expects: Expects::Anything, wants, notes: Notes::of_line(comment) }
     }
 }
 
 impl<'a> Change<'a> {
-    /// Lets fields stay as dest has them, whatever is asked of them.
+    /// Lets fields stay as dest has them, whatever the change asks of them.
     pub fn keep_fields(&mut self, paths: &[&[&'static str]]) {
         for path in paths {
             self.keep_field(path);
@@ -66,7 +66,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The places below at which it asks for another value, in their order, by key.
+    /// The places below where it asks for another value, in their order, by key.
     pub fn places(&self) -> Vec<String> {
         fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<String>) {
             match &change.wants {
@@ -94,8 +94,8 @@ impl<'a> Change<'a> {
         out
     }
 
-    /// Whether it asks for a value that is new or other than before. One that only removes is at peace with a side that
-    /// removed all.
+    /// Whether it asks for a value that is new or changed. A change that only removes does not conflict with a side that removed
+    /// everything.
     pub fn adds_values(&self) -> bool {
         match &self.wants {
             Wants::Same | Wants::Nothing => false,
@@ -109,7 +109,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// What shall become of the comments of a node; `None` where the other side says nothing of them.
+/// What the other side wants for the comments of a node; `None` if it says nothing about them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Notes<'a> {
     /// The comment lines above it.
@@ -119,32 +119,32 @@ pub struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// A patch's: the comment that it has on the line, whatever dest has there.
+    /// For a patch: its own comment on the line, whatever dest has there.
     pub fn of_line(comment: Option<&'a str>) -> Self {
         Self { above: None, behind: comment.map(|wants| NoteChange { expects: None, wants }) }
     }
 }
 
-/// A comment that the other side wants otherwise.
+/// A comment that the other side wants to change.
 #[derive(Clone, Copy, Debug)]
 pub struct NoteChange<'a> {
-    /// The comment for which it asks this; another one in dest stays. `None`: whatever dest has.
+    /// The comment that this request is about; another one in dest stays. `None`: whatever dest has.
     pub expects: Option<&'a str>,
     /// The comment, empty for none.
     pub wants: &'a str,
 }
 
-/// What the other side thinks that dest holds.
+/// What the other side expects dest to hold.
 #[derive(Clone, Copy, Debug)]
 pub enum Expects<'a> {
     /// A patch does not say, so it cannot conflict.
     Anything,
-    /// This value; `None`: nothing. Another value in dest, unless it is the wanted one, is a conflict.
+    /// This value; `None`: nothing. Another value in dest is a conflict, unless it is the wanted one.
     Exactly(Option<NodeRef<'a>>),
 }
 
 impl<'a> Expects<'a> {
-    /// The value that it thinks is there.
+    /// The expected value.
     pub fn value(self) -> Option<NodeRef<'a>> {
         match self {
             Self::Anything => None,
@@ -152,7 +152,7 @@ impl<'a> Expects<'a> {
         }
     }
 
-    /// What it thinks of a field of a map.
+    /// What it expects of a field of a map.
     #[must_use]
     pub fn of_field(self, name: &str) -> Self {
         match self {
@@ -161,8 +161,7 @@ impl<'a> Expects<'a> {
         }
     }
 
-    /// Whether dest holds something else than the other side thinks. A null is something else than no field: it says that there shall be
-    /// none.
+    /// Whether dest differs from what the other side expects. A null differs from an absent field: it says that the field must be absent.
     pub fn finds_another(self, dest: Option<View<'_, 'a>>) -> bool {
         match (self, dest) {
             (Self::Anything, _) | (Self::Exactly(None), None) => false,
@@ -172,23 +171,23 @@ impl<'a> Expects<'a> {
     }
 }
 
-/// What shall stand in the place of a node.
+/// What the other side wants in the place of a node.
 #[derive(Clone, Debug)]
 pub enum Wants<'a> {
-    /// What stands there: only a comment is asked for.
+    /// The value stays: only a comment is asked for.
     Same,
     /// Nothing.
     Nothing,
     /// This value, whole.
     Value(NodeRef<'a>),
-    /// This value as it is written, with its comments: dest's text is what the other side changed.
+    /// This value as it is written, with its comments: dest's text is the text that the other side changed.
     Text(NodeRef<'a>),
-    /// A map or list, of which only these children are asked for.
+    /// A map or list, with changes to only these children.
     Inside(Inside<'a>),
 }
 
 impl<'a> Wants<'a> {
-    /// Nothing at a path, but for what dest has of the host there: that stays.
+    /// Removes the value at a path, but keeps dest's host annotations there.
     pub fn nothing_at(path: &FieldPath<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
         let kept = dest.filter(|dest| !path.is_empty() && holds_protected(path, *dest));
         let Some(like) = kept.and_then(View::like) else { return Self::Nothing };
@@ -200,17 +199,17 @@ impl<'a> Wants<'a> {
 /// A look inside a map or list.
 #[derive(Clone, Debug)]
 pub struct Inside<'a> {
-    /// The other side's map or list. Where dest has none it is put, cut down to the children that are asked for.
+    /// The other side's map or list. If dest has none, this one is put, cut down to the children that are asked for.
     pub like: NodeRef<'a>,
-    /// How its children are told apart.
+    /// How its children are identified.
     pub by: By<'a>,
     /// What is asked of them, in the order of `like`; those that `like` does not have come last.
     pub children: Vec<Child<'a>>,
-    /// What becomes of dest's other children.
+    /// What happens to dest's other children.
     pub others: Others,
-    /// What becomes of the map or list when nothing is left in it.
+    /// What happens to the map or list when nothing is left in it.
     pub emptied: Emptied,
-    /// In which order they stand.
+    /// The order of the children.
     pub order: Order<'a>,
     /// Fields that get another key, each by its name in dest.
     pub renamed: Vec<(&'a str, NodeRef<'a>)>,
@@ -230,12 +229,12 @@ impl<'a> Inside<'a> {
         }
     }
 
-    /// A look inside a map of which nothing is asked yet.
+    /// A look inside a map, with no requests yet.
     pub fn nothing_of(like: NodeRef<'a>) -> Self {
         Self::of(like, By::Field, Vec::new())
     }
 
-    /// Where the others go: lets those of dest that are the host's stay, and names the rest.
+    /// For the case that the others are removed: keeps those of dest that are the host's, and names the rest.
     #[must_use]
     pub fn sparing(mut self, path: &FieldPath<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
         let Some(dest) = dest.filter(|dest| self.others == Others::Go && holds_protected(path, *dest)) else {
@@ -276,14 +275,14 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// In which order the children of a map or list shall stand.
+/// The order of the children of a map or list.
 #[derive(Clone, Debug)]
 pub enum Order<'a> {
-    /// As dest has them; what is new goes where the user wants new elements.
+    /// As in dest; new ones go where the user wants new elements.
     OfDest,
     /// The named ones in this order, and the others relative to their neighbours: `$setElementOrder`.
     Asked(Vec<ChildId<'a>>),
-    /// The order is merged like a value: it changed from that of this map or list to that of `like`.
+    /// The order is merged like a value: the other side changed it from the order of this map or list to that of `like`.
     From(Option<NodeRef<'a>>),
 }
 
@@ -294,23 +293,23 @@ impl<'a> Order<'a> {
     }
 }
 
-/// What becomes of the children of dest that are not asked for.
+/// What happens to the children of dest that are not asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
     /// They stay: a merge.
     Stay,
-    /// They stay, and a value that stands several times stays once: a set, as `kubectl patch` merges it.
+    /// They stay, and a repeated value stays once: a set, as `kubectl patch` merges it.
     Once,
-    /// They go: `$patch: replace`.
+    /// They are removed: `$patch: replace`.
     Go,
 }
 
-/// What becomes of a map or list in which nothing is left.
+/// What happens to a map or list in which nothing is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emptied {
-    /// It stays, as `{}` or `[]`: to Kubernetes `emptyDir: {}` is not the same as none.
+    /// It stays, as `{}` or `[]`: to Kubernetes `emptyDir: {}` differs from an absent field.
     Stays,
-    /// It goes: the other side dropped it whole, and `like` is what it dropped.
+    /// It is removed: the other side dropped it whole, and `like` is what it dropped.
     Goes,
 }
 
@@ -319,14 +318,14 @@ pub enum Emptied {
 pub struct Child<'a> {
     /// Which child.
     pub id: ChildId<'a>,
-    /// The other side's key and value, where it has the child.
+    /// The other side's key and value, if it has the child.
     pub node: Option<(Option<NodeRef<'a>>, NodeRef<'a>)>,
     /// What is asked of it.
     pub change: Change<'a>,
 }
 
 impl<'a> Child<'a> {
-    /// Whether it is an element that the other side calls otherwise than dest.
+    /// Whether it is an element that has a different key on the other side than in dest.
     pub fn is_renamed(&self, by: &By<'a>) -> bool {
         self.node.and_then(|(_, element)| by.id_of(element)).is_some_and(|id| id != self.id)
     }

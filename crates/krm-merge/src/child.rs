@@ -1,7 +1,7 @@
-//! What tells the children of a map or list apart, and finding one of them.
+//! How the children of a map or list are identified, and how one of them is found.
 //!
-//! Diff, patch, the walker and the plugin all pair children, so the rule stands here once: a field by its name, an element by its merge
-//! keys or its value.
+//! Diff, patch, the walker and the plugin all pair children, so the rule is here once: a field by its name, an element by its merge keys or
+//! its value.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::path::{ElementKey, FieldPath, KeyStep, Step};
 use crate::yaml::{NodeRef, Scalar};
 
-/// What must be known of a value to tell it from its siblings. A node of a text has it, and so has a node of a merge's result.
+/// What must be known of a value to identify it among its siblings. A node of a text has it, and so does a node of a merge's result.
 pub trait Value<'a>: Copy {
     /// The value of a field.
     fn field(self, name: &str) -> Option<Self>;
@@ -21,9 +21,9 @@ pub trait Value<'a>: Copy {
     fn is_map(self) -> bool;
     /// Whether it is a map or a list.
     fn is_container(self) -> bool;
-    /// The elements of a list; none of anything else.
+    /// The elements of a list; empty for anything else.
     fn elements(self) -> Vec<Self>;
-    /// The names of the fields of a map; none of anything else.
+    /// The names of the fields of a map; empty for anything else.
     fn names(self) -> Vec<&'a str>;
 }
 
@@ -57,19 +57,19 @@ impl<'a> Value<'a> for NodeRef<'a> {
     }
 }
 
-/// The elements of a list, as a rule reads them that asks what tells them apart.
+/// The elements of a list, as a rule reads them to identify them.
 pub trait Elements<'a> {
     /// An element.
     type Element: Value<'a>;
     /// Each of them.
     fn each(&self) -> impl Iterator<Item = Self::Element>;
 
-    /// What is known of these merge keys in them, without a look at each.
+    /// What is known of these merge keys in them, without a look at each element.
     fn keyed(&self, _: &[MergeKey<'_>]) -> Keyed {
         Keyed::Unknown
     }
 
-    /// Whether it is known that all are scalars, without a look at each.
+    /// Whether all are known to be scalars, without a look at each.
     fn are_scalars(&self) -> bool {
         false
     }
@@ -83,7 +83,7 @@ impl<'a, V: Value<'a>> Elements<'a> for Vec<V> {
     }
 }
 
-/// What is known of merge keys in the elements of a list, without a look at each.
+/// What is known of merge keys in the elements of a list, without a look at each element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keyed {
     /// Nothing.
@@ -94,12 +94,12 @@ pub enum Keyed {
     Unique,
 }
 
-/// A field by which the elements of a list are told apart.
+/// A field that identifies the elements of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeKey<'t> {
     /// Its name.
     pub name: &'t str,
-    /// What it is for an element that leaves it out, where the type says so. An empty text is a default, too.
+    /// Its value for an element that leaves it out, if the type has a default. An empty text is a default, too.
     pub default: Option<Cow<'t, str>>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> KeyStep<'a> {
     }
 }
 
-/// How the children of a map or list are told apart.
+/// How the children of a map or list are identified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum By<'a> {
     /// A map: by field.
@@ -126,12 +126,12 @@ pub enum By<'a> {
     Keys(Vec<MergeKey<'a>>),
     /// A list of scalars: by value.
     Value,
-    /// A list: by place. Only for a list that is replaced whole.
+    /// A list: by index. Only for a list that is replaced whole.
     Index,
 }
 
 impl<'a> By<'a> {
-    /// The merge keys, where it is by these.
+    /// The merge keys, if children are identified by them.
     pub fn keys(&self) -> &[MergeKey<'a>] {
         match self {
             Self::Keys(keys) => keys,
@@ -139,7 +139,7 @@ impl<'a> By<'a> {
         }
     }
 
-    /// What tells an element of a list from the others, where it has what it takes.
+    /// The identity of an element of a list, if the element has the merge keys or value for it.
     pub fn id_of(&self, element: impl Value<'a>) -> Option<ChildId<'a>> {
         match self {
             Self::Keys(keys) => element_key(element, keys).map(ChildId::Key),
@@ -149,7 +149,7 @@ impl<'a> By<'a> {
     }
 }
 
-/// What tells a child from its siblings; fits the [`By`] of its container.
+/// What identifies a child among its siblings; fits the [`By`] of its container.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ChildId<'a> {
     /// A field.
@@ -158,12 +158,12 @@ pub enum ChildId<'a> {
     Key(ElementKey<'a>),
     /// The value of a scalar.
     Value(Scalar<'a>),
-    /// The place in the list.
+    /// The index in the list.
     Index(usize),
 }
 
 impl<'a> ChildId<'a> {
-    /// What tells the field with this key from the others. A `<<` entry has no name, and neither has a key that is a map or list.
+    /// The identity of the field with this key. A `<<` entry has no name, and a key that is a map or list has none either.
     pub fn of_field(key: NodeRef<'a>) -> Option<Self> {
         (!key.is_container() && !key.is_merge_key()).then(|| Self::Field(key.string()))
     }
@@ -191,8 +191,8 @@ fn show(value: &Scalar<'_>) -> String {
     }
 }
 
-/// The values of an element's merge keys, an absent one with its default; `None` where the element is no map, or lacks the first key and
-/// that has no default.
+/// The values of an element's merge keys, with the default for an absent one; `None` if the element is not a map, or lacks the first key
+/// and that has no default.
 pub fn element_key<'a>(element: impl Value<'a>, keys: &[MergeKey<'a>]) -> Option<ElementKey<'a>> {
     let mut values = Vec::with_capacity(keys.len());
     for (i, key) in keys.iter().enumerate() {
@@ -218,12 +218,12 @@ pub fn key_text<'a>(value: impl Value<'a>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// The node at a path, in another resource than the one that the path was found in.
+/// The node at a path that was found in another resource.
 pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> {
     path.steps().try_fold(root, down)
 }
 
-/// The node at a path, or the last one on the way to it that is there.
+/// The node at a path, or the last existing node on the way to it.
 pub fn nearest<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> NodeRef<'a> {
     let walked = path.steps().try_fold(root, |node, step| down(node, step).ok_or(node));
     walked.unwrap_or_else(|last| last)
@@ -241,12 +241,12 @@ fn down<'a>(node: NodeRef<'a>, step: &Step<'_>) -> Option<NodeRef<'a>> {
     }
 }
 
-/// What tells the children of a map or list apart, in their order; of several that nothing tells apart, the first.
+/// The identities of the children of a map or list, in their order; of several children with one identity, the first.
 pub fn ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
     first_of_each(all_ids_of(container, by))
 }
 
-/// The same for two maps or lists; `None` where their children are the same, in the same order.
+/// The same for two maps or lists; `None` if their children are the same, in the same order.
 pub fn ids_of_both<'a>(both: [NodeRef<'a>; 2], by: &By<'a>) -> Option<[Vec<ChildId<'a>>; 2]> {
     let both = both.map(|container| all_ids_of(container, by));
     (both[0] != both[1]).then(|| both.map(first_of_each))
@@ -267,12 +267,12 @@ fn first_of_each(ids: Vec<ChildId<'_>>) -> Vec<ChildId<'_>> {
     ids.into_iter().filter(|id| seen.insert(id.clone())).collect()
 }
 
-/// The identities of children, in their order, with a look-up that is hashed where that pays.
+/// The identities of children, in their order, with a look-up that is hashed if that pays off.
 #[derive(Clone, Debug, Default)]
 pub struct Index<'a> {
     ids: Vec<Option<ChildId<'a>>>,
     hashed: Option<Hashed<'a>>,
-    /// How many look-ups there are, those to come included.
+    /// The number of look-ups, including those still to come.
     asked: usize,
 }
 
@@ -308,7 +308,7 @@ impl<'a> Index<'a> {
         Self { ids, ..Self::default() }
     }
 
-    /// Prepares for so many look-ups more.
+    /// Prepares for this many more look-ups.
     pub fn expect(&mut self, asked: usize) {
         self.asked = self.asked.saturating_add(asked);
         if self.hashed.is_some() || self.ids.len().saturating_mul(self.asked) <= COMPARISONS {
@@ -321,7 +321,7 @@ impl<'a> Index<'a> {
         self.hashed = Some(hashed);
     }
 
-    /// Adds the identity of a child that comes last.
+    /// Adds the identity of a new last child.
     pub fn push(&mut self, id: Option<ChildId<'a>>) {
         if let (Some(hashed), Some(id)) = (&mut self.hashed, &id) {
             hashed.add(self.ids.len(), id);
@@ -345,7 +345,7 @@ impl<'a> Index<'a> {
         self
     }
 
-    /// Whether it is known that no two children have one identity.
+    /// Whether all children are known to have different identities.
     pub fn is_unique(&self) -> bool {
         self.hashed.as_ref().is_some_and(|hashed| !hashed.has_repeated)
     }
@@ -361,7 +361,7 @@ impl<'a> Index<'a> {
         self.among(hashed, move |other| other == id)
     }
 
-    /// The merge keys, each once, of the elements in these places that have the first of several in common with this one.
+    /// The merge keys, each once, of the elements in these places that share the first merge key with this one.
     pub fn keys_alike(&self, key: &ElementKey<'a>, is_there: impl Fn(usize) -> bool) -> Vec<ElementKey<'a>> {
         let first = key.0.first();
         let hashed = self.hashed.as_ref().map(|hashed| {
@@ -379,7 +379,7 @@ impl<'a> Index<'a> {
         keys
     }
 
-    /// These places where they are hashed; else those of the children that are meant.
+    /// These places if they are hashed; otherwise the places of the matching children.
     fn among<'i>(
         &'i self,
         hashed: Option<&'i [usize]>,

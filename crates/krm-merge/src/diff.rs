@@ -1,7 +1,7 @@
-//! From original and updated to a [`Change`]: what happened upstream, to be made in dest.
+//! From original and updated to a [`Change`]: what happened upstream and is to happen in dest.
 //!
-//! What is equal in the text is not looked into, so the work grows with the change. Dest is asked for two things that the other sides cannot
-//! say: how an unknown list merges (inference looks at all sides), and where it holds an explicit null, which clears what original has.
+//! Nodes whose text is equal are skipped, so the work grows with the change. Dest is asked for two things that the other sides cannot say:
+//! how an unknown list merges (inference looks at all sides), and where it holds an explicit null, which clears what original has.
 
 mod renamed;
 
@@ -21,10 +21,10 @@ use crate::tree::View;
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment};
 
-/// What happened upstream, and what the user should hear of.
+/// What happened upstream, and what the user should know.
 #[derive(Debug)]
 pub struct Diff<'a> {
-    /// The change; `None` where nothing happened.
+    /// The change; `None` if nothing happened.
     pub change: Option<Change<'a>>,
     /// Lists that could not be merged by their keys.
     pub warnings: Vec<Warning<'a>>,
@@ -38,20 +38,20 @@ pub struct Diff<'a> {
 /// | a map, or a list that merges | the same kind | what changed inside |
 /// | anything | something else | the new value, where dest has the old one |
 /// | nothing | anything | the new value, where dest has none; inside, where dest has its own map |
-/// | anything | nothing, or a new null | that it goes, and a map only as far as it held what upstream had |
-/// | nothing | a null | that it goes, where dest has a value; in conflict with that value |
+/// | anything | nothing, or a new null | its removal, and of a map only what upstream had |
+/// | nothing | a null | its removal, where dest has a value; in conflict with that value |
 ///
-/// A null in dest means that the field is to go, and one that came from original means nothing:
+/// A null in dest means that the field is to be removed, and a null that came from original means nothing:
 ///
 /// | original | updated | null in dest |
 /// |---|---|---|
-/// | no value | no value | it stays, but one of original that updated drops goes |
-/// | a value | the same value, or none | the field goes |
+/// | no value | no value | it stays, but a null of original that updated drops is removed |
+/// | a value | the same value, or none | the field is removed |
 /// | nothing, or a value | a new or another value | as if dest had deleted the field: what is asked is in conflict |
 /// | a null | a value | the new value |
 ///
 /// # Errors
-/// A key that stands twice in a map that is looked into.
+/// A repeated key in a map that is compared.
 pub fn diff<'a>(
     original: Option<NodeRef<'a>>,
     updated: NodeRef<'a>,
@@ -64,7 +64,7 @@ pub fn diff<'a>(
     Ok(Diff { change, warnings: differ.warnings })
 }
 
-/// An element that is there on all sides.
+/// An element that all sides have.
 #[derive(Clone, Copy, Debug)]
 pub struct Paired<'a> {
     /// In original.
@@ -77,11 +77,11 @@ pub struct Paired<'a> {
     pub place: usize,
 }
 
-/// Finds what changed upstream in some elements of a list that lies at a path, for someone else said which elements are one. The list is given
-/// as original, updated and dest have it.
+/// Finds what changed upstream in some elements of a list at a path; the caller has paired the elements. The list is given as in original,
+/// updated and dest.
 ///
 /// # Errors
-/// As [`diff`].
+/// Same as [`diff`].
 pub fn diff_paired<'a>(
     [original, updated, dest]: [NodeRef<'a>; 3],
     paired: &[Paired<'a>],
@@ -119,9 +119,9 @@ impl<'a> Sides<'a> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
     }
 
-    /// A change inside of a map or list, and of its order; `None` where nothing happened.
+    /// A change inside a map or list, and of its order; `None` if nothing happened.
     fn inside(self, inside: Inside<'a>) -> Option<Change<'a>> {
-        // What `<<` brings in stands in no place of its own.
+        // The fields of a `<<` have no place of their own.
         let sides = [self.original, self.updated, self.dest];
         let has_no_order =
             inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(|side| side.resolve().has_merge_entry());
@@ -134,7 +134,7 @@ impl<'a> Sides<'a> {
         self.expecting(Wants::Inside(inside))
     }
 
-    /// The sides that have a value and not only a null.
+    /// The sides that have a value other than null.
     fn values(self) -> Self {
         let value = |node: Option<NodeRef<'a>>| node.filter(|n| !n.is_null());
         Self { original: value(self.original), updated: value(self.updated), dest: value(self.dest) }
@@ -164,22 +164,22 @@ impl<'a> Differ<'a> {
         let change = self.values(values, cursor)?;
         let is_null = |side: Option<NodeRef<'a>>| side.is_some_and(NodeRef::is_null);
         Ok(match sides.dest {
-            // A null of dest that original has, too, says nothing (kpt's keep-tagged-null): upstream alone may have changed it.
+            // A null of dest that original has, too, says nothing (kpt's keep-tagged-null): only upstream may have changed it.
             Some(dest) if dest.is_null() && is_null(sides.original) => match change {
                 Some(change) => Some(Change { expects: Expects::Anything, ..change }),
                 None => sides.updated.is_none().then(|| Change::patch(Wants::Nothing, None)),
             },
-            // Any other null of dest clears a value. One that upstream changed is in conflict, which the walk finds.
+            // Any other null of dest clears a value. A value that upstream changed is in conflict, which the walk finds.
             Some(dest) if dest.is_null() => {
                 change.or_else(|| values.original.map(|_| Change::patch(Wants::Nothing, None)))
             }
-            // A null that is new in updated clears a value that only dest has, too.
+            // A new null in updated also clears a value that only dest has.
             Some(_) if is_null(sides.updated) && sides.original.is_none() => self.expecting_nothing(values),
             Some(_) | None => change,
         })
     }
 
-    /// One node on the sides that have more there than what is the host's.
+    /// One node on the sides whose value there is more than the host's.
     fn merged(&self, sides: Sides<'a>) -> Result<Sides<'a>, Error> {
         if let Some(updated) = sides.updated {
             check_kept(&self.path, updated, sides.dest.map(View::Node))?;
@@ -188,13 +188,13 @@ impl<'a> Differ<'a> {
         Ok(Sides { original: own(sides.original), updated: own(sides.updated), ..sides })
     }
 
-    /// That what original has goes, but for what dest has of the host there.
+    /// Removes what original has, but keeps dest's host annotations there.
     fn expecting_nothing(&self, sides: Sides<'a>) -> Option<Change<'a>> {
         let expects = Expects::Exactly(sides.original);
         sides.expecting(Wants::nothing_at(&self.path, sides.dest.map(View::Node), expects))
     }
 
-    /// One node on all sides, of which none has a null.
+    /// One node on all sides, none of which has a null.
     fn values(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         let Sides { original, updated, .. } = sides;
         let Some(updated) = updated else {
@@ -216,7 +216,7 @@ impl<'a> Differ<'a> {
         }
     }
 
-    /// Upstream dropped a value: a map or a list that merges goes as far as dest has nothing of its own in it.
+    /// Upstream dropped a value: a map or a list that merges is removed except for dest's own values in it.
     fn dropped(
         &mut self,
         original: NodeRef<'a>,
@@ -234,7 +234,7 @@ impl<'a> Differ<'a> {
         self.expecting_if_added(change, original, dest, cursor)
     }
 
-    /// A deletion upstream is in conflict with what dest added or changed below, and not with what dest deleted there, too.
+    /// A deletion upstream conflicts with what dest added or changed below, but not with what dest deleted there, too.
     fn expecting_if_added(
         &mut self,
         change: Option<Change<'a>>,
@@ -249,7 +249,7 @@ impl<'a> Differ<'a> {
         Ok(change.map(|change| Change { expects, ..change }))
     }
 
-    /// A map that original and updated both have, or that one of them lacks.
+    /// A map that original and updated both have, or that only one of them has.
     fn map(
         &mut self,
         like: NodeRef<'a>,
@@ -283,7 +283,7 @@ impl<'a> Differ<'a> {
         Ok(sides.inside(inside))
     }
 
-    /// The fields of a map on all sides, but for those of the host.
+    /// The fields of a map on all sides, except those of the host.
     fn fields(&self, sides: Sides<'a>) -> Children<Fields<'a>, &'a str> {
         let [mut original, mut updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
             .map(|side| Fields::of(side, |name| !is_protected(&self.path, name)));
@@ -337,7 +337,7 @@ impl<'a> Differ<'a> {
         };
         let is_new = sides.original.is_none() && sides.dest.is_none();
         let change = match change {
-            // What dest does not know yet comes as it is, nulls included: they clear nothing.
+            // What dest does not know yet is added as it is, nulls included: they clear nothing.
             None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
             None if notes.above.is_some() || notes.behind.is_some() => Some(Change::patch(Wants::Same, None)),
             change => change,
@@ -345,7 +345,7 @@ impl<'a> Differ<'a> {
         Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
     }
 
-    /// The children of a map or a keyed list that have another name on a side, if anyone wants to know.
+    /// The children of a map or a keyed list that have another name on a side, if the caller wants them.
     fn renamed<K: Clone + Eq + Hash>(
         &self,
         sides: Sides<'a>,
@@ -359,7 +359,7 @@ impl<'a> Differ<'a> {
         children.map(|children| Renamed::of(&children)).unwrap_or_default()
     }
 
-    /// Tells that the changes of both sides are made in a child that a side renamed.
+    /// Reports that the changes of both sides are made in a child that a side renamed.
     fn tell_renamed<K: PartialEq>(&mut self, names: &sides::Sides<K>, by: &By<'a>, id: impl Fn(&K) -> ChildId<'a>) {
         let side = if names.dest == names.original { Side::Updated } else { Side::Original };
         self.path.push(id(&names[side]).step(by), None);
@@ -441,7 +441,7 @@ impl<'a> Differ<'a> {
     fn elements_by_key(&self, keys: &[MergeKey<'a>], sides: Sides<'a>) -> Children<ByKey<'a>, ElementKey<'a>> {
         let by_key = |side: Option<NodeRef<'a>>| -> ByKey<'a> {
             let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
-            // Of several elements with one key, the first is meant.
+            // Of several elements with one key, the first counts.
             elements.into_iter().rev().filter_map(|e| Some((element_key(e.1, keys)?, e))).collect()
         };
         let (mut original, mut updated, dest) = (by_key(sides.original), by_key(sides.updated), by_key(sides.dest));
@@ -502,7 +502,7 @@ impl<'a> Differ<'a> {
                 (change, _) => change,
             }
         } else {
-            // An element goes whole: what dest has in it means nothing without its key.
+            // An element is removed whole: dest's values in it mean nothing without its key.
             let change = inner.expecting(Wants::Nothing);
             match (old, inner.dest) {
                 (Some(old), Some(dest)) => self.expecting_if_added(change, old, dest, cursor)?,
@@ -527,7 +527,7 @@ impl<'a> Differ<'a> {
     }
 }
 
-/// The children of a map or a keyed list on each side, found by their names in dest, and those that have several names.
+/// The children of a map or a keyed list on each side, found by their names in dest, and the children that have several names.
 struct Children<C, K> {
     of: sides::Sides<C>,
     renamed: Renamed<K>,
@@ -536,8 +536,8 @@ struct Children<C, K> {
 /// The elements of one side by their merge keys, each with its place.
 type ByKey<'a> = HashMap<ElementKey<'a>, (usize, NodeRef<'a>)>;
 
-/// The original element of which both sides changed the merge key: upstream's new element has its name, and so has one that dest
-/// added, and neither side has it any more. The two are then one element in conflict, not two of one name.
+/// The original element whose merge key both sides changed. Upstream's new element has the same name as this one, and so has an element
+/// that dest added, and the old key is gone on both sides. The two are then one element in conflict, not two of one name.
 fn twin<'a>(
     element: NodeRef<'a>,
     keys: &[MergeKey<'a>],
@@ -554,7 +554,7 @@ fn twin<'a>(
     gone.find(|(_, e)| rivals && is_named(e.1)).map(|(_, e)| e.1)
 }
 
-/// A set: what updated has beyond original is added, what it lacks goes. Nothing of it can conflict.
+/// A set: values that only updated has are added, values that it lacks are removed. Nothing in it can conflict.
 fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
     let values = |side: Option<NodeRef<'a>>| -> HashSet<_> {
         side.into_iter().flat_map(NodeRef::elements).filter_map(NodeRef::scalar).collect()
@@ -577,7 +577,7 @@ fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
     children
 }
 
-/// Original and updated must have each key once: which of two elements became which cannot be known.
+/// Original and updated must have each key once: otherwise it is unclear which of two elements became which.
 fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
     for (side, name) in [(sides.original, "original"), (sides.updated, "updated")] {
         let mut seen = HashSet::new();
@@ -590,19 +590,19 @@ fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
     Ok(())
 }
 
-/// Whether two entries are the same to the byte, their comments included: the cheap way to know that nothing happened.
+/// Whether two entries are the same to the byte, comments included: the cheap way to know that nothing happened.
 fn same_entry(a: (NodeRef<'_>, NodeRef<'_>), b: (NodeRef<'_>, NodeRef<'_>)) -> bool {
     let placed = |(key, value): (NodeRef<'_>, NodeRef<'_>)| Place::of_entry(key, value);
     a.1.text().len() == b.1.text().len() && same_lines((placed(a), a.1), (placed(b), b.1))
 }
 
-/// Whether a field is looked into although nobody but upstream may have touched it: below it the annotations of the host may be.
+/// Whether a field is compared even if only upstream changed it: the host's annotations may be below it.
 fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
     (path.is_empty() && name == "metadata") || (path.is_fields(&["metadata"]) && name == "annotations")
 }
 
-/// Whether dest left a child alone that upstream changed, so that it becomes what upstream has: text, layout, comments. A null may say
-/// that something goes, and an anchor or alias may mean something else elsewhere; those are looked into.
+/// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. A null may ask for a
+/// removal, and an anchor or alias may mean something else elsewhere; those are compared inside.
 fn is_left_alone(
     original: Option<(Place, NodeRef<'_>)>,
     dest: Option<(Place, NodeRef<'_>)>,
@@ -613,7 +613,7 @@ fn is_left_alone(
     !says_more(updated.1) && !dest.1.has_nulls() && same_lines(original, dest)
 }
 
-/// Whether two children are the same to the byte, their comments included.
+/// Whether two children are the same to the byte, comments included.
 fn same_lines(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
     let text = |(place, value): (Place, NodeRef<'_>)| {
         let doc = value.document();
@@ -642,7 +642,7 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
     }
 }
 
-/// The comments that both sides added, each its own, at what both of them added.
+/// Different comments of both sides, at a node that both sides added.
 fn notes_of_added<'a>((there, dest): (Place, NodeRef<'_>), (is, new): (Place, NodeRef<'a>)) -> Notes<'a> {
     let added = |dest: &str, wants: &'a str| {
         (!dest.is_empty() && !wants.is_empty()).then_some(NoteChange { expects: Some(""), wants })
@@ -653,11 +653,11 @@ fn notes_of_added<'a>((there, dest): (Place, NodeRef<'_>), (is, new): (Place, No
     }
 }
 
-/// The fields of a map, found mostly where they are expected.
+/// The fields of a map; most are found where they are expected.
 struct Fields<'a> {
     fields: Vec<(NodeRef<'a>, NodeRef<'a>)>,
     index: Option<HashMap<&'a str, usize>>,
-    /// Fields that dest calls by another name, with that name.
+    /// Fields that have another name in dest, with that name.
     called: Vec<(&'a str, usize)>,
 }
 
@@ -678,7 +678,7 @@ impl<'a> Fields<'a> {
         self.fields.iter().map(|(key, value)| (key.string(), *value)).collect()
     }
 
-    /// Lets a field be found by another name, too.
+    /// Lets a field also be found by another name.
     fn call(&mut self, name: &'a str, other: &'a str) {
         if name != other
             && let Some(at) = self.fields.iter().position(|field| field.0.string() == name)

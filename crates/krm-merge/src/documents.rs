@@ -1,6 +1,6 @@
-//! The text of a file after a merge: its documents edited, removed, and put into an order.
+//! The text of a file after a merge: its documents edited, removed and sorted.
 //!
-//! What is new is written behind the rest first, and all is put into its order then, so that no edit concerns what another one moves.
+//! New documents are first written after the rest, and then all are sorted, so that no edit touches what another one moves.
 
 use std::ops::Range;
 
@@ -13,18 +13,18 @@ use crate::splice;
 use crate::tree::{Branch, Tree};
 use crate::yaml::{Document, NodeRef, Place, Style, ends_line, extent, line_start, next_line};
 
-/// What becomes of one item.
+/// What happens to one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// It stays as it is.
     Stays,
-    /// It stays, with these edits of the text that it lies in.
+    /// It stays, with these edits of the text that contains it.
     Edited(TextEdits),
-    /// It goes.
+    /// It is removed.
     Goes,
 }
 
-/// A text with its documents edited and removed. Each comes with where it lies: disjoint, and in the order of the text.
+/// A text with its documents edited and removed. Each comes with its range: disjoint, and in the order of the text.
 pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> String {
     rewritten(text, documents).0
 }
@@ -49,7 +49,7 @@ fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, 
             out.push_str(&edits.apply(text, range));
             continue;
         }
-        // Three dots end a document, so they go with it unless they now end the one before.
+        // Three dots end a document, so they are removed with it unless they now end the one before.
         if text[written..].starts_with("...") && is_ended(&out) {
             written = next_line(text, written);
         }
@@ -59,13 +59,13 @@ fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, 
     (out, TextEdits::sorted(all))
 }
 
-/// A text with its resources sorted by these keys, of which it has one for each resource, in the order of the text. A document or element
-/// that holds several has the least of their keys. What holds none keeps its place.
+/// A text with its resources sorted by these keys: one for each resource, in the order of the text. A document or element that holds
+/// several resources uses the least of their keys. One without resources keeps its place.
 ///
-/// A text whose documents have directives, or whose elements are bound to each other by aliases, stays in its order.
+/// A text stays in its order if its documents have directives, or if aliases connect its elements.
 ///
 /// # Errors
-/// The new text takes more than is left of the budget.
+/// The new text takes more than what is left of the budget.
 pub fn sorted<K: Ord>(text: String, keys: &[K], budget: &Budget) -> Result<String, Exceeded> {
     if keys.is_sorted() {
         return Ok(text);
@@ -106,7 +106,7 @@ fn firsts<'k, K: Ord>(nodes: &[NodeRef<'_>], keys: &'k [K]) -> Option<Vec<Option
     rest.is_empty().then_some(firsts)
 }
 
-/// The order of what has a key, by the keys; the rest stays at its place.
+/// The order of the items with a key, by the keys; the rest stays in its place.
 fn order_of<K: Ord>(keys: &[Option<&K>]) -> Vec<usize> {
     let places: Vec<usize> = (0..keys.len()).filter(|at| keys[*at].is_some()).collect();
     let mut by_key = places.clone();
@@ -118,7 +118,7 @@ fn order_of<K: Ord>(keys: &[Option<&K>]) -> Vec<usize> {
     order
 }
 
-/// A document that is a list with its elements in their order; `None` where that is the order that they have.
+/// A document that is a list with its elements in their new order; `None` if they are already in that order.
 fn sorted_list<'a, K: Ord>(document: NodeRef<'a>, keys: &[K]) -> Option<Tree<'a>> {
     let items = list::items_of(document).filter(|_| !keys.is_sorted())?;
     let elements: Vec<NodeRef<'a>> = items.elements().collect();
@@ -140,8 +140,8 @@ fn sorted_list<'a, K: Ord>(document: NodeRef<'a>, keys: &[K]) -> Option<Tree<'a>
     Some(list::with_items(document, items, branch))
 }
 
-/// The text of documents in another order, with edits within them; `None` where a document has directives. Marks without a comment stay where
-/// they are, and so does what stands above the first document, set apart by a blank line.
+/// The text of documents in another order, with edits within them; `None` if a document has directives. Marks without a comment stay where
+/// they are, and so does text above the first document that is set apart by a blank line.
 fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option<String> {
     let document = roots.first()?.document();
     let source = document.source();
@@ -167,8 +167,8 @@ fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option
     Some(out)
 }
 
-/// The lines of a document: its mark, if nothing else stands on that line, and the rest. What stands above the first document and is the
-/// file's is no part of it.
+/// The lines of a document: its mark, if nothing else is on that line, and the rest. Text above the first document that belongs to the file
+/// is not a part of it.
 struct Part {
     mark: Range<usize>,
     body: Range<usize>,
@@ -195,7 +195,7 @@ impl Part {
     }
 }
 
-/// A text whose last line ends, whatever may come behind it. A block scalar that stands there keeps its value.
+/// A text whose last line ends, whatever comes after it. A block scalar at the end keeps its value.
 pub fn ended(mut text: String) -> String {
     if ends_line(&text) {
         return text;
@@ -242,14 +242,14 @@ mod tests {
             ("---\na: 1\n--- # b\nb: 2\n", &[1, 0], "--- # b\nb: 2\n---\na: 1\n"),
             ("a: 1\n--- {b: 2}\n---\nc: 3\n", &[2, 1, 0], "c: 3\n--- {b: 2}\n---\na: 1\n"),
             ("a: 1\n--- {b: 2}\n", &[1, 0], "--- {b: 2}\n---\na: 1\n"),
-            // What is the file's stays above.
+            // Comments of the file stay above.
             ("# licence\n\n# of a\na: 1\n---\nb: 2\n", &[1, 0], "# licence\n\nb: 2\n---\n# of a\na: 1\n"),
             ("# licence\n---\na: 1\n---\nb: 2\n", &[1, 0], "# licence\n---\nb: 2\n---\na: 1\n"),
             ("\u{feff}a: 1\r\n---\r\nb: 2\r\n", &[1, 0], "\u{feff}b: 2\r\n---\r\na: 1\r\n"),
             ("a: 1\n...\nb: 2\n...\n", &[1, 0], "b: 2\n...\na: 1\n...\n"),
-            // What is no resource stays where it stands.
+            // Anything that is not a resource stays in its place.
             ("a: 1\n---\n# none\n---\nb: 2\n", &[1, 0], "b: 2\n---\n# none\n---\na: 1\n"),
-            // Directives are of one place.
+            // Directives belong to one place.
             ("%YAML 1.2\n---\na: 1\n---\nb: 2\n", &[1, 0], "%YAML 1.2\n---\na: 1\n---\nb: 2\n"),
         ] {
             assert_eq!(in_order_of(text, keys), want, "{text:?}");
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(in_order_of(&format!("{two}---\nc: 3\n"), &[2, 0, 1]), format!("{swapped}---\nc: 3\n"));
         let json = "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{\"a\": 1}, {\"b\": 2}]}\n";
         assert_eq!(in_order_of(json, &[1, 0]), json.replace("{\"a\": 1}, {\"b\": 2}", "{\"b\": 2}, {\"a\": 1}"));
-        // An alias stands behind its anchor.
+        // An alias comes after its anchor.
         let bound = list("- a: &x 1\n- b: *x\n");
         assert_eq!(in_order_of(&bound, &[1, 0]), bound);
     }

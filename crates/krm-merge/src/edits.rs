@@ -3,12 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A piece of a text and what takes its place.
+/// A piece of a text and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The bytes that go; empty for an insertion.
+    /// The bytes to remove; empty for an insertion.
     pub range: Range<usize>,
-    /// What comes.
+    /// The new text.
     pub text: String,
 }
 
@@ -16,7 +16,7 @@ pub struct Edit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextEdits(Vec<Edit>);
 
-/// Two edits that cannot both be made: each changes bytes that the other one changes, too, and neither removes all that the other changes.
+/// Two edits that cannot both be made: they change the same bytes, and neither removes everything that the other changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
     /// The bytes of the one.
@@ -35,8 +35,7 @@ impl fmt::Display for Overlap {
 impl std::error::Error for Overlap {}
 
 impl TextEdits {
-    /// These edits, in whatever order they come. Insertions at one place stay in their order. What is done to bytes that another edit removes
-    /// goes with the bytes.
+    /// These edits, in any order. Insertions at one place stay in their order. An edit inside bytes that another edit removes is dropped.
     ///
     /// # Errors
     /// Edits that overlap in any other way.
@@ -72,7 +71,7 @@ impl TextEdits {
         Ok(Self(out))
     }
 
-    /// Edits that are disjoint and sorted already.
+    /// Edits that are already disjoint and sorted.
     pub(crate) fn sorted(edits: Vec<Edit>) -> Self {
         debug_assert!(edits.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{edits:?}");
         Self(edits)
@@ -81,7 +80,7 @@ impl TextEdits {
     /// These edits and others of the same text.
     ///
     /// # Errors
-    /// As [`TextEdits::of`].
+    /// Same as [`TextEdits::of`].
     pub fn union(self, others: impl IntoIterator<Item = Self>) -> Result<Self, Overlap> {
         Self::of(self.0.into_iter().chain(others.into_iter().flat_map(|edits| edits.0)).collect())
     }
@@ -101,7 +100,7 @@ impl TextEdits {
         self.0.iter()
     }
 
-    /// A range of the text with the edits that lie in it carried out. Edits of another text, which do not fit this one, are left out.
+    /// A range of the text with the edits inside it applied. Edits of another text, which do not fit this one, are left out.
     pub fn apply(&self, text: &str, range: Range<usize>) -> String {
         let grown: usize = self.0.iter().map(|e| e.text.len()).sum();
         let mut out = String::with_capacity(range.len() + grown);

@@ -1,8 +1,8 @@
-//! From two states of a resource to the patch between them: the way back of `patch.rs`.
+//! From two states of a resource to the patch between them: the reverse of `patch.rs`.
 //!
-//! The patch is a tree of the nodes of both states, so it has their spelling and their comments. It names what differs, the path that leads
-//! there, and what says who a resource or an element is. It names a field that does not differ only where a new field would not find its
-//! place without that neighbour. Nobody promises that the patch is enough: whoever needs that merges it and compares.
+//! The patch is a tree of the nodes of both states, so it has their spelling and their comments. It names what differs, the path to it, and
+//! what identifies a resource or an element. It names an equal field only if a new field would not find its place without that neighbour.
+//! The patch may not be enough: a caller that needs to know merges it and compares.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ use crate::transport;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{Document, Error, Kind, NodeRef};
 
-/// What a patch has to bring about.
+/// What a patch has to achieve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// The text, with the comments and the places of new fields.
@@ -63,17 +63,17 @@ impl ListDirectives {
 /// How a patch is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Extraction<'a> {
-    /// What it has to bring about.
+    /// What it has to achieve.
     pub extent: Extent,
     /// The directives about the lists of dest.
     pub directives: &'a ListDirectives,
 }
 
 impl<'a> Extraction<'a> {
-    /// The patch that makes of original what dest is, as far as a patch in the mode of the cursor can; `None` where it would say nothing.
+    /// The patch from original to dest, as far as a patch in the mode of the cursor can express it; `None` if it would say nothing.
     ///
     /// # Errors
-    /// A key that stands twice in a map.
+    /// A repeated key in a map.
     pub fn patch(
         self,
         original: &Resource<'a>,
@@ -83,7 +83,7 @@ impl<'a> Extraction<'a> {
         let found = diff(Some(original.node), dest.node, None, cursor, Renames::Ignore)?;
         let inside = match &found.change {
             Some(Change { wants: Wants::Inside(inside), .. }) => inside,
-            // Nulls of original can be left.
+            // Original may still have nulls.
             _ => &Inside::nothing_of(dest.node),
         };
         let pair = Pair { original: original.node, dest: dest.node };
@@ -91,7 +91,7 @@ impl<'a> Extraction<'a> {
         Ok(tree.map(|tree| transport::with_type(tree, original)))
     }
 
-    /// A map of the patch; `None` where it would say no more than who the map is. `named` are the paths below it that say that.
+    /// A map of the patch; `None` if it would only identify the map. `named` are the paths below it that identify it.
     fn map(self, pair: Pair<'a>, inside: &Inside<'a>, cursor: Cursor<'a>, named: &[&[&'a str]]) -> Option<Tree<'a>> {
         let asked: HashMap<&ChildId<'a>, &Child<'a>> = inside.children.iter().map(|child| (&child.id, child)).collect();
         let mut gone = pair.gone();
@@ -149,7 +149,7 @@ impl<'a> Extraction<'a> {
         entries
     }
 
-    /// What the patch says of a field in which no value differs: a null of original that dest lacks is no value, and goes.
+    /// What the patch says of a field whose values are all equal: a null of original that dest lacks is not a value, and is removed.
     fn unasked(self, field: &Kept<'a>, named: &[&[&'a str]]) -> Vec<Entry<'a>> {
         let Some(old) = field.old.filter(|old| old.has_nulls() && old.is_container()) else { return Vec::new() };
         let elements = |list: NodeRef<'a>| list.elements().collect::<Vec<_>>();
@@ -162,7 +162,7 @@ impl<'a> Extraction<'a> {
         self.asked(field, &Child { id: ChildId::Field(field.key.string()), node: None, change }, named)
     }
 
-    /// A list that merges by keys, and the directives that stand beside it.
+    /// A list that merges by keys, and the directives beside it.
     fn elements(
         self,
         name: &str,
@@ -201,7 +201,7 @@ impl<'a> Extraction<'a> {
         (self.list(pair.dest, entries), directives.into_iter().collect())
     }
 
-    /// A list that is a set, and the directives that stand beside it.
+    /// A list that is a set, and the directives beside it.
     fn set(
         self,
         name: &str,
@@ -261,7 +261,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The fields that dest lacks, each behind the field before it that dest has.
+    /// The fields that dest lacks, each after the field before it that dest has.
     fn gone(self) -> HashMap<Option<&'a str>, Vec<Field<'a>>> {
         let mut all: HashMap<Option<&'a str>, Vec<Field<'a>>> = HashMap::new();
         let mut before = None;
@@ -281,10 +281,10 @@ impl<'a> Pair<'a> {
 /// A null, which in a patch removes a field.
 static NULL: Scratch = LazyLock::new(|| Document::parse("null").ok());
 
-/// A map as the elements of a list are maps.
+/// A map with the layout of maps that are list elements.
 static MAP: Scratch = LazyLock::new(|| Document::parse("a: b").ok());
 
-/// A document for what neither state has.
+/// A document for nodes that neither state has.
 type Scratch = LazyLock<Option<Document<'static>>>;
 
 fn root_of(scratch: &'static Scratch) -> Option<NodeRef<'static>> {
@@ -296,17 +296,17 @@ struct Field<'a> {
     stands: Stands<'a>,
     /// Whether the patch changes anything by it.
     says: bool,
-    /// The field in the patch, behind the directives about it.
+    /// The field in the patch, after the directives about it.
     entries: Vec<Entry<'a>>,
 }
 
-/// In which state a field is there.
+/// Which states have a field.
 enum Stands<'a> {
-    /// In both.
+    /// Both.
     Kept(Kept<'a>),
-    /// In dest alone.
+    /// Only dest.
     New,
-    /// In original alone.
+    /// Only original.
     Gone,
 }
 
@@ -319,7 +319,7 @@ struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// The shortest value of a patch that changes nothing in the field: an empty map or list where that merges, or else the whole.
+    /// The shortest value in a patch that changes nothing in the field: an empty map or list if that merges, otherwise the whole value.
     fn unchanged(&self) -> Tree<'a> {
         let elements = |list: NodeRef<'a>| list.elements().collect::<Vec<_>>();
         let is_merged = match self.value.resolve().kind() {
@@ -333,7 +333,7 @@ impl<'a> Kept<'a> {
         if is_merged { Branch::with(self.value, By::Index, Vec::new()).into() } else { Tree::Node(self.value) }
     }
 
-    /// How long that is; `None` of a null, which would remove the field.
+    /// Its length; `None` for a null, which would remove the field.
     fn cost(&self) -> Option<usize> {
         let whole = |node: NodeRef<'a>| node.text().len();
         let length = match self.unchanged() {
@@ -344,8 +344,8 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Names the neighbours without which new fields would not stand where dest has them. A patch puts a new field behind the nearest field
-/// before it that dest has; else before the nearest one behind it; else at the end.
+/// Names the neighbours that new fields need to get dest's place. A patch puts a new field after the nearest field before it that dest has;
+/// otherwise before the nearest one after it; otherwise at the end.
 fn anchor(fields: &mut [Field<'_>]) {
     let mut at = 0;
     let mut opening = None;
@@ -357,7 +357,7 @@ fn anchor(fields: &mut [Field<'_>]) {
         let old_before = (0..first).rev().find(|at| !matches!(fields[*at].stands, Stands::New) && in_patch(*at));
         let old_behind = (first..fields.len()).find(|at| is_kept(at) && in_patch(*at));
         let is_in_place = match (old_before, old_behind) {
-            // Behind a neighbour that goes, or the one that stays.
+            // After a neighbour that is removed, or the one that stays.
             (Some(old), _) => before.is_none_or(|before| old >= before),
             (None, Some(old)) => Some(old) == behind,
             (None, None) => behind.is_none(),
@@ -375,7 +375,7 @@ fn anchor(fields: &mut [Field<'_>]) {
             field.entries.push(uncommented(kept.key, kept.unchanged()));
         }
     }
-    // The one behind the first new fields says their place, too, where other new fields need it.
+    // The one after the first new fields also fixes their place if other new fields need it.
     if let Some((before, behind)) = opening
         && !fields[behind].entries.is_empty()
     {
@@ -383,7 +383,7 @@ fn anchor(fields: &mut [Field<'_>]) {
     }
 }
 
-/// The neighbour that takes less of the patch, of those that can be named.
+/// The neighbour that takes fewer bytes in the patch, of those that can be named.
 fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -> Option<usize> {
     let cost = |at: Option<usize>| match &fields[at?].stands {
         Stands::Kept(kept) => kept.cost(),
@@ -408,13 +408,13 @@ fn uncommented<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
     Entry { comments: NO_COMMENTS, ..named_entry(key, tree) }
 }
 
-/// The paths below a field, of those that begin with it.
+/// The paths that begin with a field, from below it.
 fn paths_below<'p, 'a>(name: &str, paths: &[&'p [&'a str]]) -> Vec<&'p [&'a str]> {
     let below = |path: &&'p [&'a str]| path.split_first().filter(|(first, _)| **first == name).map(|(_, rest)| rest);
     paths.iter().filter_map(below).collect()
 }
 
-/// Of a value only what lies at some paths; the whole, where one of them is empty.
+/// Only the parts of a value at some paths; the whole value if one of the paths is empty.
 fn who<'a>(value: NodeRef<'a>, paths: &[&[&'a str]]) -> Tree<'a> {
     if paths.iter().any(|path| path.is_empty()) {
         return Tree::Node(value);
@@ -426,7 +426,7 @@ fn who<'a>(value: NodeRef<'a>, paths: &[&[&'a str]]) -> Tree<'a> {
     Branch::with(value, By::Field, fields.collect()).into()
 }
 
-/// The patch of a map that goes, by what says who it is.
+/// The patch for a map that is removed, given what identifies it.
 fn deleted<'a>(map: NodeRef<'a>, named: &[&[&'a str]]) -> Tree<'a> {
     let Tree::Branch(mut branch) = who(map, named) else { return Tree::Node(map) };
     branch.entries.push(directive("delete"));
@@ -439,7 +439,7 @@ fn directive<'a>(value: &'static str) -> Entry<'a> {
     Entry::new(Some(Key::Made(PATCH)), Tree::Made(made))
 }
 
-/// The patch of a list that takes the place of another one, where it would merge.
+/// The patch for a list that replaces another one, although it would merge.
 fn replaced(list: NodeRef<'_>) -> Tree<'_> {
     let map = root_of(&MAP);
     let says = map.map(|map| Entry::new(None, Branch::with(map, By::Field, vec![directive("replace")]).into()));
@@ -452,7 +452,7 @@ fn by_id<'a>(list: NodeRef<'a>, by: &By<'a>) -> Vec<(ChildId<'a>, NodeRef<'a>)> 
     list.elements().filter_map(|element| Some((by.id_of(element)?, element))).collect()
 }
 
-/// Whether a merge would leave the elements in another order: those that stay keep theirs, and new ones come behind them.
+/// Whether a merge would leave the elements in another order: those that stay keep theirs, and new ones come after them.
 fn is_moved(old: &[(ChildId<'_>, NodeRef<'_>)], new: &[(ChildId<'_>, NodeRef<'_>)]) -> bool {
     let [in_old, in_new] = [old, new].map(|list| list.iter().map(|(id, _)| id).collect::<HashSet<_>>());
     let stays = old.iter().map(|(id, _)| id).filter(|id| in_new.contains(id));

@@ -1,23 +1,23 @@
-//! Where in a package a new file may be written: the one place that says so.
+//! Where in a package a new file may be written: the only place that decides this.
 //!
-//! The path of a new item is upstream's word, an annotation mostly, and the host writes a file there. So it must neither lead out of the
-//! package nor to a file by which git or this program is told what to do. One file has many names: file systems of macOS and Windows do not
-//! tell capitals from small letters, drop characters that cannot be seen, dots and blanks at the end, read `NAME:STREAM`, and know a short
-//! name for a long one. A path is written on one system and checked out on another, so all of these are refused everywhere. Source: git's
-//! `verify_path`, `is_ntfs_dotgit` and `is_hfs_dotgit`.
+//! The path of a new item comes from upstream, mostly from an annotation, and the host writes a file there. So it must not lead out of the
+//! package, nor to a file that gives instructions to git or this program. One file has many names: file systems of macOS and Windows ignore
+//! case, drop invisible characters and dots and blanks at the end, read `NAME:STREAM`, and know a short name for a long one. A path is
+//! written on one system and checked out on another, so all of these are refused everywhere. Source: git's `verify_path`, `is_ntfs_dotgit`
+//! and `is_hfs_dotgit`.
 
 use std::fmt;
 
-/// Why no new file may be written at a path: what must hold, behind "the path must".
+/// Why no new file may be written at a path: what must hold, after "the path must".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It leads out of the package.
     Outside,
-    /// It has a part that is no name.
+    /// It has a part that is not a name.
     NoName,
     /// It leads into the folder of git.
     Git,
-    /// It is the file that says what is no part of the package.
+    /// It is the file that lists what is not part of the package.
     Rules,
     /// It is a name of our temporary files.
     Temporary,
@@ -48,13 +48,13 @@ pub fn of_new_file(path: &str) -> Result<&str, Fault> {
     Ok(path)
 }
 
-/// Whether a path is relative and leads to nothing above where it begins.
+/// Whether a path is relative and never leads above its start.
 pub fn is_within(path: &str) -> bool {
     let has_drive = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && path[1..].starts_with(":/");
     !path.starts_with('/') && !has_drive && !path.split(['/', '\\']).any(|part| only_dots(part).is_some_and(|n| n > 1))
 }
 
-/// How many dots a name is that has nothing else but blanks, which Windows drops.
+/// The number of dots in a name of only dots and blanks; Windows drops the blanks.
 fn only_dots(name: &str) -> Option<usize> {
     name.chars().all(|c| c == '.' || c == ' ').then(|| name.matches('.').count())
 }
@@ -80,7 +80,7 @@ pub fn is_git(name: &str) -> bool {
     folded == ".git" || is_short_name(&folded, "git")
 }
 
-/// A name as the file systems read it that fold names most.
+/// A name as seen by the file systems that fold names most.
 fn folded(name: &str) -> String {
     let name = name.split(':').next().unwrap_or(name);
     let seen = name.chars().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase);
@@ -104,7 +104,7 @@ fn is_number(text: &str) -> bool {
 const PREFIX: &str = ".krm-merge-";
 const SUFFIX: &str = ".tmp";
 
-/// What the number of a temporary file is where it holds what a file was.
+/// The number of a temporary file that holds the old content of a file.
 pub const OLD: &str = "old";
 
 /// The name of a temporary file: of a process, and of a file that it writes.

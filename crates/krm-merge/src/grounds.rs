@@ -1,6 +1,7 @@
-//! Which lists of a resource merged by keys that neither the user nor a type at hand names, and who names them.
+//! Which lists of a resource merged by keys that neither the user nor a type at hand names, and where those keys come from.
 //!
-//! Such keys may be wrong, so whoever owns the resource should be able to see them. A list that the merge did not go into is not named.
+//! Such keys may be wrong, so the owner of the resource should be able to see them. Lists that the merge did not change inside are not
+//! named.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +9,14 @@ use crate::child::By;
 use crate::schema::{Basis, Cursor, list_basis};
 use crate::tree::{Branch, Tree, View};
 
-/// A list that merged, and who says how.
+/// A list that merged, and the source that says how.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ground {
-    /// Who says it.
+    /// The source.
     pub basis: Basis,
     /// The fields from the root to the list.
     pub path: Vec<String>,
-    /// By which keys it merged; none of a set.
+    /// By which keys it merged; empty for a set.
     pub keys: Vec<String>,
 }
 

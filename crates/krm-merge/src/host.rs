@@ -1,23 +1,23 @@
 //! Which annotations belong to the host: they carry an item between host and function, and no merge looks at them.
 //!
-//! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same. Source: hosts.md,
-//! measured on kpt and kustomize.
+//! kpt uses them to find files and comments again, and fails or overwrites files when two items carry the same. Source: hosts.md, measured
+//! on kpt and kustomize.
 
 use crate::child::Value;
 use crate::path::FieldPath;
 use crate::tree::View;
 use crate::yaml::{Error, NodeRef};
 
-/// Where the host's annotations stand.
+/// The path to the host's annotations.
 const PLACE: [&str; 2] = ["metadata", "annotations"];
 
 /// The annotation that holds an item's path in the package.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
-/// The same, as older hosts call it.
+/// The same, in older hosts.
 pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
 /// The annotation that holds an item's number in its file.
 pub const INDEX: &str = "internal.config.kubernetes.io/index";
-/// The same, as older hosts call it.
+/// The same, in older hosts.
 pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// The annotation that gives an item its role.
 pub const ROLE: &str = "config.kubernetes.io/merge-source";
@@ -30,29 +30,29 @@ pub fn is_transport(key: &str) -> bool {
     PREFIXES.iter().any(|p| key.starts_with(p)) || NAMES.contains(&key)
 }
 
-/// Whether a field of the map at a path is the host's, and no merge looks at it.
+/// Whether a field of the map at a path is the host's, so that merges ignore it.
 pub fn is_protected(map: &FieldPath<'_>, name: &str) -> bool {
     map.is_fields(&PLACE) && is_transport(name)
 }
 
-/// Whether a value at a path is a map of which each field is the host's: to a merge it is none.
+/// Whether a value at a path is a map whose fields are all the host's: a merge treats it as absent.
 pub fn is_all_protected(path: &FieldPath<'_>, value: NodeRef<'_>) -> bool {
     path.is_fields(&PLACE)
         && value.fields().next().is_some()
         && value.fields().all(|(key, _)| is_transport(key.string()))
 }
 
-/// Whether some of what a value at a path holds is the host's.
+/// Whether a part of a value at a path is the host's.
 pub fn holds_protected(path: &FieldPath<'_>, value: View<'_, '_>) -> bool {
     let below = (0..=PLACE.len()).find(|n| path.is_fields(&PLACE[..*n])).map(|n| &PLACE[n..]);
     let annotations = below.and_then(|below| below.iter().try_fold(value, |map, name| map.field(name)));
     annotations.is_some_and(|annotations| annotations.fields().iter().any(|(key, _)| is_transport(key)))
 }
 
-/// Checks that a value may stand at a path where dest has another one: `metadata` stays a map, and so do annotations of the host.
+/// Checks that a value may replace dest's value at a path: `metadata` stays a map, and so do annotations of the host.
 ///
 /// # Errors
-/// The value is no map, and is no null that clears annotations.
+/// The value is not a map, and is not a null that clears annotations.
 pub fn check_kept(path: &FieldPath<'_>, value: NodeRef<'_>, dest: Option<View<'_, '_>>) -> Result<(), Error> {
     let is_kept = match dest {
         Some(_) if path.is_fields(&PLACE[..1]) => true,
@@ -62,7 +62,7 @@ pub fn check_kept(path: &FieldPath<'_>, value: NodeRef<'_>, dest: Option<View<'_
     if is_kept && !value.is_map() { Err(must_stay(path, value)) } else { Ok(()) }
 }
 
-/// The error of a value at a path that takes away what is the host's.
+/// The error for a value at a path that removes what is the host's.
 pub fn must_stay(path: &FieldPath<'_>, value: NodeRef<'_>) -> Error {
     value.error(format!("`{path}` must stay a map, for it says what the resource is and where it lies"))
 }

@@ -1,8 +1,7 @@
-//! A resource of dest in the text of upstream's: what dest left alone becomes what upstream has, with its order, quotes, blank lines and
-//! comments.
+//! Takes upstream's text for a resource that dest left alone: with upstream's order, quotes, blank lines and comments.
 //!
-//! The merge says which values the resource has, the annotations of the host among them, and they win: the text of updated is edited where it
-//! says something else. So a null that clears is gone here, too, and dest keeps its path.
+//! The merge decides the values of the resource, including the host's annotations, and they win: where the text of updated differs from
+//! them, it is edited. So a null that clears is gone here, too, and dest keeps its path.
 
 use std::ops::Range;
 
@@ -25,10 +24,10 @@ pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<No
     (is_new && is_written_alike(original, dest, budget)?).then_some(updated)
 }
 
-/// Whether two resources have the same text but for the annotations of the host; `None` where one does not stand on lines of its own.
+/// Whether two resources have the same text except for the annotations of the host; `None` if one is not on lines of its own.
 fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<bool> {
     let (of_a, of_b) = (Lines::of(a)?, Lines::of(b)?);
-    // Nothing needs to be printed where both stand alike and the host's lines can be struck out.
+    // Nothing needs to be printed if both have the same layout and the host's lines can be removed.
     if of_a.column == of_b.column
         && of_a.dash.is_some() == of_b.dash.is_some()
         && let (Some(a), Some(b)) = (of_a.without_host(a), of_b.without_host(b))
@@ -38,11 +37,11 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
     Some(own_text(a, budget)? == own_text(b, budget)?)
 }
 
-/// The edits of dest's text that let a resource say what a tree of dest says, and as another document has it written; `None` where dest's own
-/// text says it so, or that one cannot be written in its place.
+/// The edits of dest's text that give a resource the values of a tree of dest and the layout of another document; `None` if dest's own text
+/// already has both, or the other layout cannot be used in its place.
 ///
 /// # Errors
-/// The new text takes more than is left of the budget.
+/// The new text takes more than what is left of the budget.
 pub fn edits<'a>(
     dest: NodeRef<'a>,
     tree: &Tree<'a>,
@@ -76,7 +75,7 @@ fn own_text(node: NodeRef<'_>, budget: &Budget) -> Option<String> {
     Lines::of(node)?.text(&splice::edits(node, &own, budget).ok()?)
 }
 
-/// Where the annotations of the host stand in a resource, or all annotations if there are no others, in the order of the text.
+/// The places of the host's annotations in a resource, or of all annotations if there are no others, in the order of the text.
 fn host_places(root: NodeRef<'_>) -> Vec<Place> {
     fn field<'d>(map: NodeRef<'d>, name: &str) -> Option<(NodeRef<'d>, NodeRef<'d>)> {
         map.entries().find(|(key, _)| key.string() == name)
@@ -91,8 +90,8 @@ fn host_places(root: NodeRef<'_>) -> Vec<Place> {
     if has_others || places.is_empty() { places } else { vec![Place::of_entry(key, annotations)] }
 }
 
-/// A map with the values of another one in its own order, and with what only that one has beside its neighbours there; `None` where an alias
-/// or a `<<` stands in the way.
+/// A map with the values of another one in its own order. Fields that only the other one has are beside their neighbours from there. `None`
+/// if an alias or a `<<` is in the way.
 fn written_as<'a>(values: View<'_, 'a>, like: NodeRef<'a>) -> Option<Tree<'a>> {
     if values.same(like) {
         return Some(Tree::Node(like));
@@ -136,16 +135,16 @@ fn fields<'a>(map: View<'_, 'a>) -> Vec<(Key<'a>, Tree<'a>)> {
     }
 }
 
-/// Where the comment lines go that stand above a resource, if it is an element of a list.
+/// Where the comment lines above a resource go, if it is an element of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Head {
     /// Above the dash.
     AboveDash,
-    /// The first one behind the dash, as kpt has it.
+    /// The first one after the dash, as kpt has it.
     BehindDash,
 }
 
-/// The lines of a resource, which is a document or an element of a list, with the comments that are its own.
+/// The lines of a resource, which is a document or an element of a list, with its own comments.
 struct Lines<'d> {
     doc: &'d Document<'d>,
     range: Range<usize>,
@@ -156,10 +155,10 @@ struct Lines<'d> {
 }
 
 impl<'d> Lines<'d> {
-    /// `None` where a resource does not stand on lines of its own.
+    /// `None` if a resource is not on lines of its own.
     fn of(root: NodeRef<'d>) -> Option<Self> {
         let (doc, column) = (root.document(), root.column());
-        // Blank lines below a block scalar that keeps them are a part of it, and lie outside.
+        // Blank lines below a block scalar that keeps them are a part of it, but are outside the node.
         let keeps = BlockScalar::last_of(root).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
         if keeps || root.full_start() < root.start() {
             return None;
@@ -175,7 +174,7 @@ impl<'d> Lines<'d> {
         (column == 0).then(|| Self { doc, range: top..below(doc, root.end(), 0), column, dash: None })
     }
 
-    /// The lines but for those of the host's annotations; `None` where one of these shares its line with something else.
+    /// The lines without those of the host's annotations; `None` if one of these shares its line with something else.
     fn without_host(&self, root: NodeRef<'_>) -> Option<String> {
         let source = self.doc.source();
         let (mut out, mut at) = (String::with_capacity(self.range.len()), self.range.start);
@@ -195,7 +194,7 @@ impl<'d> Lines<'d> {
             .is_some_and(|dash| self.doc.source()[dash.open..self.range.end].trim_start_matches(' ').starts_with('#'))
     }
 
-    /// As a document of its own, with some edits; `None` where a line stands left of the others.
+    /// As a document of its own, with some edits; `None` if a line is further left than the others.
     fn text(&self, edits: &TextEdits) -> Option<String> {
         let source = self.doc.source();
         let Some(dash) = self.dash else { return Some(ended(edits.apply(source, self.range.clone()))) };
@@ -220,7 +219,7 @@ impl<'d> Lines<'d> {
         Some(ended(out))
     }
 
-    /// A document of its own in this place.
+    /// A document of its own, written for this place.
     fn written(&self, text: &str, head: Head) -> String {
         let Some(dash) = self.dash else { return text.to_owned() };
         let outer = " ".repeat(dash.column(self.doc));

@@ -1,4 +1,4 @@
-//! [`Leaves`]: how much of two values is the same, and which of several are one by that.
+//! [`Leaves`]: how much of two values is the same, and which of several values are the same one by that measure.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -7,7 +7,7 @@ use crate::yaml::{Kind, NodeRef};
 
 /// The values in a map or list, or the lines of a text.
 pub struct Leaves {
-    /// `None` of what has no parts: a scalar on one line.
+    /// `None` for a value without parts: a scalar on one line.
     kind: Option<Kind>,
     /// A hash of each value with the fields that lead to it, or of each line of a text; sorted.
     hashes: Vec<u64>,
@@ -33,12 +33,12 @@ impl Leaves {
         Self { kind: has_parts.then_some(kind), hashes }
     }
 
-    /// How many there are.
+    /// The number of leaves.
     pub fn count(&self) -> usize {
         self.hashes.len()
     }
 
-    /// How many both have.
+    /// The number of leaves that both have.
     pub fn common(&self, other: &Self) -> usize {
         let (mut a, mut b, mut common) = (0, 0, 0);
         while let (Some(x), Some(y)) = (self.hashes.get(a), other.hashes.get(b)) {
@@ -48,14 +48,14 @@ impl Leaves {
         common
     }
 
-    /// How much both have in common, in thousandths of the larger one; `None` where the two are of different kinds, or have no parts.
+    /// How much both have in common, in thousandths of the larger one; `None` if the two are of different kinds, or have no parts.
     pub fn share(&self, other: &Self) -> Option<u32> {
         let most = self.count().max(other.count()).max(1);
         (self.kind.is_some() && self.kind == other.kind).then(|| (self.common(other) * 1000 / most) as u32)
     }
 }
 
-/// From how many thousandths on two values are one that changed: half, as git takes half of a file for a rename.
+/// The number of thousandths from which two values are one that changed: half, as git takes half of a file for a rename.
 pub const HALF: u32 = 500;
 
 fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {
@@ -68,14 +68,14 @@ fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {
     }
 }
 
-/// A hash of what is hashed together.
+/// One hash of all parts.
 pub fn hash(parts: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     parts.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Pairs of so many old things with so many new ones: each of the two is most like the other one, and no third is as like. `None` is no
+/// Pairs this many old things with this many new ones: each of the two is most like the other one, and no third is as like. `None` means no
 /// likeness.
 pub fn pairs<L: Copy + Ord>(
     old: usize,
@@ -95,7 +95,7 @@ pub fn pairs<L: Copy + Ord>(
     of_old.iter().enumerate().filter_map(pair).collect()
 }
 
-/// The greatest likeness to something, and whose it is; `None` where several have it.
+/// The greatest likeness to something, and the number of the thing that has it; `None` if several have it.
 #[derive(Clone)]
 struct Best<L>(Option<(L, Option<usize>)>);
 

@@ -1,14 +1,14 @@
 //! Merges Kubernetes resources, two-way, three-way or by strategic merge patch, and leaves every byte that the merge does not change.
 //!
-//! [`three_way`], [`two_way`] and [`strategic`] merge texts and packages. [`Merged`] has the result and its conflicts; a program decides each
-//! conflict, and asks for the texts.
+//! [`three_way`], [`two_way`] and [`strategic`] merge texts and packages. [`Merged`] has the result and its conflicts; a program decides
+//! each conflict, and asks for the texts.
 //!
-//! One idea carries it: a patch is a difference. Each mode lowers its inputs to a `Change`; one walker that knows no mode applies
-//! it to dest and answers with a `Tree`; one splicer writes the tree into dest's own text. What a change does not name is not
-//! visited, let alone printed again.
+//! The main idea: a patch is a difference. Each mode lowers its inputs to a `Change`; one walker that knows no mode applies it to dest and
+//! returns a `Tree`; one splicer writes the tree into dest's own text. What a change does not name is not visited, and so not printed
+//! again.
 //!
-//! What is not shown here is public for the function and the plugin alone, which are hosts with annotations, results and files of their own. It
-//! may change in any version. In reading order, from the whole down to the bytes:
+//! Items that are not shown here are public only for the function and the plugin, which are hosts with their own annotations, results and
+//! files. They may change in any version. In reading order, from the whole down to the bytes:
 
 mod api;
 

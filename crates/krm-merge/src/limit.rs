@@ -1,23 +1,23 @@
 //! The limit on what a run writes, in bytes, and what is left of it.
 //!
-//! A short text can mean a long one: an alias of ten bytes stands for a value of megabytes, a line that moves into a deep map gets hundreds
-//! of blanks, and each of a thousand conflicts names the key that they lie under. So bytes are counted where they are made, and the first
-//! one too many ends the run, before the memory is taken.
+//! A short text can mean a long one: an alias of ten bytes can have a value of megabytes, a line that moves into a deep map gets hundreds
+//! of blanks, and each of a thousand conflicts names the key above it. So bytes are counted where they are made, and the first one too many
+//! ends the run, before the memory is taken.
 //!
 //! The rule: a run must not write more than `MULTIPLE` times its input, and may always write `FLOOR` bytes; `maxOutput` of the
-//! functionConfig says another limit. What counts is what the run makes: the text of what is new in resources, and results with their
-//! values. What a merge leaves as it was is copied and does not count. Where the same bytes are written again in another form, as results
-//! into the ResourceList, each form is counted for itself under the same limit.
+//! functionConfig sets another limit. The bytes that the run makes count: the text of what is new in resources, and results with their
+//! values. Text that a merge leaves as it was is copied and does not count. If the same bytes are written again in another form, such as
+//! results into the ResourceList, each form is counted separately under the same limit.
 
 use std::cell::Cell;
 use std::fmt;
 use std::io;
 
-/// How many times the input a run may write. A conflict between values of one letter has a result of some 600 bytes, beside three lines of
-/// input of some 16 bytes each; nothing that anybody means comes near.
+/// How many times the input a run may write. A conflict between values of one letter has a result of some 600 bytes, for three lines of
+/// input of some 16 bytes each; no intended input comes near.
 const MULTIPLE: u64 = 20;
 
-/// What a run may write however small its input is: ten times the largest request that an API server takes.
+/// What a run may always write, even for a small input: ten times the largest request that an API server takes.
 const FLOOR: u64 = 32 << 20;
 
 /// How many bytes a run may write.
@@ -33,12 +33,12 @@ pub struct Limit {
 pub struct Asked(u64);
 
 impl Limit {
-    /// For an input of this many bytes, unless another limit is asked for; `field` is where the user can do so.
+    /// For an input of this many bytes, unless the user asks for another limit; `field` is where the user can do so.
     pub fn new(input: usize, asked: Option<Asked>, field: &'static str) -> Self {
         Self { input: input as u64, asked, field }
     }
 
-    /// The same, where more belongs to the input.
+    /// The same, with more bytes of input.
     #[must_use]
     pub fn with_input(self, more: usize) -> Self {
         Self { input: self.input.saturating_add(more as u64), ..self }
@@ -50,7 +50,7 @@ impl Limit {
 }
 
 impl Default for Limit {
-    /// For an input that may always be written whole, and that nobody can say another limit for.
+    /// For an input that may always be written whole, and that has no setting for another limit.
     fn default() -> Self {
         Self::new(0, None, "maxOutput")
     }
@@ -94,11 +94,11 @@ pub enum Kind {
     Text,
     /// Results.
     Results,
-    /// The functionConfig, with what its aliases stand for.
+    /// The functionConfig, with the values of its aliases.
     FunctionConfig,
 }
 
-/// More was to be written than the limit allows.
+/// The output would exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exceeded {
     limit: Limit,
@@ -137,11 +137,11 @@ impl fmt::Display for Exceeded {
 
 impl std::error::Error for Exceeded {}
 
-/// What is left of a limit.
+/// The rest of a limit.
 #[derive(Debug)]
 pub struct Budget {
     limit: Limit,
-    /// `None` once more was asked for than was left: from then on nothing is made any more.
+    /// `None` once more was asked for than was left: from then on nothing is written any more.
     left: Cell<Option<u64>>,
 }
 
@@ -157,13 +157,13 @@ impl Budget {
         Self { limit, left: Cell::new(Some(limit.bytes())) }
     }
 
-    /// Takes off what is about to be written. Where less is left, it must not be written, and [`Budget::check`] says so from then on.
+    /// Subtracts what is about to be written. If less is left, it must not be written, and [`Budget::check`] reports that from then on.
     pub fn take(&self, bytes: usize) -> bool {
         self.left.set(self.left.get().and_then(|left| left.checked_sub(bytes as u64)));
         !self.is_exceeded()
     }
 
-    /// What is about to be written, if as many bytes are left; else nothing.
+    /// What is about to be written, if enough bytes are left; otherwise nothing.
     pub fn paid<T: Default>(&self, bytes: usize, make: impl FnOnce() -> T) -> T {
         if self.take(bytes) { make() } else { T::default() }
     }
@@ -173,7 +173,7 @@ impl Budget {
         self.left.get().is_none()
     }
 
-    /// That all was written that was to be.
+    /// Checks that everything was written.
     ///
     /// # Errors
     /// The limit was exceeded, and what was written is not whole.
@@ -184,7 +184,7 @@ impl Budget {
     /// What a serializer writes.
     ///
     /// # Errors
-    /// It is more than the limit allows, or no text.
+    /// It is more than the limit allows, or not text.
     pub fn written<E>(
         &self,
         kind: Kind,
@@ -197,7 +197,7 @@ impl Budget {
     }
 }
 
-/// A writer that stops where the limit is.
+/// A writer that stops at the limit.
 struct Sink<'b> {
     budget: &'b Budget,
     bytes: Vec<u8>,

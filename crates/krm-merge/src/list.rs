@@ -1,16 +1,16 @@
-//! Lists of resources, as `kubectl get` prints them: documents that are no resources, but hold some.
+//! Lists of resources, as `kubectl get` prints them: documents that are not resources, but hold some.
 //!
-//! A resource stays where it stands in its list. A list may hold lists.
+//! A resource stays in its place in its list. A list may hold lists.
 
 use crate::child::By;
 use crate::tree::{Branch, Tree};
 use crate::yaml::NodeRef;
 
-/// The kinds of lists that say nothing of what they hold.
+/// The kinds of lists that do not say what they hold.
 const KINDS: [&str; 2] = ["List", "ResourceList"];
 
-/// The list of a document that holds resources in its `items`: a List, a ResourceList, or a list of one type, as a `ConfigMapList`. One
-/// with a name is a resource of its own type, but for kubectl's List.
+/// The list of a document that holds resources in its `items`: a List, a ResourceList, or a list of one type, such as a `ConfigMapList`.
+/// One with a name is a resource of its own type, except for kubectl's List.
 pub fn items_of(document: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let kind = kind_of(document)?;
     let is_plain = kind == "ResourceList" || (kind == "List" && text(document, "apiVersion") == Some("v1"));
@@ -18,7 +18,7 @@ pub fn items_of(document: NodeRef<'_>) -> Option<NodeRef<'_>> {
     document.get("items").filter(|items| is_list && items.is_list())
 }
 
-/// Whether a document is such a list with nothing where its items would stand.
+/// Whether a document is such a list with nothing in the place of its items.
 pub fn is_open(document: NodeRef<'_>) -> bool {
     let Some(kind) = kind_of(document) else { return false };
     let is_unnamed = document.get("apiVersion").is_some() && document.at(&["metadata", "name"]).is_none();
@@ -33,7 +33,7 @@ fn text<'a>(document: NodeRef<'a>, field: &str) -> Option<&'a str> {
     document.get(field).and_then(NodeRef::as_str)
 }
 
-/// A resource, and the list that it stands in.
+/// A resource, and the list that contains it.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
     /// The resource.
@@ -43,7 +43,7 @@ pub struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    /// What its list says that its elements are, as apiVersion and kind. Source: apimachinery's decoder of unstructured lists.
+    /// The apiVersion and kind that its list gives for the elements. Source: apimachinery's decoder of unstructured lists.
     pub fn type_of_list(&self) -> Option<(&'a str, &'a str)> {
         let list = self.list?;
         let kind = kind_of(list)?.strip_suffix("List").filter(|kind| !kind.is_empty())?;
@@ -51,7 +51,7 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// The maps of a document that are resources: itself, or what stands in it, in order.
+/// The maps of a document that are resources: itself, or those in its lists, in order.
 pub fn resources(document: NodeRef<'_>) -> Vec<Listed<'_>> {
     let mut found = Vec::new();
     collect(Listed { node: document, list: None }, &mut found);
@@ -67,7 +67,7 @@ fn collect<'a>(listed: Listed<'a>, found: &mut Vec<Listed<'a>>) {
     }
 }
 
-/// A list without the resources that go. A list in it from which all go goes, too.
+/// A list without the removed resources. A list in it that loses all its elements is removed, too.
 pub fn left<'a>(items: NodeRef<'a>, goes: &dyn Fn(NodeRef<'a>) -> bool) -> Branch<'a> {
     let mut branch = Branch::of(items, By::Index);
     for (entry, element) in branch.entries.iter_mut().zip(items.elements()) {
@@ -98,7 +98,7 @@ mod tests {
     use crate::splice;
     use crate::yaml::Document;
 
-    /// What the resources of a document are called, each with what its list says that it is.
+    /// The names of the resources of a document, each with the type that its list gives.
     fn names(text: &str) -> String {
         let document = Document::parse(text).expect("valid");
         let name = |listed: Listed<'_>| {
@@ -134,7 +134,7 @@ mod tests {
         for empty in ["items: []", "items: null", ""] {
             assert_eq!(names(&format!("{{apiVersion: v1, kind: List, {empty}}}")), "", "{empty}");
         }
-        // A list of one type without `items` is none.
+        // A list of one type without `items` is not a list.
         assert_eq!(names("{apiVersion: v1, kind: ConfigMapList, items: null}"), "");
         assert_eq!(names("{apiVersion: v1, kind: ConfigMapList}"), "-");
     }

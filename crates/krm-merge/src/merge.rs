@@ -1,7 +1,7 @@
-//! The walker: a [`Change`] applied to dest gives a [`Tree`], with what is in conflict as values in it.
+//! The walker: a [`Change`] applied to dest gives a [`Tree`], with conflicts as values in it.
 //!
-//! It knows no mode, no directive, no policy and no text, and it visits only what the change names. So each rule of merging stands here
-//! once, and whoever wins a conflict is decided later.
+//! It knows no mode, no directive, no policy and no text, and it visits only what the change names. So each merge rule is here once, and
+//! the winner of a conflict is decided later.
 
 mod merged;
 mod merging;
@@ -23,14 +23,14 @@ use order::{arrange, elements_as_ordered, list_over_list};
 /// The outcome of a walk.
 #[derive(Debug)]
 pub struct Merged<'a> {
-    /// What becomes of dest; `None` where it goes.
+    /// What happens to dest; `None` if it is removed.
     pub tree: Option<Tree<'a>>,
-    /// What the user should hear of, and that is no conflict.
+    /// What the user should know, apart from conflicts.
     pub warnings: Vec<Warning<'a>>,
 }
 
 impl<'a> Merged<'a> {
-    /// With the warnings of what came before it.
+    /// Starts with the warnings of the steps before.
     #[must_use]
     pub fn behind(self, mut warnings: Vec<Warning<'a>>) -> Self {
         warnings.extend(self.warnings);
@@ -41,15 +41,15 @@ impl<'a> Merged<'a> {
 /// Applies a change to dest: a node of a text, or the tree that another merge left.
 ///
 /// # Errors
-/// A key that stands twice in a map of dest that the change goes into: which of the two is meant cannot be known.
+/// A repeated key in a map of dest that the change goes into: it is ambiguous which of the two is meant.
 pub fn merge<'a>(dest: Option<Tree<'a>>, change: &Change<'a>, new: NewElements) -> Result<Merged<'a>, Error> {
     merge_at(FieldPath::default(), dest, change, new)
 }
 
-/// Applies a change to a node of dest that lies at a path.
+/// Applies a change to a node of dest at a path.
 ///
 /// # Errors
-/// As [`merge`].
+/// Same as [`merge`].
 pub fn merge_at<'a>(
     path: FieldPath<'a>,
     dest: Option<Tree<'a>>,
@@ -64,7 +64,7 @@ pub fn merge_at<'a>(
 /// Where a new field goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NewFields {
-    /// Beside the sibling that it stands beside on the other side.
+    /// Beside its neighbour on the other side.
     BesideSiblings,
     /// Last: the patch has several elements of one merge key, and this is not the first.
     Last,
@@ -82,7 +82,7 @@ impl<'a> Walk<'a> {
         Self { new, new_fields: NewFields::BesideSiblings, path, warnings: Vec::new() }
     }
 
-    /// `identity` are the merge keys by which the node is an element of its list.
+    /// `identity` are the merge keys that identify the node as an element of its list.
     fn node(
         &mut self,
         dest: Option<Tree<'a>>,
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
             Wants::Inside(inside) => match dest {
                 None => return self.absent(None, inside, change, identity),
                 Some(dest) if is_null => return self.absent(Some(dest), inside, change, identity),
-                // A comment is no reason to write an alias out, nor to look into another kind.
+                // A comment is not a reason to write an alias out, nor to look into another kind.
                 Some(dest) if !change.asks_for_values() && (is_alias(&dest) || kind != Some(kind_of(inside.like))) => {
                     return Ok(Some(dest));
                 }
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
         self.replace(dest, updated, change, identity)
     }
 
-    /// A conflict that another change meets: whoever wins, it is made.
+    /// A conflict that another change meets: the change is made for every possible winner.
     fn both_sides(
         &mut self,
         conflict: Conflict<'a>,
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
         Ok(Some(Conflict { dest, taken, ..conflict }.into()))
     }
 
-    /// A value takes the place of another one, or goes.
+    /// A value replaces another one, or is removed.
     fn replace(
         &mut self,
         dest: Option<Tree<'a>>,
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
         let taken = match updated {
             None => None,
             Some(updated) if is_list_for_list => dest.map(|dest| list_over_list(dest, updated)),
-            // A map that meets another kind is taken whole; from a patch, without its directives and nulls.
+            // A map that meets another kind is taken whole; a patch's map without its directives and nulls.
             Some(updated) => match (&change.wants, change.expects) {
                 (Wants::Inside(inside), Expects::Anything) => Some(self.cut_down(inside, identity)?),
                 _ => Some(Tree::Node(updated)),
@@ -173,8 +173,8 @@ impl<'a> Walk<'a> {
         Ok(Some(Conflict { path, original, updated, dest, taken, key, comments, taking, required }.into()))
     }
 
-    /// The other side has a map or list that dest lacks, or clears with a null: what is asked for of it is put. One that dest deleted is in
-    /// conflict as a whole, where anything is to be put.
+    /// The other side has a map or list that dest lacks, or clears with a null: what the change asks for in it is put. If dest deleted it
+    /// and anything is to be put, it is in conflict as a whole.
     fn absent(
         &mut self,
         dest: Option<Tree<'a>>,
@@ -206,8 +206,8 @@ impl<'a> Walk<'a> {
         Ok(Some(conflict.into()))
     }
 
-    /// The other side dropped a map or list whole: it goes as far as dest has nothing of its own in it. What dest added or changed in it is
-    /// a conflict of the whole.
+    /// The other side dropped a map or list whole: it is removed except for dest's own values in it. What dest added or changed in it is a
+    /// conflict of the whole.
     fn dropped(&mut self, dest: Tree<'a>, inside: &Inside<'a>, change: &Change<'a>) -> Result<Option<Tree<'a>>, Error> {
         let left = self.inside(dest.clone(), inside)?.and_then(take_all);
         let is_empty = |tree: &Tree<'a>| matches!(tree, Tree::Branch(branch) if branch.children().next().is_none());
@@ -228,7 +228,7 @@ impl<'a> Walk<'a> {
         Ok(Some(conflict.into()))
     }
 
-    /// Leaves of the other side's map or list only what is asked for: without the directives and nulls of a patch, or down to what changed
+    /// Reduces the other side's map or list to what is asked for: without the directives and nulls of a patch, or down to what changed
     /// upstream. `identity` are the merge keys of the element that it is; they stay.
     fn cut_down(&mut self, inside: &Inside<'a>, identity: &[MergeKey<'a>]) -> Result<Tree<'a>, Error> {
         let mut branch = Branch::with(inside.like, inside.by.clone(), Vec::new());
@@ -254,8 +254,8 @@ impl<'a> Walk<'a> {
         Ok(branch.into())
     }
 
-    /// Puts a child into a map or list that dest lacks, and says whether it did. A child that the other side lacks, too, is not put. An element
-    /// whose key stands there already is merged into that one.
+    /// Puts a child into a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not put. An
+    /// element whose key already exists is merged into the existing one.
     fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, place: Option<usize>) -> Result<bool, Error> {
         if let [found, ..] = branch.find(&child.id)[..] {
             self.path.push(child.id.step(&branch.by), None);
@@ -269,7 +269,7 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    /// What is put for a child that dest lacks; it may be a conflict.
+    /// The value to put for a child that dest lacks; it may be a conflict.
     fn new_entry(&mut self, child: &Child<'a>, by: &By<'a>, place: Option<usize>) -> Result<Option<Entry<'a>>, Error> {
         let Some((key, node)) = child.node else { return Ok(None) };
         self.path.push(child.id.step(by), None);
@@ -286,7 +286,7 @@ impl<'a> Walk<'a> {
         self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed });
     }
 
-    /// Dest and the other side have a map each, or a list each.
+    /// Dest and the other side both have a map, or both have a list.
     fn inside(&mut self, dest: Tree<'a>, inside: &Inside<'a>) -> Result<Option<Tree<'a>>, Error> {
         if let Tree::Node(node) = &dest
             && let Some(key) = node.resolve().duplicate_key()
@@ -334,7 +334,7 @@ impl<'a> Walk<'a> {
         Ok(Some(branch.into()))
     }
 
-    /// Makes a change in all children of dest that it is for: in the first of one identity, unless it removes them.
+    /// Makes a change in all children of dest that it applies to: in the first of one identity, unless it removes them.
     fn found(
         &mut self,
         branch: &mut Branch<'a>,
@@ -362,7 +362,7 @@ impl<'a> Walk<'a> {
         self.placing(NewFields::Last, |walk| walk.merge_into(entry, parent, child))
     }
 
-    /// Walks on with new fields put in their place by another rule.
+    /// Walks on, but another rule decides the place of new fields.
     fn placing<T>(&mut self, new_fields: NewFields, walk_on: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.new_fields, new_fields);
         let done = walk_on(self);
@@ -423,7 +423,7 @@ impl<'a> Walk<'a> {
                 self.warn(notice, None, None);
             }
         }
-        // The comments of a line stay, whatever takes the place of its value.
+        // The comments of a line stay, even when its value is replaced.
         let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
         let is_new = entry.place.is_none();
         entry.comments = Comments {
@@ -433,7 +433,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Lets children go that are not asked for.
+    /// Removes children that are not asked for.
     fn others(&self, branch: &mut Branch<'a>, others: Others, asked: &[bool]) {
         if others == Others::Stay || others == Others::Once && branch.keyed() == Keyed::Unique {
             return;
@@ -453,7 +453,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A field that gets another key goes, and comes back in its place, with its comments.
+/// A field that gets another key is removed and added again in its place, with its comments.
 fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
     let key_of = |old: Key<'a>| inside.renamed.iter().find(|(name, _)| *name == old.name()).map(|(_, key)| *key);
     let Some((old, new)) = entry.key.and_then(|old| Some((old, key_of(old)?))) else { return vec![entry] };
@@ -488,7 +488,7 @@ impl<'a> Remarks<'a> {
     }
 }
 
-/// The comment that a child is to have; `None` for the one that is written. An earlier change may have asked for another one.
+/// The comment that a child should have; `None` for the one that is written. An earlier change may have asked for another one.
 fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
     let has = asked.unwrap_or(written);
     let asks = note.filter(|n| !same_comment(n.wants, has));
@@ -498,14 +498,14 @@ fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str
     }
 }
 
-/// A comment that both sides changed, and not in the same way.
+/// A comment that both sides changed, in different ways.
 fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
     let original = note.expects.filter(|was| !same_comment(was, has) && !same_comment(note.wants, has))?;
     let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
     Some(Notice::Contradiction { original, updated, dest, stays })
 }
 
-/// The comments at a place in conflict, as each side has them: they go with the value. `written` are dest's own.
+/// The comments at a place in conflict, as on each side: they follow the value. `written` are dest's own.
 fn comments_of_sides<'a>(
     written: Remarks<'_>,
     updated: (Option<NodeRef<'a>>, NodeRef<'a>),
@@ -522,7 +522,7 @@ fn comments_of_sides<'a>(
     Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }
 
-/// A child of dest as the other side has written it, comments and all.
+/// A child of dest as the other side has written it, including comments.
 fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
     let Remarks { above, behind } = Remarks::of((key, node));
     let comments = Comments { above: Some(above), behind: Some(behind) };
@@ -534,7 +534,7 @@ fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>
     }
 }
 
-/// The children of a node as one reads them: their places, keys and values.
+/// The children of a node as a reader sees them: their places, keys and values.
 fn children_of<'a>(node: NodeRef<'a>) -> Vec<(Option<usize>, Option<NodeRef<'a>>, NodeRef<'a>)> {
     if node.is_map() {
         node.spelled_out().into_iter().map(|(place, key, value)| (place, Some(key), value)).collect()
@@ -551,7 +551,7 @@ fn is_alias(tree: &Tree<'_>) -> bool {
     matches!(tree, Tree::Node(node) if node.kind() == Kind::Alias)
 }
 
-/// What is left where updated wins every conflict.
+/// The result if updated wins every conflict.
 fn take_all(tree: Tree<'_>) -> Option<Tree<'_>> {
     settle(tree, &mut |_| Pick::Updated)
 }

@@ -1,13 +1,13 @@
 //! [`Mode`]: how resources are merged.
 //!
-//! A mode says how a source is read, which lists merge, and what becomes of a source without a partner. Each of these is asked of the mode
-//! where it matters; there is no second name for it.
+//! A mode says how a source is read, which lists merge, and what happens to a source without a partner. The code asks the mode for each of
+//! these where it matters; none of them has a separate option.
 
 /// How resources are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum Mode {
-    /// What a source holds is set in dest, null removes: for overlays.
+    /// The values of a source are set in dest, null removes: for overlays.
     TwoWay,
     /// The change from original to updated is made in dest: for upgrades of a package with local edits.
     ThreeWay,

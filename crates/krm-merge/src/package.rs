@@ -1,6 +1,6 @@
-//! Which resources of three packages are one, and what a three-way merge makes of each.
+//! Which resources of three packages are the same, and what a three-way merge makes of each.
 //!
-//! Conflicts stay open: who wins them is for whoever writes the result. Source: semantics.md, section 1.
+//! Conflicts stay open: the caller that writes the result decides who wins. Source: semantics.md, section 1.
 
 mod lines;
 mod moves;
@@ -23,12 +23,12 @@ pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
 pub use triples::Ambiguous;
 
-/// A resource as each side has it, and where dest's goes.
+/// A resource on each side, and where dest's goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'r, 'a> {
     /// The resource of each side.
     pub sides: Sides<Option<&'r Resource<'a>>>,
-    /// What becomes of the place of dest's.
+    /// What happens to the place of dest's.
     pub moves: Move<'a>,
 }
 
@@ -37,7 +37,7 @@ pub struct Member<'r, 'a> {
 pub enum Becomes<'a> {
     /// Only dest has it: it stays.
     Kept,
-    /// It is new upstream; `None` where nothing of it is put.
+    /// It is new upstream; `None` if nothing of it is put.
     Arrived(Option<Tree<'a>>),
     /// It was deleted upstream. Where dest changed it, at these places, that is a conflict.
     Deleted(Vec<String>),
@@ -57,11 +57,11 @@ pub fn members<'r, 'a>(sides: Sides<&'r [Resource<'a>]>, renames: Renames) -> Re
     Ok(members_of(follow(triples(sides)?, sides, renames), sides))
 }
 
-/// As [`members`], of resources that all lie in one file: there a resource is one, too, if its version and its name differ at once, and at
-/// least half of its text is the same.
+/// Same as [`members`], for resources that are all in one file: there, two resources are also the same if version and name differ at once,
+/// and at least half of their text is the same.
 ///
 /// # Errors
-/// As [`members`].
+/// Same as [`members`].
 pub fn members_of_file<'r, 'a>(
     sides: Sides<&'r [Resource<'a>]>,
     renames: Renames,
@@ -80,12 +80,12 @@ fn members_of<'r, 'a>(triples: Vec<Triple>, sides: Sides<&'r [Resource<'a>]>) ->
 }
 
 impl<'a> Member<'_, 'a> {
-    /// Whether updated alone has it.
+    /// Whether only updated has it.
     pub fn is_new(&self) -> bool {
         self.sides.original.is_none() && self.sides.dest.is_none()
     }
 
-    /// The file that dest's goes to, where that is another one.
+    /// The file that dest's moves to, if it is another one.
     pub fn moves_to(&self) -> Option<&'a str> {
         match self.moves {
             Move::To(path) => Some(path),
@@ -93,7 +93,7 @@ impl<'a> Member<'_, 'a> {
         }
     }
 
-    /// Dest's and updated's, where they are one resource that moved, and are not known by one identity.
+    /// Dest's and updated's, if they are one resource that moved and their identities do not match.
     pub fn moved(&self) -> Option<[&Resource<'a>; 2]> {
         let (dest, updated) = (self.sides.dest?, self.sides.updated?);
         (dest.package_identity() != updated.package_identity()).then_some([dest, updated])

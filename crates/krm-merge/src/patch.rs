@@ -1,7 +1,7 @@
 //! From a patch and its directives to a [`Change`].
 //!
-//! Dest is asked only for what a patch alone cannot say: whether an unknown list merges (inference looks at all sides) and which element a
-//! patch means that names it by fewer keys than the list has.
+//! Dest is asked only for what a patch alone cannot say: whether an unknown list merges (inference looks at all sides), and which element a
+//! patch means if it names the element by fewer keys than the list has.
 
 mod directive;
 mod replaced;
@@ -22,22 +22,22 @@ use crate::yaml::{Error, NodeRef, Place, comment_text};
 pub(crate) use directive::{DELETE_FROM, ORDER, PATCH};
 use directive::{Directive, OnList, RETAIN_KEYS, directive, must_be_list};
 
-/// What a patch asks of dest, and what the user should hear of.
+/// What a patch asks of dest, and what the user should know.
 #[derive(Debug)]
 pub struct Lowered<'a> {
     /// The change.
     pub change: Change<'a>,
-    /// Lists that could not be merged by their keys, and what of the patch counts for nothing.
+    /// Lists that could not be merged by their keys, and parts of the patch that have no effect.
     pub warnings: Vec<Warning<'a>>,
 }
 
-/// Lowers a patch: what it holds is set, null removes, lists merge by their kind, directives say otherwise. None of them is in the
-/// change. Source: semantics.md section 1; apimachinery's `strategicpatch`, kyaml's `merge2`.
+/// Lowers a patch: its values are set, null removes, lists merge by their kind, directives override this. The change contains no
+/// directives. Source: semantics.md section 1; apimachinery's `strategicpatch`, kyaml's `merge2`.
 ///
 /// # Errors
-/// Each with its place: a repeated key in the patch; a `$patch` whose value is none of `merge`, `replace` and `delete`, or two that
-/// exclude each other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their
-/// `$setElementOrder` leaves out or has in another order; in Strategic, an element without the merge key of its list.
+/// Each with its place: a repeated key in the patch; a `$patch` whose value is not `merge`, `replace` or `delete`, or two that exclude each
+/// other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their `$setElementOrder` leaves
+/// out or has in another order; in Strategic, an element without the merge key of its list.
 pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<View<'_, 'a>>, cursor: Cursor<'a>) -> Result<Lowered<'a>, Error> {
     let mut lowering = Lowering { mode: cursor.mode(), path: FieldPath::default(), replaced: 0, warnings: Vec::new() };
     let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
@@ -47,12 +47,12 @@ pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<View<'_, 'a>>, cursor: Cursor<
 struct Lowering<'a> {
     mode: Mode,
     path: FieldPath<'a>,
-    /// In how many lists it is that replace dest's.
+    /// The number of enclosing lists that replace dest's.
     replaced: usize,
     warnings: Vec<Warning<'a>>,
 }
 
-/// What looks up a field of dest, hashed where a patch asks for many.
+/// A look-up for fields of dest, hashed if a patch asks for many.
 fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(&str) -> Option<View<'t, 'a>> {
     let is_hashed = matches!(dest, Some(View::Branch(branch)) if branch.is_indexed(&By::Field));
     let hashed = patch.entries().nth(16).and(dest).filter(|_| !is_hashed).map(|map| {
@@ -68,24 +68,24 @@ fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(
     }
 }
 
-/// The elements of dest's list by their merge keys; of several with one key, the first is meant.
+/// The elements of dest's list by their merge keys; of several with one key, the first counts.
 enum InDest<'t, 'a> {
-    /// What a merge before this one looked up already.
+    /// Already looked up by an earlier merge.
     Merged(&'t Branch<'a>),
-    /// Read off the list.
+    /// Read from the list.
     Read { elements: Vec<View<'t, 'a>>, index: Index<'a> },
 }
 
-/// The elements of a patch that came before one of the same merge key.
+/// The earlier elements of a patch with the same merge key.
 enum Earlier<'a> {
-    /// There is one, this child.
+    /// There is one, which is this child.
     Child(usize),
-    /// There are several, and dest's element is this after them.
+    /// There are several, and they turn dest's element into this.
     Left(Option<Tree<'a>>),
 }
 
 impl<'t, 'a> InDest<'t, 'a> {
-    /// For so many look-ups.
+    /// For this many look-ups.
     fn of(list: Option<View<'t, 'a>>, by: &By<'a>, asked: usize) -> Self {
         if let Some(View::Branch(branch)) = list
             && branch.is_indexed(by)
@@ -106,7 +106,7 @@ impl<'t, 'a> InDest<'t, 'a> {
         }
     }
 
-    /// The keys of the elements that agree with a key in the first merge key.
+    /// The keys of the elements that have the same first merge key as a key.
     fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
         match self {
             Self::Merged(branch) => branch.alike(key),
@@ -142,7 +142,7 @@ impl<'a> Lowering<'a> {
         } else {
             Wants::Value(patch)
         };
-        // Values may be deleted from a list that goes; an order of it says that it is there.
+        // Values may be deleted from a list that is removed; an order of it says that it exists.
         let spoken_of = if patch.is_null() { on_list.order } else { on_list.order.or(on_list.deleted) };
         match spoken_of.filter(|_| !patch.is_list()) {
             Some(at) => Err(at.error(self.must_be_list())),
@@ -194,7 +194,7 @@ impl<'a> Lowering<'a> {
             self.path.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
         }
-        // Directives about lists that the patch itself does not have.
+        // Directives about lists that are not in the patch itself.
         for (name, on_list) in on_lists {
             let found = of_dest(name);
             let id = ChildId::Field(name);
@@ -217,13 +217,13 @@ impl<'a> Lowering<'a> {
         Ok(Wants::Inside(inside.sparing(&self.path, there, Expects::Anything)))
     }
 
-    /// Notes that what a patch says here counts for nothing.
+    /// Notes that a part of the patch has no effect.
     fn ignore(&mut self, reason: &str, dest: Option<NodeRef<'a>>, proposed: NodeRef<'a>) {
         let (path, notice) = (self.path.clone(), Notice::Ignored(reason.to_owned()));
         self.warnings.push(Warning { path, notice, dest, proposed: Some(proposed) });
     }
 
-    /// Lets only those fields of dest stay that `$retainKeys` names.
+    /// Keeps only the fields of dest that `$retainKeys` names.
     fn retain(&self, patch: NodeRef<'a>, inside: &mut Inside<'a>) -> Result<(), Error> {
         let retained = patch.fields().find(|(k, _)| self.mode == Mode::Strategic && k.string() == RETAIN_KEYS);
         let Some((key, list)) = retained else { return Ok(()) };
@@ -242,7 +242,7 @@ impl<'a> Lowering<'a> {
             }
         }
         inside.others = Others::Go;
-        // A directive alone retains no list.
+        // A directive alone does not retain a list.
         inside.children.retain(|c| c.node.is_some() || matches!(c.id, ChildId::Field(name) if names.contains(name)));
         let known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
         // In the order of the patch, so that one patch gives one change.
@@ -313,7 +313,7 @@ impl<'a> Lowering<'a> {
         Ok(Wants::Inside(inside))
     }
 
-    /// Notes what dest loses by a list that replaces it, for nobody knows how it merges.
+    /// Notes what dest loses by a list that replaces its own because nobody knows how it merges.
     fn shortened(&mut self, patch: NodeRef<'a>, sides: &[List<'_, 'a>], cursor: Cursor<'a>) {
         let [of_patch, of_dest] = sides else { return };
         if !is_unknown(cursor, sides) {
@@ -377,7 +377,7 @@ impl<'a> Lowering<'a> {
                 Fit::Several(_) | Fit::None => key.clone(),
             };
             let id = ChildId::Key(key.clone());
-            // Elements of one key are patches in turn: a later one meets what those before it leave.
+            // Elements of one key are applied in turn: a later one sees the result of the earlier ones.
             if let Some(Earlier::Child(first)) = seen.get(&key) {
                 let dest = in_dest.get(&key).map(View::to_tree);
                 let left = merge(dest, &children[*first].change, NewElements::Append)?.tree;
@@ -415,7 +415,7 @@ impl<'a> Lowering<'a> {
         Inside { others, ..Inside::of(patch, By::Value, children) }
     }
 
-    /// Asks that values leave a list. A value that the patch adds as well stays.
+    /// Asks that values are removed from a list. A value that the patch adds as well stays.
     fn delete_from(&self, deleted: Option<NodeRef<'a>>, inside: &mut Inside<'a>) -> Result<(), Error> {
         let Some(deleted) = deleted else { return Ok(()) };
         if !matches!(inside.by, By::Value) {
@@ -432,8 +432,8 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// The children of a merged list in the order of a `$setElementOrder`. An element of it that leaves out a further merge key stands for
-    /// all that fit the others, as kubectl orders ports by their number alone.
+    /// The children of a merged list in the order of a `$setElementOrder`. An element of it that leaves out a further merge key represents
+    /// all children that fit the others, as kubectl orders ports by their number alone.
     fn ordered(
         &self,
         order: Option<NodeRef<'a>>,
@@ -495,7 +495,7 @@ impl<'a> Lowering<'a> {
         Ok(ids)
     }
 
-    /// A list that replaces dest's: as it stands, unless a directive or a null that clears has to be taken out of it. `by` is the directive
+    /// A list that replaces dest's: as it is, unless a directive or a null that clears has to be taken out of it. `by` is the directive
     /// that says so; under `$patch: replace` any further directive in the list is ignored.
     fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>, by: Option<Directive>) -> Result<Wants<'a>, Error> {
         if !self.mode.must_cut(patch) {
@@ -529,7 +529,7 @@ impl<'a> Lowering<'a> {
         Ok(Wants::Inside(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }))
     }
 
-    /// What the elements of a list say of the list itself.
+    /// What the elements of a list say about the list itself.
     fn list_directive(&mut self, list: NodeRef<'a>) -> Result<Option<Directive>, Error> {
         let mut found = None;
         for element in list.elements().filter(|e| e.is_map()) {

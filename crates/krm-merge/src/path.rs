@@ -1,7 +1,7 @@
-//! Places inside a resource, and the two ways of writing them.
+//! Places inside a resource, and the two ways to write them.
 //!
-//! Messages name an element by its merge key (`containers[name=app].image`), because an index says nothing once the list has
-//! changed; the `field.path` of a result names it by index, as the KRM functions specification has it.
+//! Messages name an element by its merge key (`containers[name=app].image`), because an index says nothing after the list has changed; the
+//! `field.path` of a result names it by index, as the KRM functions specification requires.
 
 mod pattern;
 
@@ -13,8 +13,8 @@ pub use pattern::PathPattern;
 
 use crate::shown::{misleads, quoted};
 
-/// The values of an element's merge keys, in the order of the keys; `None` for one that it lacks, and that has no default. Numbers are in
-/// decimal, so `80`, `"80"` and `0x50` agree.
+/// The values of an element's merge keys, in the order of the keys; `None` for one that it lacks and that has no default. Numbers are in
+/// decimal, so `80`, `"80"` and `0x50` are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ElementKey<'a>(pub Vec<Option<Cow<'a, str>>>);
 
@@ -25,14 +25,14 @@ impl fmt::Display for ElementKey<'_> {
     }
 }
 
-/// A merge key that an element has, or has by its default.
+/// A merge key that an element has, explicitly or by its default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyStep<'a> {
     /// Its name.
     pub name: Cow<'a, str>,
     /// Its value.
     pub value: Cow<'a, str>,
-    /// What it is for an element that leaves it out, where the type says so.
+    /// Its value for an element that leaves it out, if the type has a default.
     pub default: Option<Cow<'a, str>>,
 }
 
@@ -55,7 +55,7 @@ pub enum Step<'a> {
     Index(usize),
 }
 
-/// A step, with the index of the element in dest where there is one, and the steps that lead there.
+/// A step, with the index of the element in dest if there is one, and the steps before it.
 #[derive(Debug, PartialEq, Eq)]
 struct Stride<'a> {
     step: Step<'a>,
@@ -63,12 +63,13 @@ struct Stride<'a> {
     above: Option<Rc<Self>>,
 }
 
-/// A path from the root of a resource. Paths share the steps that they have in common, so that a copy is one word: thousands of conflicts may
-/// lie below one deep place.
+/// A path from the root of a resource. Paths share their common steps, so that a copy is one word: thousands of conflicts may be below one
+/// deep place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldPath<'a>(Option<Rc<Stride<'a>>>);
 
-/// The longest path that a message shows. The deepest of the built-in types, with names as long as Kubernetes takes them, are shorter.
+/// The longest path that a message shows. The paths of the deepest built-in types, with the longest names that Kubernetes takes, are
+/// shorter.
 const SHOWN: usize = 600;
 
 impl<'a> FieldPath<'a> {
@@ -87,12 +88,12 @@ impl<'a> FieldPath<'a> {
         self.strides().into_iter().map(|stride| &stride.step)
     }
 
-    /// How many steps it has.
+    /// The number of steps.
     pub fn len(&self) -> usize {
         self.upwards().count()
     }
 
-    /// Whether it leads from the root through these fields, and no further.
+    /// Whether it consists of exactly these fields from the root.
     pub fn is_fields(&self, names: &[&str]) -> bool {
         let mut names = names.iter().rev();
         self.upwards().all(|stride| match (&stride.step, names.next()) {
@@ -112,12 +113,12 @@ impl<'a> FieldPath<'a> {
         strides
     }
 
-    /// Whether it names the resource itself.
+    /// Whether it is the path of the resource itself.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// `spec.template.spec.containers[name=app].image`, with the middle left out where it is long, for messages.
+    /// `spec.template.spec.containers[name=app].image`, with the middle left out if it is long, for messages.
     pub fn shown(&self) -> String {
         cut(self.keyed(), SHOWN)
     }
@@ -132,7 +133,7 @@ impl<'a> FieldPath<'a> {
         })
     }
 
-    /// `spec.template.spec.containers[0].image`, for `field.path`; an element that dest lacks stands as in [`FieldPath::keyed`].
+    /// `spec.template.spec.containers[0].image`, for `field.path`; an element that dest lacks is written as in [`FieldPath::keyed`].
     pub fn indexed(&self) -> String {
         self.write(|stride, out| match (&stride.step, stride.index) {
             (Step::Field(_), _) => {}
@@ -167,7 +168,7 @@ fn shown_keys(keys: &[KeyStep<'_>]) -> String {
     keys.iter().map(KeyStep::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A text without its middle where it is longer than `most` bytes; most of what is left is its beginning.
+/// A text without its middle if it is longer than `most` bytes; most of the rest is its beginning.
 pub fn cut(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
@@ -177,12 +178,12 @@ pub fn cut(text: String, most: usize) -> String {
     format!("{}…{}", &text[..head], &text[tail..])
 }
 
-/// Whether a name would not stand for itself in a path, or would mislead.
+/// Whether a name is ambiguous in a path, or would mislead.
 fn must_be_quoted(name: &str) -> bool {
     name.is_empty() || name == "*" || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"' | ' ') || misleads(c))
 }
 
-/// The value of an element, quoted where it would break the path or mislead.
+/// The value of an element, quoted if it would break the path or mislead.
 fn value(text: &str) -> String {
     if text.contains(|c: char| matches!(c, '[' | ']' | ',' | '"') || misleads(c)) {
         quoted(text)

@@ -6,67 +6,67 @@ use crate::tree::{Conflict, Pick, Taking, Tree, View};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum OnConflict {
-    /// Updated wins, as kpt does it, and every case is reported: upgrades go through, local edits may have to be made again.
+    /// Updated wins, as in kpt, and every case is reported: upgrades go through, local edits may have to be made again.
     #[default]
     TakeUpdated,
     /// Dest wins, and every case is reported: local edits are safe, upstream's fixes may not arrive.
     KeepDest,
-    /// Nothing is merged: someone decides first.
+    /// Nothing is merged: a person decides first.
     Fail,
 }
 
-/// Where elements go that a merged list does not have yet.
+/// Where new elements of a merged list go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum NewElements {
-    /// Behind dest's: comments stay with their elements under kpt, which puts them back by position.
+    /// After dest's: comments stay with their elements under kpt, which puts them back by position.
     #[default]
     Append,
-    /// Before dest's, as kustomize does it: what is matched first-come-first-served sees the patch's first.
+    /// Before dest's, as in kustomize: if the first match counts, the patch's elements are seen first.
     Prepend,
 }
 
-/// How fine the parts are that both sides may change without a conflict.
+/// The size of the parts that both sides may change without a conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum ConflictLevel {
-    /// Elements of lists without keys, and lines of texts: as git does it, changes that neither overlap nor touch are both made. What comes
-    /// out may be what nobody wrote or tested, so each such value is reported.
+    /// Elements of lists without keys, and lines of texts: as in git, changes that neither overlap nor touch are both made. The result may
+    /// be a value that nobody wrote or tested, so each such value is reported.
     #[default]
     Line,
-    /// Values: a list without keys or a text that both sides changed is in conflict as a whole. What comes out is always what one side
-    /// wrote, but upstream's and dest's changes to one script have to be brought together by hand.
+    /// Values: a list without keys or a text that both sides changed is in conflict as a whole. The result is always what one side wrote,
+    /// but upstream's and dest's changes to one script have to be combined by hand.
     Value,
 }
 
-/// What the user chose, but for who wins.
+/// What the user chose, except who wins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policy {
     /// Where new elements go.
     pub new_elements: NewElements,
-    /// What is in conflict.
+    /// The unit of a conflict.
     pub conflict_level: ConflictLevel,
-    /// Whether what has another name on a side is found again.
+    /// Whether renames on a side are followed.
     pub renames: Renames,
 }
 
-/// Whether a resource is found again that has another name, namespace or kind on a side, and a field or element that has another name.
+/// Whether a resource with another name, namespace or kind on a side is found again, and a field or element with another name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum Renames {
-    /// It is one resource, if it is in the same place or at least half of its text is the same: local edits go along.
+    /// It is one resource, if it is in the same place or at least half of its text is the same: local edits are kept.
     #[default]
     Follow,
     /// The old one is deleted, the new one added.
     Ignore,
 }
 
-/// What became of a conflict.
+/// The result of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// Updated's value was taken.
     Updated,
-    /// What updated changed in it was added to nothing, for dest deleted the whole.
+    /// Updated's changes in it were added on their own, because dest deleted the whole.
     Delta,
     /// Dest's was kept.
     Dest,
@@ -74,28 +74,28 @@ pub enum Settled {
     Deleted,
     /// It is deleted, as dest has it.
     StaysDeleted,
-    /// It lies where dest has it.
+    /// It stays where dest has it.
     StaysInPlace,
-    /// What upstream had in it is deleted; what dest has of its own stays.
+    /// Upstream's values in it are deleted; dest's own values stay.
     CutDown,
-    /// Updated's was taken where both sides changed it; the changes of one side were made.
+    /// Updated's was taken where both sides changed it; changes of only one side were made.
     OverlapOfUpdated,
-    /// Dest's was kept where both sides changed it; the changes of one side were made.
+    /// Dest's was kept where both sides changed it; changes of only one side were made.
     OverlapOfDest,
     /// It is deleted, as a null in dest has it.
     Cleared,
-    /// Someone must decide.
+    /// A person must decide.
     Open,
 }
 
 impl OnConflict {
-    /// What becomes of a conflict.
+    /// The result of a conflict.
     pub fn settles(self, conflict: &Conflict<'_>) -> Settled {
         let is_null = conflict.dest.as_ref().and_then(Tree::view).is_some_and(View::is_null);
         if self == Self::KeepDest && is_null { Settled::Cleared } else { self.settled(&conflict.taking) }
     }
 
-    /// What becomes of a conflict in which updated winning means this.
+    /// The result of a conflict in which a win of updated means this.
     pub fn settled(self, taking: &Taking<'_>) -> Settled {
         match (self, taking) {
             (Self::TakeUpdated, Taking::Value | Taking::Order(_)) => Settled::Updated,
@@ -109,7 +109,7 @@ impl OnConflict {
         }
     }
 
-    /// The side that it lets win.
+    /// The side that wins.
     pub fn pick(self) -> Pick {
         match self {
             Self::TakeUpdated => Pick::Updated,

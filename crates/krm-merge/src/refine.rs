@@ -1,9 +1,9 @@
 //! Makes the conflicts of a tree finer: lists without keys element by element, texts line by line or as the documents that they are.
 //!
-//! To the walker such a value is one: where both sides changed it, all of it is in conflict. Here the three versions are laid beside each
-//! other as diff3 does it. What only one side changed is taken, and what overlaps or touches stays a conflict: of one element where that
-//! can be told, otherwise of the value, whose two outcomes then differ in nothing but the overlap. So whoever settles conflicts need not
-//! know of lines, and swapping the sides finds the same conflicts.
+//! The walker treats such a value as one: if both sides changed it, all of it is in conflict. This module compares the three versions as
+//! diff3 does. Changes of only one side are taken, and changes that overlap or touch stay a conflict: of one element if possible, otherwise
+//! of the value, whose two outcomes then differ only in the overlap. So code that settles conflicts need not know about lines, and swapping
+//! the sides finds the same conflicts.
 
 mod document;
 mod elements;
@@ -25,14 +25,14 @@ use crate::warning::{Combined, CommentOf, Notice, Warning};
 use crate::yaml::NodeRef;
 use three::Changed;
 
-/// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now hold what both sides changed are told among the
-/// warnings. `cursor` is at the root of the tree.
+/// Makes the conflicts of a merge finer, as far as the policy asks for it. Values that now combine changes of both sides are reported among
+/// the warnings. `cursor` is at the root of the tree.
 pub fn refine<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget) -> Merged<'a> {
     refined(merged, cursor, policy, budget, Depth::default())
 }
 
-/// Three versions of a text that is no resource, merged: as the document that it is if it has a name that says so, else line by line. `None`
-/// where that leaves it the conflict that it was. `cursor` is at the root of the document.
+/// Three versions of a text that is not a resource, merged: as a document if its name says that it is one, otherwise line by line. `None`
+/// if the result is the same conflict. `cursor` is at the root of the document.
 pub fn refine_text(
     name: Option<&str>,
     [original, updated, dest]: [&str; 3],
@@ -46,12 +46,12 @@ pub fn refine_text(
     Text::merged(name, [original, updated, dest], cursor, policy, budget, Depth::default())
 }
 
-/// How many documents lie around a text that is one, too.
+/// The number of documents around a text that is itself a document.
 #[derive(Clone, Copy, Debug, Default)]
 struct Depth(usize);
 
 impl Depth {
-    /// Documents in texts may hold documents in texts. Nobody writes more levels, and each costs stack.
+    /// Documents in texts may hold documents in texts. Nobody writes more levels than this, and each costs stack.
     const MOST: usize = 4;
 
     fn deeper(self) -> Option<Self> {
@@ -60,7 +60,7 @@ impl Depth {
 }
 
 fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget, depth: Depth) -> Merged<'a> {
-    // What a part of it cannot stand alone for is taken whole, at whatever level.
+    // If a part of a value cannot stand alone, the value is taken whole, at any level.
     let merged = Merged { tree: merged.tree.map(|tree| without_stumps(tree, cursor)), ..merged };
     if policy.conflict_level == ConflictLevel::Value {
         return merged;
@@ -68,7 +68,7 @@ fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &
     let mut refiner = Refiner { root: cursor, policy, budget, depth, finer: Vec::new(), warnings: merged.warnings };
     let tree = merged.tree.map(|tree| refiner.visit(tree, cursor));
     let Refiner { finer, mut warnings, .. } = refiner;
-    // What was made finer is no conflict of the whole, whose comments would go with it.
+    // A refined conflict is not a conflict of the whole, so comments no longer follow the whole.
     for warning in warnings.iter_mut().filter(|warning| finer.contains(&warning.path)) {
         if let Notice::Contradiction { stays, .. } = &mut warning.notice {
             *stays = CommentOf::Dest;
@@ -79,14 +79,14 @@ fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &
     Merged { tree, warnings }
 }
 
-/// Whose changes stand in a value.
+/// Which changes are in a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sources {
     /// Some that only updated made.
     updated: bool,
     /// Some that only dest made.
     dest: bool,
-    /// Some that both made, and not in the same way.
+    /// Some that both made, in different ways.
     apart: bool,
 }
 
@@ -97,12 +97,12 @@ impl Sources {
         self.apart |= changed == Changed::Apart;
     }
 
-    /// Whether it is what neither side has.
+    /// Whether neither side has the result.
     fn is_combined(self) -> bool {
         self.updated && self.dest
     }
 
-    /// Whether it is anything else than the conflict of the whole.
+    /// Whether it is anything other than the conflict of the whole.
     fn is_finer(self) -> bool {
         self.updated || self.dest || !self.apart
     }
@@ -111,9 +111,9 @@ impl Sources {
 /// A text with the changes of both sides in it.
 #[derive(Debug)]
 pub struct Text {
-    /// The text if dest wins what is in conflict.
+    /// The text if dest wins the conflicts.
     pub dest: String,
-    /// The text if updated wins it.
+    /// The text if updated wins them.
     pub updated: String,
     /// How it was merged.
     pub how: Combined,
@@ -126,7 +126,7 @@ impl Text {
         self.sources.apart
     }
 
-    /// Whether it is what neither side has.
+    /// Whether neither side has the result.
     pub fn is_combined(&self) -> bool {
         self.sources.is_combined()
     }
@@ -231,7 +231,7 @@ fn overlap<'a>(conflict: &Conflict<'a>, dest: Tree<'a>, updated: Tree<'a>) -> Tr
     Conflict { dest, taken, comments: None, taking: Taking::Overlap, ..conflict.clone() }.into()
 }
 
-/// A value that is there in all versions.
+/// A value that all versions have.
 type Values<'a> = Sides<NodeRef<'a>>;
 
 /// The values of a conflict between whole values.

@@ -1,4 +1,4 @@
-//! Resources: who they are, where they lie, and which of them belong together.
+//! Resources: their identity, their place, and which of them belong together.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use crate::list::{self, Listed};
 use crate::shown;
 use crate::yaml::{NodeRef, Place, comment_text};
 
-/// What makes two resources the same one: compared exactly, as the Kubernetes API does.
+/// What makes two resources the same: compared exactly, as in the Kubernetes API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity<'a> {
     /// `group/version`, or `version` for the core group.
     pub api_version: &'a str,
     /// The kind.
     pub kind: &'a str,
-    /// The namespace; empty where none is written.
+    /// The namespace; empty if none is written.
     pub namespace: &'a str,
     /// The name.
     pub name: &'a str,
@@ -29,7 +29,7 @@ impl fmt::Display for Identity<'_> {
 }
 
 impl Identity<'_> {
-    /// What messages call the resource: `Deployment prod/web`.
+    /// The name of the resource in messages: `Deployment prod/web`.
     pub fn called(&self) -> String {
         let [kind, namespace, name] = [self.kind, self.namespace, self.name].map(shown::name);
         if namespace.is_empty() { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") }
@@ -39,7 +39,7 @@ impl Identity<'_> {
 /// The fields that make up an identity.
 pub const IDENTITY: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
 
-/// The annotation that holds the folder of an item's package on disk, where the host runs a package together with its sub-packages.
+/// The annotation that holds the folder of an item's package on disk, if the host runs a package together with its sub-packages.
 const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
 
 /// Where a resource was found, for messages.
@@ -47,26 +47,26 @@ const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
 pub enum Origin {
     /// It is this item of the ResourceList.
     Item(usize),
-    /// It stands in a list among the items of the ResourceList, or behind one.
+    /// It is in a list among the items of the ResourceList, or after such a list.
     Listed {
-        /// The number of the item that it is, where each resource of a list is one.
+        /// Its number among the items, where each resource of a list counts as one.
         item: usize,
-        /// Where it stands: `items[3].items[0]`.
+        /// Its place: `items[3].items[0]`.
         field: String,
     },
-    /// It stands in a file of its own host, which needs no annotation to find it again.
+    /// It is in a file of its own host, which needs no annotation to find it again.
     File {
         /// The file, as the user knows it.
         name: String,
-        /// The number of the item that it is; `None` where it only plays a role.
+        /// Its number among the items; `None` if it only plays a role.
         item: Option<usize>,
     },
-    /// It stands in this field of the functionConfig.
+    /// It is in this field of the functionConfig.
     Field(String),
 }
 
 impl Origin {
-    /// The number of the item that it is.
+    /// Its number among the items.
     pub fn item(&self) -> Option<usize> {
         match self {
             Self::Item(i) | Self::Listed { item: i, .. } => Some(*i),
@@ -75,7 +75,7 @@ impl Origin {
         }
     }
 
-    /// The text that a place in it is a place of, for messages.
+    /// The text that contains a place in it, for messages.
     pub fn text(&self) -> String {
         match self {
             Self::Item(_) | Self::Listed { .. } => "stdin".to_owned(),
@@ -95,25 +95,25 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What says where a resource lies in the folder of its role.
+/// What says where a resource is in the folder of its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Located {
-    /// The annotations of the host. They change where it moves.
+    /// The annotations of the host. They change when it moves.
     ByAnnotation,
     /// The file of a folder that it was read from.
     ByFile,
-    /// Nothing. It lies in no file, or its file was named alone and not with its folder.
+    /// Nothing. It is not in a file, or its file was named alone, not with its folder.
     Nowhere,
 }
 
-/// A resource and what its head says of it.
+/// A resource and what its head says about it.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
     /// Its map.
     pub node: NodeRef<'a>,
     /// Where it was found.
     pub origin: Origin,
-    /// Who it is; `None` where apiVersion, kind or name is missing, as in a Kustomization.
+    /// Its identity; `None` if apiVersion, kind or name is missing, as in a Kustomization.
     pub identity: Option<Identity<'a>>,
     /// Its file, from the annotations of the host.
     pub path: Option<&'a str>,
@@ -127,11 +127,11 @@ pub struct Resource<'a> {
     pub relative_path: Option<&'a str>,
     /// What says that this is its path.
     pub located: Located,
-    /// The number of the target that says which items it is for, instead of the one that has its identity.
+    /// The number of the target that says which items it applies to, instead of the one that has its identity.
     pub target: Option<usize>,
 }
 
-/// Why a node that is no map is no resource, as the end of a sentence: kustomize's users write JSON patches in the place of one.
+/// Why a node that is not a map is not a resource, as the end of a sentence: kustomize's users write JSON patches in the place of one.
 pub fn why_no_resource(node: NodeRef<'_>) -> &'static str {
     let is_json_patch = node.elements().any(|e| e.get("op").is_some());
     if is_json_patch { "; a JSON patch (RFC 6902) is none" } else { "" }
@@ -149,7 +149,7 @@ impl<'a> Resource<'a> {
         all.map(|(number, listed)| Self::listed(listed, origin(number))).collect()
     }
 
-    /// Reads the head of a resource. What does not say its type has the one that its list is for.
+    /// Reads the head of a resource. If it does not give its type, it has the one that its list gives.
     pub fn listed(listed: Listed<'a>, origin: Origin) -> Self {
         let node = listed.node;
         let (mut api_version, mut kind, mut metadata) = (None, None, None);
@@ -209,8 +209,8 @@ impl<'a> Resource<'a> {
             .is_some_and(|i| i.kind == "CustomResourceDefinition" && i.api_version.starts_with("apiextensions.k8s.io/"))
     }
 
-    /// The identity by which a package knows it: what a `# kpt-merge: namespace/name` comment on `metadata` says stands in for namespace
-    /// and name. Source: kpt writes it when a function renames what came from upstream.
+    /// The identity by which a package knows it: a `# kpt-merge: namespace/name` comment on `metadata` replaces namespace and name. Source:
+    /// kpt writes it when a function renames a resource from upstream.
     pub fn package_identity(&self) -> Option<Identity<'a>> {
         let identity = self.identity?;
         let (key, value) = self.node.fields().find(|(k, _)| k.string() == "metadata")?;
@@ -245,13 +245,14 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// The paths of items that lie in sub-packages, relative to the package that the function runs on; `None` where that is what the item says.
+/// The paths of items that are in sub-packages, relative to the package that the function runs on; `None` if the item already says that
+/// path.
 ///
-/// `kpt fn render` gives an item the path in its own package, and the folder of that package on disk; the package that runs is the one
-/// that all of them lie in. Source: kpt's `internal/util/render`, `pathRelToRoot`.
+/// `kpt fn render` gives an item the path in its own package, and the folder of that package on disk; the running package is the one that
+/// contains all of them. Source: kpt's `internal/util/render`, `pathRelToRoot`.
 ///
 /// # Errors
-/// They take more than is left of the budget.
+/// They take more than what is left of the budget.
 pub fn paths_in_sub_packages(items: &[Resource<'_>], budget: &Budget) -> Result<Vec<Option<String>>, Exceeded> {
     let parts = |package: &'_ str| package.split('/').map(str::to_owned).collect::<Vec<_>>();
     let mut root: Option<Vec<String>> = None;
@@ -301,10 +302,10 @@ impl<'r, 'a> Index<'r, 'a> {
         Self { resources, by_identity }
     }
 
-    /// The number of the resource that is meant by an identity and, where several have it, by its path.
+    /// The number of the resource with an identity and, if several have it, with the path.
     ///
     /// # Errors
-    /// Several have the identity and not exactly one of them the path: a message that names their files.
+    /// Several have the identity, and not exactly one of them has the path: a message that names their files.
     pub fn partner(&self, identity: Identity<'_>, path: Option<&str>) -> Result<Option<usize>, String> {
         let found = self.by_identity.get(&identity).map_or(&[][..], Vec::as_slice);
         match found {

@@ -1,7 +1,7 @@
-//! What the owner of a merged resource should look at: values of another kind than before, and unions with several members.
+//! What the owner of a merged resource should check: values of another kind than before, and unions with several members.
 //!
-//! A union is a map of which one field may be set at a time. Two sides that each set another member are no conflict, for they touch no
-//! common field; only the API server refuses what comes of it. So a settled tree is looked through, as far as a merge touched it. Source: the
+//! A union is a map of which one field may be set at a time. If each side sets a different member, there is no conflict, because they
+//! change no common field; only the API server refuses the result. So a settled tree is checked, as far as a merge changed it. Source: the
 //! patch strategy `retainKeys`, semantics.md section 2.
 
 use std::cell::LazyCell;
@@ -14,7 +14,7 @@ use crate::tree::{Branch, Tree, View};
 use crate::warning::{Notice, Warning};
 use crate::yaml::NodeRef;
 
-/// Looks through what a merge made of a resource of dest, or of one that dest lacks.
+/// Checks the merge result for a resource of dest, or for one that dest lacks.
 pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>) -> Vec<Warning<'a>> {
     let mut look = Look { path: FieldPath::default(), found: Vec::new() };
     match tree {
@@ -44,7 +44,7 @@ impl<'a> Look<'a> {
             let (Some(id), cursor) = (branch.id_of(at), cursor.below(entry)) else { continue };
             self.path.push(id.step(&branch.by), entry.place);
             if branch.by != By::Index {
-                // What a `<<` entry brought in has no place of its own.
+                // The fields of a `<<` entry have no place of their own.
                 let brought_in = || fields.get(entry.key?.name()).copied();
                 self.clash(entry.place.map_or_else(brought_in, |place| Some(written.get(place)?.1)), value);
             }
@@ -57,7 +57,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Whether a value of another kind took the place of one.
+    /// Whether a value of another kind replaced one.
     fn clash(&mut self, was: Option<NodeRef<'a>>, value: &Tree<'a>) {
         let Some(was) = was.filter(|was| !was.is_null()) else { return };
         if value.view().is_some_and(|value| value.kind() != was.resolve().kind()) {
@@ -109,7 +109,7 @@ fn fields_of<'a>(map: NodeRef<'a>) -> HashMap<&'a str, NodeRef<'a>> {
     fields
 }
 
-/// The members of a union that stand side by side, where there are several.
+/// The members of a union that are set together, if there are several.
 fn members_of(members: Members<'_>, map: View<'_, '_>) -> Option<String> {
     let beside = match members {
         Members::Any => return None,

@@ -1,6 +1,6 @@
 //! [`Rules`]: how the resources of a run merge, and the merge of one resource by them.
 //!
-//! A merge gives a tree that keeps its conflicts. Who wins them is decided later, once or several times.
+//! A merge gives a tree that keeps its conflicts. The winner is decided later, once or several times.
 
 use crate::change::{Change, Wants};
 use crate::diff::diff;
@@ -21,7 +21,7 @@ use crate::yaml::Error;
 /// What decides how a resource merges.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// What is known of types.
+    /// What is known about types.
     pub types: &'a Types<'a>,
     /// How they merge.
     pub mode: Mode,
@@ -41,16 +41,16 @@ pub struct Unmergeable<'a> {
 }
 
 impl<'a> Rules<'a> {
-    /// What is known of the type of a resource.
+    /// What is known about the type of a resource.
     pub fn cursor(&self, resource: &Resource<'_>) -> Cursor<'a> {
         let identity = resource.identity.unwrap_or(Identity { api_version: "", kind: "", namespace: "", name: "" });
         self.types.root(identity.api_version, identity.kind, self.mode)
     }
 
-    /// Merges a source into a resource, which `about` names, and says what the user should hear of.
+    /// Merges a source into a resource, which `about` names, and returns what the user should know.
     ///
     /// # Errors
-    /// The source asks for what cannot be, or takes away what says who the resource is.
+    /// The source asks for something impossible, or removes a part of the resource's identity.
     pub fn patched(
         &self,
         about: &Resource<'a>,
@@ -74,7 +74,7 @@ impl<'a> Rules<'a> {
     /// Dest with what changed from original to updated; without an original both added it.
     ///
     /// # Errors
-    /// As [`Rules::patched`].
+    /// Same as [`Rules::patched`].
     pub fn upgraded(
         &self,
         original: Option<&Resource<'a>>,
@@ -93,19 +93,19 @@ impl<'a> Rules<'a> {
         Ok(refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget))
     }
 
-    /// A source that dest lacks, as it is added; `None` where it asks for nothing.
+    /// A source that dest lacks, as it is added; `None` if it asks for nothing.
     ///
     /// # Errors
-    /// The source asks for what cannot be.
+    /// The source asks for something impossible.
     pub fn added(&self, source: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         let lowered = lower(source.node, None, self.cursor(source));
         self.put(source, lowered.map_err(|e| unmergeable(source, e))?.change)
     }
 
-    /// A resource that came upstream, as it is added.
+    /// A new resource from upstream, as it is added.
     ///
     /// # Errors
-    /// It cannot be read as a resource: a map has a key twice.
+    /// It cannot be read as a resource: a map has a repeated key.
     pub fn arrived(&self, updated: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         let found = diff(None, updated.node, None, self.cursor(updated), Renames::Ignore)
             .map_err(|e| unmergeable(updated, e))?;
@@ -115,7 +115,7 @@ impl<'a> Rules<'a> {
     /// A resource without the annotations of the host.
     ///
     /// # Errors
-    /// As [`Rules::arrived`].
+    /// Same as [`Rules::arrived`].
     pub fn own(&self, resource: &Resource<'a>) -> Result<Tree<'a>, Box<Unmergeable<'a>>> {
         let own = self.arrived(resource)?;
         Ok(own.unwrap_or(Tree::Node(resource.node)))
@@ -124,7 +124,7 @@ impl<'a> Rules<'a> {
     /// Where two states of a resource differ in more than comments and the annotations of the host.
     ///
     /// # Errors
-    /// As [`Rules::arrived`].
+    /// Same as [`Rules::arrived`].
     pub fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Unmergeable<'a>>> {
         let found =
             diff(Some(old.node), new.node, None, self.cursor(new), Renames::Ignore).map_err(|e| unmergeable(new, e))?;

@@ -1,7 +1,7 @@
-//! Which lists merge, and by which keys: what is known of a type, by path from its root.
+//! Which lists merge, and by which keys: what is known about a type, by path from its root.
 //!
 //! A [`Cursor`] goes down a type in step with a walk down a resource, so nothing is looked up by path twice. It asks the sources in the
-//! order of [`Basis`]; where none of them speaks, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
+//! order of [`Basis`]; if none of them has an answer, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
 
 pub mod atlas;
 mod basis;
@@ -24,20 +24,20 @@ pub use basis::Basis;
 pub use openapi::NoTypes;
 use openapi::{Models, Schema};
 
-/// How a list merges, in the words of `x-kubernetes-list-type`. The keys are owned where a user declares them, and borrowed where a
-/// list is asked about.
+/// How a list merges, in the words of `x-kubernetes-list-type`. The keys are owned in a user's declaration, and borrowed in the answer for
+/// a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListKind<K> {
     /// Replaced whole.
     Atomic,
     /// Scalars, each at most once; merged by value.
     Set,
-    /// Maps, told apart by the values of these keys, of which the first one must be there.
+    /// Maps, identified by the values of these keys; the first one is required.
     Map(Vec<K>),
 }
 
 impl<'a> By<'a> {
-    /// The way to tell the elements of a list apart that fits its kind.
+    /// How elements are identified in a list of this kind.
     pub fn list(kind: ListKind<MergeKey<'a>>) -> Self {
         match kind {
             ListKind::Atomic => Self::Index,
@@ -63,10 +63,10 @@ impl<K> ListKind<K> {
 pub enum Members<'t> {
     /// Any.
     Any,
-    /// It is an element of a list of unions, as a volume: one beside its merge key. The API server refuses two, so the user hears of a
-    /// merge that leaves them; which one to drop only the user knows.
+    /// It is an element of a list of unions, such as a volume: one beside its merge key. The API server refuses two, so a merge that leaves
+    /// two gives a warning; only the user knows which one to drop.
     OneBeside(&'t str),
-    /// It is a union with a `type`, as a Deployment's strategy: the one that `type` names, `rollingUpdate` for `RollingUpdate`.
+    /// It is a union with a `type`, such as a Deployment's strategy: the one that `type` names, `rollingUpdate` for `RollingUpdate`.
     NamedByType,
 }
 
@@ -81,35 +81,35 @@ impl<'t> Members<'t> {
     }
 }
 
-/// Whether the kind of a list of which no schema is known is inferred from its elements.
+/// Whether the kind of a list without a known schema is inferred from its elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inference {
-    /// Lists whose elements all carry one of the seven associative keys merge by it: what kyaml does on request, and what custom
-    /// resources without a schema need; wrong where `name` repeats across sides with another meaning.
+    /// Lists whose elements all have one of the seven associative keys merge by it: kyaml does this on request, and custom resources
+    /// without a schema need it; wrong if `name` has another meaning and repeats across sides.
     #[default]
     On,
     /// Unknown lists are replaced whole, as `kubectl patch` does.
     Off,
 }
 
-/// The keys by which lists merge when inferred, in this order. Source: `AssociativeSequenceKeys` in kyaml.
+/// The keys that are tried when the merge key is inferred, in this order. Source: `AssociativeSequenceKeys` in kyaml.
 pub const ASSOCIATIVE_KEYS: [&str; 7] =
     ["mountPath", "devicePath", "ip", "type", "topologyKey", "name", "containerPort"];
 
-/// The user's own word on one list.
+/// The user's own rule for one list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRule {
     /// The type's apiVersion.
     pub api_version: String,
     /// The type's kind.
     pub kind: String,
-    /// The fields from the root to the list. Lists on the way are passed through without a step of their own.
+    /// The fields from the root to the list. Lists on the way do not need a step of their own.
     pub path: Vec<String>,
     /// How it merges.
     pub list: ListKind<String>,
 }
 
-/// What the user says of the lists below one field.
+/// What the user says about the lists below one field.
 #[derive(Debug, Default)]
 struct Rules {
     list: Option<ListKind<String>>,
@@ -130,13 +130,13 @@ fn kustomization() -> impl Iterator<Item = ListRule> {
     })
 }
 
-/// The keys by which a patch merges a list: all by which the server knows its elements where these begin with the patch's own, for else
-/// 53/TCP and 53/UDP would be one port.
+/// The keys by which a patch merges a list: all keys by which the server identifies its elements, if these begin with the patch's own keys.
+/// Otherwise 53/TCP and 53/UDP would be one port.
 fn merge_keys<'k, 't>(patch: &'k [&'t str], map_keys: &'k [&'t str]) -> &'k [&'t str] {
     if map_keys.starts_with(patch) { map_keys } else { patch }
 }
 
-/// Everything that is known of types in one run.
+/// Everything that is known about types in one run.
 #[derive(Debug, Default)]
 pub struct Types<'t> {
     rules: HashMap<(String, String), Rules>,
@@ -157,10 +157,10 @@ impl<'t> Types<'t> {
         types
     }
 
-    /// With the models of an OpenAPI document, which come behind the user's rules and before the definitions of the package.
+    /// With the models of an OpenAPI document, which come after the user's rules and before the definitions of the package.
     ///
     /// # Errors
-    /// The document has no models, or none of a resource.
+    /// The document has no models, or no model of a resource.
     pub fn with_openapi(mut self, document: NodeRef<'t>) -> Result<Self, NoTypes<'t>> {
         self.openapi = Models::read(document)?;
         Ok(self)
@@ -174,7 +174,7 @@ impl<'t> Types<'t> {
         self
     }
 
-    /// Whether anything is known of a type but its metadata.
+    /// Whether anything is known about a type except its metadata.
     pub fn know(&self, api_version: &str, kind: &str) -> bool {
         let root = self.root(api_version, kind, Mode::ThreeWay);
         root.rules.is_some()
@@ -184,19 +184,19 @@ impl<'t> Types<'t> {
             || root.atlas.is_some()
     }
 
-    /// The version that the atlas has in the place of the one that is asked for, if it is asked at all.
+    /// The version that the atlas has instead of the requested one, if the atlas is asked at all.
     pub fn instead(&self, api_version: &str, kind: &str) -> Option<&'static str> {
         self.in_atlas(api_version, kind)?.instead
     }
 
-    /// What the atlas has of a type. A schema of the type at hand comes before it with all that it says and does not say.
+    /// What the atlas has for a type. A schema of the type at hand takes precedence, even where it says nothing.
     fn in_atlas(&self, api_version: &str, kind: &str) -> Option<atlas::Root> {
         let is_known =
             self.openapi.root(api_version, kind).is_some() || of_type(&self.definitions, api_version, kind).is_some();
         if is_known { None } else { atlas::root(api_version, kind) }
     }
 
-    /// The root of a type. Where Kubernetes says two things of a built-in list, Strategic replaces it, as `kubectl patch` does by the patch
+    /// The root of a type. If Kubernetes says two things about a built-in list, Strategic replaces it, as `kubectl patch` does by the patch
     /// strategy alone; the other modes merge it by the list type, as the server does.
     pub fn root<'s>(&'s self, api_version: &str, kind: &str, mode: Mode) -> Cursor<'s> {
         let below = builtin::root(api_version, kind);
@@ -211,7 +211,7 @@ impl<'t> Types<'t> {
             atlas: if below.is_some() { None } else { self.in_atlas(api_version, kind).map(|root| root.place) },
             inference: self.inference,
             mode,
-            // The lists that Strategic alone replaces are replaced because kubectl replaces them: in its own types, not in the user's.
+            // The lists that only Strategic replaces are replaced because kubectl does so: for its own types, not for the user's.
             mode_of_openapi: if below.is_some() { mode } else { Mode::ThreeWay },
         }
     }
@@ -221,15 +221,15 @@ fn of_type<'m, T>(map: &'m HashMap<(String, String), T>, api_version: &str, kind
     if map.is_empty() { None } else { map.get(&(api_version.to_owned(), kind.to_owned())) }
 }
 
-/// What is known of `metadata` whatever the type: it is an ObjectMeta, as any built-in type has it.
+/// What is known about `metadata` for every type: it is an ObjectMeta, as in any built-in type.
 fn object_meta() -> Option<builtin::FieldRef> {
     builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata"))
 }
 
-/// How sure it is that a place is of the built-in type that it is taken for.
+/// How certain it is that a place has the assumed built-in type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sureness {
-    /// The resource says so by its apiVersion and kind.
+    /// The apiVersion and kind of the resource say so.
     Said,
     /// Its schema looks like it.
     ShownBySchema,
@@ -237,7 +237,7 @@ enum Sureness {
     ShownByValues,
 }
 
-/// A place in a type. Lists are passed through: what is known below a list is known of its elements.
+/// A place in a type. Lists are passed through: what is known below a list is known about its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'t> {
     rules: Option<&'t Rules>,
@@ -245,11 +245,11 @@ pub struct Cursor<'t> {
     definition: Option<Schema<'t>>,
     here: Option<builtin::FieldRef>,
     below: Option<builtin::TypeRef>,
-    /// How sure it is that these are the type's.
+    /// How certain it is that these belong to the type.
     sureness: Sureness,
-    /// At the root of a resource: what is known of `metadata` whatever the type.
+    /// At the root of a resource: what is known about `metadata` for every type.
     metadata: Option<builtin::FieldRef>,
-    /// What the atlas has of a type that nobody else knows.
+    /// What the atlas has for a type that no other source knows.
     atlas: Option<atlas::Place>,
     inference: Inference,
     mode: Mode,
@@ -257,7 +257,7 @@ pub struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// A place in a type of which nothing is known.
+    /// A place in an unknown type.
     pub fn unknown(inference: Inference) -> Self {
         Self {
             rules: None,
@@ -279,13 +279,13 @@ impl<'t> Cursor<'t> {
         self.mode
     }
 
-    /// A place in a type of which nothing is known, with what the user says of such types.
+    /// A place in an unknown type, with the user's setting for such types.
     #[must_use]
     pub fn untyped(self) -> Self {
         Self::unknown(self.inference)
     }
 
-    /// Down to a field whose values, as the sides have it, are at hand: where nothing is known of its type, these may show what it is.
+    /// Goes down to a field whose values on the sides are given: if its type is unknown, the values may show what it is.
     #[must_use]
     pub fn child<'v, V: Value<'v>>(self, name: &str, values: impl IntoIterator<Item = V>) -> Self {
         let child = self.field(name);
@@ -298,19 +298,19 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Whether a built-in type lies here, not just something that looks like one.
+    /// Whether this place has a built-in type, not just something that looks like one.
     fn is_of_builtin(self) -> bool {
         self.below.is_some() && self.sureness == Sureness::Said
     }
 
-    /// Down to a child of a tree. What is known of a list is known of its elements.
+    /// Goes down to a child of a tree. What is known about a list is known about its elements.
     #[must_use]
     pub fn below(self, entry: &Entry<'_>) -> Self {
         let values = entry.value.as_ref().map(Tree::views).into_iter().flatten();
         entry.key.map_or(self, |key| self.child(key.name(), values))
     }
 
-    /// Down to a field, by its name alone.
+    /// Goes down to a field, by its name alone.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
         let rules = self.rules.and_then(|r| r.fields.get(name));
@@ -331,8 +331,8 @@ impl<'t> Cursor<'t> {
         Self { rules, openapi, definition, here, below, sureness, metadata, atlas, ..self }
     }
 
-    /// Whether the map that lies here is one value, replaced whole: an atomic one of a schema, or in a patch one of the patch strategy
-    /// `replace`, which only `kubectl patch` knows.
+    /// Whether the map here is one value, replaced whole: an atomic one of a schema, or in a patch one of the patch strategy `replace`,
+    /// which only `kubectl patch` knows.
     pub fn is_replaced(self) -> bool {
         let replaces = |f: builtin::FieldRef| f.list().is_none() && f.strategy() == builtin::Strategy::Replace;
         let by_strategy = || self.here.is_some_and(replaces) || self.openapi.is_some_and(Schema::is_replaced);
@@ -342,7 +342,7 @@ impl<'t> Cursor<'t> {
             || self.mode == Mode::Strategic && by_strategy()
     }
 
-    /// Whether a built-in type lies here that has no such list, and nobody else knows of one.
+    /// Whether this place has a built-in type without such a list, and no other source knows one.
     pub fn lacks_list(self, name: &str) -> bool {
         let field = self.field(name);
         self.is_of_builtin()
@@ -352,14 +352,14 @@ impl<'t> Cursor<'t> {
             && field.definition.is_none()
     }
 
-    /// The fields that the map that lies here must have, or each element of the list, whoever says so.
+    /// The fields that the map here requires, or each element of the list here, from any source.
     pub fn required(self) -> impl Iterator<Item = &'t str> {
         let schemas = [self.openapi, self.definition].into_iter().flatten();
         let builtin = self.below.into_iter().flat_map(|ty| ty.required().map(|name| -> &'t str { name }));
         schemas.flat_map(Schema::required).chain(builtin)
     }
 
-    /// Which fields of the map that lies here, or of a list's each element, may be set at once.
+    /// Which fields of the map here, or of each element of the list here, may be set at once.
     pub fn members(self) -> Members<'t> {
         if let Some(schema) = self.openapi {
             return schema.members();
@@ -368,8 +368,8 @@ impl<'t> Cursor<'t> {
         Members::of(here.list().map(|list| list.merge_key))
     }
 
-    /// What an element of the list that lies here has for a field that it leaves out, where its type says so. Source: the API server, which
-    /// tells elements apart by the defaults of their schema.
+    /// The default of a field that an element of the list here leaves out, if its type has one. Source: the API server, which identifies
+    /// elements by the defaults of their schema.
     fn default_of(self, key: &str) -> Option<Cow<'t, str>> {
         let schemas = [self.openapi, self.definition].into_iter().flatten();
         let by_schema = schemas.filter_map(|schema| schema.field(key)?.default()).next();
@@ -377,7 +377,7 @@ impl<'t> Cursor<'t> {
         by_schema.or_else(|| by_type().map(Cow::Borrowed))
     }
 
-    /// What each source says of the list that lies here, in their order. What a schema does not declare is replaced whole, unless the
+    /// What each source says about the list here, in their order. A list that a schema does not declare is replaced whole, unless the
     /// schema looks like that of a built-in type.
     fn answers(self) -> impl Iterator<Item = (Basis, ListKind<&'t str>)> {
         let by_rule =
@@ -420,12 +420,12 @@ impl From<builtin::Merges> for ListKind<&str> {
     }
 }
 
-/// Why a list that merges by its schema is replaced whole all the same.
+/// Why a list that merges by its schema is still replaced whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unkeyed {
-    /// An element lacks what tells it from the others, or has it in common with another one: a mistake of whoever wrote it.
+    /// An element lacks its key, or has the same one as another element: a mistake of its author.
     Element(String),
-    /// A set of maps or lists, which only the API server tells apart by all that is in them. Nothing is wrong with it.
+    /// A set of maps or lists, whose elements only the API server distinguishes by their whole content. This is not a mistake.
     SetOfContainers,
 }
 
@@ -438,14 +438,14 @@ impl fmt::Display for Unkeyed {
     }
 }
 
-/// How the list at `cursor` merges, given the elements of all sides of it that are there.
+/// How the list at `cursor` merges, given the elements of all sides that have it.
 ///
-/// The first source decides that speaks, in the order of [`Basis`]. Else, with inference on, the first of [`ASSOCIATIVE_KEYS`] decides that
-/// every element of every side has as a scalar, with values unique within each side. Source: semantics.md section 3, kyaml's
-/// `GetAssociativeKey`.
+/// The first source with an answer decides, in the order of [`Basis`]. Otherwise, with inference on, the list merges by the first of
+/// [`ASSOCIATIVE_KEYS`] that every element of every side has as a scalar, with values unique within each side. Source: semantics.md section
+/// 3, kyaml's `GetAssociativeKey`.
 ///
 /// # Errors
-/// [`Unkeyed`] where the elements do not have what the schema tells them apart by: the list is then atomic, and the user should hear of it.
+/// [`Unkeyed`] if the elements lack what the schema identifies them by: the list is then atomic, and the user should know.
 pub fn list_kind<'t: 'a, 'a, L: Elements<'a>>(
     cursor: Cursor<'t>,
     sides: &[L],
@@ -453,12 +453,12 @@ pub fn list_kind<'t: 'a, 'a, L: Elements<'a>>(
     decided(cursor, sides).map(|(_, kind)| kind)
 }
 
-/// Who says how the list at `cursor` merges, given the elements of all sides of it that are there; `None` where nobody does.
+/// Which source decides how the list at `cursor` merges, given the elements of all sides that have it; `None` if no source does.
 pub fn list_basis<'t: 'a, 'a, L: Elements<'a>>(cursor: Cursor<'t>, sides: &[L]) -> Option<Basis> {
     decided(cursor, sides).ok()?.0
 }
 
-/// Whether nothing is known of the list at `cursor`, given the elements of all sides of it that are there.
+/// Whether nothing is known about the list at `cursor`, given the elements of all sides that have it.
 pub fn is_unknown<'t: 'a, 'a, L: Elements<'a>>(cursor: Cursor<'t>, sides: &[L]) -> bool {
     decided(cursor, sides).is_ok_and(|(basis, _)| matches!(basis, None | Some(Basis::Inferred)))
 }
@@ -468,11 +468,11 @@ fn decided<'t: 'a, 'a, L: Elements<'a>>(
     sides: &[L],
 ) -> Result<(Option<Basis>, ListKind<MergeKey<'t>>), Unkeyed> {
     for (basis, list) in cursor.answers() {
-        // Whoever names the keys, their defaults are those of the type.
+        // Whichever source names the keys, their defaults come from the type.
         let known = list.with_keys(|name| MergeKey { name, default: cursor.default_of(name) });
         match told_apart(&known, sides) {
             Ok(()) => return Ok((Some(basis), known)),
-            // The type was guessed, and here it shows that it is another one.
+            // The type was a guess, and this list shows that the guess is wrong.
             Err(_) if basis.is_guess() => {}
             Err(unkeyed) => return Err(unkeyed),
         }
@@ -481,7 +481,7 @@ fn decided<'t: 'a, 'a, L: Elements<'a>>(
     Ok((matches!(inferred, ListKind::Map(_)).then_some(Basis::Inferred), inferred))
 }
 
-/// Checks that the elements of all sides have what tells them apart in a list of a kind.
+/// Checks that the elements of all sides have what identifies them in a list of a kind.
 fn told_apart<'a, L: Elements<'a>>(kind: &ListKind<MergeKey<'a>>, sides: &[L]) -> Result<(), Unkeyed> {
     match kind {
         ListKind::Map(keys) => {
@@ -524,21 +524,21 @@ pub fn is_key<'a, L: Elements<'a>>(field: &'a str, sides: &[L]) -> bool {
     })
 }
 
-/// Which elements of dest an element of a patch fits that leaves some of its merge keys out.
+/// Which elements of dest match an element of a patch that leaves out some of its merge keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fit<'a> {
     /// Only the one with these keys.
     Only(ElementKey<'a>),
-    /// Several, which differ in this key, and no default says which one is meant.
+    /// Several, which differ in this key, and no default decides between them.
     Several(&'a str),
-    /// None, or the element leaves nothing out that is open.
+    /// None, or the element leaves nothing open.
     None,
 }
 
-/// Finds the elements of dest that an element of a patch fits. `key` are the patch's own keys with their defaults, `alike` those of dest's
-/// elements that have its first one, `named` those that elements of the patch give in full. Where the default says which one is meant, an
-/// element that is named besides is not, or `{port: 53}` beside `{port: 53, protocol: UDP}` would be the UDP port twice. Where several fit
-/// and one of them is not named besides, that one is meant.
+/// Finds the elements of dest that an element of a patch matches. `key` are the patch's own keys with their defaults, `alike` those of
+/// dest's elements with the same first key, `named` those that elements of the patch give in full. If the default decides which one is
+/// meant, an element that is also named is excluded, or `{port: 53}` beside `{port: 53, protocol: UDP}` would be the UDP port twice. If
+/// several match and exactly one of them is not also named, that one is meant.
 pub fn fit<'a>(
     element: NodeRef<'a>,
     keys: &[MergeKey<'a>],
@@ -556,14 +556,14 @@ pub fn fit<'a>(
     match (&fitting[..], &unnamed[..], open) {
         ([only], _, None) if named.contains(*only) || named.contains(key) => Fit::None,
         ([only], ..) => Fit::Only((*only).clone()),
-        // The others are those that the patch added when it was applied before.
+        // The others were added when the patch was applied before.
         (_, [only], Some(_)) => Fit::Only((**only).clone()),
         ([_, _, ..], _, Some(open)) => Fit::Several(open),
         _ => Fit::None,
     }
 }
 
-/// Whether an element says all of its merge keys and leaves none to its default.
+/// Whether an element gives all of its merge keys and leaves none to its default.
 pub fn is_named_in_full(element: NodeRef<'_>, keys: &[MergeKey<'_>]) -> bool {
     keys.iter().all(|key| is_given(element, key))
 }
@@ -629,7 +629,8 @@ mod tests {
         }
     }
 
-    /// How a list of ports merges, `PORTS` standing for its schema, in the definition of `example.com/v1` and in the OpenAPI document.
+    /// How a list of ports merges in the definition of `example.com/v1` and in the OpenAPI document; `PORTS` is the placeholder for its
+    /// schema.
     fn ports(api_version: &str, kind: &str, definition: &str, openapi: &str) -> String {
         let schema = |ports: &str| format!("{{properties: {{spec: {{properties: {{ports: {ports}}}}}}}}}");
         let definition = format!(
@@ -693,7 +694,8 @@ mod tests {
         }
     }
 
-    /// Who says how a list merges in a patch, and by which keys: of a type at this path, with these elements, and with this definition.
+    /// Which source decides how a list merges in a patch, and by which keys: for a type at this path, with these elements, and with this
+    /// definition.
     fn says((of, path): (&str, &str), elements: &str, schema: &str) -> String {
         let (api_version, kind) = of.split_once(' ').expect("apiVersion and kind");
         let (group, version) = api_version.split_once('/').expect("a group");
@@ -724,10 +726,10 @@ mod tests {
         let (named, silent) = ("[{name: a, image: i}]", "{type: array, items: {properties: {name: {}, value: {}}}}");
         for (list, elements, schema, want) in [
             (containers, named, "", "Some(Atlas) name"),
-            // The definition at hand is asked in its place, with all that it does not say.
+            // The given definition is asked instead, even where it says nothing.
             (containers, "[{name: a}]", "{type: array}", "Some(Definition) "),
             (containers, named, "{type: array}", "Some(Definition) "),
-            // What lacks the keys of a guess is of another type.
+            // Elements without the keys of a guess have another type.
             (containers, "[{image: i}]", "", "None "),
             (volumes, "[{name: a}]", "", "None "),
             (formats, "[{type: DER}]", "", "Some(Atlas) "),
@@ -743,7 +745,7 @@ mod tests {
                 &silent.replace("array", "array, x-kubernetes-list-type: atomic"),
                 "Some(Definition) ",
             ),
-            // As the server merges it, for kubectl has no word on the types of others.
+            // As the server merges it, because kubectl has no rule for other types.
             (claims, "[{name: a}]", "", "Some(Shape) name"),
         ] {
             assert_eq!(says(list, elements, schema), want, "{list:?} {elements} {schema}");

@@ -1,14 +1,14 @@
-//! Text that someone reads: what could mislead them stands in it as an escape.
+//! Text for people: characters that could mislead them are written as escapes.
 //!
-//! Names, paths, keys and arguments may hold anything. A line break in one of them would begin a line of its own, which `git apply` takes for
-//! a part of a patch; a terminal obeys control characters; and what turns the direction of writing, or is not seen at all, makes one name
-//! look like another. Escapes are those of JSON, so what stands in quotes can be read back.
+//! Names, paths, keys and arguments may hold anything. A line break in one of them would begin a line of its own, which `git apply` takes
+//! for a part of a patch; a terminal obeys control characters; and characters that turn the direction of writing, or are invisible, make
+//! one name look like another. Escapes are those of JSON, so text in quotes can be read back.
 
 use std::borrow::Cow;
 
-/// Whether a character is not what it looks like: controls (C0, DEL, C1), separators of lines and paragraphs, and what is not seen, such as
-/// marks of direction, joiners and the mark of the order of bytes. Source: `Default_Ignorable_Code_Point` of Unicode's
-/// DerivedCoreProperties.txt, and the categories Cc, Zl and Zp; beside them the marks of annotations.
+/// Whether a character is not what it looks like: controls (C0, DEL, C1), separators of lines and paragraphs, and invisible characters,
+/// such as marks of direction, joiners and the byte order mark. Source: `Default_Ignorable_Code_Point` of Unicode's
+/// DerivedCoreProperties.txt, and the categories Cc, Zl and Zp; also the marks of annotations.
 pub fn misleads(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -29,13 +29,13 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     if !text.contains('\r') {
         return escaped(text, is_escaped, json);
     }
-    // A carriage return that ends no line takes the cursor back over it.
+    // A carriage return that does not end a line moves the cursor back over it.
     let shown: Vec<_> = text.split("\r\n").map(|part| escaped(part, is_escaped, json)).collect();
     Cow::Owned(shown.join("\r\n"))
 }
 
-/// A name among other words: as it is, or in quotes where an escape stands in it. A name that itself begins with a quote has more of them, so
-/// that no two names look the same.
+/// A name among other words: as it is, or in quotes if it needs an escape. A name that itself begins with a quote is quoted, too, so that
+/// no two names look the same.
 pub fn name(text: &str) -> Cow<'_, str> {
     if text.starts_with('"') || text.chars().any(misleads) { Cow::Owned(quoted(text)) } else { Cow::Borrowed(text) }
 }
@@ -54,7 +54,7 @@ fn must_be_escaped(c: char) -> bool {
     misleads(c) || matches!(c, '"' | '\\')
 }
 
-/// The escape of a character in JSON, which has sixteen bits of it at a time.
+/// The escape of a character in JSON, in units of sixteen bits.
 fn json(c: char) -> String {
     c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
 }
@@ -64,7 +64,7 @@ fn yaml(c: char) -> String {
     if u32::from(c) > 0xffff { format!("\\U{:08x}", u32::from(c)) } else { json(c) }
 }
 
-/// What stands for a character in a line whose columns are counted.
+/// The replacement of a character in a line whose columns are counted.
 pub fn column(c: char) -> char {
     match c {
         c if !misleads(c) => c,

@@ -5,18 +5,18 @@ use std::ops::{Index, IndexMut};
 /// A side of a three-way merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// What updated and dest both come from.
+    /// The state that updated and dest both started from.
     Original,
     /// The new state of original.
     Updated,
-    /// The state with local edits, into which the merge goes.
+    /// The state with local edits, which the merge writes to.
     Dest,
 }
 
 impl Side {
     /// All sides.
     pub const ALL: [Self; 3] = [Self::Original, Self::Updated, Self::Dest];
-    /// All sides in the order in which what is found is told: dest's first.
+    /// All sides in the order in which findings are reported: dest's first.
     pub const DEST_FIRST: [Self; 3] = [Self::Dest, Self::Updated, Self::Original];
 
     /// Its name.

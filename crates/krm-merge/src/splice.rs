@@ -1,7 +1,7 @@
 //! The splicer: writes a settled [`Tree`] into dest's own text.
 //!
 //! A tree becomes a list of edits, disjoint and sorted; everything between them is copied byte for byte. Nodes are compared by identity, so
-//! what a merge did not touch cannot change. The splicer knows nothing of Kubernetes.
+//! a part that a merge did not touch cannot change. The splicer knows nothing of Kubernetes.
 
 mod print;
 
@@ -16,13 +16,13 @@ use crate::yaml::{
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 
-/// The edits that make of a map or list what a tree says, in the order of the text.
+/// The edits that turn a map or list into what a tree says, in the order of the text.
 ///
-/// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: that one takes
-/// the root's place is the caller's to carry out, for it concerns what holds it.
+/// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: the caller
+/// must replace the root, because that affects the root's container.
 ///
 /// # Errors
-/// The new text takes more than is left of the budget.
+/// The new text takes more than what is left of the budget.
 pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Exceeded> {
     let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root, budget), edits: Vec::new() };
     if let Tree::Branch(branch) = tree {
@@ -32,16 +32,17 @@ pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<Text
     Ok(splicer.finish())
 }
 
-/// What lets the block scalar in which a text ends without a line break keep its value, whatever comes behind it; `None` where none does.
+/// The edit that keeps the value of a block scalar at the end of a text without a line break, whatever comes after it; `None` if there is
+/// no such block scalar.
 pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
     let text = doc.source();
     let (block, end) = BlockScalar::last_of(doc.roots().last()?)?;
     if end == text.len() && end > line_end(text, block.header.end) {
-        // A line break would come into its value, unless the header says `-`.
+        // A line break would become part of its value, unless the header says `-`.
         let indicators = text[block.header.clone()].replace(['+', '-'], "");
         return Some(Edit { range: block.header, text: format!("{indicators}-") });
     }
-    // Under `+` a line break would make a line of spaces that end the text.
+    // Under `+` a line break would turn the spaces at the end of the text into a line.
     let rest = next_line(text, end)..text.len();
     let is_line_to_be =
         block.chomping == Chomping::Keep && !rest.is_empty() && text[rest.clone()].bytes().all(|b| b == b' ');
@@ -51,7 +52,7 @@ pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
 /// A new resource as a text of its own.
 ///
 /// # Errors
-/// It takes more than is left of the budget.
+/// It takes more than what is left of the budget.
 pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
     let mut lines = tree.like().map(|like| Layout::of(like, budget).document(tree)).unwrap_or_default();
     lines.push(String::new());
@@ -62,7 +63,7 @@ pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> 
 /// The value of a node as compact JSON.
 ///
 /// # Errors
-/// It takes more than is left of the budget.
+/// It takes more than what is left of the budget.
 pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
     json_of(&Tree::Node(node), budget)
 }
@@ -70,7 +71,7 @@ pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
 /// A tree as compact JSON.
 ///
 /// # Errors
-/// It takes more than is left of the budget.
+/// It takes more than what is left of the budget.
 pub fn json_of(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
     let json = Layout { indent: 2, list_offset: 0, flow: Flow::TightJson, budget }.flow(tree);
     budget.check(Written::Text).map(|()| json)
@@ -82,7 +83,7 @@ struct Splicer<'d, 'b> {
     edits: Vec<Edit>,
 }
 
-/// What becomes of a child that dest has.
+/// What happens to a child of dest.
 enum Fate<'t, 'a> {
     Kept,
     Inside(&'t Branch<'a>),
@@ -93,7 +94,7 @@ impl<'t, 'a> Fate<'t, 'a> {
     fn of(tree: &'t Tree<'a>, old: NodeRef<'_>) -> Self {
         match tree {
             Tree::Node(node) if node.is(old) => Self::Kept,
-            // What an alias stands for cannot be changed through it.
+            // The value of an alias cannot be changed through it.
             Tree::Branch(branch) if branch.like.is(old) && old.kind() != Kind::Alias => Self::Inside(branch),
             tree => Self::Put(tree),
         }
@@ -118,7 +119,7 @@ fn is_blank(text: &str, line: usize) -> bool {
     line < text.len() && text[line..line_end(text, line)].trim().is_empty()
 }
 
-/// The block scalar with which lines end that are a document of their own.
+/// The block scalar at the end of lines that are a document of their own.
 fn last_block(lines: &str) -> Option<BlockScalar> {
     if !lines.contains(['|', '>']) {
         return None;
@@ -127,7 +128,7 @@ fn last_block(lines: &str) -> Option<BlockScalar> {
     Some(BlockScalar::last_of(doc.roots().last()?)?.0)
 }
 
-/// The edits that remove the blank lines from a line on that a block scalar above them would take for its own, each on its own.
+/// The edits that remove the blank lines from a line on that would become part of a block scalar above them, one edit each.
 fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
     let bottom = block.below(text, line);
     let lines =
@@ -135,7 +136,7 @@ fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
     lines.map(|line| Edit { range: line..next_line(text, line), text: String::new() }).collect()
 }
 
-/// What stands before a value at a column: a key, whichever, or a dash.
+/// What comes before a value at a column: some key, or a dash.
 fn lead(host: Host, column: usize) -> String {
     format!("{}{}", " ".repeat(column), if host == Host::Field { "k:" } else { "-" })
 }
@@ -145,23 +146,23 @@ impl<'d> Splicer<'d, '_> {
         if self.edits.iter().any(|e| e.range.start == self.text().len() && !e.text.is_empty()) {
             self.close_end();
         }
-        // Insertions at one place stay in the order in which they were made, and before a removal that begins there.
+        // Insertions at one place stay in the order in which they were made, and come before a removal that begins there.
         self.edits.sort_by_key(|e| (e.range.start, e.range.end));
-        // Blank lines that are in the way of two levels go once.
+        // Blank lines that are in the way of two levels are removed once.
         self.edits.dedup_by(|b, a| !a.range.is_empty() && a == b);
         let line_break = self.doc.line_break();
         if line_break != "\n" {
             for edit in &mut self.edits {
-                // Text that moves within the document has its line breaks already.
+                // Text that moves within the document already has its line breaks.
                 edit.text = edit.text.replace("\r\n", "\n").replace('\n', line_break);
             }
         }
         TextEdits::sorted(self.edits)
     }
 
-    /// Lets the block scalar in which the text ends without a line break keep its value, for something comes behind it.
+    /// Keeps the value of a block scalar at the end of the text without a line break, because something comes after it.
     fn close_end(&mut self) {
-        // One that goes, or that is closed already, has an edit there.
+        // A removed or already closed one has an edit there.
         let is_there = |edit: &Edit| !self.edits.iter().any(|e| e.range.contains(&edit.range.start));
         let edit = closed_end(self.doc).filter(is_there);
         self.edits.extend(edit);
@@ -180,7 +181,7 @@ impl<'d> Splicer<'d, '_> {
         self.layout.budget.paid(column + text.len(), || format!("{}{text}", " ".repeat(column)))
     }
 
-    /// Children with what the user puts between two of them.
+    /// Children joined by a comma as the user writes it.
     fn joined(&self, children: &[String], comma: &str) -> String {
         self.layout.budget.paid(children.len().saturating_mul(comma.len()), || children.join(comma))
     }
@@ -224,7 +225,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// A child whose lines come from another document as they are, where they mean the same in this place; and what they replace.
+    /// The lines of a child from another document, if they mean the same in this place; and the range that they replace.
     fn as_written(
         &self,
         place: &Place,
@@ -234,7 +235,7 @@ impl<'d> Splicer<'d, '_> {
     ) -> Option<(Range<usize>, String)> {
         let (there, value) = new.place().filter(|_| layout == tree::Layout::Own)?;
         let doc = value.document();
-        // The end of a block scalar that keeps its blank lines depends on what stands below.
+        // The end of a block scalar that keeps its blank lines depends on what comes below.
         let keeps =
             |node: NodeRef<'_>| BlockScalar::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
         let lead = &doc.source()[doc.line_start(there.lead)..there.lead];
@@ -266,8 +267,8 @@ impl<'d> Splicer<'d, '_> {
                     && value.children().next().is_none()))
     }
 
-    /// The text of a map or list that has only new children, or none: its anchor and its tag stay, and so do comments that belong to no
-    /// child.
+    /// The text of a map or list that has only new children, or none: its anchor and its tag stay, and so do comments that do not belong to
+    /// a child.
     fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, entries: &[Entry<'_>]) -> Text {
         let column = place.column(self.doc);
         let child_column = self.layout.child_column(value.kind(), host, column);
@@ -292,7 +293,7 @@ impl<'d> Splicer<'d, '_> {
         text
     }
 
-    /// Puts a text in the place of a value, behind its key or dash. The comment of the line stays, unless another is given.
+    /// Replaces a value by a text, after its key or dash. The comment of the line stays, unless another is given.
     fn set_value(&mut self, host: Host, place: &Place, old: NodeRef<'d>, new: Text, comment: Option<&str>) {
         let on_one_line = !matches!(old.style(), Style::Block | Style::Literal | Style::Folded);
         if on_one_line && new.body.is_empty() && !new.head.is_empty() {
@@ -306,7 +307,7 @@ impl<'d> Splicer<'d, '_> {
         }
         let column = place.column(self.doc);
         let end = match old.style() {
-            // The comment lines at the end of a block go with it.
+            // The comment lines at the end of a block are removed with it.
             Style::Block => {
                 let bottom = &self.text()[..below(self.doc, place.end, column)];
                 bottom.strip_suffix("\r\n").or_else(|| bottom.strip_suffix(['\n', '\r'])).unwrap_or(bottom).len()
@@ -319,7 +320,7 @@ impl<'d> Splicer<'d, '_> {
         new.behind(host, comment, &mut text);
         let block = if end == self.text().len() { last_block(&format!("{}{text}", lead(host, column))) } else { None };
         if block.is_some_and(|block| block.chomping != Chomping::Strip) {
-            // The end of the text would end no line of it.
+            // The end of the text would not end a line of it.
             text.push('\n');
         }
         self.edit(place.open..end, self.colon(host, place) + &text);
@@ -344,7 +345,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// The comment lines above a child; one that begins behind a dash has none.
+    /// The comment lines above a child; one that begins after a dash has none.
     fn set_comments_above(&mut self, place: &Place, comments: &str) {
         if place.is_inline(self.doc) {
             return;
@@ -374,7 +375,7 @@ impl<'d> Splicer<'d, '_> {
             lines.extend(self.layout.new_child(&new, column));
         }
         if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty()) {
-            // What stands behind the dash goes or moves down, and what comes next slides up to it.
+            // The content after the dash is removed or moves down, and what comes next slides up to it.
             let next = &places[kept_index];
             let to = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
             let owned = self.owned(&places[..kept_index]);
@@ -420,7 +421,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// Whether a value is set anew.
+    /// Whether a value is written again as a whole.
     fn is_set(&self, value: NodeRef<'_>, tree: &Tree<'_>) -> bool {
         match Fate::of(tree, value) {
             Fate::Kept => false,
@@ -429,7 +430,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// Removes the blank lines from a line on that the block scalar which now ends above them, if one does, would take for its own.
+    /// Removes the blank lines from a line on that would become part of the block scalar that now ends above them, if there is one.
     fn clear_below(&mut self, line: usize, above: impl FnOnce(&Self) -> Option<BlockScalar>) {
         if !is_blank(self.text(), line) {
             return;
@@ -438,7 +439,7 @@ impl<'d> Splicer<'d, '_> {
         self.edits.extend(block.into_iter().flat_map(|block| taken(self.doc.source(), line, &block)));
     }
 
-    /// The block scalar with which a child ends that is there after the merge, among children at a column.
+    /// The block scalar at the end of a child that the merge keeps, among children at a column.
     fn end_of(&self, host: Host, column: usize, values: &[NodeRef<'_>], entry: &Entry<'_>) -> Option<BlockScalar> {
         let new = Piece::of(entry)?;
         let Some(value) = entry.place.and_then(|index| values.get(index)) else {
@@ -465,7 +466,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// A root of which no child stays; what holds any other map or list sets that anew.
+    /// A root of which no child stays; for any other map or list, its container writes it again.
     fn root_anew(&mut self, root: NodeRef<'d>, places: &[Place], entries: &[Entry<'_>]) {
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
         let column = first.column(self.doc);
@@ -484,7 +485,7 @@ impl<'d> Splicer<'d, '_> {
         self.clear_below(last.bottom(self.doc), |_| last_block(&lines.join("\n")));
     }
 
-    /// Whether an offset lies in one of these children, their own comments included.
+    /// Whether an offset is in one of these children, including their own comments.
     fn owned(&self, places: &[Place]) -> impl Fn(usize) -> bool + use<> {
         let ranges: Vec<Range<usize>> = places.iter().map(|p| p.top(self.doc)..p.bottom(self.doc)).collect();
         move |at| {
@@ -493,7 +494,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// Inserts whole lines at the start of a line, or behind a last line that has no line break.
+    /// Inserts whole lines at the start of a line, or after a last line that has no line break.
     fn insert_lines(&mut self, at: usize, lines: &[String]) {
         if lines.is_empty() {
             return;
@@ -501,14 +502,14 @@ impl<'d> Splicer<'d, '_> {
         let mut text = lines.join("\n");
         text.push('\n');
         let is_open = at > 0 && !self.text()[..at].ends_with(['\n', '\r']);
-        // A last line without a line break gets one, from the first of several insertions behind it.
+        // A last line without a line break gets one, from the first of several insertions after it.
         if is_open && !self.edits.iter().any(|e| e.range == (at..at) && e.text.ends_with('\n')) {
             text.insert(0, '\n');
         }
         self.edit(at..at, text);
     }
 
-    /// Children in a new order: each takes its comments along, what lies between stays between.
+    /// Children in a new order: each takes its comments along; text between children stays between children.
     fn moved_children(
         &mut self,
         host: Host,
@@ -518,7 +519,7 @@ impl<'d> Splicer<'d, '_> {
         entries: &[Entry<'_>],
     ) {
         let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
-        // Blank lines below a block scalar that would take them (`|+`) go where it goes.
+        // Blank lines below a block scalar that includes them (`|+`) move with it.
         let end = |i: usize| {
             let bottom = places[i].bottom(self.doc);
             BlockScalar::last_of(values[i]).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
@@ -527,7 +528,7 @@ impl<'d> Splicer<'d, '_> {
         let mut text = String::new();
         let mut position = 0;
         let mut above = None;
-        // What stands between two children, without the blank lines that the first one would take for its own.
+        // The text between two children, without the blank lines that would become part of the first one.
         let between = |gap: &'d str, above: Option<&Entry<'_>>| {
             let block = above.filter(|_| is_blank(gap, 0)).and_then(|entry| self.end_of(host, column, values, entry));
             &gap[block.map_or(0, |block| block.below(gap, 0))..]
@@ -558,7 +559,7 @@ impl<'d> Splicer<'d, '_> {
             above = Some(entry);
             position += 1;
         }
-        // Comments that stood between children of which there are fewer now.
+        // Comments from between children, if there are fewer children now.
         for gap in (position.saturating_sub(1)..places.len()).filter_map(gap).filter(|g| g.contains('#')) {
             text.push_str(between(gap, above));
         }
@@ -589,7 +590,7 @@ impl<'d> Splicer<'d, '_> {
                 entries.iter().filter_map(|entry| self.flow_piece(entry, &places, &values)).collect();
             let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| s.trim().is_empty() && s.contains('\n'));
             let (open, close) = match (places.first(), places.last()) {
-                // Brackets with nothing between them stand together.
+                // Brackets with nothing between them stay together.
                 (Some(first), Some(last)) if !children.is_empty() => {
                     (gap(inner.start..first.lead.max(inner.start)), gap(last.end.min(inner.end)..inner.end))
                 }
@@ -622,7 +623,7 @@ impl<'d> Splicer<'d, '_> {
         places: &[Place],
         values: &[NodeRef<'d>],
     ) -> String {
-        // The comment behind a child may stand behind its comma.
+        // The comment after a child may come after its comma.
         let behind = |i: usize| {
             let rest = &self.text()[places[i].end..inner.end];
             let comma = rest.find(',').filter(|at| rest[..*at].trim().is_empty()).map(|at| places[i].end + at + 1);
@@ -659,7 +660,7 @@ impl<'d> Splicer<'d, '_> {
         lines.join("\n")
     }
 
-    /// What the user puts between two children of this map or list.
+    /// The comma and blanks that the user puts between two children of this map or list.
     fn comma(&self, node: NodeRef<'_>, places: &[Place]) -> String {
         let default = if self.layout.flow == Flow::TightJson { "," } else { ", " };
         let blank_comma = |s: &str| s.trim() == ",";
@@ -722,7 +723,7 @@ impl<'d> Splicer<'d, '_> {
         let comment = self.doc.comments_in(kept.end..first.lead).last();
         let comma = self.text()[kept.end..first.lead].find(',').map(|i| kept.end + i);
         match (comment, comma) {
-            // The comment of the child that stays stays with it.
+            // The comment of the child that stays also stays.
             (Some((start, stop)), Some(comma)) if comma < start => {
                 self.edit(comma..comma + 1, "");
                 self.edit(stop..end, "");
@@ -731,7 +732,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// Adds children to a flow map or list behind another, on lines of their own where a comment ends the line.
+    /// Adds children to a flow map or list after another, on lines of their own if a comment ends the line.
     fn add_behind(&mut self, place: &Place, comma: &str, children: &[String]) {
         match self.doc.comment_behind(place.end) {
             Some((_, end)) => {
@@ -754,7 +755,7 @@ impl<'d> Splicer<'d, '_> {
             Fate::Kept => {}
             Fate::Put(tree) => {
                 let start = value.full_start();
-                // A key without a colon (`{a}`) or without a blank behind it (`{a:}`).
+                // A key without a colon (`{a}`) or without a blank after it (`{a:}`).
                 let has_colon = self.text()[..place.open].ends_with(':');
                 let gap = match (place.lead == place.open, value.is_absent() && start == place.open, has_colon) {
                     (false, true, true) => " ",

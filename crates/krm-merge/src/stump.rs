@@ -1,14 +1,14 @@
-//! No conflict leaves a stump: a map or element that lacks what its type requires, because only a part of it was put, or was left.
+//! No conflict leaves a stump: a map or element that lacks what its type requires because only a part of it was put or left.
 //!
-//! Where dest deleted a container and upstream changed its image, what changed is added, as the three-way document has it. Without a name
-//! or an image it would be no container, so updated's whole value is put. Where upstream deleted it and what dest has of its own in it
-//! cannot stand alone, all of it goes. What no side had is not missing here.
+//! If dest deleted a container and upstream changed its image, the changed part is added, as in the three-way document. Without a name or
+//! an image it would not be a container, so updated's whole value is put. If upstream deleted it and dest's own values in it cannot stand
+//! alone, all of it is removed. A field that no side had is not missing here.
 
 use crate::child::Value as _;
 use crate::schema::Cursor;
 use crate::tree::{Branch, Conflict, Taking, Tree, View};
 
-/// A tree in whose conflicts updated wins whole where a part of its value could not stand alone. `cursor` is at its root.
+/// A tree in whose conflicts updated wins whole if a part of its value could not stand alone. `cursor` is at its root.
 #[must_use]
 pub fn without_stumps<'a>(tree: Tree<'a>, cursor: Cursor<'a>) -> Tree<'a> {
     match tree {
@@ -37,11 +37,11 @@ fn whole<'a>(conflict: Conflict<'a>, cursor: Cursor<'a>) -> Conflict<'a> {
     Conflict { taken, taking, required, ..conflict }
 }
 
-/// A required field that a part of a value lacks, although the value that it was made from has it.
+/// A required field that a part of a value lacks although the original value has it.
 fn missing<'a>(part: &Tree<'a>, cursor: Cursor<'a>) -> Option<&'a str> {
     let Tree::Branch(branch) = part else { return None };
     let own = Some(branch).filter(|branch| branch.like.is_map()).and_then(|map| missing_in(map, cursor));
-    // The shape of a value may show in the whole only.
+    // The type may be recognizable only in the whole value.
     let below = |name: &str| cursor.child(name, branch.like.get(name));
     own.or_else(|| {
         let mut entries = branch.entries.iter();

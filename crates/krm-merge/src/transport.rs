@@ -1,7 +1,8 @@
 //! Annotations that are the host's: they carry an item between host and function and are never merged.
 //!
-//! kpt finds its way back to files and comments by them, and fails or overwrites files when two items carry the same; so dest keeps its
-//! own, a source's are not taken, and an added resource has its path and, where it needs one, its number in the file. Source: hosts.md, measured on kpt and kustomize.
+//! kpt uses them to find files and comments again, and fails or overwrites files when two items carry the same. So dest keeps its own, a
+//! source's are not taken, and an added resource has its path and, if it needs one, its number in the file. Source: hosts.md, measured on
+//! kpt and kustomize.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -17,7 +18,7 @@ use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 const PATHS: [&str; 2] = [PATH, LEGACY_PATH];
 const INDICES: [&str; 2] = [INDEX, LEGACY_INDEX];
 
-/// Gives an added resource its path in the package and, where it needs one, its number in the file.
+/// Gives an added resource its path in the package and, if it needs one, its number in the file.
 pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree<'a> {
     let made = |value: Cow<'a, str>, quotes| Tree::Made(Made { value, quotes });
     let mut marks = vec![Entry::new(Some(Key::Made(PATH)), made(Cow::Borrowed(path), Quotes::Needed))];
@@ -25,7 +26,7 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
     marks.extend(index);
     within(tree, "metadata", |metadata| {
         let Some((place, key, of_source)) = written(metadata.like, "annotations") else {
-            // An element of a list has none: the host's are the list's.
+            // An element of a list has none: only the list has the host's annotations.
             let value = Tree::Branch(Box::new(Branch::with(metadata.like, By::Field, std::mem::take(&mut marks))));
             return metadata.push(Entry::new(Some(Key::Made("annotations")), value));
         };
@@ -47,13 +48,13 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
     })
 }
 
-/// Whether only the list that a resource stands in says its type.
+/// Whether only the list that contains a resource gives its type.
 fn is_typed_by_list(resource: &Resource<'_>) -> bool {
     let says = |name: &str| resource.node.get(name).is_some();
     resource.identity.is_some() && !says("apiVersion") && !says("kind")
 }
 
-/// Leaves the type of a resource to the list that it stands in, where a source of the same type says it.
+/// Leaves the type of a resource to its list, if a source of the same type gives it.
 pub fn leave_type<'a>(change: &mut Change<'a>, dest: &Resource<'a>, source: &Resource<'a>) {
     let type_of = |resource: &Resource<'a>| resource.identity.map(|i| (i.api_version, i.kind));
     let Wants::Inside(root) = &mut change.wants else { return };
@@ -62,7 +63,7 @@ pub fn leave_type<'a>(change: &mut Change<'a>, dest: &Resource<'a>, source: &Res
     }
 }
 
-/// Lets an added resource say its type itself, which only the list said that it stood in.
+/// Writes the type into an added resource, if only its list gave it.
 pub fn with_type<'a>(tree: Tree<'a>, source: &Resource<'a>) -> Tree<'a> {
     let Some(identity) = source.identity.filter(|_| is_typed_by_list(source)) else { return tree };
     inside(tree, |resource| {
@@ -80,24 +81,24 @@ fn written<'a>(map: NodeRef<'a>, name: &str) -> Option<(usize, NodeRef<'a>, Node
     entries.find(|(_, (key, _))| key.string() == name).map(|(place, (key, value))| (place, key, value))
 }
 
-/// A path as the annotations of an item have it. They are relative to its own package, where the host runs a package together with its
-/// sub-packages. `None` where the path leads out of it.
+/// A path for the annotations of an item. They are relative to its own package, if the host runs a package together with its sub-packages.
+/// `None` if the path leads out of it.
 pub fn path_in_package<'p>(item: &Resource<'_>, path: &'p str) -> Option<&'p str> {
     let annotations = item.node.at(&["metadata", "annotations"])?;
     let own = PATHS.iter().find_map(|name| annotations.get(name).and_then(NodeRef::as_str))?;
     path.strip_prefix(item.path?.strip_suffix(own)?)
 }
 
-/// Where an item lies that moved, to another file or within its own.
+/// The new place of an item that moved, to another file or within its own.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPlace<'a> {
-    /// Its path, as its annotations are to have it; `None` where it keeps its own.
+    /// Its new path for the annotations; `None` if it keeps its own.
     pub path: Option<&'a str>,
     /// Its number in the file, if it cannot keep its own.
     pub number: Option<u64>,
 }
 
-/// Lets the annotations of an item say that it lies in another place. Both families say the same.
+/// Makes the annotations of an item give another place. Both families give the same one.
 pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
     let made = |value: String, quotes| Tree::Made(Made { value: Cow::Owned(value), quotes });
     within(tree, "metadata", |metadata| {
@@ -111,7 +112,7 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
                 for name in INDICES {
                     change(annotations, &ChildId::Field(name), |_| made(number.to_string(), Quotes::Single));
                 }
-                // One that has no number gets one in the family that is read first.
+                // An item without a number gets one in the family that is read first.
                 if !has_number {
                     annotations.push(Entry::new(Some(Key::Made(INDEX)), made(number.to_string(), Quotes::Single)));
                 }
@@ -120,27 +121,27 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
     })
 }
 
-/// Takes the role annotation off a dest item.
+/// Removes the role annotation from a dest item.
 pub fn without_role(tree: Tree<'_>) -> Tree<'_> {
     without(tree, |name| name == ROLE)
 }
 
-/// Takes all annotations of the host off a resource.
+/// Removes all annotations of the host from a resource.
 pub fn without_host(tree: Tree<'_>) -> Tree<'_> {
     without(tree, is_transport)
 }
 
-/// The annotations by which kpt finds an item as it was.
+/// The annotations by which kpt finds the old state of an item.
 const IDS: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
-/// Takes the annotations off by which kpt finds an item as it was, where it would put comments and the order of fields back at wrong places.
-/// It does so by place: in a list whose places are filled anew they would stand at the wrong elements, and where a value became one of
-/// another kind it gives up. A comment that is to go would come back. Source: measured on kpt.
+/// Removes the annotations by which kpt finds the old state of an item, if kpt would put comments and the order of fields back at wrong
+/// places. kpt goes by place: in a list whose places have new elements, comments would be at the wrong elements, and kpt gives up if a
+/// value became one of another kind. A comment to be removed would come back. Source: measured on kpt.
 pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a> {
     if has_ids(&Tree::Node(dest)) && misleads_by_place(&tree, dest) { without_ids(tree) } else { tree }
 }
 
-/// Whether a resource has the annotations by which kpt finds an item as it was.
+/// Whether a resource has the annotations by which kpt finds the old state of an item.
 pub fn has_ids(tree: &Tree<'_>) -> bool {
     has_annotation(tree, |name| IDS.contains(&name))
 }
@@ -150,13 +151,13 @@ fn has_annotation(tree: &Tree<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
     annotations.is_some_and(|a| a.fields().iter().any(|(name, _)| is_meant(name)))
 }
 
-/// Takes the annotations off by which kpt finds an item as it was, and puts its comments and the order of its fields back.
+/// Removes the annotations by which kpt finds the old state of an item and puts its comments and the order of its fields back.
 pub fn without_ids(tree: Tree<'_>) -> Tree<'_> {
     without(tree, |name| IDS.contains(&name))
 }
 
-/// Whether a host that knows the old state, and puts comments back by place, would be misled below a node: another element stands in a
-/// place of a list with comments in it, or a map, a list or a scalar in the place of another kind; or a comment is gone.
+/// Whether a host that knows the old state, and puts comments back by place, would be misled below a node: another element is in a place of
+/// a list with comments, or a map, a list or a scalar is in the place of another kind; or a comment is gone.
 fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
     let Tree::Branch(branch) = tree else { return false };
     let old: Vec<NodeRef<'a>> = dest.written().map(|child| child.1).collect();
@@ -181,7 +182,7 @@ fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
     stays.enumerate().any(misleads)
 }
 
-/// Whether a child that stays is to have no comment where it has one in dest.
+/// Whether a child that stays is to have no comment although it has one in dest.
 fn loses_comment(entry: &Entry<'_>, dest: NodeRef<'_>) -> bool {
     let goes = [entry.comments.above, entry.comments.behind].map(|asked| asked.is_some_and(str::is_empty));
     let (Some(place), Some(_), true) = (entry.place, &entry.value, goes.contains(&true)) else { return false };
@@ -200,10 +201,10 @@ fn has_comments(node: NodeRef<'_>) -> bool {
     lines.is_some_and(|lines| doc.comments_in(lines).next().is_some())
 }
 
-/// Whether two nodes are of one kind, so is all that they have in the same places, and comments find their elements there.
+/// Whether two nodes are of one kind, with the same kinds in the same places inside, so that comments find their elements.
 fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     let (a, b) = (a.resolve(), b.resolve());
-    // An element is told from another one by its text, or by what it begins with.
+    // Elements are compared by their text, or by their beginning.
     let is_in_place = |(a, b): (NodeRef<'_>, NodeRef<'_>)| match (a.entries().next(), b.entries().next()) {
         (Some(a), Some(b)) => same(a.0, b.0) && (a.1.is_container() || same(a.1, b.1)),
         _ => a.is_container() || same(a, b),
@@ -214,7 +215,7 @@ fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
         && a.entries().all(|(key, value)| b.get(key.string()).is_none_or(|other| alike(value, other)))
 }
 
-/// Takes annotations off a resource, and its `annotations` map if that holds nothing else.
+/// Removes annotations from a resource, and its `annotations` map if that holds nothing else.
 fn without(tree: Tree<'_>, goes: impl Fn(&str) -> bool) -> Tree<'_> {
     if !has_annotation(&tree, &goes) {
         return tree;
@@ -240,7 +241,7 @@ fn without(tree: Tree<'_>, goes: impl Fn(&str) -> bool) -> Tree<'_> {
     })
 }
 
-/// Changes what is in a field of a map that has it.
+/// Changes the content of a field of a map that has it.
 fn within<'a>(tree: Tree<'a>, name: &'static str, edit: impl FnOnce(&mut Branch<'a>)) -> Tree<'a> {
     inside(tree, |root| change(root, &ChildId::Field(name), |field| inside(field, edit)))
 }

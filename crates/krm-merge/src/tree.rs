@@ -1,7 +1,7 @@
 //! [`Tree`]: the result of a merge, whose parts may come from several texts, and in which a conflict is a value.
 //!
-//! A merge can go on from a tree as it can from a text, so nothing is printed and parsed between two steps. A tree knows no policy:
-//! [`settle`] decides its conflicts, once or several times, and the splicer writes what is left.
+//! A merge can continue from a tree as from a text, so nothing is printed and parsed between two steps. A tree knows no policy: [`settle`]
+//! decides its conflicts, once or several times, and the splicer writes the result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,17 +15,17 @@ use crate::yaml::{Kind, NodeRef, Scalar, same};
 /// What a merge makes of a node.
 #[derive(Clone, Debug)]
 pub enum Tree<'a> {
-    /// A node as it is written: dest's own stays to the byte, another one is put in its place.
+    /// A node as it is written: dest's own stays to the byte, another one replaces it.
     Node(NodeRef<'a>),
     /// A scalar that no document holds.
     Made(Made<'a>),
     /// A map or list with these children.
     Branch(Box<Branch<'a>>),
-    /// Both sides changed it, and not in the same way.
+    /// Both sides changed it, in different ways.
     Conflict(Box<Conflict<'a>>),
 }
 
-/// A text that no document holds.
+/// A text that is not in any document.
 #[derive(Clone, Debug)]
 pub struct Made<'a> {
     /// What it says.
@@ -34,44 +34,44 @@ pub struct Made<'a> {
     pub quotes: Quotes<'a>,
 }
 
-/// How a text is quoted that no document holds.
+/// How a text that is not in any document is quoted.
 #[derive(Clone, Copy, Debug)]
 pub enum Quotes<'a> {
-    /// Where a reader would take the bare text for something else.
+    /// If a reader would take the bare text for something else.
     Needed,
     /// Always, as kpt writes numbers that are texts.
     Single,
-    /// As dest writes the text in whose place it stands: in lines, or in quotes.
+    /// Like the text of dest that it replaces: in lines, or in quotes.
     As(NodeRef<'a>),
 }
 
-/// A map or list as a merge leaves it.
+/// A map or list after a merge.
 #[derive(Clone, Debug)]
 pub struct Branch<'a> {
-    /// The node that it was made from, as it is written; an alias is written out where its branch differs from what it stands for.
+    /// The node that it was made from, as it is written; an alias is written out where its branch differs from its value.
     pub like: NodeRef<'a>,
-    /// How its children are told apart.
+    /// How its children are identified.
     pub by: By<'a>,
-    /// Its children in their order, those of `like` that are gone among them.
+    /// Its children in their order, including the removed ones of `like`.
     pub entries: Vec<Entry<'a>>,
-    /// Where both sides changed the order of its elements, and not in the same way. The entries are in dest's.
+    /// The conflict if both sides changed the order of its elements in different ways. The entries are in dest's order.
     pub contested: Option<Box<Contested<'a>>>,
-    /// The identities of the entries, where they have been looked up; `None` once entries were inserted.
+    /// The identities of the entries, once they have been looked up; `None` after entries were inserted.
     index: Option<Index<'a>>,
-    /// How many of the entries that are there have no identity, if there is an index. It may be too high, for entries go.
+    /// How many present entries have no identity, if there is an index. It may be too high, because entries are removed.
     nameless: usize,
 }
 
-/// An order of elements that dest and the other side both changed, and not in the same way.
+/// An order of elements that dest and the other side both changed, in different ways.
 #[derive(Clone, Debug)]
 pub struct Contested<'a> {
     /// Where the list is.
     pub path: FieldPath<'a>,
-    /// The list that both came from.
+    /// The list that both started from.
     pub original: Option<NodeRef<'a>>,
     /// The list that the other side holds.
     pub updated: NodeRef<'a>,
-    /// The elements that a side moved, and those that both added, each at another place; in the order that both came from.
+    /// The elements that a side moved, and those that both added at different places; in the order that both started from.
     pub moved: Vec<FieldPath<'a>>,
     /// The order if updated wins.
     pub taken: Vec<ChildId<'a>>,
@@ -82,22 +82,22 @@ pub struct Contested<'a> {
 /// A child of a map or list.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// Which of the children of `like` it is, as they are written; `None` for a new one.
+    /// Its place among the children of `like`, as they are written; `None` for a new one.
     pub place: Option<usize>,
     /// The key of a field.
     pub key: Option<Key<'a>>,
-    /// What it is; `None` where it is gone.
+    /// Its value; `None` if it is removed.
     pub value: Option<Tree<'a>>,
-    /// What becomes of its comments.
+    /// What happens to its comments.
     pub comments: Comments<'a>,
-    /// How its value is laid out, where that comes from another document.
+    /// The layout of its value, if that comes from another document.
     pub layout: Layout,
 }
 
-/// How a value is laid out that comes from another document.
+/// The layout of a value that comes from another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// As the document is into which it comes.
+    /// As in the document that it is added to.
     Host,
     /// As it is written, with its comments.
     Own,
@@ -108,11 +108,11 @@ pub enum Layout {
 pub enum Key<'a> {
     /// As it is written.
     Node(NodeRef<'a>),
-    /// A name that no document holds.
+    /// A name that is not in any document.
     Made(&'a str),
 }
 
-/// The comments that are to be a child's own, as they are written; empty for none, `None` for those that are there.
+/// The comments that a child is to have, as they are written; empty for none, `None` for those that are there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comments<'a> {
     /// The comment lines above it.
@@ -121,43 +121,43 @@ pub struct Comments<'a> {
     pub behind: Option<&'a str>,
 }
 
-/// Dest and the other side both changed a node, and not in the same way.
+/// Dest and the other side both changed a node, in different ways.
 #[derive(Clone, Debug)]
 pub struct Conflict<'a> {
     /// Where.
     pub path: FieldPath<'a>,
-    /// What both came from.
+    /// The value that both started from.
     pub original: Option<NodeRef<'a>>,
     /// What the other side holds.
     pub updated: Option<NodeRef<'a>>,
-    /// What stays if dest wins: what dest holds, and where only parts overlap, that with all other changes in it. A null does not stay, for
-    /// it clears.
+    /// What stays if dest wins: dest's value, and if only parts overlap, dest's value with all other changes in it. A null does not stay,
+    /// because it clears.
     pub dest: Option<Tree<'a>>,
     /// What is written if updated wins.
     pub taken: Option<Tree<'a>>,
-    /// Updated's key, where the place is a field.
+    /// Updated's key, if the place is a field.
     pub key: Option<Key<'a>>,
-    /// The comments at the place as each side has them, where they go with the value; dest's are those that are there. `None` where what
-    /// becomes of them is no matter of who wins.
+    /// The comments at the place on each side, if they follow the value; dest's are those that are there. `None` if they do not depend on
+    /// who wins.
     pub comments: Option<Sides<Comments<'a>>>,
-    /// What it means that updated wins.
+    /// What a win of updated means.
     pub taking: Taking<'a>,
-    /// The field without which updated wins whole: the part that only one side touched lacks it, and its type requires it.
+    /// The field because of which updated wins whole: the part that only one side changed lacks it, and its type requires it.
     pub required: Option<&'a str>,
 }
 
-/// What it means that updated wins a conflict.
+/// What it means if updated wins a conflict.
 #[derive(Clone, Debug)]
 pub enum Taking<'a> {
     /// Updated's value is taken.
     Value,
-    /// What upstream changed in it is added, for dest deleted the whole.
+    /// Upstream's changes in it are added, because dest deleted the whole.
     Delta,
     /// It is deleted, as updated has it.
     Deletion,
-    /// What upstream had in it is deleted; what dest has of its own stays.
+    /// Upstream's values in it are deleted; dest's own values stay.
     CutDown,
-    /// The elements of the list stand in updated's order; both sides have the list, and these elements a side moved.
+    /// The elements of the list are in updated's order; both sides have the list, and a side moved these elements.
     Order(Vec<FieldPath<'a>>),
     /// Updated's is taken where the changes of both sides overlap; all others are made, whoever wins.
     Overlap,
@@ -170,7 +170,7 @@ pub enum Pick {
     Dest,
     /// What updated asks for is written.
     Updated,
-    /// What both came from is written.
+    /// The value that both started from is written.
     Original,
 }
 
@@ -179,7 +179,7 @@ pub enum Pick {
 pub enum View<'t, 'a> {
     /// A node of a text.
     Node(NodeRef<'a>),
-    /// A scalar that no document holds.
+    /// A scalar that is not in any document.
     Made(&'t Made<'a>),
     /// A map or list of a tree.
     Branch(&'t Branch<'a>),
@@ -190,7 +190,7 @@ pub enum View<'t, 'a> {
 pub enum List<'t, 'a> {
     /// These.
     Views(Vec<View<'t, 'a>>),
-    /// Those of this list, of which more may be known.
+    /// Those of this list, about which more may be known.
     Branch(&'t Branch<'a>),
 }
 
@@ -215,7 +215,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// The key where it is written.
+    /// The key, if it is written.
     pub fn node(&self) -> Option<NodeRef<'a>> {
         match self {
             Self::Node(node) => Some(*node),
@@ -235,7 +235,7 @@ impl<'a> Tree<'a> {
         all
     }
 
-    /// How a rule reads it. A conflict is read as dest has it, where dest has it.
+    /// How a rule reads it. A conflict is read as dest's value, if dest has one.
     pub fn view(&self) -> Option<View<'_, 'a>> {
         match self {
             Self::Node(node) => Some(View::Node(*node)),
@@ -245,7 +245,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What may stand there: of a conflict, what any side has.
+    /// What may end up there: for a conflict, the value of any side.
     pub fn views(&self) -> impl Iterator<Item = View<'_, 'a>> {
         let views = match self {
             Self::Conflict(conflict) => {
@@ -277,7 +277,7 @@ impl<'a> Tree<'a> {
         matches!(self, Self::Node(own) if own.is(node))
     }
 
-    /// Takes a map or list apart into its children; `None` of anything else.
+    /// Splits a map or list into its children; `None` for anything else.
     pub fn into_branch(self, by: &By<'a>, asked: usize) -> Option<Branch<'a>> {
         let mut branch = match self {
             Self::Branch(branch) => *branch,
@@ -289,7 +289,7 @@ impl<'a> Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// With the node itself in the place of each map and list in which all children are as they are written.
+    /// With the node itself instead of each map and list in which all children are as they are written.
     #[must_use]
     pub fn folded(mut self) -> Self {
         self.fold();
@@ -311,7 +311,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// With the children of a map or list changed; anything else has none.
+    /// With the children of a map or list changed; anything else has no children.
     pub fn edited(self, by: &By<'a>, edit: impl FnOnce(&mut Branch<'a>)) -> Self {
         let mut branch = match self {
             Self::Branch(branch) => *branch,
@@ -348,7 +348,7 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Takes a value with its conflicts decided, with the comments of the side that wins, and says whether updated lost any.
+    /// Takes a value with its conflicts decided, with the comments of the side that wins, and returns whether updated lost any.
     fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
         let Tree::Conflict(conflict) = value else {
             let (value, has_lost) = settled(value, pick);
@@ -377,10 +377,10 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Conflict<'a> {
-    /// What is left where this side wins.
+    /// The result if this side wins.
     fn won_by(self, side: Pick) -> Option<Tree<'a>> {
         match side {
-            // A null leaves the text, for it said that the field is to go.
+            // A null is removed from the text, because it said that the field is to be removed.
             Pick::Dest => self.dest.filter(|dest| !dest.view().is_some_and(View::is_null)),
             Pick::Updated => self.taken,
             Pick::Original => self.original.map(Tree::Node),
@@ -401,7 +401,7 @@ impl<'a> Branch<'a> {
         Self { like, by, entries, contested: None, index: None, nameless: 0 }
     }
 
-    /// Prepares for look-ups of children that are told apart in this way.
+    /// Prepares for look-ups of children that are identified in this way.
     pub fn prepare(&mut self, by: &By<'a>, asked: usize) {
         if self.by != *by {
             self.by = by.clone();
@@ -427,18 +427,18 @@ impl<'a> Branch<'a> {
         self.indexed()
     }
 
-    /// The places among the entries of the children of this identity that are not gone.
+    /// The places among the entries of the children of this identity that are not removed.
     pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> Vec<usize> {
         let found: Vec<usize> = self.index().find(id).collect();
         found.into_iter().filter(|i| self.entries[*i].value.is_some()).collect()
     }
 
-    /// The place among the entries of the first child of this identity, gone or not.
+    /// The place among the entries of the first child of this identity, removed or not.
     pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
         self.index().find(id).next()
     }
 
-    /// Whether a child of this identity was there and is gone.
+    /// Whether a child of this identity was there and is removed.
     pub fn has_lost(&mut self, id: &ChildId<'a>) -> bool {
         self.place_of(id).is_some() && self.find(id).is_empty()
     }
@@ -448,20 +448,20 @@ impl<'a> Branch<'a> {
         self.by == *by && self.index.is_some()
     }
 
-    /// The first child of this identity that is not gone, where children are looked up already.
+    /// The first child of this identity that is not removed, if children are looked up already.
     pub fn first(&self, id: &ChildId<'a>) -> Option<View<'_, 'a>> {
         let found = self.index.as_ref()?.find(id).find_map(|at| self.entries.get(at)?.value.as_ref());
         found.and_then(Tree::view)
     }
 
-    /// The merge keys, each once, of the elements that are not gone and have the first of several in common with this one; none where elements
-    /// are not looked up yet.
+    /// The merge keys, each once, of the elements that are not removed and share the first merge key with this one; empty if elements are
+    /// not looked up yet.
     pub fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
         let Some(index) = &self.index else { return Vec::new() };
         index.keys_alike(key, |at| self.entries.get(at).is_some_and(|entry| entry.value.is_some()))
     }
 
-    /// A field of its own that is not gone.
+    /// A field of its own that is not removed.
     fn field(&self, name: &str) -> Option<View<'_, 'a>> {
         if self.by == By::Field
             && let Some(index) = &self.index
@@ -478,7 +478,7 @@ impl<'a> Branch<'a> {
         found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
     }
 
-    /// The identity of the entry at a place, worked out anew.
+    /// The identity of the entry at a place, computed again.
     pub fn id_of(&self, place: usize) -> Option<ChildId<'a>> {
         id_of(&self.by, place, self.entries.get(place)?)
     }
@@ -488,7 +488,7 @@ impl<'a> Branch<'a> {
         self.index().id(place).cloned()
     }
 
-    /// What is known of what tells its children apart.
+    /// What is known about the identities of its children.
     pub fn keyed(&self) -> Keyed {
         match &self.index {
             Some(index) if self.nameless == 0 && index.is_unique() => Keyed::Unique,
@@ -497,7 +497,7 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// Adds a child behind all others.
+    /// Adds a child after all others.
     pub fn push(&mut self, entry: Entry<'a>) {
         if let Some(index) = &mut self.index {
             let id = id_of(&self.by, self.entries.len(), &entry);
@@ -513,14 +513,14 @@ impl<'a> Branch<'a> {
             return;
         }
         let mut entries: Vec<Option<Entry<'a>>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
-        // With room for what comes next.
+        // With room for later entries.
         self.entries.reserve(entries.capacity());
         self.entries.extend(order.iter().filter_map(|at| entries.get_mut(*at)?.take()));
         let is_each_once = self.entries.len() == entries.len() && order.len() == entries.len();
         self.index = self.index.take().filter(|_| is_each_once).map(|index| index.reordered(order));
     }
 
-    /// Puts the entries into another order, or others among them.
+    /// Puts the entries into another order, or replaces some of them.
     pub fn reorder(&mut self, change: impl FnOnce(Vec<Entry<'a>>) -> Vec<Entry<'a>>) {
         self.entries = change(std::mem::take(&mut self.entries));
         self.index = None;
@@ -531,12 +531,12 @@ impl<'a> Branch<'a> {
         self.entries.iter().filter_map(|e| Some((e.key, e.value.as_ref()?)))
     }
 
-    /// The node itself where all children are as they are written.
+    /// The node itself if all children are as they are written.
     pub fn into_tree(self) -> Tree<'a> {
         if self.is_untouched() { Tree::Node(self.like) } else { self.into() }
     }
 
-    /// Brings `<<` entries back that were written out, where in the end everything is as they bring it in.
+    /// Restores `<<` entries that were written out, if in the end everything is as they bring it in.
     fn fold_merges(&mut self) {
         let is_gone = |entry: &Entry<'a>| entry.is_merge() && entry.value.is_none();
         if !self.like.document().has_merge_keys() || !self.entries.iter().any(is_gone) {
@@ -551,7 +551,7 @@ impl<'a> Branch<'a> {
                 && value.is_some_and(|v| entry.value.as_ref().is_some_and(|e| e.is(v)))
         };
         let brought_in = whole.brought_in();
-        // A field of the map's own that is gone would come back from the entry.
+        // A removed field of the map's own would come back from the entry.
         let hidden: HashSet<&str> = whole.merge_entries().flat_map(fields_in).map(|(key, _)| key.string()).collect();
         let is_lost =
             |entry: &Entry<'a>| entry.value.is_none() && entry.key.is_some_and(|key| hidden.contains(key.name()));
@@ -569,7 +569,7 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// Puts the children in the order of these; others stay behind the one that they stand behind.
+    /// Puts the children in the order of these; others stay after the one that they come after.
     fn ordered(mut self, order: &[ChildId<'a>]) -> Self {
         let ranks: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().map(|(rank, id)| (id, rank)).collect();
         let mut last = None;
@@ -584,7 +584,7 @@ impl<'a> Branch<'a> {
         self
     }
 
-    /// Decides in which order its children stand.
+    /// Decides the order of its children.
     fn decided(
         mut self,
         contested: Contested<'a>,
@@ -700,7 +700,7 @@ impl<'t, 'a> View<'t, 'a> {
         }
     }
 
-    /// The elements of a list; none of anything else.
+    /// The elements of a list; empty for anything else.
     pub fn elements(self) -> Vec<Self> {
         match self {
             Self::Node(node) => node.elements().map(View::Node).collect(),
@@ -709,7 +709,7 @@ impl<'t, 'a> View<'t, 'a> {
         }
     }
 
-    /// The fields of a map, those of `<<` included; none of anything else.
+    /// The fields of a map, including those of `<<`; empty for anything else.
     pub fn fields(self) -> Vec<(&'a str, Self)> {
         let branch = match self {
             Self::Node(node) => return node.fields().map(|(k, v)| (k.string(), View::Node(v))).collect(),
@@ -760,7 +760,7 @@ impl<'t, 'a> View<'t, 'a> {
 }
 
 impl<'a> Branch<'a> {
-    /// The values of the `<<` entries that are there.
+    /// The values of the present `<<` entries.
     pub fn merge_entries(&self) -> impl Iterator<Item = NodeRef<'a>> {
         self.entries.iter().filter(|entry| entry.is_merge()).filter_map(|entry| match entry.value {
             Some(Tree::Node(value)) => Some(value),
@@ -770,7 +770,7 @@ impl<'a> Branch<'a> {
 }
 
 impl<'a> Branch<'a> {
-    /// What its `<<` entries bring in, as fields of its own.
+    /// The fields that its `<<` entries bring in, as fields of its own.
     pub fn brought_in(&self) -> Vec<Entry<'a>> {
         let own: HashSet<&str> = self.entries.iter().filter_map(|entry| Some(entry.key?.name())).collect();
         let mut seen = HashSet::new();
@@ -780,7 +780,7 @@ impl<'a> Branch<'a> {
     }
 }
 
-/// The fields that the value of a `<<` entry holds, in the order in which they count: of one name, the first.
+/// The fields in the value of a `<<` entry, in the order in which they count: of one name, the first.
 pub fn fields_in<'a>(merged: NodeRef<'a>) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
     let one = Some(merged).filter(|m| !m.is_list());
     one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields)
@@ -855,7 +855,7 @@ impl<'t, 'a> Value<'a> for View<'t, 'a> {
     }
 }
 
-/// Decides the conflicts of a tree. Comments that updated wants at or above a place at which dest wins are not taken.
+/// Decides the conflicts of a tree. Comments that updated wants at or above a place where dest wins are not taken.
 pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {
     decide(tree, &mut |conflict| Some(pick(conflict)))
 }
@@ -865,7 +865,7 @@ pub fn decide<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<
     settled(tree, pick).0
 }
 
-/// What is left, and whether updated lost any conflict.
+/// The result, and whether updated lost any conflict.
 fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> (Option<Tree<'a>>, bool) {
     match tree {
         Tree::Conflict(conflict) => match pick(&conflict) {

@@ -1,11 +1,11 @@
-//! [`Warning`]: what a user should hear of a merge, and that is no conflict.
+//! [`Warning`]: what a user should know about a merge, apart from conflicts.
 
 use crate::path::FieldPath;
 use crate::schema::{ListKind, Unkeyed};
 use crate::sides::Side;
 use crate::yaml::NodeRef;
 
-/// Something that the user should hear of, and that is no conflict.
+/// Something that the user should know and that is not a conflict.
 #[derive(Clone, Debug)]
 pub struct Warning<'a> {
     /// Where.
@@ -27,22 +27,22 @@ pub enum Notice {
     Repeated,
     /// A list that merges by its schema was replaced whole, for this reason.
     Unkeyed(Unkeyed),
-    /// What a patch has here counts for nothing, for this reason.
+    /// A part of a patch has no effect, for this reason.
     Ignored(String),
     /// Both sides changed a value, and their changes were made part by part.
     Combined(Combined),
     /// A side renamed a field or an element, and the changes of both sides were made in it.
     Renamed {
-        /// A side that calls it otherwise than dest.
+        /// A side that has another name for it than dest.
         side: Side,
         /// Its place there.
         place: String,
     },
     /// A union has members that exclude each other, these.
     Union(String),
-    /// Both sides changed a comment, and not in the same way. Where there is none, it is empty.
+    /// Both sides changed a comment, in different ways. If there is no comment, it is empty.
     Contradiction {
-        /// What both came from.
+        /// The comment that both started from.
         original: String,
         /// Updated's.
         updated: String,
@@ -51,11 +51,11 @@ pub enum Notice {
         /// Which one stays.
         stays: CommentOf,
     },
-    /// A list of which nothing is known was replaced whole, and dest lost elements.
+    /// An unknown list was replaced whole, and dest lost elements.
     Shortened {
         /// How many.
         lost: usize,
-        /// How it could merge, where its elements have what it takes.
+        /// How it could merge, if its elements allow it.
         by: Option<ListKind<String>>,
     },
 }
@@ -65,11 +65,11 @@ pub enum Notice {
 pub enum CommentOf {
     /// Dest's.
     Dest,
-    /// That of the side that wins the conflict in its place.
+    /// That of the side that wins the conflict at its place.
     Winner,
 }
 
-/// In which parts a value was merged that both sides changed.
+/// The parts in which a value was merged that both sides changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combined {
     /// A list, by element.

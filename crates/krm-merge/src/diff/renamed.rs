@@ -1,8 +1,8 @@
-//! Which children of a map or a keyed list have another name on a side, and are one child all the same.
+//! Which children of a map or a keyed list have another name on a side, but are the same child.
 //!
-//! A container that dest calls otherwise is still the container whose image upstream changes; git sees one line of it change. So a child that a
-//! side lacks and one that it has beyond original are one if they have at least half of their values in common, and more of them than a
-//! short value has by chance. In doubt nothing is joined: the one is deleted, the other one added.
+//! A container that dest renamed is still the container whose image upstream changes; git sees one line of it change. So a child that a
+//! side lacks and a child that the side added are one if at least half of their values are equal, and if they share more values than a
+//! short value does by chance. In doubt nothing is joined: the one is deleted, the other one added.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,14 +14,14 @@ use crate::yaml::NodeRef;
 /// The children of each side by their names.
 pub(super) type Named<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;
 
-/// What each side calls the children that have several names.
+/// The names that each side has for the children with several names.
 #[derive(Debug)]
 pub(super) struct Renamed<K>(Vec<Sides<K>>);
 
-/// How many values two children must have in common at least. Two `env` entries of one value are not one entry.
+/// How many equal values two children must have at least. Two `env` entries with one equal value are not one entry.
 const FEWEST: usize = 3;
 
-/// How many values may be compared in one map or list. Beyond that no child is followed.
+/// How many values may be compared in one map or list. Beyond that, renames are not looked for.
 const MOST_COMPARED: usize = 200_000;
 
 impl<K> Default for Renamed<K> {
@@ -46,7 +46,7 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
                 dest: called(Side::Dest, &in_dest)?,
             };
             let (updated, dest) = (&sides.updated, &sides.dest);
-            // A name that the other side has, too, is one that both added.
+            // If the other side has the name, too, both sides added it.
             let is_free = |own: &K, other: Side| own == name || !by_name[other].contains_key(own);
             let is_one = updated == dest || (is_free(updated, Side::Dest) && is_free(dest, Side::Updated));
             let is_renamed = updated != name || dest != name;
@@ -56,24 +56,23 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
         Self(children.original.iter().filter_map(joined).collect())
     }
 
-    /// What dest calls the child of this name on a side.
+    /// The name in dest of the child with this name on a side.
     pub(super) fn in_dest<'k>(&'k self, side: Side, name: &'k K) -> &'k K {
         self.0.iter().find(|sides| sides[side] == *name).map_or(name, |sides| &sides.dest)
     }
 
-    /// What each side calls the child that dest calls this.
+    /// The name on each side of the child with this name in dest.
     pub(super) fn called(&self, dest: &K) -> Option<&Sides<K>> {
         self.0.iter().find(|sides| sides.dest == *dest)
     }
 
-    /// What each side calls them.
+    /// The name on each side.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Sides<K>> {
         self.0.iter()
     }
 }
 
-/// What a side calls the children of original that it has under another name: each of the two is most like the other one, and no third is
-/// as like.
+/// The names that a side has for renamed children of original: each of the two is most like the other one, and no third is as like.
 fn partners<K: Clone + Eq + Hash>(
     children: &Named<'_, K>,
     by_name: &Sides<HashMap<K, NodeRef<'_>>>,

@@ -1,4 +1,4 @@
-//! What a null on any side means, one line a case.
+//! What a null on any side means, one case per line.
 
 use super::diff;
 use crate::limit::Budget;
@@ -14,7 +14,7 @@ fn json(node: NodeRef<'_>) -> String {
     splice::to_json(node, &Budget::default()).expect("within the limit")
 }
 
-/// What three documents are merged to, and what became of each conflict, with its place.
+/// The merge result of three documents, and the result of each conflict, with its place.
 fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Settled)>) {
     let documents = sides.map(|text| Document::parse(text.to_owned()).unwrap_or_else(|e| panic!("{e}\n{text}")));
     let [original, updated, dest] = documents.each_ref().map(|d| d.roots().next().expect("a root"));
@@ -33,8 +33,8 @@ fn merged(sides: [&str; 3], on_conflict: OnConflict) -> (String, Vec<(String, Se
     (edits.apply(sides[2], 0..sides[2].len()), conflicts)
 }
 
-/// Original, updated and dest of one field, each without it (`-`), with a null (`~`), or with one of two values; what TakeUpdated and
-/// KeepDest make of them, and `!` where these are a conflict.
+/// Original, updated and dest of one field, each without it (`-`), with a null (`~`), or with one of two values; the results of TakeUpdated
+/// and KeepDest, and `!` if these are a conflict.
 const TABLE: [&str; 64] = [
     // original updated dest > TakeUpdated KeepDest
     "- - - > - -",
@@ -112,7 +112,7 @@ const VALUES: [[&str; 2]; 5] = [
     ["{m: {l: [{name: e, v: 1}]}}", "{m: {l: [{name: e, v: 2}]}}"],
 ];
 
-/// Texts in which the field stands: of a resource, of an element, and behind comments of dest's own.
+/// Texts that contain the field: of a resource, of an element, and after comments of dest's own.
 const AROUND: [[&str; 3]; 3] =
     [["a: 0\n", "", "z: 0\n"], ["l:\n- name: x\n", "  ", "  z: 0\n"], ["# own\na: 0 # own\n", "", "z: 0 # own\n"]];
 
@@ -159,8 +159,8 @@ fn a_field_on_all_sides() {
     }
 }
 
-/// Whoever is dest finds the same conflicts, and a second run has nothing to do. But KeepDest: a null over a field that upstream added left
-/// the text, so nothing says any more that the field is not wanted.
+/// Swapped sides have the same conflicts, and a second run has nothing to do. The exception is KeepDest: a null over a field that upstream
+/// added was removed from the text, so the text no longer says that the field is not wanted.
 #[test]
 fn the_table_keeps_the_laws() {
     let find = |sides: [&str; 3]| TABLE.iter().map(|row| cells(row)).find(|row| row.0 == sides).expect("a row");
@@ -179,7 +179,7 @@ fn what_a_null_clears_inside() {
     let updated = |place| vec![(place, Updated, Cleared)];
     let delta = |place| vec![(place, Delta, Cleared)];
     for (original, new, dest, taken, kept, conflicts) in [
-        // Of a map or list that a null of dest clears, what changed upstream is added.
+        // If a null of dest clears a map or list, upstream's changes in it are added.
         ("f: {k: v}", "f: {k: v, n: w}", "f: ~", "f: {n: w}", "", delta("f")),
         ("f: {k: v}", "f: {k: v, n: {m: w}}", "f:", "f: {n: {m: w}}", "", delta("f")),
         ("f: [{name: a}]", "f: [{name: a}, {name: b, c: 1}]", "f: ~", "f: [{name: b, c: 1}]", "", delta("f")),
@@ -188,18 +188,18 @@ fn what_a_null_clears_inside() {
         ("f: {k: v}", "f: [1]", "f: ~", "f: [1]", "", updated("f")),
         ("f: {k: 1}", "f: {k: 2, n: 3}", "f: {k: ~}", "f: {k: 2, n: 3}", "f: {n: 3}", updated("f.k")),
         ("f: 1", "f: {}", "f: ~", "f: {}", "", updated("f")),
-        // What upstream only removed is gone anyway.
+        // A value that upstream only removed is gone anyway.
         ("f: {k: v, x: y}", "f: {k: v}", "f: ~", "", "", vec![]),
         ("f: [{name: a}, {name: b}]", "f: [{name: a}]", "f: ~", "", "", vec![]),
         ("f: {k: v}", "f: {}", "f: ~", "", "", vec![]),
         ("f: {k: {x: 1}, o: 1}", "f: {o: 1}", "f: {k: {x: ~}, o: 1}", "f: {o: 1}", "f: {o: 1}", vec![]),
-        // Added on both sides, by dest as nothing; a null in what is new to dest comes as it is.
+        // Added on both sides, in dest as empty; a null in a value that is new to dest is kept.
         ("", "f: {k: ~, x: 1}", "f: ~", "f: {k: ~, x: 1}", "", updated("f")),
         ("f: ~", "f: {k: ~, x: 1}", "f: ~", "f: {k: ~, x: 1}", "f: {k: ~, x: 1}", vec![]),
         ("f: ~", "f: {}", "f: ~", "f: {}", "f: {}", vec![]),
         ("f: ~", "f: [{name: a}]", "f: ~", "f: [{name: a}]", "f: [{name: a}]", vec![]),
         ("f: ~", "f: {x: 1}", "f: {y: 1}", "f: {y: 1, x: 1}", "f: {y: 1, x: 1}", vec![]),
-        // New in updated, over what only dest has.
+        // New in updated, over a value that only dest has.
         ("", "f: ~", "f: {own: 1}", "", "f: {own: 1}", vec![("f", Deleted, Dest)]),
         ("", "f: ~", "f: [{name: own}]", "", "f: [{name: own}]", vec![("f", Deleted, Dest)]),
         ("", "f: {k: ~, n: 1}", "f: {k: 1}", "f: {n: 1}", "f: {k: 1, n: 1}", vec![("f.k", Deleted, Dest)]),
@@ -213,7 +213,7 @@ fn what_a_null_clears_inside() {
         ),
         ("f: {k: 1}", "f: ~", "f: {k: 1}", "", "", vec![]),
         ("f: {k: 1}", "f: ~", "f: {k: 1, own: 1}", "f: {own: 1}", "f: {k: 1, own: 1}", vec![("f", CutDown, Dest)]),
-        // A null of original goes with the map that upstream dropped.
+        // A null of original is removed with the map that upstream dropped.
         ("f: {x: ~, y: 1}", "", "f: {x: ~, y: 1}", "", "", vec![]),
         ("f: {x: ~, y: 1}", "", "f: {x: ~}", "", "", vec![]),
         (
@@ -236,7 +236,7 @@ fn what_a_null_clears_inside() {
             updated("f[name=a].x"),
         ),
         ("f: [{name: a, x: ~}]", "f: [{name: a}]", "f: [{name: a, x: ~}]", "f: [{name: a}]", "f: [{name: a}]", vec![]),
-        // In a list without keys a null is a value like others.
+        // In a list without keys a null is a normal value.
         ("f: [{x: 1}]", "f: [{x: 1}]", "f: [{x: ~}]", "f: [{x: ~}]", "f: [{x: ~}]", vec![]),
         ("f: [~]", "f: [1]", "f: [~]", "f: [1]", "f: [1]", vec![]),
     ] {
@@ -300,14 +300,14 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
             "l:\n- a: x\n  name: a\n  w: 1\n",
         ],
         ["s: |\n  a\nz: 1\n", "s: |-\n  a\n\n  b\nz: 1\n", "s: |\n  a\nz: 2\n", "s: |-\n  a\n\n  b\nz: 2\n"],
-        // A list that stands elsewhere is laid out for its place.
+        // A list at another place is laid out for its place.
         [
             "m:\n  l:\n  - a: 'x'\n  z: 1\n",
             "m:\n    l:\n      - a: x\n    z: 1\n",
             "m:\n  l:\n  - a: 'x'\n  z: 2\n",
             "m:\n  l:\n  - a: x\n  z: 2\n",
         ],
-        // What dest touched keeps its text.
+        // Parts that dest changed keep their text.
         ["a: \"x\"\nz: 1\n", "a: 'x'\nz: 1\n", "a: \"x\" # own\nz: 2\n", "a: \"x\" # own\nz: 2\n"],
         // A null of updated clears, and is not written.
         [
@@ -324,9 +324,10 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
     }
 }
 
-/// Original, updated, dest, what TakeUpdated makes of them, and how many conflicts there are.
+/// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
 const RENAMED: [[&str; 5]; 12] = [
-    // A field that upstream renamed, with an edit of dest's; one that dest renamed, with a change of upstream's; the same name on both sides.
+    // A field that upstream renamed, with an edit of dest's; one that dest renamed, with a change of upstream's; the same name on both
+    // sides.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",
@@ -348,7 +349,7 @@ const RENAMED: [[&str; 5]; 12] = [
         "b: {x: 1, y: 2, z: 3, v: 5}",
         "0",
     ],
-    // Again, over what came of it.
+    // Again, on the result.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",
@@ -356,7 +357,7 @@ const RENAMED: [[&str; 5]; 12] = [
         "b: {x: 1, y: 2, z: 3, v: 5}",
         "0",
     ],
-    // Two names for one: nobody can tell.
+    // Two names for one: it is ambiguous.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",
@@ -364,7 +365,7 @@ const RENAMED: [[&str; 5]; 12] = [
         "c: {x: 1, y: 2, z: 3, v: 4}\nb: {x: 1, y: 2, z: 3, v: 4}",
         "0",
     ],
-    // Too little in common, and as much by chance.
+    // Too little in common, and as much as by chance.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 3, z: 4, v: 4}",
@@ -374,7 +375,7 @@ const RENAMED: [[&str; 5]; 12] = [
     ],
     ["a: {x: 1, y: 2}", "b: {x: 1, y: 2}", "a: {x: 1, y: 3}", "b: {x: 1, y: 2}", "1"],
     ["a: 1", "b: 1", "a: 2", "b: 1", "1"],
-    // Dest has a field of the new name already.
+    // Dest already has a field of the new name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",
@@ -426,7 +427,7 @@ fn a_field_under_another_name_keeps_its_comments_and_its_place() {
     assert_eq!((merged, conflicts), (dest.replace("a:", "b:"), Vec::new()));
 }
 
-/// Each side calls the child `a` or `b`, or has neither, and one value in it differs.
+/// The child is called `a` or `b` on each side, or is absent, and one value in it differs.
 #[test]
 fn the_laws_of_a_three_way_merge_hold_for_children_under_another_name() {
     let states = ["a1", "a2", "a3", "b1", "b2", "--"];

@@ -1,4 +1,4 @@
-//! A patch is enough, and nothing of it can be left out: over all pairs of small states.
+//! A patch is enough, and every part of it is needed: over all pairs of small states.
 
 use super::*;
 use crate::api::{Package, strategic, two_way};
@@ -7,7 +7,7 @@ use crate::resource::{Identity, Origin};
 use crate::schema::{Inference, Types};
 use crate::splice::standalone;
 
-/// The patch between two resources; empty where it would say nothing.
+/// The patch between two resources; empty if it would say nothing.
 fn patch(original: &str, dest: &str, mode: Mode, extent: Extent) -> String {
     let documents = [original, dest].map(|text| Document::parse(text.to_owned()).expect("valid"));
     let directives = ListDirectives::of(&documents);
@@ -22,7 +22,7 @@ fn patch(original: &str, dest: &str, mode: Mode, extent: Extent) -> String {
     tree.map(|tree| standalone(&tree, &Budget::default()).expect("small")).unwrap_or_default()
 }
 
-/// What a merge of a patch makes of a resource, or why there is none.
+/// The result of merging a patch into a resource, or the error.
 fn merged(original: &str, patch: &str, mode: Mode) -> String {
     let [source, dest] = [patch, original].map(|text| Package::of_text(text).expect("valid"));
     let types = Types::new([], Inference::Off);
@@ -33,8 +33,8 @@ fn merged(original: &str, patch: &str, mode: Mode) -> String {
     merged.map_or_else(|error| error.to_string(), |merged| merged.text().expect("small"))
 }
 
-/// Checks that the patch between any two states makes of the one the other to the byte, and makes something else without any of its lines that
-/// can go alone. Returns how many lines all patches have.
+/// Checks that the patch between any two states turns the one into the other to the byte, and gives a different result without any of its
+/// lines that can be removed alone. Returns the number of lines of all patches.
 fn check(states: &[String], mode: Mode, can_go: impl Fn(&str) -> bool) -> usize {
     let mut lines = 0;
     for original in states {
@@ -54,7 +54,7 @@ fn check(states: &[String], mode: Mode, can_go: impl Fn(&str) -> bool) -> usize 
     lines
 }
 
-/// All sequences of some of these, each at most once.
+/// All sequences of some of these items, each at most once.
 fn sequences(items: &[&'static str]) -> Vec<Vec<&'static str>> {
     let mut all = vec![Vec::new()];
     for item in items {
@@ -168,7 +168,7 @@ fn a_null_of_original_goes_and_one_of_dest_removes() {
     for (from, to, want) in [
         ("  y: null\n", "", "data:\n  y: null\n"),
         ("  y: null\n", "  y: '1'\n", "data:\n  y: '1'\n"),
-        // As far as it can: a merge of it leaves no field.
+        // As far as possible: a merge of it leaves no field.
         ("  y: '1'\n", "  y: null\n", "data:\n  y: null\n"),
     ] {
         assert_eq!(patch(&state(from), &state(to), Mode::TwoWay, Extent::Text), format!("{head}{want}"));

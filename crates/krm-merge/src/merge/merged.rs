@@ -1,7 +1,7 @@
-//! What `<<` entries bring into a map of dest: it stays there as long as a change leaves it as it is.
+//! The fields that `<<` entries bring into a map of dest: an entry stays as long as no change alters its fields.
 //!
-//! A change of one brought-in field must not reach the other maps that share it. So the `<<` entry is then written out: its fields stand
-//! in its place, and are merged as any others are.
+//! A change of one brought-in field must not reach the other maps that share it. So the `<<` entry is then written out: its fields replace
+//! it, and are merged like any others.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,12 +16,12 @@ use crate::yaml::{Error, NodeRef};
 pub(super) struct Merges<'a> {
     /// By field, the value of the entry that brings it in.
     from: HashMap<&'a str, NodeRef<'a>>,
-    /// The fields that are asked for, and that an entry brings in as they are asked for.
+    /// The requested fields that an entry already brings in with the requested value.
     as_asked: HashSet<ChildId<'a>>,
 }
 
 impl<'a> Walk<'a> {
-    /// Writes out the entries that bring in something that a change wants otherwise.
+    /// Writes out the entries that bring in something that a change wants to alter.
     pub(super) fn merges(&mut self, branch: &mut Branch<'a>, inside: &Inside<'a>) -> Result<Merges<'a>, Error> {
         let mut merges = Merges::default();
         if !branch.like.document().has_merge_keys() {
@@ -62,12 +62,13 @@ impl<'a> Walk<'a> {
 }
 
 impl<'a> Merges<'a> {
-    /// Whether an entry brings in a field just as it is asked for.
+    /// Whether an entry brings in a field exactly as requested.
     pub(super) fn brings_in(&self, id: &ChildId<'a>) -> bool {
         self.as_asked.contains(id)
     }
 
-    /// Writes out the entries that would bring back what goes. Where the others go, an entry stays if all that it brings in is asked for.
+    /// Writes out the entries that would bring back what is removed. If the other children are removed, an entry stays if everything that
+    /// it brings in is asked for.
     pub(super) fn settle(&self, branch: &mut Branch<'a>, inside: &Inside<'a>) {
         if self.from.is_empty() {
             return;
@@ -95,7 +96,7 @@ impl<'a> Merges<'a> {
     }
 }
 
-/// Puts fields that `<<` entries bring in, and that the map does not have itself, in the place of the first of these entries.
+/// Puts fields that `<<` entries bring in, and that the map does not have itself, at the place of the first of these entries.
 fn write_out<'a>(branch: &mut Branch<'a>, used: &[NodeRef<'a>], stays: impl Fn(&'a str) -> bool) {
     if used.is_empty() {
         return;

@@ -1,7 +1,7 @@
 //! [`Merging`]: one change after the other, in a tree that is edited in place.
 //!
-//! What one change looked up in a map or list stays known for the next one, also where it changed nothing. So a thousand sources of one
-//! resource cost what they ask for, not a thousand times what the resource holds.
+//! Look-ups that one change did in a map or list stay known for the next one, even if nothing changed. So a thousand sources of one
+//! resource cost what they ask for, not a thousand times the size of the resource.
 
 use super::Walk;
 use crate::change::Change;
@@ -11,7 +11,7 @@ use crate::tree::Tree;
 use crate::warning::Warning;
 use crate::yaml::Error;
 
-/// A merge on its way.
+/// A merge in progress.
 #[derive(Clone, Debug)]
 pub struct Merging<'a> {
     tree: Option<Tree<'a>>,
@@ -23,15 +23,15 @@ impl<'a> Merging<'a> {
         Self { tree: dest }
     }
 
-    /// What the changes so far have left; `None` where it is gone. A map or list in it may be a branch though nothing in it changed.
+    /// The result of the changes so far; `None` if it is removed. A map or list in it may be a branch even if nothing in it changed.
     pub fn tree(&self) -> Option<&Tree<'a>> {
         self.tree.as_ref()
     }
 
-    /// Applies a change at the path at which dest lies, and says what the user should hear of. After an error nothing is left.
+    /// Applies a change at dest's path, and returns what the user should know. After an error nothing is left.
     ///
     /// # Errors
-    /// A key that stands twice in a map of dest that the change goes into: which of the two is meant cannot be known.
+    /// A repeated key in a map of dest that the change goes into: it is ambiguous which of the two is meant.
     pub fn apply(
         &mut self,
         path: FieldPath<'a>,
@@ -43,7 +43,7 @@ impl<'a> Merging<'a> {
         Ok(walk.warnings)
     }
 
-    /// What all changes leave, as the nodes themselves where nothing changed; `None` where it is gone.
+    /// The result of all changes, as the nodes themselves where nothing changed; `None` if it is removed.
     pub fn finish(self) -> Option<Tree<'a>> {
         self.tree.map(Tree::folded)
     }

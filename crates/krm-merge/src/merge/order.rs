@@ -1,8 +1,8 @@
-//! In which order the children of a merged map or list stand.
+//! The order of the children of a merged map or list.
 //!
-//! Dest's own keep their places, and what is new goes beside the neighbours that it has on its own side. In ThreeWay the order itself is
-//! merged, stretch by stretch: who alone changed it has it. So what upstream puts before something runs before it, and a merge shows as few
-//! changed lines as it makes.
+//! Dest's own keep their places, and new ones go beside their neighbours from their own side. In ThreeWay the order itself is merged,
+//! stretch by stretch: if only one side changed it, that side's order holds. So what upstream puts before something runs before it, and a
+//! merge shows as few changed lines as possible.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::policy::NewElements;
 use crate::tree::{Branch, Contested, Entry, Tree, View};
 use crate::yaml::{NodeRef, Place, comment_text};
 
-/// Puts the children of a map or list in their order. Those behind the first `known` ones are new.
+/// Puts the children of a map or list in their order. Those after the first `known` ones are new.
 pub(super) fn arrange<'a>(
     branch: &mut Branch<'a>,
     known: usize,
@@ -40,7 +40,7 @@ pub(super) fn arrange<'a>(
         }
         Order::From(original) if has_new || inside.has_new_order() || (!is_map && inside.adds()) => {
             let sides = Sides::of(branch, known, inside, *original, if is_map { NewElements::Append } else { place });
-            // The order of fields is no one's wish.
+            // Nobody asks for an order of fields.
             let [dest, taken, was] = if is_map { sides.merged() } else { sides.contested() };
             if !is_map && taken != dest {
                 let moved = sides.moved(&dest, &taken, &was);
@@ -57,21 +57,21 @@ pub(super) fn arrange<'a>(
     branch.put(&order);
 }
 
-/// The places among the entries of the children of a node, in its order; without those that are not there.
+/// The places among the entries of the children of a node, in its order; without those that are absent.
 fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, by: &By<'a>) -> Vec<usize> {
     let ids = ids_of(node, by);
     branch.prepare(by, ids.len());
     ids.iter().filter_map(|id| branch.place_of(id)).collect()
 }
 
-/// Puts what an order lacks beside the neighbours that it has in another one: behind the nearest before it, and behind what is dest's `own`
-/// in that gap; else before the nearest behind it; else at an end.
+/// Adds the elements that an order lacks, beside their neighbours in another order: after the nearest one before it, and after dest's `own`
+/// in that gap; otherwise before the nearest one after it; otherwise at an end.
 fn beside(order: Vec<usize>, other: &[usize], own: impl Fn(usize) -> bool, end: NewElements) -> Vec<usize> {
     let known: HashSet<usize> = order.iter().copied().collect();
     among(order, |at| known.contains(&at), other, own, end)
 }
 
-/// The same where it is known what the order has.
+/// The same, if the members of the order are already known.
 fn among(
     order: Vec<usize>,
     known: impl Fn(usize) -> bool,
@@ -112,21 +112,21 @@ fn among(
     out
 }
 
-/// What stands in dest, numbered as dest has it, and what is new in updated, in one order. Where both sides moved something, dest's holds.
+/// Dest's elements, numbered in dest's order, and updated's new ones, in one order. If both sides moved something, dest's order holds.
 pub(crate) fn in_one(known: usize, original: Vec<usize>, updated: Vec<usize>, end: NewElements) -> Vec<usize> {
     let sides = Sides::new(known, original, updated, |_| false, end);
     let [dest, ..] = sides.merged();
     sides.whole(dest)
 }
 
-/// The orders of the three sides, as places among the entries. Dest's own is that of the places.
+/// The orders of the three sides, as places among the entries. The places themselves are dest's order.
 struct Sides {
     known: usize,
     original: Vec<usize>,
     updated: Vec<usize>,
-    /// What updated lacks, and what is gone: it does not part a new child from the one before it.
+    /// Children that updated lacks, and removed ones: they do not separate a new child from the one before it.
     own: HashSet<usize>,
-    /// What both dest and updated have.
+    /// The children that both dest and updated have.
     common: Vec<usize>,
     end: NewElements,
 }
@@ -159,8 +159,8 @@ impl Sides {
         Self { known, original, updated, own, common, end }
     }
 
-    /// What both sides have, in the order that dest wins with, that updated wins with, and that both came from: of each stretch that one
-    /// side alone changed, as that side has it.
+    /// The children of both sides in three orders: if dest wins, if updated wins, and the one that both started from. If only one side
+    /// changed a stretch, all three have that side's order there.
     fn merged(&self) -> [Vec<usize>; 3] {
         let of_all: HashSet<usize> = self.original.iter().copied().collect();
         let (updated, dest) = (only(&self.updated, &of_all), only(&self.common, &of_all));
@@ -173,7 +173,7 @@ impl Sides {
             return all(&upstream);
         }
         if of_all.len() < self.common.len() {
-            // Where both added a child as well, no stretch is known to stand apart from it.
+            // If both also added a child, no stretch is known to be independent of it.
             let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
             return [self.common.clone(), upstream, was];
         }
@@ -191,7 +191,7 @@ impl Sides {
         out
     }
 
-    /// The same, and where both sides added something, each at another place, as each side has it.
+    /// The same, but if both sides added something at different places, the orders of the sides.
     fn contested(&self) -> [Vec<usize>; 3] {
         let merged = self.merged();
         if merged[0] != merged[1] || self.disputed().is_empty() {
@@ -201,12 +201,13 @@ impl Sides {
         [self.common.clone(), self.upstream(), was]
     }
 
-    /// What both sides have, as updated has it.
+    /// The children of both sides, in updated's order.
     fn upstream(&self) -> Vec<usize> {
         only(&self.updated, &self.common.iter().copied().collect())
     }
 
-    /// What both sides added, each at another place: between other elements that all three have and nobody moved, or in another order.
+    /// Children that both sides added at different places: between different elements that all three have and nobody moved, or in another
+    /// order.
     fn disputed(&self) -> Vec<usize> {
         let upstream = self.upstream();
         let known: HashSet<usize> = self.original.iter().copied().collect();
@@ -235,14 +236,14 @@ impl Sides {
         dest.into_iter().filter(|at| crossed.contains(at) || gaps[0].get(at) != gaps[1].get(at)).collect()
     }
 
-    /// All entries, around those that both sides have.
+    /// All entries, placed around those that both sides have.
     fn whole(&self, common: Vec<usize>) -> Vec<usize> {
         let dest: Vec<usize> = (0..self.known).collect();
         let order = beside(common, &dest, |_| false, NewElements::Append);
         beside(order, &self.updated, |at| self.own.contains(&at), self.end)
     }
 
-    /// What one of the sides moved, where they do not agree, and what both put at another place.
+    /// The children that one of the sides moved, if the orders differ, and those that both added at different places.
     fn moved(&self, dest: &[usize], taken: &[usize], was: &[usize]) -> Vec<usize> {
         let of_all: HashSet<usize> = self.original.iter().copied().collect();
         let known = only(was, &of_all);
@@ -253,7 +254,7 @@ impl Sides {
     }
 }
 
-/// What stands on another side of something else in one order than in another one of the same.
+/// The elements that are on another side of some other element in one order than in another order of the same elements.
 fn turned(was: &[usize], is: &[usize]) -> Vec<usize> {
     let rank: HashMap<usize, usize> = was.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
     let ranks: Vec<usize> = is.iter().filter_map(|at| rank.get(at).copied()).collect();
@@ -277,12 +278,12 @@ fn turned(was: &[usize], is: &[usize]) -> Vec<usize> {
     out
 }
 
-/// What an order has of some.
+/// The elements of an order that are in a set.
 fn only(order: &[usize], of: &HashSet<usize>) -> Vec<usize> {
     order.iter().copied().filter(|at| of.contains(at)).collect()
 }
 
-/// Where the stretches of an order end of which each holds the same children in all orders.
+/// The ends of the stretches of an order such that each stretch holds the same children in all orders.
 fn stretches(original: &[usize], others: [&[usize]; 2]) -> Vec<usize> {
     let rank: HashMap<usize, usize> = original.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
     let mut reach = 0;
@@ -297,11 +298,11 @@ fn stretches(original: &[usize], others: [&[usize]; 2]) -> Vec<usize> {
     ends
 }
 
-/// What must move to make one order of another: all but a longest subsequence of both.
+/// The elements that must move to turn one order into another: all but a longest common subsequence.
 fn out_of_line(was: &[usize], is: &[usize]) -> Vec<usize> {
     let rank: HashMap<usize, usize> = was.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
     let ranks: Vec<usize> = is.iter().filter_map(|at| rank.get(at).copied()).collect();
-    // By length, the place of the smallest rank with which an increasing subsequence of that length ends.
+    // By length, the place of the smallest rank that ends an increasing subsequence of that length.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(ranks.len());
     for (place, rank) in ranks.iter().enumerate() {
@@ -317,15 +318,15 @@ fn out_of_line(was: &[usize], is: &[usize]) -> Vec<usize> {
     is.iter().copied().filter(|at| !in_line.contains(at)).collect()
 }
 
-/// Puts elements into the order that is asked for; those behind the first `known` ones are new. Those that the order does not name stand
-/// before the first one that it names and that follows them in dest. Source: `mergeSortedSlice` of apimachinery's strategic merge patch.
+/// Puts elements into the order that is asked for; those after the first `known` ones are new. Elements that the order does not name come
+/// before the first named one that follows them in dest. Source: `mergeSortedSlice` of apimachinery's strategic merge patch.
 pub(super) fn elements_as_ordered<'a>(branch: &mut Branch<'a>, known: usize, by: &By<'a>, order: &[ChildId<'a>]) {
     let rank: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().rev().map(|(rank, id)| (id, rank)).collect();
     let ranks: Vec<Option<usize>> =
         (0..branch.entries.len()).map(|at| branch.id(at).and_then(|id| rank.get(&id).copied())).collect();
     branch.reorder(|entries| {
         let is_gone = |entry: &Entry<'a>| entry.value.is_none();
-        // Of maps, as many new ones as were deleted follow all that dest has: kubectl's take the room of the deleted in its own array.
+        // For maps, as many new ones as were deleted come after all of dest's: in kubectl's array they take the room of the deleted ones.
         let gone = entries[..known].iter().filter(|entry| is_gone(entry)).count();
         let room = if matches!(by, By::Keys(_)) { gone } else { 0 };
         let mut named: Vec<(usize, Option<usize>, Entry<'a>)> = Vec::new();
@@ -355,7 +356,7 @@ pub(super) fn elements_as_ordered<'a>(branch: &mut Branch<'a>, known: usize, by:
     });
 }
 
-/// A list for a list: elements that both have in one order stay to the byte, and only what lies between them is replaced.
+/// Replaces a list by a list: elements that both have in one order stay to the byte, and only the parts between them are replaced.
 pub(super) fn list_over_list<'a>(dest: Tree<'a>, updated: NodeRef<'a>) -> Tree<'a> {
     let Some(mut branch) = dest.into_branch(&By::Index, 0) else { return Tree::Node(updated) };
     let new: Vec<NodeRef<'a>> = updated.elements().collect();
@@ -371,7 +372,7 @@ pub(super) fn list_over_list<'a>(dest: Tree<'a>, updated: NodeRef<'a>) -> Tree<'
         let mut from = 0;
         let mut at = 0;
         for (i, j) in anchors.into_iter().chain([(live.len(), new.len())]) {
-            // Elements that stand in the same gap take each other's places, as far as there are as many.
+            // Elements in the same gap replace each other, as far as there are equally many.
             let mut replacing = new[from..j].iter();
             while at < i {
                 let Some(mut entry) = entries.next() else { break };
@@ -401,7 +402,7 @@ pub(super) fn list_over_list<'a>(dest: Tree<'a>, updated: NodeRef<'a>) -> Tree<'
     branch.into_tree()
 }
 
-/// The longest common subsequence of two lists, as pairs of indices; of long lists only what they begin and end with.
+/// The longest common subsequence of two lists, as pairs of indices; for long lists only their common beginning and end.
 fn common<'a>(old: &[View<'_, 'a>], new: &[NodeRef<'a>]) -> Vec<(usize, usize)> {
     let prefix = old.iter().zip(new).take_while(|(a, b)| a.same(**b)).count();
     let rest = old[prefix..].iter().rev().zip(new[prefix..].iter().rev());

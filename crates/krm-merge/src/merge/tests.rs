@@ -32,7 +32,7 @@ fn root<'a>(document: &'a Document<'_>) -> NodeRef<'a> {
     document.roots().next().expect("a root")
 }
 
-/// The value in such a resource; `None` where it has none.
+/// The value in such a resource; `None` if it has none.
 fn value(text: &str) -> Option<Value> {
     let document = parsed(text);
     let spec = root(&document).get("spec")?;
@@ -81,7 +81,7 @@ struct Case<'v> {
     dest: &'v Side,
 }
 
-/// What came of a case: the text, its value, and the places in conflict.
+/// The result of a case: the text, its value, and the places in conflict.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     text: String,
@@ -181,7 +181,7 @@ fn the_laws_of_a_three_way_merge_hold_over_a_small_universe() {
     }
 }
 
-/// Field by field: what one side alone changed is what the result has.
+/// Field by field: if only one side changed a field, the result has that side's value.
 fn one_sided_changes_arrive(case: Case<'_>, outcome: &Outcome) {
     let (Some(original), Some(updated), Some(dest), Some(Value::Object(result))) =
         (case.original.value.as_object(), case.updated.value.as_object(), case.dest.value.as_object(), &outcome.value)
@@ -207,7 +207,7 @@ fn with_nulls() -> Vec<Value> {
     std::iter::once(json!({})).chain(inner.iter().map(field)).collect()
 }
 
-/// The value without the nulls over something that the other one has a value for.
+/// The value without the nulls over fields that have a value in the other one.
 fn cleared(value: &Value, other: &Value) -> Value {
     match (value, other) {
         (Value::Object(map), Value::Object(other)) => {
@@ -249,7 +249,7 @@ fn the_laws_of_a_three_way_merge_hold_with_nulls() {
         let [taken, kept] = [Pick::Updated, Pick::Dest].map(|pick| case.merged(pick));
         let swapped = case.swapped().merged(Pick::Updated);
         let again = case.merged_into(&taken.text, Pick::Updated);
-        // A null that is new in a map says nothing as long as that is a map, and comes along where the whole is taken.
+        // A new null in a map means nothing while the map stays a map, and is kept if the whole is taken.
         let sides = [case.original, case.updated, case.dest];
         let kinds: BTreeSet<_> = sides.iter().filter_map(|side| kind_of(side.value.get("a")?)).collect();
         if kinds.len() < 2 {

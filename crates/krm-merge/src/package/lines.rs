@@ -9,8 +9,8 @@ use crate::leaves::{HALF, hash};
 use crate::resource::Resource;
 use crate::yaml::{Kind, NodeRef};
 
-/// The lines of a resource, as git compares them: each value with its key, wherever it stands, for a field above it may have another name.
-/// What the host adds does not count, and what says who the resource is neither, for that may differ.
+/// The lines of a resource, as git compares them: each value with its key, at any place, because a field above it may have another name.
+/// The host's additions do not count. The fields of the identity do not count either, because they may differ.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     counts: HashMap<u64, usize>,
@@ -53,12 +53,12 @@ impl Lines {
         }
     }
 
-    /// How many different lines there are.
+    /// The number of different lines.
     pub(super) fn different(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether two resources may be one that moved: at least half of their lines are the same, or neither has any.
+    /// Whether two resources may be one that moved: at least half of their lines are the same, or both have none.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.total.max(other.total) == 0 || self.same_of_thousand(other) >= HALF
     }

@@ -1,7 +1,7 @@
-//! Where a resource of dest goes whose file upstream moved: to the same place, unless dest moved it, too.
+//! Where a resource of dest goes if upstream moved its file: to the same place, unless dest moved it, too.
 //!
-//! A file that upstream moved whole takes along what only dest has in it, as git does: what names the file upstream, as a
-//! `kustomization.yaml`, names only the new one.
+//! A file that upstream moved whole takes along the resources that only dest has in it, as git does: whatever names the file upstream, such
+//! as a `kustomization.yaml`, names only the new one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,24 +9,24 @@ use super::triples::{Resources, Triple};
 use crate::resource::{Located, Resource};
 use crate::transport::path_in_package;
 
-/// What becomes of the place of a resource of dest.
+/// What happens to the place of a resource of dest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move<'a> {
     /// It stays.
     Stays,
-    /// It goes to this file.
+    /// It moves to this file.
     To(&'a str),
     /// Upstream moved it from the first file to the second one, and dest to another one.
     Apart([&'a str; 2]),
-    /// Upstream moved it to this file, to which its host cannot take it: it lies in another package.
+    /// Upstream moved it to this file, but its host cannot move it there: the file is in another package.
     Barred(&'a str),
 }
 
-/// The files that upstream moved whole, each with where it went.
+/// The files that upstream moved whole, each with its new path.
 pub(super) struct MovedFiles<'a>(HashMap<&'a str, &'a str>);
 
 impl<'a> MovedFiles<'a> {
-    /// Of these sides: all that is left of such a file is in one other file now.
+    /// From these sides: everything that is left of such a file is in one other file now.
     pub(super) fn of(triples: &[Triple], sides: Resources<'_, 'a>) -> Self {
         let left: HashSet<&str> = sides.updated.iter().filter_map(Resource::place).collect();
         let mut moved: HashMap<&str, Option<&str>> = HashMap::new();
@@ -40,7 +40,7 @@ impl<'a> MovedFiles<'a> {
         Self(whole.filter_map(|(from, to)| Some((from, to?))).collect())
     }
 
-    /// Where a resource of dest goes, which is this one in original and updated.
+    /// Where a resource of dest goes, given the same resource in original and updated.
     pub(super) fn of_resource(
         &self,
         original: Option<&Resource<'a>>,
@@ -63,7 +63,7 @@ impl<'a> MovedFiles<'a> {
             (_, Some(to)) if here == to => Move::Stays,
             (Some(from), Some(to)) if from != to && from == here => Move::To(to),
             (Some(from), Some(to)) if from != to => Move::Apart([from, to]),
-            // Both sides added it, and not to the same file.
+            // Both sides added it, to different files.
             (None, Some(to)) if with_file != Some(to) => Move::Stays,
             _ => with_file.map_or(Move::Stays, Move::To),
         }

@@ -1,7 +1,7 @@
-//! In which order the resources of a file stand: merged as the order of the fields of a map is.
+//! The order of the resources of a file: merged like the order of the fields of a map.
 //!
-//! Who alone moved a resource has it at its place, and a new one stands beside the neighbours that it has upstream. A host keeps resources in
-//! texts of its own, so it is told a [`Spot`] for each, by which it sorts what its text holds.
+//! If only one side moved a resource, that side's place holds, and a new one goes beside its neighbours from upstream. A host keeps
+//! resources in texts of its own, so it gets a [`Spot`] for each, by which it sorts the resources of its text.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,13 +10,13 @@ use crate::merge::order::in_one;
 use crate::policy::NewElements;
 use crate::resource::{Located, Origin, Resource};
 
-/// Where a resource stands among the items of dest: what a text holds is in order when it is sorted by these.
+/// The position of a resource among the items of dest: a text is in order when it is sorted by these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
-    /// The number of the item whose place it takes, or beside which it stands.
+    /// The number of the item whose place it takes, or that it is beside.
     item: usize,
     turn: Turn,
-    /// Its turn among those that stand there.
+    /// Its turn among the resources at that item.
     nth: usize,
 }
 
@@ -33,7 +33,7 @@ impl Spot {
         Self { item, turn: Turn::Itself, nth: 0 }
     }
 
-    /// Behind all items.
+    /// After all items.
     pub fn last(nth: usize) -> Self {
         Self { item: usize::MAX, turn: Turn::Behind, nth }
     }
@@ -42,22 +42,22 @@ impl Spot {
 /// The order of the resources of one file, by the numbers of their members.
 pub type FileOrder = Vec<usize>;
 
-/// One file as the merge leaves it, and how each side has it: the numbers of members.
+/// One file after the merge, and on each side: the numbers of members.
 #[derive(Default)]
 struct File {
-    /// What dest has there, and did not get from another file.
+    /// Dest's resources there that do not come from another file.
     own: Vec<usize>,
-    /// What comes from other files of dest.
+    /// Those that come from other files of dest.
     moved: Vec<usize>,
-    /// What is new upstream.
+    /// Those that are new upstream.
     new: Vec<usize>,
-    /// What original has in the file that dest has it in.
+    /// Original's resources in the file that dest has them in.
     original: Vec<usize>,
-    /// What updated has there.
+    /// Updated's resources there.
     updated: Vec<usize>,
 }
 
-/// The order of each file that has another one than before, with what is new behind the rest.
+/// The order of each file whose order changed, with the new resources after the rest.
 pub fn orders(members: &[Member<'_, '_>], end: NewElements) -> Vec<FileOrder> {
     let mut files: BTreeMap<Option<&str>, File> = BTreeMap::new();
     for (number, member) in members.iter().enumerate() {
@@ -82,7 +82,7 @@ pub fn orders(members: &[Member<'_, '_>], end: NewElements) -> Vec<FileOrder> {
     files.into_values().filter_map(|file| file.order(members, end)).collect()
 }
 
-/// The file of a resource, as its side has it. A file that was named alone says nothing of another side's.
+/// The file of a resource, on its side. A file that was named alone does not say where the resource is on another side.
 fn file_of<'a>(resource: &Resource<'a>) -> Option<&'a str> {
     let is_alone = resource.located == Located::Nowhere && matches!(resource.origin, Origin::File { .. });
     resource.relative_path.filter(|_| !is_alone)
@@ -94,7 +94,7 @@ pub fn number_of(resource: &Resource<'_>) -> u64 {
 }
 
 impl File {
-    /// Its order, where that is not the one that it has, with what comes behind.
+    /// Its order, if it differs from the present one with the added resources at the end.
     fn order(mut self, members: &[Member<'_, '_>], end: NewElements) -> Option<FileOrder> {
         let sort = |numbers: &mut [usize], side: fn(&Member<'_, '_>) -> Option<(u64, usize)>| {
             numbers.sort_by_key(|number| side(&members[*number]));
@@ -106,7 +106,7 @@ impl File {
         sort(&mut self.own, of_dest);
         sort(&mut self.original, |member| member.sides.original.map(place));
         sort(&mut self.updated, |member| member.sides.updated.map(place));
-        // A file that moves whole keeps its order. What comes to others is new there.
+        // A file that moves whole keeps its order. Resources that move to other files are new there.
         let sources = self.moved.iter().filter_map(|number| members[*number].sides.dest.map(file_of));
         let is_whole = self.own.is_empty() && sources.is_sorted_by(|a, b| a == b);
         if is_whole {
@@ -123,7 +123,7 @@ impl File {
     }
 }
 
-/// Where the resources of these files stand, by the numbers of their members.
+/// The positions of the resources of these files, by the numbers of their members.
 pub fn spots(orders: &[FileOrder], members: &[Member<'_, '_>]) -> HashMap<usize, Spot> {
     let item = |number: &usize| members[*number].sides.dest.and_then(|dest| dest.origin.item());
     let mut spots = HashMap::new();
@@ -138,7 +138,7 @@ pub fn spots(orders: &[FileOrder], members: &[Member<'_, '_>]) -> HashMap<usize,
                     before = items.next();
                     before.map_or_else(|| Spot::last(nth), Spot::of_item)
                 }
-                // What stands behind all that a file has stands behind all items.
+                // Resources after all others of a file come after all items.
                 (None, _, None) => continue,
                 (None, Some(item), Some(_)) => Spot { item, turn: Turn::Behind, nth },
                 (None, None, Some(item)) => Spot { item: *item, turn: Turn::Before, nth },

@@ -1,7 +1,7 @@
 //! Which resources of different identity are one that moved: to another version or group, to another name or namespace, or to another kind.
 //!
-//! It is decided between original and each other side alone, so swapping updated and dest pairs the same resources, and a second run pairs
-//! what the first one did. Where there is doubt nothing is joined: the one is deleted, the other one added, and nothing is lost.
+//! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
+//! pairs the same ones as the first. In doubt nothing is joined: the one is deleted, the other one added, and nothing is lost.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -13,7 +13,7 @@ use crate::policy::Renames;
 use crate::resource::{Identity, Resource};
 use crate::sides::{Side, Sides};
 
-/// Joins the resources that are one, of those that have no partner by their identity.
+/// Joins the resources that are the same, of those that have no partner by their identity.
 pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
     let triples = joined(&triples, of_other_versions(&triples, sides));
     match renames {
@@ -25,7 +25,7 @@ pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Re
     }
 }
 
-/// As [`follow`], of resources that all lie in one file: its version and its name may differ at once.
+/// Same as [`follow`], for resources that are all in one file: version and name may differ at once.
 pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
     let triples = follow(triples, sides, renames);
     match renames {
@@ -34,23 +34,24 @@ pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, ren
     }
 }
 
-/// What differs in the identity of a resource that is one on two sides.
+/// What differs in the identities of one resource on two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     /// Its name or its namespace. Its type is the same.
     Name,
-    /// Its kind, and perhaps its version and group. Its name and namespace are the same, so much less of the rest may differ: it lies in
-    /// the same file, and at least half of its text is the same. git sees one line change there.
+    /// Its kind, and perhaps its version and group. Its name and namespace are the same, so less of the rest may differ: it is in the same
+    /// file, and at least half of its text is the same. git sees one line change there.
     Kind,
-    /// Its version or group, and its name or namespace. Its kind is the same, and at least half of its text. Only for resources of one file.
+    /// Its version or group, and its name or namespace. Its kind is the same, and at least half of its text. Only for resources of one
+    /// file.
     VersionAndName,
 }
 
-/// Triples that are one, by their numbers.
+/// Triples that are the same resource, by their numbers.
 type Same = Vec<usize>;
 
-/// Joins each of these, unless one of them is to be joined twice, or a side has a resource in two of them. What is joined stands where
-/// the first of them stood.
+/// Joins each of these, unless one of them would be joined twice, or a side has a resource in two of them. The joined triple takes the
+/// place of the first of them.
 fn joined(triples: &[Triple], all: Vec<Same>) -> Vec<Triple> {
     let mut claims = vec![0_usize; triples.len()];
     for &number in all.iter().flatten() {
@@ -77,21 +78,21 @@ fn identity<'a>(triple: &Triple, sides: Resources<'_, 'a>) -> Option<Identity<'a
     Side::ALL.iter().find_map(|side| sides[*side][triple[*side]?].package_identity())
 }
 
-/// Where all resources of a triple lie; `None` where nothing says it, or they lie in several places.
+/// The place of all resources of a triple; `None` if it is unknown, or they are in several places.
 fn place<'a>(triple: &Triple, sides: Resources<'_, 'a>) -> Option<&'a str> {
     let mut places = triple.iter().filter_map(|(side, number)| Some(sides[side][(*number)?].place()));
     let first = places.next()?;
     places.all(|place| place == first).then_some(first)?
 }
 
-/// Those of one kind, namespace and name in several versions, if no side has several of it; otherwise those of them at one path.
+/// Those of one kind, namespace and name in several versions, if no side has several of them; otherwise those of them at one path.
 fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
     let identities: Vec<_> = triples.iter().map(|triple| identity(triple, sides)).collect();
     let called = |number: usize| identities[number].map(|i| (i.kind, i.namespace, i.name));
     let mut all = Vec::new();
     for alike in grouped(0..triples.len(), called) {
         let versions: HashSet<_> = alike.iter().map(|number| identities[*number].map(|i| i.api_version)).collect();
-        // Of one version, it is decided by now which ones are one.
+        // Those of one version are already paired.
         if versions.len() < 2 {
             continue;
         }
@@ -102,7 +103,7 @@ fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> 
             true => all.extend(grouped(alike, |number| place(&triples[number], sides))),
         }
     }
-    // What both sides added is no move. In two versions of one group it is one resource to the server.
+    // If both sides added it, it did not move. Two versions of one group are one resource to the server.
     let group = |number: &usize| identities[*number].map(|i| i.api_version.rsplit_once('/').map(|(group, _)| group));
     let came_from_one = |same: &Same| {
         same.iter().any(|number| triples[*number].original.is_some())
@@ -112,7 +113,7 @@ fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> 
     all
 }
 
-/// Numbers by what they have in common, in their order; those without it are in no group.
+/// Numbers grouped by what they have in common, in their order; numbers without it are in no group.
 fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(usize) -> Option<K>) -> Vec<Same> {
     let mut groups: Vec<Same> = Vec::new();
     let mut at: HashMap<K, usize> = HashMap::new();
@@ -127,8 +128,8 @@ fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(
     groups
 }
 
-/// Those of original that have another name, or another kind, in updated, in dest, or in both. What a side has not at all stays so: a
-/// likeness is too little to delete a resource for.
+/// Those of original that have another name, or another kind, in updated, in dest, or in both. If a side does not have it at all, that side
+/// is not joined: a likeness is not enough to delete a resource.
 fn of_others(other: Other, triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
     let in_updated = Renamed::between(other, triples, sides, Side::Updated).partners();
     let in_dest = Renamed::between(other, triples, sides, Side::Dest).partners();
@@ -136,7 +137,7 @@ fn of_others(other: Other, triples: &[Triple], sides: Resources<'_, '_>) -> Vec<
     let same = |number: usize| {
         let (updated, dest) = (in_updated.get(&number).copied(), in_dest.get(&number).copied());
         let mut others: Vec<usize> = updated.into_iter().chain(dest.filter(|dest| updated != Some(*dest))).collect();
-        // That both sides have the same one says more than any likeness.
+        // If both sides have the same one, that says more than any likeness.
         if others.iter().any(is_on_both) {
             others.retain(is_on_both);
         }
@@ -150,7 +151,7 @@ fn of_others(other: Other, triples: &[Triple], sides: Resources<'_, '_>) -> Vec<
         .collect()
 }
 
-/// The resources that original has alone of it and another side, and those that the other side has alone.
+/// The resources that only original has, compared with another side, and those that only the other side has.
 struct Renamed<'s, 'a> {
     other: Other,
     gone: Vec<Candidate<'s, 'a>>,
@@ -167,25 +168,25 @@ struct Candidate<'s, 'a> {
     lines: Lines,
 }
 
-/// The place of a resource in its file: of how many of its type it is which.
+/// The place of a resource in its file: its number among those of its type, and their count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot<'a> {
     file: Option<&'a str>,
-    /// What the file is called that was named alone, and not with its folder.
+    /// The name of a file that was named alone, not with its folder.
     name: Option<&'a str>,
     count: usize,
     number: usize,
 }
 
 impl Spot<'_> {
-    /// Whether it may be the same place on another side. A text has no name; two names are two files.
+    /// Whether it may be the same place on another side. A text has no name; two different names are two files.
     fn fits(&self, other: &Self) -> bool {
         let is_another = matches!((self.name, other.name), (Some(own), Some(others)) if own != others);
         !is_another && Self { name: None, ..*self } == Self { name: None, ..*other }
     }
 }
 
-/// How like two resources are, the more telling first.
+/// How similar two resources are, with the stronger evidence first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Likeness {
     /// How many of a thousand lines are the same.
@@ -195,7 +196,7 @@ struct Likeness {
     has_namespace: bool,
 }
 
-/// How many lines are compared with one another at most. Beyond that only the place counts.
+/// The greatest number of line comparisons. Beyond that only the place counts.
 const MOST_COMPARED: usize = 20_000_000;
 
 impl<'s, 'a> Renamed<'s, 'a> {
@@ -222,7 +223,7 @@ impl<'s, 'a> Renamed<'s, 'a> {
         Self { other, gone, come }
     }
 
-    /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is as like.
+    /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is equally similar.
     fn partners(&self) -> HashMap<usize, usize> {
         let mut left = MOST_COMPARED;
         let likeness = |g: usize, c: usize| self.gone[g].likeness(&self.come[c], self.other, &mut left);
@@ -251,7 +252,7 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
 }
 
 impl<'a> Candidate<'_, 'a> {
-    /// The part of its identity that stays where this differs.
+    /// The part of its identity that stays the same when this part differs.
     fn keeps(&self, other: Other) -> (&'a str, &'a str) {
         match other {
             Other::Name => (self.identity.api_version, self.identity.kind),
@@ -260,12 +261,12 @@ impl<'a> Candidate<'_, 'a> {
         }
     }
 
-    /// How like another one it is that keeps the rest of its identity; `None` where the two are not one: they lie in different places, or
-    /// less than half of their text is the same.
+    /// How similar it is to another one with the same rest of its identity; `None` if the two are not the same: they are in different
+    /// places, or less than half of their text is the same.
     fn likeness(&self, with: &Self, other: Other, left: &mut usize) -> Option<Likeness> {
         let (own, others) = (self.identity, with.identity);
         let differs = match other {
-            // What has one identity in several places is told apart by its path.
+            // Resources of one identity in several places are distinguished by path.
             Other::Name => own != others,
             Other::Kind => own.kind != others.kind,
             Other::VersionAndName => own.api_version != others.api_version,
@@ -297,8 +298,8 @@ mod tests {
 
     type Written<'t> = [&'t [&'static str]; 3];
 
-    /// A resource of `apiVersion:name`, or `apiVersion:namespace/name`, of its data, a letter a line, of its file, `f` where none is given,
-    /// and of its kind, `A` where none is given.
+    /// A resource of `apiVersion:name` or `apiVersion:namespace/name`, its data (one letter per line), its file (default `f`) and its kind
+    /// (default `A`).
     fn document(written: &str) -> Document<'static> {
         let mut words = written.split(' ');
         let (api_version, name) = words.next().and_then(|head| head.split_once(':')).expect("a head");
@@ -312,7 +313,7 @@ mod tests {
         Document::parse(text).expect("valid")
     }
 
-    /// What is paired, as the heads of original, updated and dest.
+    /// The expected pairs, as the heads of original, updated and dest.
     fn paired(sides: Written<'_>, renames: Renames) -> Vec<String> {
         paired_by(follow, sides, renames)
     }
@@ -346,7 +347,7 @@ mod tests {
         all
     }
 
-    /// Checks what is paired, also with updated and dest swapped, and in a second run in which dest is what came of the first one.
+    /// Checks the pairs, also with updated and dest swapped, and in a second run whose dest is the result of the first one.
     fn check(sides: Written<'_>, want: &[&str]) {
         assert_eq!(paired(sides, Renames::Follow), want, "{sides:?}");
         let swap = |triple: &String| {
@@ -362,16 +363,16 @@ mod tests {
     #[test]
     fn another_version_or_group_is_one_resource() {
         for (sides, want) in [
-            // Upstream alone, both sides, dest alone, and both to different ones.
+            // Only upstream, both sides, only dest, and both to different ones.
             ([&["v1:a"][..], &["v2:a"][..], &["v1:a"][..]], &["v1:a v2:a v1:a"][..]),
             ([&["v1:a"], &["v2:a"], &["v2:a"]], &["v1:a v2:a v2:a"]),
             ([&["v1:a"], &["v1:a"], &["g/v1:a"]], &["v1:a v1:a g/v1:a"]),
             ([&["v1:a"], &["v2:a"], &["v3:a"]], &["v1:a v2:a v3:a"]),
             // A side deleted it.
             ([&["v1:a"], &["v2:a"], &[]], &["v1:a v2:a -"]),
-            // Wherever it lies.
+            // In any place.
             ([&["v1:a x f"], &["v2:a y g"], &["v1:a z h"]], &["v1:a v2:a v1:a"]),
-            // A side has both, and nobody can tell which one is meant.
+            // A side has both, so it is ambiguous which one is meant.
             ([&["v1:a"], &["v1:a", "v2:a"], &["v2:a"]], &["- v2:a v2:a", "v1:a v1:a -"]),
             ([&["v1:a"], &["v2:a"], &["v1:a", "v2:a"]], &["- v2:a v2:a", "v1:a - v1:a"]),
             // Base and overlay: those at one path.
@@ -391,7 +392,7 @@ mod tests {
     #[test]
     fn another_name_is_one_resource_in_its_place_or_with_half_of_its_text() {
         for (sides, want) in [
-            // In its place, whatever is in it: upstream alone, both, dest alone, and both to different names.
+            // In its place, with any content: only upstream, both, only dest, and both to different names.
             ([&["v1:a xy"][..], &["v1:b z"][..], &["v1:a xy"][..]], &["v1:a v1:b v1:a"][..]),
             ([&["v1:a xy"], &["v1:b z"], &["v1:b z"]], &["v1:a v1:b v1:b"]),
             ([&["v1:a x"], &["v1:a x"], &["v1:b z"]], &["v1:a v1:a v1:b"]),
@@ -400,19 +401,19 @@ mod tests {
             // In another file with half of its text, and with less.
             ([&["v1:a xy f"], &["v1:b xz g"], &["v1:a xy f"]], &["v1:a v1:b v1:a"]),
             ([&["v1:a xyz f"], &["v1:b xvw g"], &["v1:a xyz f"]], &["- v1:b -", "v1:a - v1:a"]),
-            // The most like one of several, in a file with another number of them.
+            // The most similar of several, in a file with another number of them.
             ([&["v1:a xyz"], &["v1:b xyv", "v1:c xyz"], &["v1:a xyz"]], &["- v1:b -", "v1:a v1:c v1:a"]),
             // As many as before, each in its place.
             (
                 [&["v1:a x", "v1:b x"], &["v1:c x", "v1:d x"], &["v1:a x", "v1:b x"]],
                 &["v1:a v1:c v1:a", "v1:b v1:d v1:b"],
             ),
-            // One identity in several files is no other name.
+            // One identity in several files is not another name.
             (
                 [&["v1:a x b", "v1:a y o"], &["v1:a x b", "v1:a y n"], &["v1:a x b", "v1:a y o"]],
                 &["- v1:a -", "v1:a - v1:a", "v1:a v1:a v1:a"],
             ),
-            // Another type and another name are never one.
+            // Another type and another name together are never one resource.
             ([&["v1:a x"], &["v2:b x"], &["v1:a x"]], &["- v2:b -", "v1:a - v1:a"]),
             ([&["v1:a x"], &["v1:b x f B"], &["v1:a x"]], &["- v1:b -", "v1:a - v1:a"]),
             // A new version and a new name on different sides.
@@ -425,16 +426,16 @@ mod tests {
     #[test]
     fn another_version_and_name_is_one_resource_in_one_file_with_half_of_its_text() {
         for (sides, want) in [
-            // Upstream alone, dest alone, both, and a namespace.
+            // Only upstream, only dest, both, and a namespace.
             ([&["v1:a xy"][..], &["v2:b xz"][..], &["v1:a xy"][..]], &["v1:a v2:b v1:a"][..]),
             ([&["v1:a xy"], &["v1:a xy"], &["g/v1:b xz"]], &["v1:a v1:a g/v1:b"]),
             ([&["v1:a xy"], &["v2:b xz"], &["v2:b xw"]], &["v1:a v2:b v2:b"]),
             ([&["v1:n/a xy"], &["v2:m/a xz"], &["v1:n/a xy"]], &["v1:n/a v2:m/a v1:n/a"]),
-            // With less than half of its text, of another kind, and one of two that are as like.
+            // With less than half of its text, of another kind, and one of two that are equally similar.
             ([&["v1:a xy"], &["v2:b zw"], &["v1:a xy"]], &["- v2:b -", "v1:a - v1:a"]),
             ([&["v1:a xy"], &["v2:b xy f B"], &["v1:a xy"]], &["- v2:b -", "v1:a - v1:a"]),
             ([&["v1:a xy"], &["v2:b xy", "v2:c xy"], &["v1:a xy"]], &["- v2:b -", "- v2:c -", "v1:a - v1:a"]),
-            // Each of several the one that is most like it.
+            // Each of several pairs with the one that is most like it.
             (
                 [&["v1:a xy", "v1:b zw"], &["v2:c zw", "v2:d xy"], &["v1:a xy", "v1:b zw"]],
                 &["v1:a v2:d v1:a", "v1:b v2:c v1:b"],
@@ -449,7 +450,7 @@ mod tests {
     #[test]
     fn another_kind_is_one_resource_in_its_file_with_half_of_its_text() {
         for (sides, want) in [
-            // Upstream alone, dest alone, both, and both to different kinds.
+            // Only upstream, only dest, both, and both to different kinds.
             ([&["v1:a xy"][..], &["v1:a xz f B"][..], &["v1:a xy"][..]], &["v1:a v1:a v1:a"][..]),
             ([&["v1:a xy"], &["v1:a xy"], &["v1:a xz f B"]], &["v1:a v1:a v1:a"]),
             ([&["v1:a xy"], &["v1:a xz f B"], &["v1:a xw f B"]], &["v1:a v1:a v1:a"]),
@@ -461,7 +462,7 @@ mod tests {
             ([&["v1:a xy"], &["v1:a xy g B"], &["v1:a xy"]], &["- v1:a -", "v1:a - v1:a"]),
             // In another namespace.
             ([&["v1:n/a xy"], &["v1:m/a xy f B"], &["v1:n/a xy"]], &["- v1:m/a -", "v1:n/a - v1:n/a"]),
-            // The one that is most like it; of two that are as like, none.
+            // The one that is most like it; none if two are equally similar.
             ([&["v1:a xyz"], &["v1:a xyw f B", "v1:a xyz f C"], &["v1:a xyz"]], &["- v1:a -", "v1:a v1:a v1:a"]),
             ([&["v1:a xy"], &["v1:a xy f B", "v1:a xy f C"], &["v1:a xy"]], &["- v1:a -", "- v1:a -", "v1:a - v1:a"]),
             // Upstream keeps the old one beside it.
@@ -476,17 +477,17 @@ mod tests {
     #[test]
     fn in_doubt_nothing_is_joined() {
         for (sides, want) in [
-            // Two are as like.
+            // Two are equally similar.
             (
                 [&["v1:a x"][..], &["v1:b x", "v1:c x"][..], &["v1:a x"][..]],
                 &["- v1:b -", "- v1:c -", "v1:a - v1:a"][..],
             ),
             ([&["v1:a x", "v1:b x"], &["v1:c x"], &["v1:a x", "v1:b x"]], &["- v1:c -", "v1:a - v1:a", "v1:b - v1:b"]),
-            // The same once more, over what came of it.
+            // The same once more, on the result.
             ([&["v1:a x"], &["v1:b x", "v1:c x"], &["v1:b x", "v1:c x"]], &["- v1:b v1:b", "- v1:c v1:c", "v1:a - -"]),
-            // One side deleted it: a likeness is too little to delete the other side's.
+            // One side deleted it: a likeness is not enough to delete the other side's.
             ([&["v1:a x"], &["v1:b x"], &[]], &["- v1:b -", "v1:a - -"]),
-            // Dest has the new one already, beside the old one.
+            // Dest already has the new one, beside the old one.
             ([&["v1:a x"], &["v1:b x"], &["v1:a x", "v1:b x"]], &["- v1:b v1:b", "v1:a - v1:a"]),
         ] {
             check(sides, want);

@@ -1,8 +1,8 @@
-//! Which resources of three sides are one resource: by identity, and by path where a side has several of one identity.
+//! Which resources of three sides are the same: by identity, and by path if a side has several of one identity.
 //!
-//! An identity says less in a package with overlays, for each overlay has a patch of that name. There the path decides, and what has no
-//! partner at its path comes and goes by its path. Only where two sides have one resource each is it the same one wherever it lies: one of
-//! them moved it.
+//! An identity says less in a package with overlays, because each overlay has a patch of that name. There the path decides, and a resource
+//! without a partner at its path is added or deleted by its path. But if two sides have one resource each, it is the same one even at
+//! different paths: one of them moved it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::lines::Lines;
 use crate::resource::{Identity, Located, Resource};
 use crate::sides::{Side, Sides};
 
-/// The resources of original, updated and dest that are the same one, by their numbers.
+/// The resources of original, updated and dest that are the same, by their numbers.
 pub(super) type Triple = Sides<Option<usize>>;
 
 /// The resources of each side.
@@ -24,18 +24,18 @@ type Group = Sides<Vec<usize>>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ambiguous {
-    /// A file holds the identity several times, and not equally often on each side.
+    /// A file holds the identity several times, and the counts differ between sides.
     Unequal {
         /// The identity.
         identity: String,
-        /// For each side that has some, where they lie.
+        /// For each side that has some, where they are.
         places: Vec<(Side, Vec<String>)>,
     },
     /// Several have the identity, and no path says which one is meant.
     WithoutPath {
         /// The identity.
         identity: String,
-        /// Where they lie.
+        /// Where they are.
         places: Vec<String>,
     },
 }
@@ -67,8 +67,8 @@ impl std::error::Error for Ambiguous {}
 /// Pairs the resources of three sides. In the order of dest, then of updated, then of original.
 ///
 /// # Errors
-/// A file that holds an identity several times, and not equally often on each side; several of an identity, and no path on a side that
-/// says which one is meant.
+/// A file that holds an identity several times, with different counts on the sides; several resources of an identity, and a side without a
+/// path that says which one is meant.
 pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous> {
     let mut groups: HashMap<Identity<'_>, Group> = HashMap::new();
     let mut order = Vec::new();
@@ -95,9 +95,9 @@ pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous
     Ok(triples)
 }
 
-/// Resources of one identity that are one, as far as it is known.
+/// Resources of one identity that are the same, as far as is known.
 struct Known<'p> {
-    /// The path of them all; `None` where nothing says it.
+    /// The path of them all; `None` if it is unknown.
     place: Option<&'p str>,
     triple: Triple,
 }
@@ -107,7 +107,7 @@ impl Known<'_> {
         self.triple[side].is_some()
     }
 
-    /// Whether no side has a resource in both, so that they could be one.
+    /// Whether no side has a resource in both, so that they could be the same.
     fn is_apart_from(&self, other: &Self) -> bool {
         Side::ALL.iter().all(|side| !self.has(*side) || !other.has(*side))
     }
@@ -124,7 +124,7 @@ fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> 
         known.extend((0..count).map(|n| Known { place, triple: Sides::of(|side| here[side].get(n).copied()) }));
     }
     join_moved(&mut known, group, sides);
-    // What lies nowhere could be any that lies somewhere.
+    // A resource without a path could be any of those that have one.
     let nowhere = known.iter().filter(|k| k.place.is_none());
     if nowhere.into_iter().any(|n| known.iter().any(|k| k.is_apart_from(n))) {
         return Err(without_path(identity, group, sides));
@@ -132,7 +132,7 @@ fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> 
     Ok(known.into_iter().map(|k| k.triple).collect())
 }
 
-/// The resources of one identity by the path at which they lie, in the order of dest, then of updated, then of original.
+/// The resources of one identity by path, in the order of dest, then of updated, then of original.
 fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>, Group)> {
     let in_dest = |path: &str| group.dest.iter().any(|i| sides.dest[*i].place() == Some(path));
     let mut by_place: Vec<(Option<&str>, Group)> = Vec::new();
@@ -152,8 +152,8 @@ fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>
     by_place
 }
 
-/// Joins what lies at different paths where two sides have one resource of the identity each, for then one of them moved it. Where the
-/// third side has none, one of the two may as well have deleted it and have another one of its own, an overlay. So they must be alike, too.
+/// Joins resources at different paths if two sides have one resource of the identity each, because then one of them moved it. If the third
+/// side has none, one of the two may instead have deleted it and added another one of its own, an overlay. So they must be similar, too.
 fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_>) {
     let len = |side: Side| group[side].len();
     let are_one = |other: Side, third: Side| {
@@ -167,7 +167,7 @@ fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_
             |k| k.has(Side::Updated) && !k.has(Side::Original),
         );
     }
-    // What updated brought and dest has by now is not the one that original has.
+    // A resource that updated added and dest already has is not the one that original has.
     let arrived = known.iter().filter(|k| k.has(Side::Updated) && k.has(Side::Dest) && !k.has(Side::Original)).count();
     if len(Side::Original) == 1 && len(Side::Dest) == arrived + 1 && are_one(Side::Dest, Side::Updated) {
         join(
@@ -181,7 +181,7 @@ fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_
     }
 }
 
-/// Joins the only one of a sort with the only one of another sort, if no side has a resource in both.
+/// Joins the first entries that fit the two conditions, if no side has a resource in both.
 fn join(known: &mut Vec<Known<'_>>, one: impl Fn(&Known<'_>) -> bool, other: impl Fn(&Known<'_>) -> bool) {
     let (Some(a), Some(b)) = (known.iter().position(one), known.iter().position(other)) else { return };
     if !known[a].is_apart_from(&known[b]) {
@@ -212,8 +212,8 @@ mod tests {
     use crate::resource::Origin;
     use crate::yaml::Document;
 
-    /// What is paired, as the paths of original, updated and dest. All have one identity. Behind `n:` stands the name of a file that was
-    /// named alone.
+    /// The expected pairs, as the paths of original, updated and dest. All have one identity. The name of a file that was named alone comes
+    /// after `n:`.
     fn paired([original, updated, dest]: [&[&'static str]; 3]) -> Result<Vec<String>, String> {
         let doc = Document::parse("{apiVersion: v1, kind: A, metadata: {name: a}}").expect("valid");
         let node = doc.roots().next().expect("a root");
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn of_several_those_at_one_path_are_one_and_the_others_come_and_go() {
         for (paths, want) in [
-            // Upstream adds an overlay; and the same once more over what came of it.
+            // Upstream adds an overlay; and the same once more on the result.
             ([&["b", "o"][..], &["b", "o", "n"][..], &["b", "o"][..]], &["b b b", "o o o", "- n -"][..]),
             ([&["b", "o"], &["b", "o", "n"], &["b", "o", "n"]], &["b b b", "o o o", "- n n"]),
             // Upstream deletes one; once more.
@@ -262,7 +262,7 @@ mod tests {
             ([&["b", "o"], &["b", "o"], &["b"]], &["b b b", "o o -"]),
             ([&["b"], &["b"], &["b", "mine"]], &["b b b", "- - mine"]),
             ([&["c"], &["c"], &["x", "y"]], &["- - x", "- - y", "c c -"]),
-            // Whether `o` became `n` or one went and one came, nobody can tell.
+            // It is ambiguous whether `o` became `n`, or `o` was deleted and `n` was added.
             ([&["b", "o"], &["b", "n"], &["b", "o"]], &["b b b", "o - o", "- n -"]),
             ([&["b", "o"], &["b", "n"], &["b", "n"]], &["b b b", "- n n", "o - -"]),
             ([&["b", "o"], &["b", "o"], &["b", "mine"]], &["b b b", "- - mine", "o o -"]),

@@ -1,36 +1,35 @@
-//! Directives: the words in which a patch says more than a map of values can.
+//! Directives: the words with which a patch says more than a map of values can.
 //!
-//! Which of them count, and what they speak of, is the whole difference between kyaml and kubectl as readers of a patch; what they
-//! ask for is the same.
+//! kyaml and kubectl differ as readers of a patch only in which directives count and what they refer to; the meaning is the same.
 
 use crate::mode::Mode;
 use crate::yaml::{Error, NodeRef};
 
-/// The directive that says how a map, or as an element of a list the list, is patched.
+/// The directive that says how a map is patched; in an element of a list, how the list is patched.
 pub(crate) const PATCH: &str = "$patch";
 /// The directive that names the fields of a map that stay.
 pub(super) const RETAIN_KEYS: &str = "$retainKeys";
-/// What the name of the directive begins with that takes values out of a list of scalars; the field's name follows.
+/// The prefix of the directive that removes values from a list of scalars; the field's name follows.
 pub(crate) const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
-/// What the name of the directive begins with that gives a list its order; the field's name follows.
+/// The prefix of the directive that gives a list its order; the field's name follows.
 pub(crate) const ORDER: &str = "$setElementOrder/";
 
 /// How a mode reads a source.
 ///
-/// Strategic reads it as kubectl reads a patch: all four directives count, and an element with `$patch: replace` speaks of its list whatever
-/// else it holds. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
+/// Strategic reads it as kubectl reads a patch: all four directives count, and an element with `$patch: replace` refers to its list,
+/// whatever else the element contains. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
 ///
-/// The other modes read it as kyaml does: `$patch` is the only directive, and it speaks of a list where it stands alone in an element. Nulls in
-/// a list that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
+/// The other modes read it as kyaml does: `$patch` is the only directive, and it refers to a list if it is alone in an element. Nulls in a
+/// list that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
 impl Mode {
-    /// Whether a field is a directive and no data.
+    /// Whether a field is a directive, not data.
     pub(super) fn is_directive(self, name: &str) -> bool {
         name == PATCH
             || self == Self::Strategic
                 && (name == RETAIN_KEYS || name.starts_with(DELETE_FROM) || name.starts_with(ORDER))
     }
 
-    /// Whether a field is meant as a directive and is none: it would arrive as data.
+    /// Whether a field looks like a directive but is not one: it would be merged as data.
     pub(super) fn misspells(self, name: &str) -> bool {
         let begins = ["$patch", "$retainkey", "$setelementorder", "$deletefromprimitivelist"];
         let is_meant = |begin: &&str| name.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
@@ -69,7 +68,7 @@ impl Mode {
         self != Self::Strategic
     }
 
-    /// Whether a list that is replaced cannot be taken as it stands.
+    /// Whether a replaced list cannot be taken as it is.
     pub(super) fn must_cut(self, node: NodeRef<'_>) -> bool {
         fn any(node: NodeRef<'_>, mode: Mode) -> bool {
             let cut = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
@@ -81,7 +80,7 @@ impl Mode {
         may && any(node, self)
     }
 
-    /// Whether an element speaks of its list and is none of its values.
+    /// Whether an element refers to its list and is not one of its values.
     pub(super) fn speaks_of_list(self, element: NodeRef<'_>) -> bool {
         let Some((_, said)) = element.fields().find(|(k, _)| k.string() == PATCH) else { return false };
         let is_alone = element.fields().nth(1).is_none();
@@ -94,10 +93,10 @@ impl Mode {
     }
 }
 
-/// What a map's directives say of a list that is one of its fields.
+/// What a map's directives say about a list that is one of its fields.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OnList<'a> {
-    /// The values that leave it, as a list.
+    /// The values to remove from it, as a list.
     pub deleted: Option<NodeRef<'a>>,
     /// Its order, as a list.
     pub order: Option<NodeRef<'a>>,
@@ -124,7 +123,7 @@ pub(super) fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
     }
 }
 
-/// A value for a message: what a scalar says, or how a map or list begins.
+/// A value for a message: the text of a scalar, or the beginning of a map or list.
 fn shown(value: NodeRef<'_>) -> &str {
     let text = if value.is_container() { value.text() } else { value.string() };
     text.lines().next().unwrap_or_default()

@@ -1,7 +1,7 @@
 //! What dest loses by a list that replaces its own because nobody knows how it merges.
 //!
-//! A user who patches one element of a list of a custom resource loses all others. So it is told, with the key by which the list would merge:
-//! the fields of its elements show which one that may be.
+//! A user who patches one element of a list of a custom resource loses all others. So this is reported, with the key by which the list
+//! would merge: the fields of its elements show which key that may be.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::schema::{ASSOCIATIVE_KEYS, ListKind, is_key};
 use crate::tree::View;
 use crate::warning::Notice;
 
-/// What is to be told of a list that replaces dest's; `None` where nothing of dest's elements is lost.
+/// The notice for a list that replaces dest's; `None` if nothing of dest's elements is lost.
 pub(super) fn shortened<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>]) -> Option<Notice> {
     let key = key_of(of_patch, of_dest);
     let lost = match key {
@@ -34,7 +34,7 @@ pub(super) fn shortened<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>])
     (lost > 0).then_some(Notice::Shortened { lost, by })
 }
 
-/// The field that tells the elements of both lists apart: one by which lists are inferred to merge, or else the first that does.
+/// The field that identifies the elements of both lists: one of the inferred merge keys, or otherwise the first that identifies them.
 fn key_of<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>]) -> Option<&'a str> {
     let sides = [of_patch.to_vec(), of_dest.to_vec()];
     let own = of_dest.first()?.fields().into_iter().map(|(name, _)| name);
@@ -43,7 +43,7 @@ fn key_of<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>]) -> Option<&'a
     known.into_iter().chain(other).find(|name| is_key(name, &sides))
 }
 
-/// Whether a value that takes the place of another one leaves out nothing of it; it may say otherwise.
+/// Whether a value that replaces another one has everything that the old one has; values may differ.
 fn covers<'a>(new: View<'_, 'a>, old: View<'_, 'a>) -> bool {
     if !old.is_map() || !new.is_map() {
         return new.is_list() == old.is_list() && (!old.is_list() || new.meaning() == old.meaning());
@@ -75,7 +75,7 @@ mod tests {
             ("[{name: a}, {name: b}]", "[{name: c}]", "2 by name"),
             ("[{name: a}]", "[{name: b}, {name: a, v: 1}]", "None"),
             ("[{name: a, v: 1}]", "[{name: a, v: 2}]", "None"),
-            // A field goes with the element that held it.
+            // A field is removed with the element that held it.
             ("[{name: a, v: 1}]", "[{name: a}]", "1 by name"),
             ("[{name: a, m: {x: 1}}]", "[{name: a, m: {y: 1}}]", "1 by name"),
             ("[{name: a, l: [1, 2]}]", "[{name: a, l: [1]}]", "1 by name"),

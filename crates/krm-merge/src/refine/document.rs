@@ -1,7 +1,7 @@
-//! A document that a text holds, merged as a document: `values.yaml` in a ConfigMap, or a dashboard in JSON.
+//! A document inside a text, merged as a document: `values.yaml` in a ConfigMap, or a dashboard in JSON.
 //!
-//! It is merged by the same walk as a resource, of a type of which nothing is known, and the changes are edits of dest's text. So nothing of
-//! it is printed again, and what cannot be merged so without a loss is not merged here.
+//! The walk of a resource merges it, with an unknown type, and the changes are edits of dest's text. So nothing is printed again, and a
+//! document that cannot be merged this way without a loss is not merged here.
 
 use super::{Depth, Sources, Text, refined};
 use crate::alias;
@@ -15,7 +15,7 @@ use crate::tree::{Pick, Tree, settle};
 use crate::warning::Combined;
 use crate::yaml::{Document, NodeRef};
 
-/// Three versions of a document in one; `None` where one of them cannot be read as a map or list, or the result would say something else.
+/// Three versions of a document in one; `None` if one of them cannot be read as a map or list, or the result would read as another value.
 pub(super) fn merged(
     sides: [&str; 3],
     cursor: Cursor<'_>,
@@ -49,7 +49,7 @@ pub(super) fn merged(
     Some(Text { dest: for_dest, updated: for_updated, how: Combined::Document, sources })
 }
 
-/// Whether a text is documents whose maps have each key once.
+/// Whether a text consists of documents whose maps have each key once.
 pub(super) fn is_valid(text: &str) -> bool {
     fn has_twins(node: NodeRef<'_>) -> bool {
         node.duplicate_key().is_some() || node.children().any(has_twins)
@@ -63,7 +63,7 @@ fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
     roots.next().filter(|root| root.is_container() && roots.len() == 0)
 }
 
-/// Dest's text with what a tree says, if that is what one then reads.
+/// Dest's text with the values of a tree, if it then reads as that tree.
 fn written<'a>(dest: NodeRef<'a>, tree: Tree<'a>, budget: &Budget) -> Option<String> {
     let tree = alias::written_out(dest, tree);
     if !tree.like()?.is(dest) {

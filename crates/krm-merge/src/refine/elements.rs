@@ -1,7 +1,7 @@
 //! Three versions of a list without keys, merged element by element as diff3 does it.
 //!
-//! Elements are compared by what they mean. Those that changed and are still one element are merged inside, by the walk that merges every
-//! other node, so a conflict in them names its own place. An element keeps its node, and with it its comments and its layout.
+//! Elements are compared by meaning. A changed element that is still the same one is merged inside, by the walk that merges every other
+//! node, so a conflict in it names its own place. An element keeps its node, and with it its comments and its layout.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,14 +33,14 @@ type Versions<'a> = Sides<Version<'a>>;
 
 /// A piece of the merged list.
 enum Piece<'a> {
-    /// What stands there whoever wins.
+    /// The elements there, for every winner.
     Settled(Vec<Entry<'a>>),
-    /// What stands there if dest wins, and if updated does.
+    /// The elements there if dest wins, and if updated wins.
     Open([Vec<Entry<'a>>; 2]),
 }
 
 impl<'a> Refiner<'a, '_> {
-    /// A list in conflict with the changes of both sides in it; `None` where that would be the same conflict.
+    /// A list in conflict with the changes of both sides in it; `None` if that would be the same conflict.
     pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
         let versions = numbered(sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
@@ -80,14 +80,14 @@ impl<'a> Refiner<'a, '_> {
         if !sources.is_finer() && !is_finer {
             return None;
         }
-        // Of a list that is in conflict itself, the conflict tells it.
+        // If a list is in conflict itself, the conflict reports it.
         if pieces.iter().all(|piece| matches!(piece, Piece::Settled(_))) {
             self.tell(&conflict.path, sources, Combined::Elements);
         }
         Some(joined(conflict, sides.dest, pieces))
     }
 
-    /// Dest's elements, those that upstream changed merged inside.
+    /// Dest's elements, with those that upstream changed merged inside.
     fn paired(
         &mut self,
         conflict: &Conflict<'a>,
@@ -127,7 +127,7 @@ impl<'a> Refiner<'a, '_> {
         }
     }
 
-    /// The conflict of one element of a hunk, by its number there, of which each side has its own.
+    /// The conflict of one element of a hunk, by its number there, if each side has its own version.
     fn element(
         &mut self,
         whole: &Conflict<'a>,
@@ -175,7 +175,7 @@ impl<'a> Refiner<'a, '_> {
     }
 }
 
-/// The list of these pieces, or its conflict where some are open.
+/// The list of these pieces, or its conflict if some are open.
 fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>) -> Tree<'a> {
     let is_open = pieces.iter().any(|piece| matches!(piece, Piece::Open(_)));
     let [mut for_dest, mut for_updated] = [Vec::new(), Vec::new()];
@@ -231,7 +231,7 @@ impl<'a> Versions<'a> {
         hunk.changed(&self.original.numbers, &self.updated.numbers, &self.dest.numbers)
     }
 
-    /// Whether each side has its own of each element of a hunk, or one side none of a single one.
+    /// Whether each side has its own version of each element of a hunk, or the hunk has a single element on one side and none on the other.
     fn is_one_by_one(&self, hunk: &Hunk) -> bool {
         let (original, updated, dest) = (hunk.original.len(), hunk.updated.len(), hunk.dest.len());
         let is_changed_twice = |n: usize| {
@@ -251,7 +251,7 @@ impl<'a> Versions<'a> {
         hunk.dest.clone().map(|place| Entry::kept(place, None, self.dest.elements[place])).collect()
     }
 
-    /// Updated's elements of a hunk in the place of dest's; those that dest has, too, stay.
+    /// Updated's elements of a hunk in the place of dest's; elements that dest has, too, stay.
     fn replaced(&self, hunk: &Hunk) -> Vec<Entry<'a>> {
         let stay = matches(&self.dest.numbers[hunk.dest.clone()], &self.updated.numbers[hunk.updated.clone()]);
         let mut new = hunk.updated.clone().map(|i| Entry::new(None, Tree::Node(self.updated.elements[i])));
@@ -288,12 +288,12 @@ enum Likely {
     OfOneHash,
 }
 
-/// Up to how many elements all are compared. A few may be large, as the versions of a definition are: to find where two differ, or that
-/// their texts are one, costs less than to hash them.
+/// The number of elements up to which all are compared. A few may be large, such as the versions of a definition: finding a difference, or
+/// that their texts are equal, costs less than hashing them.
 const FEW: usize = 12;
 
 impl<'a> Numbering<'a> {
-    /// For so many elements.
+    /// For this many elements.
     fn of(count: usize) -> Self {
         Self { known: HashMap::new(), next: 0, by: if count <= FEW { Likely::Any } else { Likely::OfOneHash } }
     }

@@ -12,7 +12,7 @@ pub(super) struct Lines {
     pub dest: String,
     /// The text if updated wins there.
     pub updated: String,
-    /// What stands in it.
+    /// Which changes are in it.
     pub sources: Sources,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn merged(original: &str, updated: &str, dest: &str) -> Lines {
     out
 }
 
-/// Lines as numbers, equal where the lines are.
+/// Lines as numbers, equal if the lines are equal.
 fn numbered<'t>(lines: &[&'t str], known: &mut HashMap<&'t str, u32>) -> Vec<u32> {
     let number = |line: &&'t str| {
         let next = known.len() as u32;
@@ -55,7 +55,7 @@ fn numbered<'t>(lines: &[&'t str], known: &mut HashMap<&'t str, u32>) -> Vec<u32
 mod tests {
     use super::*;
 
-    /// Lines from words, the last one without a line break where the text ends in `$`.
+    /// Lines from words, the last one without a line break if the text ends in `$`.
     fn text(words: &str) -> String {
         let text: String = words.split(' ').filter(|w| !w.is_empty()).map(|w| format!("{w}\n")).collect();
         text.strip_suffix("$\n").map(str::to_owned).unwrap_or(text)

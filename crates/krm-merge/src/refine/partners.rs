@@ -1,7 +1,7 @@
 //! Which elements of two versions of a list are one element that changed.
 //!
-//! A list without keys says nothing of that, so elements that stand between the same neighbours are compared: those that have at least half
-//! of their values in common are one, as git takes half of a file for a rename, and so are maps of one `name`. The rest was deleted and
+//! A list without keys does not say this, so elements between the same neighbours are compared: two elements are one if at least half of
+//! their values are equal, as git takes half of a file for a rename, or if both are maps with the same `name`. The rest was deleted and
 //! added. The comparisons are bounded, so that a long list costs no more than its size allows.
 
 use std::collections::HashSet;
@@ -11,10 +11,10 @@ use super::three::Matches;
 use crate::leaves::{HALF, Leaves};
 use crate::yaml::{Kind, NodeRef};
 
-/// How many values may be compared for one gap; beyond that, elements have no partners but by their place.
+/// How many values may be compared for one gap; beyond that, elements are paired only by their place.
 const COMPARISONS: usize = 200_000;
 
-/// Adds to the elements that are the same in both versions those that changed.
+/// Adds the changed elements to those that are the same in both versions.
 pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found: &mut Matches) {
     for (old, new) in gaps(found, side.len()) {
         if are_namesakes(&original[old.clone()], &side[new.clone()]) {
@@ -29,14 +29,14 @@ pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found:
     }
 }
 
-/// Whether both are maps of the same names in the same order, each once. Then no others have more in common, whatever is in them: a namesake
-/// counts more than any likeness.
+/// Whether both consist of maps with the same names in the same order, each once. Then no other pairing is better, whatever the maps
+/// contain: a namesake counts more than any likeness.
 fn are_namesakes(old: &[NodeRef<'_>], new: &[NodeRef<'_>]) -> bool {
     let (Some(old), Some(new)) = (names_of_maps(old), names_of_maps(new)) else { return false };
     old == new && old.iter().collect::<HashSet<_>>().len() == old.len()
 }
 
-/// The names of elements, where each is a map with one.
+/// The names of elements, if each is a map with a name.
 fn names_of_maps<'a>(elements: &[NodeRef<'a>]) -> Option<Vec<&'a str>> {
     let of = |element: &NodeRef<'a>| Some(element.resolve()).filter(|e| e.kind() == Kind::Map).and_then(name);
     elements.iter().map(of).collect()
@@ -60,7 +60,7 @@ fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
     gaps
 }
 
-/// What is in an element, as far as it tells whether two are one.
+/// The content of an element, as far as it shows whether two are one.
 struct Element<'a> {
     leaves: Leaves,
     name: Option<&'a str>,
@@ -71,7 +71,7 @@ impl<'a> Element<'a> {
         Self { leaves: Leaves::of(element), name: name(element) }
     }
 
-    /// How much two have in common, in thousandths; 0 where they are two.
+    /// How much two have in common, in thousandths; 0 if they are different elements.
     fn likeness(&self, other: &Self) -> u32 {
         let Some(share) = self.leaves.share(&other.leaves) else { return 0 };
         let is_namesake = self.name.is_some() && self.name == other.name;
@@ -79,7 +79,7 @@ impl<'a> Element<'a> {
     }
 }
 
-/// Pairs in the order of both versions that have as much in common as can be.
+/// Pairs, in the order of both versions, with as much in common as possible.
 fn aligned(old: &[Element<'_>], new: &[Element<'_>]) -> Vec<(usize, usize)> {
     let values = |of: &[Element<'_>]| of.iter().map(|element| element.leaves.count() + 1).sum::<usize>();
     if values(old).saturating_mul(new.len()).saturating_add(values(new).saturating_mul(old.len())) > COMPARISONS {
@@ -121,7 +121,7 @@ mod tests {
             ("[{a: 1, b: 1}]", "[x, {a: 1, b: 2}]", vec![(0, 1)]),
             ("[{name: x, b: 1, c: 1}]", "[{name: x, b: 2, c: 2}]", vec![(0, 0)]),
             ("[{name: x, b: 1}, {name: y, b: 2}]", "[{name: x, b: 2}, {name: y, b: 1}]", vec![(0, 0), (1, 1)]),
-            // Those of other names may have more in common.
+            // Elements of other names may have more in common.
             (
                 "[{name: x, b: 1, c: 1}, {name: x, b: 2, c: 2}]",
                 "[{name: x, b: 2, c: 2, d: 1}, {name: x, b: 3, c: 3}]",

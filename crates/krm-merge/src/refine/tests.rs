@@ -7,7 +7,7 @@ use crate::splice::edits;
 use crate::tree::{Pick, settle};
 use crate::yaml::{Document, Kind};
 
-/// What becomes of three versions of a document.
+/// The result of three versions of a document.
 #[derive(Debug, PartialEq)]
 struct Found {
     dest: String,
@@ -46,7 +46,7 @@ fn found(original: &str, updated: &str, dest: &str, conflict_level: ConflictLeve
     Found { dest: dest_wins, updated: updated_wins, combined: combined.collect(), conflicts }
 }
 
-/// The field `k` of three documents, merged: as dest and as updated have it where they win, and the places in conflict.
+/// The field `k` of three documents, merged: the result if dest wins and if updated wins, and the places in conflict.
 fn lists(original: &str, updated: &str, dest: &str) -> (String, String, Vec<String>) {
     let map = |value: &str| format!("k: {value}\n");
     let found = found(&map(original), &map(updated), &map(dest), ConflictLevel::Line);
@@ -63,7 +63,7 @@ fn lists_without_keys_are_merged_element_by_element() {
         ("[a, b, c, d, e]", "[a, b, X, d, e]", "[a, c, d, Y]", ""),
         ("[a, b, c, d, e]", "[a, b, c, X, e]", "[b, c, d, e]", "[b, c, X, e]"),
         ("[a, b]", "[a, x, b]", "[a, x, b, y]", "[a, x, b, y]"),
-        // Maps are merged inside, whatever stands beside them.
+        // Maps are merged inside, whatever is beside them.
         ("[{a: 1, b: 1}]", "[{a: 1, b: 2}]", "[{a: 1, b: 1, c: 1}]", "[{a: 1, b: 2, c: 1}]"),
         (
             "[{v: 1, w: 1}, {v: 2, w: 2}]",
@@ -98,7 +98,7 @@ fn what_overlaps_or_touches_is_a_conflict() {
         ("[a, b, c]", "[a, X, c, x]", "[a, Y1, Y2, c]", "[a, Y1, Y2, c, x]", "[a, X, c, x]", &["k"]),
         ("[{v: 1, w: 1}]", "[{v: 1, w: 2}]", "[{v: 1, w: 3}]", "[{v: 1, w: 3}]", "[{v: 1, w: 2}]", &["k[0].w"]),
         ("[{v: 1}, b, c]", "[{v: 2}, b, X]", "[{v: 3}, b, c]", "[{v: 3}, b, X]", "[{v: 2}, b, X]", &["k[0]"]),
-        // Nothing can be taken of both: the conflict stays that of the whole.
+        // The changes cannot be combined: the conflict stays that of the whole.
         ("[a, b]", "[X, Y, Z]", "[U, V]", "[U, V]", "[X, Y, Z]", &["k"]),
     ] {
         let found = lists(original, updated, dest);
@@ -182,7 +182,7 @@ fn a_text_that_is_a_document_is_merged_as_one() {
         (found_in_yaml.conflicts.len(), found_in_yaml.combined),
         (0, vec![("[\"v.yaml\"]".to_owned(), Combined::Document)])
     );
-    // Of a text that is no document, nobody knows more than its lines.
+    // A text that is not a document has only its lines.
     let [o, u, d] = sides("v.txt");
     assert_eq!(found(&o, &u, &d, ConflictLevel::Line).conflicts, ["[\"v.txt\"]"]);
     for (original, updated, dest, want) in [
@@ -268,7 +268,7 @@ fn lists_of_all_small_shapes_hold_the_laws() {
                 assert_eq!(elements(&if_dest), elements(&if_ours), "{original} {updated} {dest}");
                 assert_eq!(elements(&if_updated), elements(&if_theirs), "{original} {updated} {dest}");
                 if conflicts.is_empty() {
-                    // What one side has and original lacks stays, and so does what nobody removed.
+                    // Elements that one side added stay, and so do those that nobody removed.
                     let [o, u, d, m] = [original, updated, dest, &if_dest].map(elements);
                     for letter in ["a", "b", "c"].map(str::to_owned) {
                         let count = |of: &[String]| of.iter().filter(|e| **e == letter).count();

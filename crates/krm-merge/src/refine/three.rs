@@ -1,23 +1,23 @@
-//! Three sequences beside each other, as diff3 sees them: what all of them have, and the hunks between, with who changed them.
+//! Three sequences compared as in diff3: the items that all of them have, and the hunks between, with who changed them.
 //!
-//! The sequences are numbers, equal where the items mean the same, so lines and elements go through the same code. The differences are found
-//! as git finds them: `similar` has git's bounds on the search, in steps and not in time, so the work stays in proportion to the size and
-//! the outcome is the same on every machine.
+//! The sequences are numbers, equal if the items mean the same, so lines and elements go through the same code. The differences are found
+//! as in git: `similar` has git's bounds on the search, in steps and not in time, so the work is in proportion to the size and the outcome
+//! is the same on every machine.
 
 use std::hash::Hash;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// For each item of original, which item of a side it is.
+/// For each item of original, the index of the same item of a side.
 pub type Matches = Vec<Option<usize>>;
 
 /// A part of three sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// One item that all of them have, and that others may be told apart by.
+    /// One item that all of them have and that separates hunks.
     Anchor(Anchor),
-    /// What stands between two anchors, not the same in all of them.
+    /// The items between two anchors, which differ between the sequences.
     Hunk(Hunk),
 }
 
@@ -43,7 +43,7 @@ pub struct Hunk {
     pub dest: Range<usize>,
 }
 
-/// Who changed what all had.
+/// Who changed an item that all had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
     /// Nobody.
@@ -52,14 +52,14 @@ pub enum Changed {
     Updated,
     /// Dest alone.
     Dest,
-    /// Both, to the same.
+    /// Both, in the same way.
     Alike,
-    /// Both, and not to the same.
+    /// Both, in different ways.
     Apart,
 }
 
 impl Changed {
-    /// By what stands in original, updated and dest.
+    /// From the items of original, updated and dest.
     pub fn of<T: PartialEq + ?Sized>(original: &T, updated: &T, dest: &T) -> Self {
         match (original == updated, original == dest) {
             (true, true) => Self::Nowhere,
@@ -89,7 +89,7 @@ pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     found
 }
 
-/// The parts of three sequences of these lengths, given which items of the sides are those of original: both in its order.
+/// The parts of three sequences of these lengths, given which items of the sides are those of original: each in original's order.
 pub fn parts(in_updated: &Matches, in_dest: &Matches, updated: usize, dest: usize) -> Vec<Part> {
     let end = Anchor { original: in_updated.len(), updated, dest };
     let mut parts = Vec::new();
@@ -126,7 +126,7 @@ mod tests {
         text.chars().map(u32::from).collect()
     }
 
-    /// The merge of three words by letter: what is in conflict as `<dest|updated>`.
+    /// The merge of three words by letter: conflicts are written as `<dest|updated>`.
     fn merged(original: &str, updated: &str, dest: &str) -> String {
         let sides = [original, updated, dest].map(numbers);
         let [o, u, d] = &sides;
@@ -165,7 +165,7 @@ mod tests {
             ("", "X", "Y", "<Y|X>"),
             ("ab", "aXb", "aYb", "a<Y|X>b"),
             ("ab", "abX", "abY", "ab<Y|X>"),
-            // Touching: no letter between that nobody changed.
+            // Touching: no unchanged letter between them.
             ("abcd", "aXcd", "abYd", "a<bY|Xc>d"),
             ("abc", "aXc", "abYc", "a<bY|X>c"),
             ("abc", "ac", "abYc", "a<bY|>c"),
@@ -185,7 +185,7 @@ mod tests {
         static COMPARED: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// A number that counts how often numbers are compared.
+    /// A number that counts how often it is compared.
     #[derive(Eq, Hash)]
     #[expect(clippy::derived_hash_with_manual_eq, reason = "equal numbers are equal")]
     struct Counted(u32);
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// How many comparisons sequences of so many items take.
+    /// The number of comparisons for sequences of this many items.
     fn steps(n: usize, of: fn(u32) -> u32) -> u64 {
         let noise = |seed: u64| {
             let step = |x: &u64| Some(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_work_grows_with_the_length_and_not_with_its_square() {
-        // Nothing in common, two items in all, and fifty: what costs a search without a bound most.
+        // Nothing in common, two different items, and fifty: the most expensive inputs for a search without a bound.
         let all: [fn(u32) -> u32; 3] = [|x| x, |x| x % 2, |x| x % 50];
         for (i, of) in all.into_iter().enumerate() {
             let (short, long) = (steps(1_000, of), steps(32_000, of));

@@ -1,10 +1,10 @@
 //! Nodes of another document as lines in dest's style: its indent width, its compact or wide lists, its flow and JSON.
 //!
-//! Scalars are copied as they are written and comments come along; only the layout is dest's. What a tree leaves out is left out. Aliases are
-//! written out and anchors are not copied: a copy must mean the same wherever it lands.
+//! Scalars are copied as they are written and comments come along; only the layout is dest's. Parts that a tree leaves out are left out.
+//! Aliases are written out and anchors are not copied: a copy must mean the same in every place.
 //!
-//! All text that is made here comes off a budget, piece by piece. Once that is used up nothing is made any more, and whoever asked for the
-//! text has to look whether it is whole.
+//! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
+//! to check whether the text is complete.
 
 use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
@@ -14,12 +14,12 @@ use crate::yaml::{
     quoted_json,
 };
 
-/// How a resource is laid out, read off its own text, and how much more text may be made in that layout.
+/// The layout of a resource, read from its own text, and how much more text may be made in that layout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout<'b> {
-    /// How much deeper a map stands than the key that holds it.
+    /// How much deeper a map is than its key.
     pub indent: usize,
-    /// How much deeper a list's dash stands than the key that holds it: 0 is kpt's compact form.
+    /// How much deeper a list's dash is than the list's key: 0 is kpt's compact form.
     pub list_offset: usize,
     /// Whether strings and keys are JSON's.
     pub flow: Flow,
@@ -32,7 +32,7 @@ pub(super) struct Layout<'b> {
 pub(super) enum Flow {
     /// YAML: quotes where they are needed.
     Yaml,
-    /// JSON, with a blank behind `:` and `,`.
+    /// JSON, with a blank after `:` and `,`.
     Json,
     /// JSON without blanks.
     TightJson,
@@ -77,11 +77,11 @@ impl<'b> Layout<'b> {
 /// A child on its way into a text.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'t, 'a> {
-    /// The key, where it goes into a map.
+    /// The key, if it goes into a map.
     pub key: Option<Key<'a>>,
     /// The value.
     pub tree: &'t Tree<'a>,
-    /// The comments that are to be its own; `None` for those that it has where it comes from.
+    /// The comments that are to be its own; `None` for those that it has in its source.
     pub comments: Comments<'a>,
 }
 
@@ -96,7 +96,7 @@ impl<'t, 'a> Piece<'t, 'a> {
         Self { key: None, tree, comments: Comments::default() }
     }
 
-    /// Where it lies in its own document; a root lies nowhere.
+    /// Its place in its own document; a root has none.
     pub fn place(&self) -> Option<(Place, NodeRef<'a>)> {
         let value = self.tree.like()?;
         let place = match self.key {
@@ -107,7 +107,7 @@ impl<'t, 'a> Piece<'t, 'a> {
     }
 }
 
-/// What holds a value.
+/// The container of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Host {
     /// A key.
@@ -116,16 +116,16 @@ pub(super) enum Host {
     Element,
 }
 
-/// A value as text: what stands on the line of its key or dash, and the lines below, indented.
+/// A value as text: the part on the line of its key or dash, and the lines below, indented.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub head: String,
-    /// Line by line, or several lines in a piece where they belong together: a child, or a text.
+    /// Line by line, or several lines in a piece if they belong together: a child, or a text.
     pub body: Vec<String>,
 }
 
 impl Text {
-    /// Puts it behind a key's colon or a dash, with the comment of the line.
+    /// Puts it after a key's colon or a dash, with the comment of the line.
     pub fn behind(mut self, host: Host, comment: Option<&str>, out: &mut String) {
         let begin = out.len();
         if !self.head.is_empty() {
@@ -138,7 +138,7 @@ impl Text {
             }
             out.push_str(comment);
         }
-        // A comment above the first child is none of the dash: it stays on a line of its own.
+        // A comment above the first child does not belong to the dash: it stays on a line of its own.
         let is_comment = self.body.first().is_some_and(|line| line.trim_start().starts_with('#'));
         if out.len() == begin && host == Host::Element && !self.body.is_empty() && !is_comment {
             let first = self.body.remove(0);
@@ -157,7 +157,7 @@ fn blanks(n: usize) -> String {
 }
 
 impl Layout<'_> {
-    /// The column of the children of a value behind a key or dash at `column`.
+    /// The column of the children of a value after a key or dash at `column`.
     pub fn child_column(&self, kind: Kind, host: Host, column: usize) -> usize {
         match (host, kind) {
             (Host::Element, _) => column + 2,
@@ -166,7 +166,7 @@ impl Layout<'_> {
         }
     }
 
-    /// A value behind a key or dash at `column`.
+    /// A value after a key or dash at `column`.
     pub fn value(&self, new: &Piece<'_, '_>, host: Host, column: usize) -> Text {
         let like = match new.tree {
             Tree::Made(made) => return self.made_text(made, column),
@@ -195,7 +195,7 @@ impl Layout<'_> {
         }
     }
 
-    /// A new entry or element, whose key or dash stands at `column`, as lines.
+    /// A new entry or element, whose key or dash is at `column`, as lines.
     pub fn new_child(&self, new: &Piece<'_, '_>, column: usize) -> Vec<String> {
         let place = new.place();
         let mut out = match place {
@@ -209,7 +209,7 @@ impl Layout<'_> {
         };
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
-            // A document becomes an element. kpt keeps comments above the dash and loses those behind it.
+            // A document becomes an element. kpt keeps comments above the dash and loses those after it.
             let mut body = self.children(node, new.tree, column + 2, None);
             let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
             if let Some(first) = first {
@@ -223,7 +223,7 @@ impl Layout<'_> {
         out
     }
 
-    /// A map or list as the lines of a document, its own comment lines first: those above its dash, and the one behind it.
+    /// A map or list as the lines of a document, its own comment lines first: those above its dash, and the one after it.
     pub fn document(&self, tree: &Tree<'_>) -> Vec<String> {
         let mut out = Vec::new();
         let Some(like) = tree.like() else { return out };
@@ -241,7 +241,7 @@ impl Layout<'_> {
         out
     }
 
-    /// The lines of a child behind its own comment lines.
+    /// The lines of a child after its own comment lines.
     fn child(&self, new: &Piece<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
         let mut line = blanks(column);
@@ -291,7 +291,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`, where that is known.
+    /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`, if that is known.
     fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, bottom: Option<usize>) -> Vec<String> {
         let doc = node.document();
         let text = doc.source();
@@ -371,7 +371,7 @@ impl Layout<'_> {
         out
     }
 
-    /// A flow map or list on the line of its key: as it is written where it can be.
+    /// A flow map or list on the line of its key: as it is written if possible.
     fn flow_value(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize) -> String {
         let text = node.text();
         let bracketed = text.starts_with(['{', '[']);
@@ -408,7 +408,7 @@ impl Layout<'_> {
         if node.is_map() { format!("{{{children}}}") } else { format!("[{children}]") }
     }
 
-    /// A scalar that no document holds.
+    /// A scalar that is not in any document.
     fn made(&self, made: &Made<'_>) -> String {
         match made.quotes {
             _ if self.flow != Flow::Yaml => quoted_json(&made.value),
@@ -454,7 +454,8 @@ impl Layout<'_> {
         }
     }
 
-    /// The same where children stand on lines of their own, as the comma between them says: what it holds does, too, if it is so written.
+    /// The same, if children are on lines of their own, as the comma between them shows: then the child's content is on lines of its own,
+    /// too, if it is written that way.
     pub fn flow_child_behind(&self, new: &Piece<'_, '_>, comma: &str) -> String {
         let indent = comma.rsplit_once('\n').map(|(_, indent)| indent.len());
         let Some(text) = indent.and_then(|indent| self.in_lines(new.tree, indent)) else { return self.flow_child(new) };
@@ -464,7 +465,7 @@ impl Layout<'_> {
         }
     }
 
-    /// A flow map or list that is written in several lines, from a line with this indentation on; `None` where its text would not do.
+    /// A flow map or list that is written in several lines, starting on a line with this indentation; `None` if its text cannot be used.
     fn in_lines(&self, tree: &Tree<'_>, indent: usize) -> Option<String> {
         let Tree::Node(node) = tree else { return None };
         let (text, doc) = (node.text(), node.document());
@@ -516,7 +517,7 @@ impl Layout<'_> {
         }
     }
 
-    /// A scalar behind a key or dash at `column`.
+    /// A scalar after a key or dash at `column`.
     fn scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
         let text = node.text();
         if !self.budget.take(text.len()) {
@@ -524,7 +525,7 @@ impl Layout<'_> {
         }
         match node.style() {
             Style::Literal | Style::Folded => self.block_scalar(node, column),
-            // What is JSON's in a flow document stays: every reader takes it.
+            // JSON in a flow document stays as it is: every reader accepts it.
             _ if !text.contains(['\n', '\r']) => Text { head: with_tag(node, text), body: Vec::new() },
             _ => {
                 let inner = blanks(column + self.indent);
@@ -544,7 +545,7 @@ impl Layout<'_> {
         }
     }
 
-    /// A text that no document holds, behind a key or dash at `column`: in lines where that is how dest has it, and YAML can say it so.
+    /// A text that is not in any document, after a key or dash at `column`: in lines if dest has it that way, and YAML can write it so.
     fn made_text(&self, made: &Made<'_>, column: usize) -> Text {
         let like = match made.quotes {
             Quotes::As(node) if self.flow == Flow::Yaml => Some(node.resolve()),
@@ -555,11 +556,11 @@ impl Layout<'_> {
         text.unwrap_or_else(|| Text { head: self.flow(&Tree::Made(made.clone())), body: Vec::new() })
     }
 
-    /// A text as a literal block scalar in the place of another one, and as deep as that; `None` where its lines could not say it.
+    /// A text as a literal block scalar with the depth of the one that it replaces; `None` if its lines cannot be written that way.
     fn literal(&self, node: NodeRef<'_>, block: &BlockScalar, value: &str, column: usize) -> Option<Text> {
         let content = value.strip_suffix('\n').unwrap_or(value);
         let lines: Vec<&str> = content.split('\n').collect();
-        // Behind the last line there may be blank lines in dest, which `+` would take for its own.
+        // Dest may have blank lines after the last line, which would become part of the value under `+`.
         if content.is_empty()
             || content.ends_with('\n')
             || lines.iter().any(|line| needs_escapes(&line.replace('\t', "")))
@@ -580,7 +581,7 @@ impl Layout<'_> {
         Some(Text { head: with_tag(node, &format!("|{indentation}{chomping}")), body: vec![indented.join("\n")] })
     }
 
-    /// A block scalar: its lines moved to the new indentation, its header mended where the old one would mean something else.
+    /// A block scalar: its lines moved to the new indentation, its header corrected if the old one would mean something else.
     fn block_scalar(&self, node: NodeRef<'_>, column: usize) -> Text {
         let Some(block) = BlockScalar::of(node) else { return Text::default() };
         let header = &node.document().source()[block.header.clone()];
@@ -599,11 +600,11 @@ impl Layout<'_> {
         if is_deeper || leading_blanks {
             head.push_str(&self.indent.to_string());
         }
-        // Behind the last line there may be blank lines in dest, which `+` would take for its own.
+        // Dest may have blank lines after the last line, which would become part of the value under `+`.
         if value.ends_with("\n\n") || (first.is_none() && !value.is_empty()) {
             return Text { head: with_tag(node, &quoted_json(value)), body: Vec::new() };
         }
-        // Where the text ends without a line break the value does, too; elsewhere only `-` says so.
+        // If the text ends without a line break, so does the value; elsewhere only `-` says so.
         if header.contains('-') || (first.is_some() && !value.ends_with('\n')) {
             head.push('-');
         }
@@ -623,12 +624,12 @@ impl Layout<'_> {
     }
 }
 
-/// Whether a key is too long to stand before its colon without a `?`. Source: "simple keys" of YAML 1.1, whose readers count characters.
+/// Whether a key is too long to come before its colon without a `?`. Source: "simple keys" of YAML 1.1, whose readers count characters.
 fn is_long(key: &str) -> bool {
     key.len() > 1024
 }
 
-/// What is written without any text, in a place where it needs some: a null, unless a tag says what it is.
+/// The text for a value without any text, in a place that needs some: a null, unless a tag says what it is.
 fn nothing(node: NodeRef<'_>) -> String {
     match node.scalar() {
         None | Some(Scalar::Null) => "null".into(),
@@ -650,7 +651,7 @@ pub(super) fn json_scalar(node: NodeRef<'_>) -> String {
     }
 }
 
-/// Whether a flow map or list is JSON as it is written.
+/// Whether the text of a flow map or list is JSON.
 fn is_json(node: NodeRef<'_>) -> bool {
     let source = node.document().source();
     let ends_well = |last: &Place| source[last.end..node.end() - 1].trim().is_empty();
@@ -722,7 +723,7 @@ fn line_indent(node: NodeRef<'_>) -> usize {
     doc.source()[doc.line_start(node.start())..].bytes().take_while(|b| *b == b' ').count()
 }
 
-/// The lines of a flow map or list behind the first, moved with the line on which it begins, never left of `least`.
+/// The lines of a flow map or list after the first, moved with the line on which it begins, never left of `least`.
 fn reindent(text: &str, old: usize, new: usize, least: usize, budget: &Budget) -> String {
     let mut out = String::new();
     if !budget.take(text.len()) {

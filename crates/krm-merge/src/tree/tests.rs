@@ -1,4 +1,4 @@
-//! A merge that goes on from a tree, and a tree that is settled, one line a case.
+//! A merge that continues from a tree, and a tree that is settled, one case per line.
 
 use super::*;
 use crate::change::{Change, Wants};
@@ -20,7 +20,7 @@ fn parsed(text: &str) -> Document<'static> {
     Document::parse(text.to_owned()).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// The text of dest with sources merged into it, each into the tree that the one before it left.
+/// The text of dest with sources merged into it, each into the tree of the one before it.
 fn in_turn(dest: &str, sources: &[&str]) -> String {
     let types = Types::new([], Inference::On);
     let (doc, sources) = (parsed(dest), sources.iter().map(|s| parsed(s)).collect::<Vec<_>>());
@@ -65,7 +65,7 @@ fn what_is_looked_up_stays_known_where_nothing_changes() {
     assert!(merging.finish().is_some_and(|tree| tree.is(root(&dest))));
 }
 
-/// Elements keep their places among those that are looked up when the order changes.
+/// Looked-up elements keep their places when the order changes.
 #[test]
 fn an_order_keeps_what_is_looked_up() {
     let doc = parsed(&format!("[{}]", (0..300).map(|i| format!("{{name: n{i}}}, ")).collect::<String>()));
@@ -79,7 +79,7 @@ fn an_order_keeps_what_is_looked_up() {
     assert_eq!((branch.find(&id), branch.id(7).as_ref()), (vec![7], Some(&id)));
 }
 
-/// A conflict of one field, as a tree: dest has 1, updated wants 2, both came from 0.
+/// A conflict of one field, as a tree: dest has 1, updated wants 2, both started from 0.
 fn conflict<'a>(dest: NodeRef<'a>, [original, updated]: [NodeRef<'a>; 2]) -> Tree<'a> {
     dest_with(dest, |own| {
         Tree::Conflict(Box::new(Conflict {
@@ -116,7 +116,7 @@ fn one_tree_is_settled_for_each_side() {
     assert_eq!(settled(Pick::Original), ("a: 0 # own\n".into(), false));
 }
 
-/// Whoever decides first, and in as many turns as one likes: the tree is the same.
+/// The tree is the same for any order and any number of decisions.
 #[test]
 fn conflicts_are_decided_one_after_the_other() {
     let list = |names: &str| names.chars().map(|name| format!("{{name: {name}}}")).collect::<Vec<_>>().join(", ");

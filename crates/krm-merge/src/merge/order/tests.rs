@@ -1,4 +1,4 @@
-//! Where children stand after a merge, one line a case.
+//! The positions of children after a merge, one case per line.
 
 use super::{Sides, in_one};
 use crate::diff::diff;
@@ -52,7 +52,7 @@ fn written<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> String {
     edits.apply(text, 0..text.len())
 }
 
-/// The letters that stand after a merge of original, updated and dest, and those that are said to have moved in conflict.
+/// The letters after a merge of original, updated and dest, and those that are reported as moved in conflict.
 fn three_way(kind: Kind, sides: [&str; 3], pick: Pick, new: NewElements) -> (String, String) {
     let documents = sides.map(|letters| kind.document(letters));
     let [original, updated, dest] = documents.each_ref().map(root);
@@ -69,7 +69,7 @@ fn three_way(kind: Kind, sides: [&str; 3], pick: Pick, new: NewElements) -> (Str
         }
         pick
     });
-    // What both added is named as dest has it, so swapped sides name it in another order.
+    // Elements that both added are named in dest's order, so swapped sides name them in another order.
     let mut moved: Vec<char> = moved.chars().collect();
     moved.sort_unstable();
     (kind.letters(&written(dest, &tree.expect("a resource"))), moved.into_iter().collect())
@@ -239,7 +239,7 @@ fn the_laws_of_order_hold_over_a_small_universe() {
                         [original, updated, dest, &result].map(|list| precedes(list, a, b));
                     let (Some(updated), Some(dest), Some(is)) = (updated, dest, is) else { continue };
                     assert!(is == updated || is == dest, "{case}: {a} {b}");
-                    // Whoever changed the order of two that all have has it, where no one contests it.
+                    // If only one side changed the order of two elements that all have, that side's order holds, if uncontested.
                     let changed = if original == Some(updated) { dest } else { updated };
                     assert!(original.is_none() || !moved.is_empty() || is == changed, "{case}: {a} {b}");
                 }
@@ -248,7 +248,7 @@ fn the_laws_of_order_hold_over_a_small_universe() {
     }
 }
 
-/// The letters that are left in their order, as the resources of a file have theirs, and whether both sides moved the same ones.
+/// The letters that are left in their order, as for the resources of a file, and whether both sides moved the same ones.
 fn in_a_file(original: &str, updated: &str, dest: &str) -> (String, bool) {
     let new = updated.chars().filter(|c| !dest.contains(*c) && !original.contains(*c));
     let all: Vec<char> = dest.chars().chain(new).collect();
@@ -294,11 +294,12 @@ fn the_laws_of_the_order_of_a_file_hold_over_a_small_universe() {
                 for b in result.chars().skip(i + 1) {
                     let sides = [updated, dest].map(|side| precedes(side, a, b));
                     let is_old = of(original, &both).contains(a) && of(original, &both).contains(b);
-                    // Where the sides contradict each other, what one of them has cannot stand beside both of its neighbours.
+                    // If the sides contradict each other, an element of one side cannot be beside both of its neighbours.
                     if both == here || is_old {
                         assert!(sides.contains(&Some(true)) || sides == [None; 2], "{case}: {a} {b}");
                     }
-                    // What both sides added in another order stands as dest has it. In one gap, what only dest has comes first.
+                    // Elements that both sides added in different orders are in dest's order. Within one gap, elements that only dest has
+                    // come first.
                     let is_agreed = both == here || both.chars().all(|c| original.contains(c));
                     if is_agreed && !is_contested && sides != [None; 2] {
                         assert_eq!(precedes(&swapped, a, b), Some(true), "{case}: {a} {b}: swapped {swapped}");
