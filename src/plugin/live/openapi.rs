@@ -1,4 +1,5 @@
-//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms of values.
+//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms of
+//! values.
 
 use krm_merge::schema::builtin;
 use serde_json::{Map, Value};
@@ -73,7 +74,8 @@ impl<'d> Schema<'d> {
         (self.node["type"] == "array").then(|| self.below(&self.node["items"], Child::Entry))
     }
 
-    /// Whether it has one owner as a whole. Source: `x-kubernetes-map-type` and `x-kubernetes-list-type`, of which a list is atomic by default.
+    /// Whether it has one owner as a whole. Source: `x-kubernetes-map-type` and `x-kubernetes-list-type`, of which a list is atomic by
+    /// default.
     pub fn is_atomic(self) -> bool {
         match self.node["type"].as_str() {
             Some("array") => !self.is_set() && self.keys().is_none(),
