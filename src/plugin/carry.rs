@@ -1,23 +1,26 @@
 //! Files that hold no resources, in a three-way merge of folders: each is taken or kept whole.
 //!
-//! Changed upstream and not here: taken. Changed on both sides, and not to the same bytes: a conflict, which the policy settles as it
-//! settles those of resources. A file that dest deleted stays deleted. Whether a file can be executed is taken by the same rule, and in
-//! silence where its content is in conflict.
+//! Changed upstream and not here: taken. Changed on both sides to different bytes: a conflict, which the policy settles like a conflict of
+//! resources. A file that dest deleted stays deleted. The executable bit follows the same rule, and is not reported if the content is in
+//! conflict.
 //!
-//! A path that updated and dest hold in different forms is a text on all sides (`one_form.rs`). Only where its resources lie at another path,
-//! too, are they merged by identity, wherever they lie, and the plain content as a file; where both would have to stand at one path, someone
-//! must decide. Plain content is `P`, resources are `R`, `*` is any:
+//! If updated and dest hold different forms at a path, it is text on all sides (`one_form.rs`). Only if its resources are also at another
+//! path are they merged by identity, wherever they are, and the plain content is merged as a file; if both would have to be at one path,
+//! someone must decide. Plain content is `P`, resources are `R`, `*` is any:
 //!
-//! | original | updated | dest | what becomes of the path |
+//! | original | updated | dest | the result for the path |
 //! |---|---|---|---|
-//! | no `P` | no `P` | `*` | the merge of resources' alone; a plain file of dest is dest's own, and new resources for it are an error |
-//! | no `R` | no `R` | no `R` | the merge of files' |
+//! | no `P` | no `P` | `*` | only resources are merged; a plain file of dest is dest's own, and new resources for it are an error |
+//! | no `R` | no `R` | no `R` | merged as a file |
 //! | `P` | – | `R` | dest's stays: upstream's plain content is gone on both sides |
 //! | `P` | `R` | – or `R` | the resources are merged: the plain content is gone on both sides |
-//! | `P` | `R` | `P` | new resources take the place of an unchanged file, and are an error beside a changed one; without any, the file is merged as one that updated deleted. Comments alone are no content: they stay |
-//! | `R` | `P` | – | it stays deleted, a conflict; an error where a resource of original lies elsewhere in dest, for nobody can tell whether the file was moved |
-//! | `R` | `P` | `P` | the merge of files': whoever took it by hand goes on |
-//! | `*` | `P` | `R` | updated's, where all of dest's resources move to other files; otherwise an error, unless updated is as original: dest's resources and upstream's file cannot both be there |
+//! | `P` | `R` | `P` | new resources replace an unchanged file, else are an error; without any: merged as deleted by updated (1) |
+//! | `R` | `P` | – | it stays deleted, a conflict; an error if a resource of original is elsewhere in dest (2) |
+//! | `R` | `P` | `P` | merged as a file: dest may have taken it by hand |
+//! | `*` | `P` | `R` | updated's, if all of dest's resources move away; else an error, unless updated equals original (3) |
+//!
+//! (1) Comments alone are not content: they stay. (2) The file may have been moved. (3) dest's resources and upstream's file cannot both be
+//! there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -38,7 +41,7 @@ use crate::one_form::are_of_one_kind;
 use crate::side::{Content, Held, Root, Side};
 use crate::walk::Tree;
 
-/// What becomes of the files that hold no resources.
+/// The result for the files that hold no resources.
 #[derive(Debug, Default)]
 pub struct Carried {
     /// Those that change.
@@ -68,9 +71,9 @@ impl Has {
 /// What the merge of resources does with the files of dest.
 #[derive(Debug)]
 pub struct Taken<'m> {
-    /// The files to which resources come.
+    /// The files that receive resources.
     pub placed: BTreeSet<&'m str>,
-    /// The files from which all resources move to others.
+    /// The files whose resources all move to other files.
     pub left: BTreeSet<&'m str>,
 }
 
@@ -125,19 +128,19 @@ fn is_ours(path: &str, sides: [Option<&Held>; 3], taken: &Taken<'_>) -> Result<b
     })
 }
 
-/// A file as original, updated and dest have it.
+/// A file in original, updated and dest.
 struct File<'s> {
     path: &'s str,
     sides: [Option<&'s Held>; 3],
     has: [Has; 3],
-    /// What is in it; of updated only where it holds no resources.
+    /// The bytes; for updated only if it holds no resources.
     bytes: [Option<Vec<u8>>; 3],
-    /// Updated's file, where upstream changed whether it can be executed.
+    /// Updated's file, if upstream changed the executable bit.
     turned: Option<PathBuf>,
 }
 
 impl File<'_> {
-    /// What its sides hold, as a message has it.
+    /// What its sides hold, for the choice of a message.
     fn form(&self) -> Form {
         let is_mixed = |held: &&Held| matches!(held.content, Content::Mixed(_));
         match self.has[0] {
@@ -153,7 +156,7 @@ impl File<'_> {
         old != new && here != new
     }
 
-    /// What is told of it where it cannot be merged; `None` where it can.
+    /// The outcome if it cannot be merged; `None` if it can.
     fn unmergeable(&self, dest: &Side, tree: &Tree, updated: &Side) -> Option<Option<Outcome>> {
         let path = self.path;
         let warning = |told: String| Outcome::new(Severity::Warning, told);
@@ -232,7 +235,7 @@ impl File<'_> {
     }
 }
 
-/// Updated's file, where upstream changed whether it can be executed and dest has it as it was.
+/// Updated's file, if upstream changed the executable bit and dest has the old one.
 fn turned(sides: [Option<&Held>; 3]) -> Option<PathBuf> {
     let [original, updated, dest] = sides.map(|held| held.and_then(|held| held.disk.as_deref()));
     let [original, updated, dest] = [original?, updated?, dest?];
@@ -241,7 +244,7 @@ fn turned(sides: [Option<&Held>; 3]) -> Option<PathBuf> {
 }
 
 impl Carried {
-    /// How many files go which way, beside what the engine says of resources; none where no file does.
+    /// How many files were taken, kept and so on, in addition to the engine's counts of resources; `None` if there are no such files.
     pub fn summary(&self) -> Option<Outcome> {
         let count = |is: fn(&Change) -> bool| self.changes.iter().filter(|c| is(c)).count();
         let changed = count(|c| c.old.is_some() && c.new.is_some());
@@ -254,26 +257,26 @@ impl Carried {
     }
 }
 
-/// Whether a resource of a file lies in dest.
+/// Whether a resource of a file is in dest.
 fn lies_elsewhere(held: &Held, dest: &Side) -> bool {
     let own: Vec<_> = held.resources().filter_map(|r| r.identity).collect();
     dest.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).any(|there| own.contains(&there))
 }
 
-/// That a file can be merged neither as resources nor as a file.
+/// The error for a file that can be merged neither as resources nor as a file.
 fn plain_now(path: &str) -> Outcome {
     let message = "the file must hold resources in updated, as on another side, but it holds none: write into dest's what it shall be from now on, and leave it out of the other sides";
     let file = Some(results::File { path: path.to_owned(), index: None });
     Outcome { file, ..Outcome::new(Severity::Error, message) }
 }
 
-/// Whether a file lies in dest on disk, and is no part of it all the same.
+/// Whether a file is in dest's folder on disk, but is not part of dest.
 pub fn is_unread(dest: &Side, path: &str) -> bool {
     let Root::Folder(tree) = &dest.root else { return false };
     dest.at(path).is_none() && tree.root.join(path).symlink_metadata().is_ok()
 }
 
-/// What is told of a path at which a side has something that is no part of it. It is not there for the merge, but not deleted either.
+/// The message for a path at which a side has something that is not part of it. The merge does not see it, but it is not deleted either.
 pub fn not_read(side: &Side, path: &str) -> Option<String> {
     let Root::Folder(tree) = &side.root else { return None };
     if side.at(path).is_some() {
@@ -289,18 +292,18 @@ pub fn not_read(side: &Side, path: &str) -> Option<String> {
     Some(format!("{}/{path}: not read, so that dest stays as it is there: {why}", side.name))
 }
 
-/// What is told of a file of dest that is not read.
+/// The message for a file of dest that is not read.
 pub fn unread(path: &str) -> String {
     let why = "a symbolic link is not followed, nor what `.krmignore` leaves out or is another side";
     format!("{path}: changed in updated, and not merged, for dest's file was not read: {why}")
 }
 
-/// What is told of what would be new where `.krmignore` leaves it out.
+/// The message for a file or resource that would be new but is left out by `.krmignore`.
 pub fn not_added(path: &str, from: &str) -> String {
     format!("{path}: new in {from}, and not added, for `.krmignore` leaves it out")
 }
 
-/// What the sides of a file hold that is merged as a file.
+/// What the sides hold of a file that is merged as a file.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     NoResources,
@@ -310,8 +313,8 @@ enum Form {
 }
 
 impl Form {
-    /// The name that says what document the file is. What is a resource on one side alone has no fields to merge by, but lines, unless it is of
-    /// one kind everywhere.
+    /// The name that says what document the file is. If only one side has a resource, it has no fields to merge by, only lines, unless the
+    /// file is of one kind everywhere.
     fn name<'p>(self, path: &'p str, texts: [&[u8]; 3]) -> Option<&'p str> {
         match self {
             Self::NoResources | Self::NoResourcesAnyMore => Some(path),
@@ -330,7 +333,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// What is told of a file that was merged.
+/// The result for a file that was merged.
 fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Outcome> {
     let how = how_of(text.how);
     let file = Some(results::File { path: path.to_owned(), index: None });
@@ -345,7 +348,7 @@ fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Out
     text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
 }
 
-/// What is told of rules for the resources of a file that one side broke.
+/// The result for rules that would apply to the resources of a file that one side broke.
 fn unreached(path: &str, combiner: &Combiner<'_>) -> Option<Outcome> {
     let rules = combiner.unreached.get(path)?.join(", ");
     let message = format!(

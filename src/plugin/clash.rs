@@ -1,4 +1,4 @@
-//! The values of a conflict as someone reads them: on one line where they are short, as a diff by line where they are texts.
+//! The values of a conflict for display: short values on one line, texts as a diff by line.
 
 use krm_merge::path::cut;
 use krm_merge::shown::misleads;
@@ -11,7 +11,7 @@ use crate::told::counted;
 /// What each side has at the place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
-    /// What both come from.
+    /// The common original.
     pub original: Shown,
     /// What dest has.
     pub dest: Shown,
@@ -22,13 +22,13 @@ pub struct Values {
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// As JSON, without its middle where it is long; of a text that others are shown against, how long it is.
+    /// As JSON, shortened in the middle if it is long; for a text that others are compared with, its length.
     Whole(String),
-    /// A text, by what differs in it from the one that it is shown against.
+    /// A text, as its differences from the text that it is compared with.
     Against(Vec<Line>),
 }
 
-/// A line of a text, without its break, and without its middle where it is long.
+/// A line of a text, without its break, and shortened in the middle if it is long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// It is in both texts.
@@ -37,7 +37,7 @@ pub enum Line {
     Gone(String),
     /// It is in this text.
     New(String),
-    /// So many lines are left out.
+    /// The number of lines left out.
     Omitted(usize),
 }
 
@@ -50,12 +50,12 @@ const HEIGHT: usize = 40;
 /// How many lines around a change are shown.
 const CONTEXT: usize = 2;
 
-/// The values of a conflict, where it is one of values; whose resource holds secrets has none.
+/// The values of a conflict, if it is about values; none if the resource holds secrets.
 pub fn public_values(result: &Outcome) -> Option<Values> {
     values(result).filter(|_| !result.resource_ref.as_ref().is_some_and(|r| holds_secrets(r.identity())))
 }
 
-/// The same of any resource.
+/// The same for any resource.
 pub fn values(result: &Outcome) -> Option<Values> {
     let original = result.tags.get(ORIGINAL);
     let field = result.field.as_ref()?;
@@ -64,13 +64,13 @@ pub fn values(result: &Outcome) -> Option<Values> {
     let from = text_of(parsed.as_ref());
     let by_line = |value: Option<&Value>, from: Option<&str>| match (from, text_of(value)) {
         (Some(from), Some(text)) if is_long([from, text]) => match lines(from, text) {
-            // They differ in no more than the end of their last line.
+            // Only the end of the last line differs.
             lines if lines.is_empty() => Shown::Whole(json(value)),
             lines => Shown::Against(lines),
         },
         _ => Shown::Whole(json(value)),
     };
-    // Without an original, updated's text is shown against dest's.
+    // Without an original, updated's text is compared with dest's.
     let (dest_shown, updated_shown) = match from {
         Some(from) => (by_line(dest, Some(from)), by_line(updated, Some(from))),
         None => {
@@ -88,14 +88,14 @@ pub fn values(result: &Outcome) -> Option<Values> {
     Some(Values { original, dest: dest_shown, updated: updated_shown })
 }
 
-/// What stands for a value that is not there.
+/// What replaces a missing value.
 pub const NOTHING: &str = "(none)";
 
 fn text_of(value: Option<&Value>) -> Option<&str> {
     value.and_then(Value::as_str)
 }
 
-/// Whether texts are better read by line: one of them has several, and none has characters of which only JSON shows what they are.
+/// Whether texts are easier to read line by line: one of them has several lines, and none has characters that only JSON makes visible.
 fn is_long(texts: [&str; 2]) -> bool {
     let is_plain = |text: &str| text.chars().all(|c| !misleads(c) || matches!(c, '\n' | '\t'));
     texts.iter().any(|text| text.trim_end_matches('\n').contains('\n')) && texts.iter().all(|text| is_plain(text))
@@ -110,12 +110,12 @@ fn length(text: Option<&str>) -> Shown {
     Shown::Whole(format!("a text of {}", counted(text.unwrap_or_default().lines().count(), "line")))
 }
 
-/// What differs between two texts, where one of them has several lines; `None` where both are better shown whole.
+/// The differences between two texts, if one of them has several lines; `None` if both are better shown whole.
 pub fn by_line(from: &str, text: &str) -> Option<Vec<Line>> {
     Some([from, text]).filter(|texts| is_long(*texts)).map(|[from, text]| lines(from, text)).filter(|l| !l.is_empty())
 }
 
-/// What differs in a text from another one.
+/// The differences of a text from another one.
 pub fn lines(from: &str, text: &str) -> Vec<Line> {
     let [from, text] =
         [from, text].map(|text| if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") });
@@ -152,7 +152,7 @@ pub fn lines(from: &str, text: &str) -> Vec<Line> {
 }
 
 impl Line {
-    /// The line behind the mark that a diff has for it.
+    /// The line after its mark in a diff.
     pub fn marked(&self) -> String {
         match self {
             Self::Same(text) => format!(" {text}"),
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(marked(&found.updated), ["… 3 more lines", " d", " e", "-f"]);
         let found = of(Some("a"), Some("b"), None);
         assert_eq!([&found.original, &found.dest, &found.updated].map(marked), [["\"a\""], ["\"b\""], ["(none)"]]);
-        // What only JSON shows.
+        // Characters that only JSON makes visible.
         assert_eq!(marked(&of(Some("a\nb\n"), Some("a\u{1b}\nc\n"), None).dest), ["\"a\\u001b\\nc\\n\""]);
         // Both added it.
         let found = of(None, Some("a\nb\n"), Some("a\nc\n"));

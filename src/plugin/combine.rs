@@ -1,4 +1,4 @@
-//! A file without resources that both sides changed: merged as the engine merges a text, by line or as the document that it is.
+//! A file without resources that both sides changed: merged like a text by the engine, by line or as the document that it is.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use krm_merge::refine::{Text, refine_text};
 use krm_merge::schema::{Cursor, Inference, ListRule, Types};
 use krm_merge_function::decision::Verdict;
 
-/// What a user says of merging such files.
+/// The user's settings for merging such files.
 pub struct Combiner<'b> {
-    /// What is done about a conflict.
+    /// How to settle a conflict.
     pub on_conflict: Verdict,
-    /// The same in a file that holds resources on one side alone.
+    /// The same for a file that holds resources on one side only.
     pub on_broken: Verdict,
     /// The rules for resources of files that one side broke, by path.
     pub unreached: BTreeMap<String, Vec<String>>,
@@ -23,7 +23,7 @@ pub struct Combiner<'b> {
 }
 
 impl<'b> Combiner<'b> {
-    /// For files in which lists merge as these rules say.
+    /// For files whose lists merge by these rules.
     pub fn new(
         [on_conflict, on_broken]: [Verdict; 2],
         unreached: BTreeMap<String, Vec<String>>,
@@ -35,14 +35,14 @@ impl<'b> Combiner<'b> {
         Self { on_conflict, on_broken, unreached, policy, types: Types::new(rules, inference), budget }
     }
 
-    /// The versions of a file as original, updated and dest have it in one: as the document that its name says it is, or line by line where
-    /// no name is given. `None` where one of them is no text, or none of it is spared the conflict.
+    /// Merges a file's versions in original, updated and dest: as the document that its name says it is, or line by line without a name.
+    /// `None` if one version is not text, or if merging avoids no part of the conflict.
     pub fn combined(&self, name: Option<&str>, sides: [&[u8]; 3]) -> Option<Text> {
         let [original, updated, dest] = sides.map(|bytes| std::str::from_utf8(bytes).ok());
         refine_text(name, [original?, updated?, dest?], self.cursor(name.unwrap_or_default()), self.policy, self.budget)
     }
 
-    /// What is known of the lists in a file: kustomize knows its own by their name, for nothing in them has to say what they are.
+    /// What is known of the lists in a file: kustomize knows its own files by their name, because nothing in them has to say what they are.
     fn cursor(&self, path: &str) -> Cursor<'_> {
         let is_kustomization = ["kustomization.yaml", "kustomization.yml", "Kustomization"]
             .iter()

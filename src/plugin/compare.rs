@@ -1,6 +1,6 @@
 //! `diff`: two files or folders compared by resource and field.
 //!
-//! The order of fields and documents, comments and layout are no difference. Where nothing else differs, one line says so.
+//! The order of fields and documents, comments and layout do not count as differences. If nothing else differs, one line says so.
 
 mod shown;
 
@@ -50,7 +50,7 @@ pub fn diff(args: &Diff) -> Result<End> {
     let found = pairs.iter().filter_map(|pair| differing(pair, &types).transpose()).collect::<Result<Vec<_>>>()?;
     print(args, [&a, &b], &found, &plain.files, &types, limit)?;
     let differs = match args.output {
-        // Lines are what is compared there.
+        // This output compares lines.
         Compared::Diff => !changes(&a, &b)?.is_empty(),
         _ => {
             let told: BTreeSet<&str> = found.iter().map(|one| one.resource.path.unwrap_or_default()).collect();
@@ -74,12 +74,12 @@ fn resources<'s>(side: &'s Side, plain: &'s [(String, String, Document<'static>)
     all
 }
 
-/// The files that hold no resources and that are not the same.
+/// The files that hold no resources and differ.
 struct Plain {
-    /// The YAML documents of those that both sides have, with their paths and names.
+    /// The YAML documents of the files that both sides have, with their paths and names.
     a: Vec<(String, String, Document<'static>)>,
     b: Vec<(String, String, Document<'static>)>,
-    /// Those that cannot be compared by field.
+    /// The files that cannot be compared by field.
     files: Vec<(Kind, String)>,
 }
 
@@ -120,7 +120,7 @@ impl Plain {
     }
 }
 
-/// What differs between the states of a resource; `None` where no field does.
+/// The differences between the states of a resource; `None` if no field differs.
 fn differing<'a>(pair: &'a Pair<'a>, types: &'a Types<'_>) -> Result<Option<Differing<'a>>> {
     let (kind, resource, found) = match (&pair.old, &pair.new) {
         (Some(old), Some(new)) => {
@@ -200,7 +200,7 @@ fn changes(a: &Side, b: &Side) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// Tells of what is no difference by field: resources in other files, and files in which nothing but the text differs.
+/// Reports what does not differ by field: resources in other files, and files in which only the text differs.
 fn tell_rest([a, b]: [&Side; 2], pairs: &[Pair<'_>], told: &BTreeSet<&str>) -> Result<()> {
     for Pair { old, new } in pairs {
         let (Some(old), Some(new)) = (old, new) else { continue };

@@ -1,7 +1,7 @@
 //! A functionConfig in a file, with the OpenAPI document that it names.
 //!
-//! The function reads no files, so there an OpenAPI document stands in the functionConfig. In a file `openapi` may name another one, as a
-//! kustomization does: `openapi: {path: schema.json}`. The path begins at the folder of the file, and does not lead out of it, for the file
+//! The function reads no files, so its functionConfig contains the OpenAPI document. In a file, `openapi` may name another file, as in a
+//! kustomization: `openapi: {path: schema.json}`. The path is relative to the file's folder and must not lead out of it, because the file
 //! may have come with a package.
 
 use std::fs;
@@ -17,7 +17,7 @@ use crate::regular;
 use crate::side::parse;
 use crate::walk::shown;
 
-/// The most bytes that an OpenAPI document may have: that of a cluster has 4 to 10 MB.
+/// The most bytes of an OpenAPI document: a cluster's has 4 to 10 MB.
 const MOST: u64 = 1 << 26;
 
 /// A functionConfig in a file.
@@ -29,10 +29,10 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads a file, and the document that it names. Messages call it by this name.
+    /// Reads a file, and the document that it names. `name` is its name in messages.
     ///
     /// # Errors
-    /// A file that cannot be read, or is no YAML; a path that leads out of its folder.
+    /// A file that cannot be read, or is not YAML; a path that leads out of its folder.
     pub fn read(name: String, file: &Path) -> Result<Self> {
         let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
         let mut read = Self { name, document, openapi: None };
@@ -45,7 +45,7 @@ impl ConfigFile {
         Ok(read)
     }
 
-    /// How messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -58,10 +58,10 @@ impl ConfigFile {
         self.document.roots().next().ok_or_else(|| anyhow!("{}: there must be a functionConfig", self.name))
     }
 
-    /// The functionConfig as it is meant, which may leave out what is given.
+    /// The meaning of the functionConfig, which may omit what is given.
     ///
     /// # Errors
-    /// What a functionConfig must not say, with the place in the file.
+    /// An invalid functionConfig, with the place in the file.
     pub fn config<'a>(&'a self, given: Given<'a>) -> Result<Config<'a>> {
         let openapi = self.openapi.as_ref().and_then(|document| document.roots().next());
         Config::read_with(self.root()?, Given { openapi, ..given }).map_err(|e| anyhow!("{}:{e}", self.name))
@@ -90,7 +90,7 @@ impl ConfigFile {
     }
 }
 
-/// The path that stands in the place of an OpenAPI document.
+/// The path given instead of an OpenAPI document.
 fn path_of(openapi: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let path = openapi.get("path").filter(|path| path.as_str().is_some())?;
     (openapi.fields().count() == 1).then_some(path)

@@ -1,4 +1,4 @@
-//! A merge as a unified diff, with the resource and the place of each hunk in its header, and a block for each conflict behind it.
+//! A merge as a unified diff, with the resource and the place of each hunk in its header, followed by a block for each conflict.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -25,9 +25,9 @@ const CONTEXT: usize = 3;
 
 /// All changes as one diff, which `git apply` and `patch -p1` take.
 ///
-/// It has git's headers, for nothing else says that an empty file comes or goes, that a file which becomes empty stays, and that a new one
-/// can be executed. What is no text is named only; git refuses such a diff, patch takes the rest of it, and both say so and fail.
-/// `types` says how the elements of lists are told apart.
+/// It has git's headers, because only they say that an empty file is added or deleted, that a file which becomes empty stays, and that a
+/// new file is executable. A file that is not text is only named; git refuses such a diff, patch applies the rest of it, and both say so
+/// and fail. `types` says how to match the elements of lists.
 pub fn diff(changes: &[Change], types: &Types<'_>, reader: Reader) -> Page {
     let mut page = Page::new(reader);
     changes.iter().for_each(|change| of_file(change, types, &mut page));
@@ -47,7 +47,7 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
         return;
     }
     let [Some(old), Some(new)] = texts(change) else {
-        // Without an index, git and patch pass over it in silence.
+        // Without an index line, git and patch skip it without a message.
         page.painted(Paint::Bold, "index 0000000..0000000");
         return page.painted(Paint::Bold, &format!("Binary files {} and {} differ", names[0], names[1]));
     };
@@ -55,7 +55,7 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
     let starts = [old, new].map(line_starts);
     let [old, new] = [old, new].map(lines);
     let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&old, &new);
-    // GNU diff and git write a tab behind a name with a blank, without which patch takes the name to end at the blank.
+    // GNU diff and git write a tab after a name with a blank. Without it, patch ends the name at the blank.
     for (mark, name) in ["---", "+++"].into_iter().zip(&names) {
         match name.contains(' ') && !name.starts_with('"') {
             true => page.painted_with_tab(Paint::Bold, &format!("{mark} {name}")),
@@ -79,12 +79,12 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
     }
 }
 
-/// The lines by which git knows a file, and what becomes of it beside its text.
+/// The lines by which git knows a file, and the changes besides its text.
 fn opening(change: &Change) -> String {
     let path = if change.path.is_empty() { "-" } else { &change.path };
     let [a, b] = ["a", "b"].map(|side| {
         let name = format!("{side}/{path}");
-        // Two names on one line: patch takes one to end at a blank.
+        // Two names on one line: patch ends a name at a blank.
         if name.contains(' ') { c_quoted(&name, is_bare) } else { git_name(&name) }
     });
     let like = change.like.as_deref().map(is_executable);
@@ -101,12 +101,13 @@ fn opening(change: &Change) -> String {
     format!("diff --git {a} {b}{mode}")
 }
 
-/// A name as git and patch take it: as it is, or as a string of C.
+/// A name as git and patch take it: unquoted, or as a C string.
 fn git_name(name: &str) -> String {
     if name.chars().all(is_bare) { name.to_owned() } else { c_quoted(name, is_bare) }
 }
 
-/// Whether git writes a character of a name as it is, where `core.quotePath` is on, as it is by default. Source: `quote_c_style` of git's quote.c.
+/// Whether git writes a character of a name unquoted, with `core.quotePath` on, as it is by default. Source: `quote_c_style` of git's
+/// quote.c.
 fn is_bare(c: char) -> bool {
     c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\')
 }
@@ -146,7 +147,7 @@ fn header(
         documents[side].iter().flat_map(|d| spots(d, ranges, types)).collect()
     };
     let all: Vec<Spot> = [1, 0].into_iter().flat_map(|side| of_side(side, &ranges[side])).collect();
-    // A place that only a piece seen for itself names lies in one that another piece names.
+    // If only a piece on its own names a place, that place is inside one that another piece names.
     let pieces = pieces.iter().flat_map(|[old, new]| in_order(of_side(0, old), of_side(1, new)));
     let (named, mut known): (HashSet<&Spot>, _) = (all.iter().collect(), HashSet::new());
     let pieces: Vec<Spot> = pieces.filter(|spot| named.contains(spot)).collect();
@@ -154,7 +155,7 @@ fn header(
     format!("@@ -{old} +{new} @@ {}", listed(&found))
 }
 
-/// What comes is named by where it stands now, what goes by where it stood, before what is behind it on both sides.
+/// Added places are named by their new position, and removed ones by their old position, before what follows on both sides.
 fn in_order(old: Vec<Spot>, new: Vec<Spot>) -> Vec<Spot> {
     let stays: HashSet<Spot> = old.iter().filter(|spot| new.contains(spot)).cloned().collect();
     let (mut found, mut known, mut old) = (Vec::new(), HashSet::new(), old.into_iter().peekable());
@@ -176,7 +177,7 @@ fn in_order(old: Vec<Spot>, new: Vec<Spot>) -> Vec<Spot> {
     found
 }
 
-/// Ranges of two texts without what both begin and end with; whole lines that only come or go stay whole.
+/// Ranges of two texts without their common beginning and end; whole lines that are only added or removed stay whole.
 fn narrowed(texts: [&str; 2], ranges: [Range<usize>; 2]) -> [Range<usize>; 2] {
     let [old, new] = [0, 1].map(|i| texts[i].get(ranges[i].clone()).unwrap_or_default());
     let length = |(a, b): (char, char)| if a == b { Some(a.len_utf8()) } else { None };
@@ -187,7 +188,7 @@ fn narrowed(texts: [&str; 2], ranges: [Range<usize>; 2]) -> [Range<usize>; 2] {
     ranges.map(|range| {
         let text = texts.next().unwrap_or_default();
         let left = &text[prefix..text.len() - suffix];
-        // The break of the line before is no part of what comes or goes behind it.
+        // The break of the line before is not part of what is added or removed after it.
         let breaks = left.len() - left.trim_start_matches(['\r', '\n']).len();
         range.start + prefix + if breaks < left.len() { breaks } else { 0 }..range.end - suffix
     })
@@ -196,8 +197,9 @@ fn narrowed(texts: [&str; 2], ranges: [Range<usize>; 2]) -> [Range<usize>; 2] {
 /// The longest list of places in a header, in characters.
 const WIDTH: usize = 120;
 
-/// Places, each resource once, and of a path behind another one in the same place its end: `Deployment web spec.template.spec.nodeName,
-/// …hostname; ConfigMap c data.x`. The first one is always there; where more than fits are left, their number is.
+/// Lists places: each resource once, and of a path in the same place as the one before only its end: `Deployment web
+/// spec.template.spec.nodeName, …hostname; ConfigMap c data.x`. The first place is always there; if not all fit, the number of the rest
+/// follows.
 fn listed(spots: &[Spot]) -> String {
     let mut resources: Vec<&str> = Vec::new();
     let mut known = HashSet::new();
@@ -221,7 +223,7 @@ fn listed(spots: &[Spot]) -> String {
     out
 }
 
-/// A path without the steps that it has in common with the one before it, where these are long.
+/// A path without the steps that it shares with the one before it, if these are long.
 fn shortened(path: &str, before: &str) -> String {
     const LONG: usize = 10;
     let (mut common, mut depth) = (0, 0usize);
@@ -249,7 +251,7 @@ fn line_starts(text: &str) -> Vec<usize> {
     [0].into_iter().chain(starts).collect()
 }
 
-/// Both sides as text, where they are; a side that is not there is empty.
+/// Both sides as text, if they are text; a missing side is empty.
 fn texts(change: &Change) -> [Option<&str>; 2] {
     [&change.old, &change.new].map(|bytes| {
         let bytes = bytes.as_deref().unwrap_or_default();
@@ -257,7 +259,7 @@ fn texts(change: &Change) -> [Option<&str>; 2] {
     })
 }
 
-/// How many lines come and go in each file, as `git diff --stat` has it.
+/// The number of added and removed lines of each file, like `git diff --stat`.
 pub fn stat(changes: &[Change], reader: Reader) -> Page {
     const WIDTH: usize = 40;
     let counts: Vec<Option<(usize, usize)>> = changes
@@ -296,7 +298,7 @@ pub fn stat(changes: &[Change], reader: Reader) -> Page {
     page
 }
 
-/// The conflicts, one block each, and how many there are.
+/// The conflicts, one block each, and their count.
 pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
     let mut page = Page::new(reader);
     let conflicts: Vec<&Outcome> = merge.results.iter().filter(|r| is_conflict(r)).collect();
@@ -339,7 +341,7 @@ fn of_conflict(dest: &Side, result: &Outcome, page: &mut Page) {
             if let Some(original) = result.tags.get(ORIGINAL) {
                 page.line(&format!("  original: {}", cut(original.clone(), clash::WIDTH)));
             }
-            // How it was settled is on a line of its own.
+            // A line of its own says how it was settled.
             page.line(&format!("  {}", clash.what));
         }
     }
@@ -428,11 +430,11 @@ diff --git a/c.yaml b/c.yaml
             header(&old, &new),
             format!("Deployment web spec.replicas, {app}.image, …env[name=B]; ConfigMap x data.a")
         );
-        // What is renamed is named by both names; what comes whole by itself.
+        // A renamed field is listed under both names; a resource added whole is listed alone.
         let (old, new) = (map(1), map(1).replace("a: '1'", "b: '1'"));
         assert_eq!(header(&old, &new), "ConfigMap x data.b, data.a");
         assert_eq!(header(&map(1), &(map(1) + "---\n" + &map(1).replace("name: x", "name: y"))), "ConfigMap y");
-        // In the order of the file, whatever comes, changes or goes.
+        // In the order of the file: added, changed and removed places alike.
         let three = map(1) + "  b: '1'\n  c: '1'\n";
         assert_eq!(
             header(&three, &three.replace("  a: '1'\n", "").replace("b: '1'", "b: '2'")),
@@ -447,7 +449,7 @@ diff --git a/c.yaml b/c.yaml
         };
         assert_eq!(header(&json(1, 1), &json(1, 2)), "ConfigMap j data.y");
         assert_eq!(header(&json(1, 1), &json(2, 2)), "ConfigMap j data.x, data.y");
-        // Past a width only their number is told.
+        // Beyond a width, only their number is reported.
         let many = |value: u8| {
             let data: String = (0..40).map(|i| format!("  key-number-{i}: '{value}'\n")).collect();
             format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n{data}")
@@ -455,7 +457,7 @@ diff --git a/c.yaml b/c.yaml
         let long = header(&many(1), &many(2));
         assert!(long.starts_with("ConfigMap x data.key-number-0, data.key-number-1, "), "{long}");
         assert!(long.ends_with(", … and 35 more") && long.chars().count() < WIDTH + 20, "{long}");
-        // Comments are of what they stand at, and elsewhere nothing is named.
+        // A comment counts as part of the value it belongs to; elsewhere nothing is named.
         assert_eq!(
             header(&map(1).replace("  a:", "  # one\n  a:"), &map(1).replace("  a:", "  # two\n  a:")),
             "ConfigMap x data.a"

@@ -1,4 +1,4 @@
-//! What differs between two states of a resource, field by field.
+//! The differences between two states of a resource, field by field.
 
 use std::collections::HashMap;
 
@@ -27,11 +27,11 @@ pub enum What<'a> {
     Changed(NodeRef<'a>, NodeRef<'a>),
     /// A list has its elements in another order: the old list and the new one.
     Order(NodeRef<'a>, NodeRef<'a>),
-    /// A map has its fields in another order, which means nothing: the new map.
+    /// A map has its fields in another order, which has no meaning: the new map.
     FieldOrder(NodeRef<'a>),
     /// The comment lines above this child: its key, or the element.
     Above(NodeRef<'a>),
-    /// The comment on the line of this child, in the same way.
+    /// The comment on the line of this child: again its key, or the element.
     Behind(NodeRef<'a>),
 }
 
@@ -66,7 +66,7 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// The differences that a change from an old state to a new one makes, in the order of the new state.
+/// The differences between an old state and a new one, in the order of the new state.
 pub fn differences<'a>(change: &Change<'a>) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
     collect(change, &FieldPath::default(), &mut found);
@@ -105,7 +105,7 @@ fn collect<'a>(change: &Change<'a>, path: &FieldPath<'a>, found: &mut Vec<Differ
     found.push(Difference { path: path.clone(), what });
 }
 
-/// The places of the elements of a list, each by where it begins in the text.
+/// The numbers of the elements of a list, each by the position where it begins in the text.
 fn places(inside: &Inside<'_>) -> HashMap<usize, usize> {
     let elements = inside.like.elements().enumerate();
     elements.map(|(place, element)| (element.start(), place)).collect()

@@ -1,10 +1,10 @@
 //! Writing files so that each is old or new at every moment, and all of them or none are.
 //!
-//! Each new text goes into a temporary file beside the file that it replaces, and is synced; only when all are there are they renamed over
-//! the old ones, and what goes is renamed to a temporary one last. What fails before the first rename leaves nothing behind; what fails
-//! later is undone. Who wants the run to end is heard until the first rename, and nothing is left behind then, either; what is renamed
-//! takes no time to speak of, so that is finished. A run that is killed leaves whole files and, at worst, temporary ones, which the next run
-//! removes. A run locks the folder of the package, and no other one: whoever writes or cleans anywhere below asks for it.
+//! Each new text goes into a temporary file next to the file that it replaces, and is synced. When all are written, they are renamed over
+//! the old files; last, deleted files are renamed to temporary ones. A failure before the first rename leaves no traces; a later failure is
+//! undone. A request to end the run is honoured until the first rename and also leaves no traces; renaming takes almost no time, so it is
+//! finished. A run that is killed leaves whole files and, at worst, temporary ones, which the next run removes. A run locks only the folder
+//! of the package; whoever writes or cleans anywhere below asks for that lock.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -17,20 +17,20 @@ use krm_merge::file_path;
 
 use crate::walk::shown;
 
-/// What becomes of one file.
+/// The replacement of one file.
 #[derive(Debug)]
 pub struct Replacement {
-    /// Where it lies.
+    /// Its path.
     pub file: PathBuf,
-    /// What was read from it; `None` where there was none.
+    /// The bytes that were read from it; `None` if it did not exist.
     pub old: Option<Vec<u8>>,
-    /// What it shall hold; `None` where it goes.
+    /// The bytes to write; `None` to delete it.
     pub new: Option<Vec<u8>>,
-    /// The file that says whether this one can be executed; `None` where it stays as it is.
+    /// The file whose executable bit this one gets; `None` if the bit stays.
     pub like: Option<PathBuf>,
 }
 
-/// Removes what runs that were killed left behind, unless one is still at work there.
+/// Removes what killed runs left, unless another run is still at work there.
 pub fn clean(leftovers: &[PathBuf]) -> Result<()> {
     let folders: BTreeSet<&Path> = leftovers.iter().filter_map(|l| l.parent()).collect();
     for folder in folders {
@@ -50,13 +50,13 @@ pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
     entries.filter(|e| e.file_name().to_str().is_some_and(file_path::is_temporary)).map(|e| e.path()).collect()
 }
 
-/// How often a folder is asked for that somebody just looks at.
+/// How often to try a lock that another process may hold only for a moment, to check it.
 const TRIES: usize = 20;
 
-/// Locks a folder for as long as the answer lives. A file system without locks has no say.
+/// Locks a folder for as long as the returned file lives. On a file system without locks, nothing is locked.
 ///
 /// # Errors
-/// Another run has it, or one of the folders that it lies in.
+/// Another run has locked it, or one of the folders that contain it.
 fn lock(folder: &Path) -> Result<Option<File>> {
     let other = || anyhow!("another run is writing in this folder");
     let above = std::path::absolute(folder)?.parent().map(Path::to_owned);
@@ -68,14 +68,14 @@ fn lock(folder: &Path) -> Result<Option<File>> {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
             Err(TryLockError::Error(_)) => return Ok(None),
-            // Who only looks whether the folder is locked lets go of it at once.
+            // A process that only checks the lock releases it at once.
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
         }
     }
     Err(other())
 }
 
-/// Whether another run has a folder, or one that it lies in; `own` is the one that this run has locked.
+/// Whether another run has locked a folder, or one that contains it; `own` is the one that this run has locked.
 fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
     let is_locked = |folder: &Path| {
         File::open(folder).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -83,11 +83,11 @@ fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
     std::path::absolute(folder).is_ok_and(|folder| folder.ancestors().any(|f| Some(f) != own && is_locked(f)))
 }
 
-/// Carries all replacements out, below a folder that must hold every file; `go_on` is asked whether someone wants it to end.
+/// Carries out all replacements, below a folder that must hold every file; `go_on` fails if someone wants the run to end.
 ///
 /// # Errors
-/// A file that cannot be written, or that changed since it was read; with its name, and with everything as it was, unless it says otherwise.
-/// What `go_on` answers, with everything as it was.
+/// A file that cannot be written, or that changed since it was read. The error has its name; everything is as before, unless it says
+/// otherwise. An error of `go_on`, with everything as before.
 pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Result<()>) -> Result<()> {
     look(root, replacements)?;
     let Some(first) = replacements.first() else { return Ok(()) };
@@ -109,10 +109,10 @@ pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Resu
     Ok(())
 }
 
-/// Looks whether all replacements could be carried out, and writes nothing.
+/// Checks whether all replacements could be carried out, and writes nothing.
 ///
 /// # Errors
-/// As [`write`], but for what only writing shows.
+/// As [`write`], except for what only writing shows.
 pub fn look(root: &Path, replacements: &[Replacement]) -> Result<()> {
     replacements.iter().try_for_each(|replacement| told(check(root, replacement), &replacement.file))
 }
@@ -176,14 +176,14 @@ struct Run<'r> {
 /// A replacement that waits to be carried out.
 struct Staged<'r> {
     of: &'r Replacement,
-    /// What its file shall be, or where it goes.
+    /// The temporary file: the new content, or the place for a deleted file.
     temporary: PathBuf,
-    /// What the file was.
+    /// The metadata of the old file.
     was: Option<fs::Metadata>,
 }
 
 impl<'r> Run<'r> {
-    /// Writes what a file shall hold beside it; a file that goes has but a place there.
+    /// Writes the new content of a file next to it; a file to delete only gets a name there.
     fn stage(&mut self, replacement: &'r Replacement) -> Result<()> {
         let Some(folder) = replacement.file.parent() else { bail!("it must be a file") };
         let missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.exists()).collect();
@@ -206,8 +206,8 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Carries out what is staged, what goes last. What it may not do ends it, with the file; to stage takes time, in which an editor may
-    /// have written the file.
+    /// Carries out what is staged, deletions last. The first failure ends it and is returned with the file. Staging takes time, and an
+    /// editor may have written the file meanwhile.
     fn commit(&mut self, root: &Path) -> std::result::Result<(), (PathBuf, Error)> {
         let (come, go): (Vec<_>, Vec<_>) = self.staged.drain(..).partition(|staged| staged.of.new.is_some());
         for staged in come.into_iter().chain(go) {
@@ -220,12 +220,12 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Puts back what was there, and says of which files it could not.
+    /// Restores the old files, and returns those that it could not restore.
     fn undo(&mut self) -> Vec<PathBuf> {
         let put_back = |staged: &Staged<'_>| {
             let file = &staged.of.file;
             match (&staged.of.old, &staged.of.new) {
-                // It is the file itself, with all that is the file's.
+                // This is the file itself, with all its metadata.
                 (_, None) => fs::rename(&staged.temporary, file).is_ok(),
                 (None, _) => fs::remove_file(file).is_ok(),
                 (Some(old), _) => {
@@ -244,7 +244,7 @@ impl<'r> Run<'r> {
         left.map(|staged| staged.of.file.clone()).collect()
     }
 
-    /// Makes the new names last, and removes folders in which nothing is left.
+    /// Makes the new names durable, and removes folders that are now empty.
     fn done(&mut self, root: &Path) {
         for folder in &self.touched {
             if let Ok(folder) = File::open(folder) {
@@ -252,11 +252,11 @@ impl<'r> Run<'r> {
             }
         }
         for staged in self.committed.iter().filter(|staged| staged.of.new.is_none()) {
-            // Where this fails, the next run removes it.
+            // If this fails, the next run removes it.
             let _ = fs::remove_file(&staged.temporary);
             let file = &staged.of.file;
             let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && *folder != root);
-            // A folder that holds something stays: this only removes empty ones.
+            // A folder that is not empty stays: this only removes empty ones.
             for folder in folders {
                 let _ = fs::remove_dir(folder);
             }
@@ -277,8 +277,8 @@ impl Drop for Run<'_> {
     }
 }
 
-/// Writes a new file, synced, with the permissions and the owner that the one had which it replaces. It has them before it has content,
-/// for what it replaces may be a Secret.
+/// Writes a new file, synced, with the permissions and the owner of the file that it replaces. They are set before the content is written,
+/// because the replaced file may be a Secret.
 fn put(file: &Path, bytes: &[u8], was: Option<&fs::Metadata>, like: Option<&Path>) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -299,7 +299,7 @@ fn put(file: &Path, bytes: &[u8], was: Option<&fs::Metadata>, like: Option<&Path
     Ok(())
 }
 
-/// Gives a file the owner of another, where this user may.
+/// Gives a file the owner of another, if this user may.
 #[cfg(unix)]
 fn own(file: &Path, old: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, chown};
@@ -324,7 +324,7 @@ pub fn is_executable(_: &Path) -> bool {
     false
 }
 
-/// Lets whoever may read a file execute it where someone may execute another, or else nobody.
+/// Makes a file executable for everyone who may read it if someone may execute the other file, and for nobody otherwise.
 #[cfg(unix)]
 fn set_executable(file: &File, like: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;

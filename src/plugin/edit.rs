@@ -1,4 +1,4 @@
-//! The text of a file after a merge: its documents edited, removed and added, and every other byte as it was.
+//! The text of a file after a merge: its documents edited, removed and added, and every other byte unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -17,29 +17,29 @@ use krm_merge::yaml::{Document, NodeRef, Place, Style, extent, next_line, same};
 
 use crate::side::Held;
 
-/// A resource that is new.
+/// A new resource.
 #[derive(Clone, Debug)]
 pub struct Added {
-    /// Its file, relative to the folder of the role that it comes from.
+    /// Its file, relative to the folder of its role.
     pub path: Option<String>,
     /// Where it came from.
     pub origin: Origin,
     /// The resource, one YAML document.
     pub text: String,
-    /// Where it stands among the items of dest.
+    /// Its position among the items of dest.
     pub spot: Spot,
 }
 
-/// What becomes of a resource of dest.
+/// What happens to a resource of dest.
 #[derive(Clone, Copy)]
 pub struct Fate<'m> {
     /// The resource.
     pub node: NodeRef<'m>,
-    /// What becomes of it.
+    /// What happens to it.
     pub item: &'m Item,
-    /// The file that it goes to, where that is another one.
+    /// The file that it moves to, if it moves.
     pub to: Option<&'m str>,
-    /// Where it stands among the items.
+    /// Its position among the items.
     pub spot: Spot,
 }
 
@@ -48,12 +48,12 @@ pub struct Fate<'m> {
 pub struct Edited {
     /// The text.
     pub text: String,
-    /// What makes it of the text that was there, if edits in their places do.
+    /// The edits that turn the old text into this one, if edits in place do.
     pub edits: Option<TextEdits>,
 }
 
-/// The text of a file of dest of whose resources, in the order of the text, is known what becomes of each, with the ones that are added to it,
-/// all in their order; `None` where nothing is left in it.
+/// The text of a file of dest, given what happens to each of its resources, in the order of the text, and the resources added to it, also
+/// in order; `None` if nothing is left in it.
 ///
 /// # Errors
 /// A resource that would have to be added to a JSON file; a text that takes more than is left of the budget.
@@ -100,7 +100,7 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
         let before = text.clone();
         append(&mut text, &new, document.line_break());
         order.extend(new.iter().map(|added| added.spot));
-        // A block scalar at the end may have been closed first.
+        // Appending may have closed a block scalar at the end; then `before` is no prefix.
         let tail =
             text.strip_prefix(&before).map(|tail| Edit { range: source.len()..source.len(), text: tail.to_owned() });
         edits = match (edits, tail) {
@@ -112,8 +112,8 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
     Ok(Some(Edited { text: sorted(text, &order, budget)?, edits }))
 }
 
-/// The list to which a new resource comes, by the number of its document; `None` where it becomes a document. It comes to where the one stands
-/// that it stands behind or before; where nothing says that, to the first list of the file.
+/// The list that a new resource joins, by the number of its document; `None` if the resource becomes a document. It goes where the item is
+/// that it comes after, or else before; if it comes after all items, it joins the first list of the file.
 fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> {
     let is_list = |root: NodeRef<'_>| list::items_of(root).is_some() || list::is_open(root);
     let left = || fates.iter().filter(|fate| *fate.item != Item::Goes);
@@ -125,7 +125,7 @@ fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> 
     root_of(roots, beside.node).filter(|root| is_list(roots[*root]))
 }
 
-/// The edits of a document that is a list from which elements go, and to which these come; `None` where there are none.
+/// The edits of a document that is a list, which loses elements and receives these new ones; `None` if there are none.
 fn edits_of_list<'a>(
     root: NodeRef<'a>,
     gone: &dyn Fn(NodeRef<'a>) -> bool,
@@ -150,12 +150,12 @@ fn edits_of_list<'a>(
     Ok(Some(splice::edits(root, &list::with_items(root, items, branch), budget)?))
 }
 
-/// The number of the document that a resource is, or lies in.
+/// The number of the document that a resource is, or is in.
 fn root_of(roots: &[NodeRef<'_>], node: NodeRef<'_>) -> Option<usize> {
     roots.partition_point(|root| root.start() <= node.start()).checked_sub(1)
 }
 
-/// A list without `items` with these.
+/// A list without `items`, with these added.
 fn filled<'a>(root: NodeRef<'a>, key: NodeRef<'a>, value: NodeRef<'a>) -> Tree<'a> {
     let mut branch = Branch::of(root, By::Field);
     match root.entries().position(|(key, _)| key.string() == "items") {
@@ -177,8 +177,8 @@ fn elements(added: &[&Added]) -> String {
     out
 }
 
-/// Where each document lies that is edited or goes. The first one that goes leaves what stands above it, set apart by a blank line, to
-/// the file; where nothing does, the mark of the first one that is left goes, too.
+/// The range of each document that is edited or removed. The first removed document leaves what is above it to the file if a blank line
+/// separates it; if nothing is above it, the `---` of the first document that is left is removed too.
 pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = roots.iter().map(|root| extent(*root)).collect();
     let leading = fates.iter().take_while(|fate| **fate == Item::Goes).count();
@@ -215,7 +215,7 @@ pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Puts new resources behind a text.
+/// Appends new resources to a text.
 pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
     let is_empty = text.trim().is_empty();
     if !is_empty {
@@ -230,7 +230,7 @@ fn joined(added: &[&Added]) -> String {
     added.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("---\n")
 }
 
-/// The text of a file that is new: that of the file which its resources come from, if all of that file's resources come as they are.
+/// The text of a new file: that of the file that its resources come from, if all of that file's resources come unchanged.
 pub fn created(added: &[&Added], source: Option<&Held>) -> String {
     let copy = source.and_then(Held::document).filter(|document| {
         let roots: Vec<NodeRef<'_>> = document.roots().filter(|r| !r.is_null()).collect();
@@ -257,7 +257,7 @@ mod tests {
         Added { path: None, origin: Origin::Field(String::new()), text: text.to_owned(), spot: Spot::last(0) }
     }
 
-    /// The text, which is what the edits make of the one that was there.
+    /// The edited text; checks that the edits turn the old text into it.
     fn text_of(held: &Held, items: &[(NodeRef<'_>, &Item)], added: &[&Added]) -> Option<String> {
         let mut fates = Vec::new();
         for (i, &(node, item)) in items.iter().enumerate() {
@@ -271,7 +271,7 @@ mod tests {
         Some(edited.text)
     }
 
-    /// The text without the documents of these numbers, and with one that is new.
+    /// The text without the documents of these numbers, and with one new document.
     fn without(text: &str, gone: &[usize], new: Option<&str>) -> Option<String> {
         let held = held("x.yaml", text);
         let roots: Vec<NodeRef<'_>> = held.document().expect("resources").roots().filter(|r| !r.is_null()).collect();
@@ -398,7 +398,7 @@ mod tests {
         assert!(error.to_string().starts_with("x.json: "), "{error}");
     }
 
-    /// The text of resources with these names, of which new ones come, with all that is left in the order of the spots.
+    /// The text of resources with these names after new ones are added; the rest keeps the order of the spots.
     fn put(text: &str, spots: &[Spot], new: &[(&str, Spot)]) -> String {
         let held = held("x.yaml", text);
         let nodes = resource_nodes(held.document().expect("resources"));
@@ -412,7 +412,7 @@ mod tests {
     fn what_is_new_comes_to_its_place_in_documents_and_lists() {
         let list = |items: &str| format!("apiVersion: v1\nkind: List\nitems:\n{items}");
         let own = |n: usize| Spot::of_item(n);
-        // Between the places of items stand those of the even numbers here.
+        // Here the even numbers are the places between items.
         let text = "a: 1\n---\nb: 2\n";
         assert_eq!(put(text, &[own(0), own(2)], &[("n: 1\n", own(1))]), "a: 1\n---\nn: 1\n---\nb: 2\n");
         assert_eq!(put(text, &[own(1), own(2)], &[("n: 1\n", own(0))]), "n: 1\n---\na: 1\n---\nb: 2\n");
@@ -420,7 +420,7 @@ mod tests {
         let two = list("- a: 1\n# two\n- b: 2\n");
         assert_eq!(put(&two, &[own(0), own(2)], &[("n: 1\n", own(1))]), list("- a: 1\n- n: 1\n# two\n- b: 2\n"));
         assert_eq!(put(&two, &[own(1), own(2)], &[("n: 1\n", own(0))]), list("- n: 1\n- a: 1\n# two\n- b: 2\n"));
-        // Of a document and a list, it comes to where its neighbour stands.
+        // In a file of a document and a list, it goes where its neighbour is.
         let mixed = format!("c: 3\n---\n{two}");
         let spots = [own(0), own(3), own(5)];
         assert_eq!(put(&mixed, &spots, &[("n: 1\n", own(1))]), format!("c: 3\n---\nn: 1\n---\n{two}"));

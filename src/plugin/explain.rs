@@ -1,7 +1,7 @@
-//! `explain`: how each list of a type merges, and who says so.
+//! `explain`: how each list of a type merges, and which source says so.
 //!
-//! It asks the sources that a merge asks, in the same order: the flags, the definitions and resources of files, or the cluster, and what the
-//! engine carries.
+//! It asks the same sources as a merge, in the same order: the flags, the definitions and resources of files, or the cluster, and the types
+//! built into the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +25,7 @@ type Type = (String, String);
 /// Prints how the lists of a type merge.
 ///
 /// # Errors
-/// Files that cannot be read, a type that nobody knows or that is in several groups, a path without a list, and whatever the cluster does
-/// not answer.
+/// Files that cannot be read, an unknown type or one that is in several groups, a path without a list, and failed answers of the cluster.
 pub fn explain(args: &Explain) -> Result<End> {
     let sides = args.filename.iter().map(|path| Side::read(path)).collect::<Result<Vec<_>>>()?;
     let resources: Vec<Resource<'_>> = sides.iter().flat_map(|side| &side.files).flat_map(Held::resources).collect();
@@ -41,7 +40,7 @@ pub fn explain(args: &Explain) -> Result<End> {
 
     let of_files = resources.iter().filter_map(|r| r.identity).map(|i| (i.api_version.to_owned(), i.kind.to_owned()));
     let (api_version, kind) = one_of(&args.kind, types.named(kind_of(&args.kind)).into_iter().chain(of_files))?;
-    // The cluster has no better word on the types of Kubernetes itself.
+    // For the types of Kubernetes itself, the cluster knows no more than the engine.
     let live = if args.live && builtin::root(&api_version, &kind).is_none() {
         live::definitions(&args.connection, &api_version, &kind)?
     } else {
@@ -91,7 +90,7 @@ fn kind_of(asked: &str) -> &str {
     asked.split('.').next().unwrap_or_default()
 }
 
-/// The newest version of the type that is asked for as KIND, KIND.GROUP or KIND.VERSION.GROUP.
+/// The newest version of the requested type: KIND, KIND.GROUP or KIND.VERSION.GROUP.
 fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
     let (name, rest) = asked.split_once('.').unwrap_or((asked, ""));
     let with_version = rest.split_once('.').or(Some((rest, ""))).filter(|(version, _)| atlas::age(version).0 > 0);
@@ -124,7 +123,7 @@ fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
     })
 }
 
-/// A list: where it is, how it merges, and who says so.
+/// A list: its path, how it merges, and which source says so.
 fn row(list: &Explained, of_patch: Option<&Explained>, is_live: bool, instead: Option<&str>) -> [String; 3] {
     let how = how(&list.list);
     let how = match of_patch {

@@ -1,7 +1,7 @@
-//! `extract`: the smallest patch that makes of original what dest is, to the byte.
+//! `extract`: the smallest patch that turns original into dest, byte for byte.
 //!
-//! The engine makes a patch of what differs. The merge that a user would run then says whether it is enough: its result is compared with
-//! dest, and each difference that is left is named. So no patch is printed that does not do what it promises.
+//! The engine makes a patch from the differences. Then the merge that a user would run shows whether it is enough: its result is compared
+//! with dest, and each remaining difference is named. So every printed patch does what it promises.
 
 mod left;
 mod patch;

@@ -1,4 +1,4 @@
-//! Results as workflow commands of GitHub Actions, which shows them beside the lines of a pull request.
+//! Results as workflow commands of GitHub Actions, which shows them next to the lines of a pull request.
 //!
 //! Source: GitHub's "Workflow commands", and `escapeData` and `escapeProperty` of its toolkit.
 

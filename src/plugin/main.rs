@@ -55,18 +55,18 @@ use signals::Stopped;
 enum End {
     /// Exit 0.
     Done,
-    /// Conflicts that nobody settled, or differences where these were asked for: exit 1.
+    /// Open conflicts, or differences if the user asked about them: exit 1.
     Differs,
     /// Bad usage or input: exit 2.
     Bad,
-    /// A signal came before anything was written: exit with 128 and its number.
+    /// A signal arrived before anything was written: exit with 128 plus its number.
     Stopped(u8),
 }
 
 fn main() -> ExitCode {
     let end = match try_main() {
         Ok(end) => end,
-        // Whoever read our output has read enough.
+        // The reader of our output has closed it.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
             screen::tell(&format!("error: {}", told::chain(&e)));
@@ -110,12 +110,12 @@ fn try_main() -> Result<End> {
     }
 }
 
-/// What clap says of arguments that it refuses, which it repeats: so it is asked again with arguments that can be shown.
+/// clap's message about arguments that it refuses. It repeats them, so clap parses again with arguments that are safe to show.
 fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
     let shown = args.iter().map(|arg| shown::line(&arg.to_string_lossy()).into_owned());
     let error = command().try_get_matches_from(shown).err().unwrap_or(error);
     let text = error.render().to_string();
-    // `--help` and `--version` come as errors, too, which go to stdout.
+    // `--help` and `--version` also come as errors, but go to stdout.
     if !error.use_stderr() {
         return print(&text);
     }
@@ -123,7 +123,7 @@ fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
     Ok(End::Bad)
 }
 
-/// The command line, under the name that the user knows it by.
+/// The command line, under the name by which the user called it.
 fn command() -> clap::Command {
     let file = program();
     let is_plugin = file.starts_with("kubectl") || file.is_empty();

@@ -1,6 +1,6 @@
-//! What `--help` and the man pages say beside the flags: examples, exit codes, the environment.
+//! What `--help` and the man pages say besides the flags: examples, exit codes, the environment.
 //!
-//! Both are made of the same sections. Lines that begin with two blanks are commands, whose breaks stay.
+//! Both are made from the same sections. Lines that begin with two blanks are commands, and keep their breaks.
 
 use anyhow::{Result, bail};
 use clap::Command;
@@ -63,7 +63,7 @@ Let git merge Kubernetes files by field, in this repository:
 
 Where both sides changed something, `--on-conflict` says who wins; each case is reported.";
 
-/// What a command's pages say of its use; empty is the plugin itself.
+/// The examples on a command's pages; empty means the plugin itself.
 fn examples(command: &str) -> &'static str {
     match command {
         "" => OF_PLUGIN,
@@ -235,7 +235,7 @@ fn sections(command: &str) -> Vec<Section> {
     all
 }
 
-/// What stands below the flags in `--help`.
+/// The text below the flags in `--help`.
 pub fn of(command: &str) -> String {
     let shown = sections(command).into_iter().filter(|section| section.title != ENVIRONMENT.title);
     let shown = shown.map(|section| format!("{}:\n{}", section.title, section.text));
@@ -296,7 +296,7 @@ fn roff(section: &Section) -> String {
     out
 }
 
-/// A line of text of which nothing is a request of roff. Source: groff_char(7), on ASCII that is to stay as it is.
+/// A line of text without roff requests. Source: groff_char(7), on ASCII that must stay unchanged.
 fn escaped(line: &str) -> String {
     let mut out = if line.starts_with(['.', '\'']) { "\\&".to_owned() } else { String::new() };
     for c in line.chars() {

@@ -1,8 +1,8 @@
-//! `--on-conflict mark`: a merge whose open conflicts stand in the files, between markers, as the git driver leaves them.
+//! `--on-conflict mark`: a merge that writes its open conflicts into the files, between markers, as the git driver does.
 //!
-//! The merge is drawn once for each side that may win what nobody decided. Where the drawn texts of a file are the same, so is what is written;
-//! the lines in which they differ are what someone chooses. So taking one side everywhere gives the text that the merge makes where this side
-//! wins. A file that only one of them has stays as it is there, without markers, as git leaves it.
+//! The merge is drafted once for each side that may win the undecided conflicts. Where the drafts of a file are equal, that text is
+//! written; the lines in which they differ are the choices. So taking one side everywhere gives the same text as a merge in which this side
+//! wins. A file that only one draft has is kept as it is there, without markers, as git does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use crate::side::{Content, Held, Side};
 /// How many characters a marker has at least, as git has it.
 const SIZE: usize = 7;
 
-/// Merges into dest what the other sides say, with what stays open between markers. As [`merge::merge`] where nothing does.
+/// Merges the other sides into dest, with open conflicts between markers. Without open conflicts, it is like [`merge::merge`].
 ///
 /// # Errors
 /// As [`merge::merge`].
@@ -48,7 +48,7 @@ pub fn merge<'c>(
     if theirs.has_failed() {
         return Ok(theirs);
     }
-    // The original is there to be looked at, and nothing depends on it.
+    // The original is only there to be looked at; nothing depends on it.
     let original = drawn(Pick::Original).ok().filter(|merge| !merge.has_failed());
     let style = original.as_ref().map_or(Style::Merge, |_| style.unwrap_or(Style::Diff3));
     let drafts = Sides {
@@ -67,7 +67,7 @@ pub fn merge<'c>(
     Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit })
 }
 
-/// Checks that no file of dest has markers left, which would be merged as its text. A text that speaks of markers may have others.
+/// Checks that no file of dest has markers left, which would be merged as its text. A text about markers may contain others.
 fn check_resolved(dest: &Side) -> Result<()> {
     let label = label("dest", Some(dest));
     for held in &dest.files {
@@ -86,12 +86,12 @@ fn check_resolved(dest: &Side) -> Result<()> {
     Ok(())
 }
 
-/// Whether nobody decided a conflict.
+/// Whether a conflict is undecided.
 fn is_open(result: &Outcome) -> bool {
     is_conflict(result) && result.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
 }
 
-/// What a merge makes of files if one side wins.
+/// The merged files if one side wins.
 #[derive(Default)]
 struct Draft<'m> {
     changes: BTreeMap<&'m str, &'m Change>,
@@ -107,24 +107,24 @@ impl<'m> Draft<'m> {
         }
     }
 
-    /// The bytes of a file, of which dest has these.
+    /// The bytes of a file in this draft; `here` are dest's.
     fn bytes(&self, path: &str, here: Option<&[u8]>) -> Option<Vec<u8>> {
         self.changes.get(path).map_or_else(|| here.map(<[u8]>::to_vec), |change| change.new.clone())
     }
 
-    /// Updated's file, where it says whether this one can be executed.
+    /// Updated's file, if it sets this one's executable bit.
     fn like(&self, path: &str) -> Option<PathBuf> {
         self.changes.get(path).and_then(|change| change.like.clone())
     }
 
-    /// What makes the text of a file of that of dest's file which it comes from.
+    /// The edits that make the text of a file from that of its file in dest.
     fn edits(&self, path: &str, from: &str, source: &str, text: &str) -> Option<Vec<Edit>> {
         let edits = match self.made.get(path) {
             Some(made) if made.from == from => made.edits.clone(),
             Some(_) => return None,
             None => TextEdits::default(),
         };
-        // A file that became upstream's, byte for byte, is not made so.
+        // A file that became upstream's, byte for byte, was not made by edits.
         (edits.apply(source, 0..source.len()) == text).then(|| edits.into_vec())
     }
 }
@@ -136,7 +136,7 @@ fn label(word: &str, side: Option<&Side>) -> String {
     }
 }
 
-/// What the sides are called at the markers: by their roles, and as the user named them.
+/// The names of the sides at the markers: their roles, and the names that the user gave.
 fn labels(dest: &Side, given: &[(Role, Vec<Side>)]) -> Sides<String> {
     let of = |role: Role| {
         let mut sides = given.iter().filter(|(other, _)| *other == role).flat_map(|(_, sides)| sides);
@@ -145,7 +145,7 @@ fn labels(dest: &Side, given: &[(Role, Vec<Side>)]) -> Sides<String> {
     Sides { original: of(Role::Original), updated: of(Role::Updated), dest: label("dest", Some(dest)) }
 }
 
-/// What is drawn, and how it is marked.
+/// The drafts, and how to mark the conflicts.
 struct Drawn<'m> {
     dest: &'m Side,
     drafts: Sides<Draft<'m>>,
@@ -154,14 +154,14 @@ struct Drawn<'m> {
 }
 
 impl Drawn<'_> {
-    /// The change of a file; `None` where it stays.
+    /// The change of a file; `None` if it stays.
     fn file(&self, path: &str) -> Result<Option<Change>> {
         let old = self.dest.at(path).map(Held::bytes).transpose()?;
         let bytes = Sides::of(|side| self.drafts[side].bytes(path, old.as_deref()));
         let new = match [&bytes.dest, &bytes.updated] {
             [Some(ours), Some(theirs)] if ours != theirs => {
                 let texts = Sides::of(|side| bytes[side].as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()));
-                // What is no text has no lines.
+                // A file that is not text has no lines.
                 self.marked(path, texts).map_or_else(|| ours.clone(), String::into_bytes).into()
             }
             [Some(one), _] | [None, Some(one)] => Some(one.clone()),
@@ -187,7 +187,7 @@ impl Drawn<'_> {
         Some(Marks { size, style, ours: dest, original, theirs: updated }.text(&parts))
     }
 
-    /// The parts of a text that is made of one of dest by edits, and whether they know the original.
+    /// The parts of a text that is made from dest's text by edits, and whether they contain the original.
     fn by_edits(&self, path: &str, texts: Sides<Option<&str>>) -> Option<(Vec<Part>, Style)> {
         let from = [&self.drafts.dest, &self.drafts.updated].into_iter().find_map(|draft| draft.made.get(path));
         let from = from.map_or(path, |made| made.from.as_str());
@@ -220,7 +220,7 @@ fn block_scalars(document: &Document<'_>) -> Vec<Lines<'static>> {
     found
 }
 
-/// Lines can be chosen one by one only where they are indented alike, which the first line of a text says.
+/// Lines can be chosen one by one only if they are indented alike, because the first line of a text sets the indentation.
 fn keep_whole(part: &mut Part) {
     let Part::Choice(Choice { texts, grain }) = part else { return };
     let first = |text: &String| text.split_inclusive('\n').next().map(str::to_owned);
@@ -229,7 +229,7 @@ fn keep_whole(part: &mut Part) {
     }
 }
 
-/// The most characters of a marker with which a line of a text begins.
+/// The size of the longest marker at the beginning of a line of a text.
 fn longest_marker(text: &str) -> usize {
     let run = |line: &str| {
         let mark = line.chars().next().filter(|c| "<|=>".contains(*c))?;

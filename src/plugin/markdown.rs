@@ -1,6 +1,6 @@
-//! Results as a comment of a pull request: what became of the merge, and a block for each conflict that opens.
+//! Results as a comment of a pull request: the outcome of the merge, and a collapsible block for each conflict.
 //!
-//! All that is the user's stands in HTML, as code: there no letter of it is Markdown, names someone, or leads anywhere.
+//! Everything from the user is in HTML, as code: there it cannot act as Markdown, mention someone, or be a link.
 
 use krm_merge::shown;
 use krm_merge_function::results::{Outcome, Severity};
@@ -89,7 +89,7 @@ fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }
 
-/// A text on one line as HTML has it, with escapes of the program in the place of what misleads.
+/// A text on one line as HTML; misleading characters are escaped as elsewhere in the program.
 pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in shown::line(text).chars() {

@@ -1,4 +1,4 @@
-//! A merge of sides that were read: the engine over their resources, and what comes of it file by file.
+//! A merge of sides that were read: runs the engine over their resources, and turns its result into files.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,46 +28,46 @@ use crate::moved::{Moved, in_the_way};
 use crate::side::{Content, Held, Part, Root, Side};
 use crate::told;
 
-/// What a merge makes of dest.
+/// The effect of a merge on dest.
 #[derive(Debug)]
 pub struct Merge {
-    /// The files that hold other bytes than before, in the order of their paths.
+    /// The files whose bytes change, in the order of their paths.
     pub changes: Vec<Change>,
-    /// What is to be told, the worst first.
+    /// The results to report, the worst first.
     pub results: Vec<Outcome>,
-    /// How the texts of files are made of those of dest, by the paths of the files.
+    /// How the texts of files are made from those of dest, by the paths of the files.
     pub made: BTreeMap<String, Made>,
-    /// What the user says of lists.
+    /// The user's rules for lists.
     pub rules: Vec<ListRule>,
-    /// How much may be written of it.
+    /// How much the merge may write.
     pub limit: Limit,
-    /// What became of conflicts.
+    /// How conflicts were treated.
     pub conflicts: Conflicts,
 }
 
 /// How a merge treats its conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflicts {
-    /// Someone wins each, or nothing is merged.
+    /// Every conflict has a winner, or nothing is merged.
     Settled,
-    /// Those that nobody wins stand in the files, between markers.
+    /// Conflicts without a winner are written to the files, between markers.
     Marked,
 }
 
-/// What becomes of one file.
+/// The change of one file.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// Its path in dest.
     pub path: String,
-    /// What is in it; `None` where it is new.
+    /// The old bytes; `None` if the file is new.
     pub old: Option<Vec<u8>>,
-    /// What shall be in it; `None` where it goes.
+    /// The new bytes; `None` if the file is deleted.
     pub new: Option<Vec<u8>>,
-    /// The file that says whether this one can be executed; `None` where it stays as it is.
+    /// The file whose executable bit this one gets; `None` if the bit stays.
     pub like: Option<PathBuf>,
 }
 
-/// How a text is made of that of a file of dest.
+/// How a text is made from that of a file of dest.
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The path of the file of dest.
@@ -77,14 +77,14 @@ pub struct Made {
 }
 
 impl Merge {
-    /// Whether any result is an error by which nothing is merged.
+    /// Whether any result is an error that stops the merge.
     pub fn has_failed(&self) -> bool {
         let is_marked = |r: &Outcome| self.conflicts == Conflicts::Marked && is_conflict(r);
         self.results.iter().any(|r| r.severity == Severity::Error && !is_marked(r))
     }
 
-    /// How the elements of lists are told apart for someone who reads the diff: as the user, the definitions beside dest's resources and the
-    /// built-in types say, or else by what they have.
+    /// How to match the elements of lists for someone who reads the diff: by the user's rules, the definitions next to dest's resources and
+    /// the built-in types, or otherwise by their contents.
     pub fn types<'d>(&self, dest: &'d Side) -> Types<'d> {
         let definitions = dest.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|r| r.node);
         Types::new(self.rules.iter().cloned(), Inference::On).with_definitions(definitions)
@@ -95,7 +95,7 @@ impl Merge {
         self.results.iter().any(is_conflict)
     }
 
-    /// How a run ends whose merge failed: conflicts that nobody settled are no bad input.
+    /// How a run ends if its merge failed: open conflicts do not count as bad input.
     pub fn failure(&self) -> Option<End> {
         let mut errors = self.results.iter().filter(|r| r.severity == Severity::Error).peekable();
         errors.peek()?;
@@ -108,24 +108,24 @@ pub fn is_conflict(result: &Outcome) -> bool {
     result.is_conflict()
 }
 
-/// What the engine makes of the items of a package.
+/// The engine's result for the items of a package.
 pub struct Merged {
-    /// What becomes of each item, by its number.
+    /// The result for each item, by its number.
     pub items: Vec<Item>,
     /// The resources that are new.
     pub added: Vec<Added>,
-    /// The file that an item goes to, by its number, where that is another one.
+    /// The new file of an item, by its number, if it moves.
     pub moved: BTreeMap<usize, String>,
-    /// What updated calls an item, by its number, where that is not what dest calls it.
+    /// The identity of an item in updated, by its number, if it differs from that in dest.
     pub followed: BTreeMap<usize, [String; 4]>,
-    /// Where each item stands, by its number.
+    /// Where each item is, by its number.
     pub spots: Vec<Spot>,
-    /// What is to be told.
+    /// The results to report.
     pub results: Vec<Outcome>,
 }
 
 impl Merged {
-    /// Of a merge that could not be done.
+    /// A merge that could not be done.
     fn failed(error: Box<Outcome>) -> Self {
         Self {
             items: Vec::new(),
@@ -138,7 +138,7 @@ impl Merged {
     }
 }
 
-/// Asks the engine.
+/// Runs the engine.
 fn run<'a>(
     items: Vec<Resource<'a>>,
     given: Vec<(Role, Vec<Resource<'a>>)>,
@@ -158,7 +158,7 @@ fn run<'a>(
     Ok(Merged { items, added, moved, followed, spots, results })
 }
 
-/// The rules that pick a side for resources of files that one side broke, in the order of the rules.
+/// The rules that pick a side for resources in files that one side broke, in the order of the rules.
 fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, BTreeSet<&Name>> = BTreeMap::new();
     for held in given.iter().flat_map(|(_, sides)| sides).chain([dest]).flat_map(|side| &side.files) {
@@ -170,13 +170,13 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> BTree
     found.into_iter().filter(|(_, rules)| !rules.is_empty()).map(|(path, rules)| (path, named(rules))).collect()
 }
 
-/// Merges into dest what the other sides say. On an error among the results there are no changes.
+/// Merges the other sides into dest. If a result is an error, there are no changes.
 ///
-/// What a side has and does not read, as a symbolic link, is no part of the merge, but named where it could have been. What updated does not
-/// read it has not deleted: dest keeps it.
+/// What a side has but does not read, such as a symbolic link, takes no part in the merge, but is named if it could have. If updated does
+/// not read something, that does not count as deleted: dest keeps it.
 ///
-/// What dest leaves out is no part of the merge, either: resources of other sides that would land there are named, and the engine is asked once
-/// more without them, so that no count and no result speaks of them.
+/// What dest leaves out takes no part either. Resources of other sides that would go there are named, and the engine runs once more without
+/// them, so that no count and no result includes them.
 ///
 /// # Errors
 /// What the files of dest cannot hold: two resources for one file, a path outside of dest.
@@ -209,7 +209,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         check_sources(dest, given, &merged.added)?;
     }
     let added = match place(dest, given, &merged.added) {
-        // Whatever else is wrong, the merge says it better.
+        // Whatever else is wrong, the merge reports it better.
         Err(_) if has_failed(&results) => Placed::new(),
         placed => placed?,
     };
@@ -261,10 +261,11 @@ fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Ro
     given.iter().map(of_role).collect()
 }
 
-/// Checks that a source which is a file of dest's folder, and so no part of dest, is for something there: it would be there twice.
+/// Checks a source that is a file in dest's folder and therefore not part of dest. It must patch something in dest; otherwise its resources
+/// would be there twice.
 ///
 /// # Errors
-/// A source is dest itself; dest has none of its resources, or one would come to the very file.
+/// A source is dest itself; dest has none of its resources, or a new resource would go to this very file.
 fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> Result<()> {
     let mut sources = given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides);
     if let Some(itself) = sources.find(|side| side.place().is_some() && side.place() == dest.place()) {
@@ -291,7 +292,7 @@ fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> R
     Ok(())
 }
 
-/// What becomes of the files of dest, of whose resources is known what becomes of each, and the new ones.
+/// The changes of dest's files, given the result for each resource and the new resources.
 fn of_files<'m>(
     dest: &Side,
     given: &[(Role, Vec<Side>)],
@@ -360,8 +361,8 @@ fn of_files<'m>(
     Ok(changes)
 }
 
-/// The file of updated that a file of dest becomes, for dest left it as original has it, and the resources of both are the same ones: none
-/// of them goes elsewhere, or comes from there.
+/// The file of updated that replaces a file of dest. Dest left the file as original has it, and both hold the same resources: none moves to
+/// or from another file.
 fn left_alone<'g>(
     dest: &Side,
     held: &Held,
@@ -375,7 +376,7 @@ fn left_alone<'g>(
         match (&dest.root, &side.root) {
             (Root::Folder(_), Root::Folder(_)) => side.at(&held.path),
             (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Cluster) => None,
-            // Of texts the git driver makes versions that differ only where someone chooses, and weighs what is layout itself.
+            // The git driver makes versions of texts that differ only where someone chooses, and judges layout itself.
             (Root::Text, _) => None,
             _ => side.files.first().filter(|_| side.files.len() == 1 && dest.files.len() == 1),
         }
@@ -399,7 +400,7 @@ fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s
     all.flat_map(|side| &side.files).find(|held| held.name == *name)
 }
 
-/// Whether a file is original's to the byte.
+/// Whether a file equals original's byte for byte.
 pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
     let original = given.iter().filter(|(role, _)| *role == Role::Original).flat_map(|(_, sides)| sides);
     let Some(original) = original.filter(|side| side.is_folder()).find_map(|side| side.at(&held.path)) else {
@@ -408,17 +409,17 @@ pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
     Ok(original.bytes()? == held.bytes()?)
 }
 
-/// Whether a file holds no document, but comments at most.
+/// Whether a file holds no document, only comments at most.
 pub fn is_empty(held: &Held) -> Result<bool> {
     let Ok(text) = String::from_utf8(held.bytes()?) else { return Ok(false) };
     Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
 }
 
-/// Resources of other sides that would land where dest has nothing to do with them.
+/// Resources of other sides that would go where dest ignores files.
 #[derive(Default)]
 struct LeftOut {
     of: HashSet<Key>,
-    /// Resources of updated that dest cannot take to their files, each with the one where dest has it.
+    /// Resources of updated that dest cannot move to their files, each with the file where dest has it.
     unmoved: HashMap<Key, String>,
     warnings: Vec<Outcome>,
 }
@@ -434,7 +435,7 @@ enum Found {
 }
 
 impl LeftOut {
-    /// What sources and updated do not read; and resources of original that updated could hold in such a place.
+    /// What sources and updated do not read, and the resources of original that updated could hold there.
     fn of_sides(given: &[(Role, Vec<Side>)]) -> Self {
         let mut left_out = Self::default();
         let all = |of| given.iter().filter(move |(role, _)| *role == of).flat_map(|(_, sides)| sides);
@@ -473,7 +474,8 @@ impl LeftOut {
         !self.of.is_empty() && key(resource.relative_path, resource).is_some_and(|key| self.of.contains(&key))
     }
 
-    /// Looks for such resources in what a merge says: new ones, and those that only seem to be deleted in dest, whose file was not read.
+    /// Looks for such resources in the result of a merge: new ones, and those that only seem to be deleted in dest because their file was
+    /// not read.
     fn found(&mut self, dest: &Side, added: &[Added], results: &[Outcome]) -> Result<Found> {
         let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
         let before = self.of.len();
@@ -499,7 +501,7 @@ impl LeftOut {
         Ok(if self.of.len() > before { Found::More } else { Found::Nothing })
     }
 
-    /// A resource of updated where dest has it, if dest cannot take it to its file.
+    /// A resource of updated with dest's path, if dest cannot move it to its file.
     fn unmoved<'r>(&'r self, resource: Resource<'r>) -> Resource<'r> {
         if self.unmoved.is_empty() {
             return resource;
@@ -508,7 +510,7 @@ impl LeftOut {
         Resource { relative_path: here.map(String::as_str).or(resource.relative_path), ..resource }
     }
 
-    /// Looks for moves to files to which dest cannot take a resource, and from files that updated may still have: it does not read them.
+    /// Looks for moves that dest cannot make: to files that it ignores, and from files that updated may still have but does not read.
     fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], merged: &Merged) -> Result<Found> {
         let before = self.unmoved.len();
         let moved = if dest.is_folder() { merged.moved.iter().collect() } else { Vec::new() };
@@ -549,10 +551,10 @@ fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<Key> {
 /// New resources by the file that each goes to.
 type Placed<'m> = BTreeMap<String, Vec<&'m Added>>;
 
-/// The file that each new resource goes to; what `.krmignore` leaves out goes nowhere.
+/// The file that each new resource goes to; a resource that `.krmignore` leaves out goes nowhere.
 ///
 /// # Errors
-/// Two of different origin for one file, or a path outside of dest.
+/// Two new resources of different origin for one file, or a path outside of dest.
 fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Result<Placed<'m>> {
     let mut by_file = Placed::new();
     for added in added {
@@ -592,12 +594,12 @@ fn path_of(dest: &Side, added: &Added) -> Result<String> {
     match (&dest.root, &added.path) {
         (Root::Folder(_) | Root::Cluster, Some(path)) => Ok(path.strip_prefix("./").unwrap_or(path).to_owned()),
         (Root::Folder(_) | Root::Cluster, None) => default_path(added),
-        // A file, or a stream, takes all that comes.
+        // A file or a stream takes everything.
         _ => Ok(dest.files.first().map(|f| f.path.clone()).unwrap_or_default()),
     }
 }
 
-/// Where a resource goes that lay in no file: `namespace/kind_name.yaml`, as kpt has it.
+/// The path for a resource that came from no file: `namespace/kind_name.yaml`, as in kpt.
 fn default_path(added: &Added) -> Result<String> {
     let document = Document::parse(added.text.as_str())?;
     let root = document.roots().next().context("a new resource must be a map")?;
@@ -612,7 +614,7 @@ pub fn paths<'s>(sides: impl IntoIterator<Item = &'s Side>) -> BTreeSet<&'s str>
     sides.into_iter().flat_map(|s| &s.files).map(|f| f.path.as_str()).collect()
 }
 
-/// How bad a conflict is about which this is done.
+/// The severity of a conflict with this verdict.
 pub fn severity(verdict: Verdict) -> Severity {
     match verdict {
         Verdict::By(OnConflict::Fail) => Severity::Error,

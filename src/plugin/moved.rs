@@ -1,7 +1,7 @@
 //! What moves from file to file of dest: whole files, or some of the resources of a file.
 //!
-//! A file whose resources all go to one new file is renamed: its text goes with all that is in it. A file of which nobody here touched a
-//! byte becomes upstream's file, byte for byte.
+//! If all resources of a file move to one new file, the file is renamed, with everything else in its text. A file that nobody here changed
+//! becomes upstream's file, byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,17 +27,17 @@ pub struct Moved<'m> {
     given: &'m [(Role, Vec<Side>)],
     /// The files that are renamed, by their numbers.
     renamed: BTreeMap<usize, &'m str>,
-    /// The resources that go to a file from others that are not renamed.
+    /// The resources that move to a file from other files that are not renamed.
     pub pieces: BTreeMap<String, Vec<Added>>,
-    /// The numbers of the files of dest from which something goes to a file.
+    /// The numbers of the files of dest whose resources move to a file.
     sources: BTreeMap<&'m str, BTreeSet<usize>>,
 }
 
 impl<'m> Moved<'m> {
-    /// Of the resources of dest, by the numbers of their files.
+    /// Finds the moves among the resources of dest, by the numbers of their files.
     ///
     /// # Errors
-    /// A file that is no YAML after its merge, which no merge makes.
+    /// A file that is not YAML after its merge; no merge makes one.
     pub fn of(
         dest: &'m Side,
         given: &'m [(Role, Vec<Side>)],
@@ -70,7 +70,7 @@ impl<'m> Moved<'m> {
         self.renamed.get(&file).copied()
     }
 
-    /// The files of dest from which everything goes, and not all of it to nowhere.
+    /// The files of dest that all resources leave, at least one of them for another file.
     pub fn left(&self, of_file: &BTreeMap<usize, Vec<Fate<'m>>>) -> BTreeSet<&'m str> {
         let leaves = |fate: &Fate<'_>| *fate.item == Item::Goes || fate.to.is_some();
         let files: BTreeSet<usize> = self.sources.values().flatten().copied().collect();
@@ -78,13 +78,13 @@ impl<'m> Moved<'m> {
         left.map(|file| self.dest.files[file].path.as_str()).collect()
     }
 
-    /// The files to which something goes.
+    /// The files that receive something.
     pub fn targets(&self) -> impl Iterator<Item = &'m str> {
         self.sources.keys().copied()
     }
 
-    /// What a new file becomes: `text`, and upstream's file where that says the same and nobody touched here what it comes from. The file
-    /// `like` says whether it can be executed.
+    /// The change that makes a new file: `text`, or upstream's file if that means the same and nobody here changed the files that it comes
+    /// from. The file `like` gives the executable bit.
     ///
     /// # Errors
     /// A file that cannot be read.
@@ -96,8 +96,8 @@ impl<'m> Moved<'m> {
         Ok(Change { path: path.to_owned(), old: None, new: Some(new), like })
     }
 
-    /// Upstream's file at a path, where it is what comes of a merge: all that goes there comes from files of original that nobody touched
-    /// here, and `text` holds the same resources.
+    /// Upstream's file at a path, if it equals the result of the merge: everything that moves there comes from files of original that
+    /// nobody here changed, and `text` holds the same resources.
     fn upstream(&self, path: &str, text: &str) -> Result<Option<&'m Held>> {
         let Some(sources) = self.sources.get(path) else { return Ok(None) };
         for file in sources {
@@ -119,14 +119,14 @@ impl<'m> Moved<'m> {
     }
 }
 
-/// The file that all resources go to which are left of a file.
+/// The file to which all remaining resources of a file move.
 fn whole<'m>(fates: &[Fate<'m>]) -> Option<&'m str> {
     let mut left = fates.iter().filter(|f| *f.item != Item::Goes).map(|f| f.to);
     let to = left.next()??;
     left.all(|other| other == Some(to)).then_some(to)
 }
 
-/// The resources of a file that go to others, each as a text of its own.
+/// The resources of a file that move to others, each as a separate text.
 fn pieces_of(held: &Held, fates: &[Fate<'_>], budget: &Budget) -> Result<Vec<(String, Added)>> {
     let Some(document) = held.document() else { return Ok(Vec::new()) };
     let edits = fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits) } else { None });

@@ -1,7 +1,7 @@
 //! Decides which files are merged as texts because they hold resources on one side and something else on another.
 //!
-//! A file of resources may be a template in the next release, a list of results, or YAML that has a key twice. The engine could only call its
-//! resources deleted and refuse what stands in their place. git merges its lines all the same, so such a file is a text on all sides.
+//! A file of resources may become a template in the next release, a list of results, or YAML with a duplicate key. The engine could only
+//! treat its resources as deleted and refuse the new content. git still merges its lines, so such a file is text on all sides.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,11 +13,11 @@ use krm_merge_function::config::Role;
 use crate::merge::is_empty;
 use crate::side::{Content, Held, Side};
 
-/// Makes texts of the files that upstream changed, and that updated and dest hold in different forms, in a three-way merge of folders. A file
-/// that has a key twice on a side is no resource either.
+/// In a three-way merge of folders, turns into texts the files that upstream changed and that updated and dest hold in different forms. A
+/// file that has a duplicate key on a side does not count as resources either.
 ///
-/// A file of resources stays one where one of them lies at another path on any side: it may have moved. It also stays one where it takes the
-/// place of a file that dest left alone. Comments alone have no form.
+/// A file of resources stays one if one of its resources is at another path on any side: it may have moved. It also stays one if it
+/// replaces a file that dest left alone. Comments alone have no form.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -75,7 +75,7 @@ fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
     Ok(stay.flat_map(|sides| sides[2]).map(|held| held.path.clone()).collect())
 }
 
-/// Whether a map in a file has a key twice. The API server takes no such resource, and which of the two is meant nobody can tell.
+/// Whether a map in a file has a duplicate key. The API server accepts no such resource, and which value is meant is unclear.
 fn has_key_twice(held: &Held) -> bool {
     fn is_in(node: NodeRef<'_>) -> bool {
         node.duplicate_key().is_some() || node.entries().any(|(_, value)| is_in(value)) || node.elements().any(is_in)
@@ -83,7 +83,7 @@ fn has_key_twice(held: &Held) -> bool {
     held.resources().any(|resource| is_in(resource.node))
 }
 
-/// Whether three texts are documents of the same kinds: then their fields say the same, and one of them may only lack a name.
+/// Whether three texts are documents of the same kinds: then their fields mean the same, and one of them may only lack a name.
 pub fn are_of_one_kind(texts: [&[u8]; 3]) -> bool {
     let kinds = |text: &[u8]| {
         let document = Document::parse(String::from_utf8(text.to_vec()).ok()?).ok()?;
@@ -94,7 +94,7 @@ pub fn are_of_one_kind(texts: [&[u8]; 3]) -> bool {
     original.is_some() && original == updated && original == dest
 }
 
-/// Where the resources of an identity lie.
+/// Where the resources of an identity are.
 #[derive(Debug, PartialEq, Eq)]
 enum Lies<'s> {
     In(&'s str),

@@ -23,12 +23,12 @@ use crate::side::{Content, Held, Root, Side, holds};
 pub enum Printed {
     /// All of them.
     All,
-    /// Those that are for a cluster.
+    /// Only those for a cluster.
     ForCluster,
 }
 
-/// The annotation of a resource that is for programs beside the package, and not for a cluster. Source: kyaml, where any value but `false`
-/// says so.
+/// The annotation of a resource that is meant for programs that read the package, not for a cluster. Source: kyaml, where any value except
+/// `false` counts.
 const LOCAL: &str = "config.kubernetes.io/local-config";
 
 fn is_local(resource: &Resource<'_>) -> bool {
@@ -37,10 +37,10 @@ fn is_local(resource: &Resource<'_>) -> bool {
     is_kptfile || says.is_some_and(|value| value != "false")
 }
 
-/// The files that hold resources, as the merge leaves them and as far as they are printed.
+/// The printed texts of the files that hold resources, after the merge.
 ///
 /// # Errors
-/// More is to be written than the limit allows.
+/// The output would exceed the limit.
 fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
     let texts = all_texts(dest, merge);
     if printed == Printed::All {
@@ -56,7 +56,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
             Fate { node, item, to: None, spot: Spot::of_item(i) }
         });
         let fates: Vec<Fate<'_>> = fates.collect();
-        // A list that gets empty is nothing to apply.
+        // A list that becomes empty leaves nothing to apply.
         if !fates.is_empty() && fates.iter().all(|fate| *fate.item == Item::Goes) {
             return Ok(None);
         }
@@ -65,7 +65,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// The files that hold resources. A file that was one of dest's resources is one still where nothing else tells.
+/// The files that hold resources. A file that held resources in dest still counts, whatever its new text is.
 fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
     let mut texts = BTreeMap::new();
     for held in &dest.files {
@@ -78,16 +78,16 @@ fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
         let text = change.new.as_deref().map(String::from_utf8_lossy);
         texts.remove(path);
         let was = dest.at(path).is_some_and(|held| held.document().is_some()) || matches!(dest.root, Root::Cluster);
-        // A plain file may have become resources, and a new one may be no resource.
+        // A plain file may have become resources, and a new file may hold none.
         texts.extend(text.filter(|text| was || holds(path, text)).map(|text| (path, text.into_owned())));
     }
     texts.into_values().collect()
 }
 
-/// All resources as one YAML stream; those of one file are that file to the byte.
+/// All resources as one YAML stream; the resources of one file alone are that file, byte for byte.
 ///
 /// # Errors
-/// More is to be written than the limit allows.
+/// The output would exceed the limit.
 pub fn yaml(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     let mut out = String::new();
     let mut texts = texts(dest, merge, printed)?;
@@ -99,11 +99,11 @@ pub fn yaml(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
             out.push_str(&text);
             continue;
         }
-        // A mark of the order of bytes is one at the begin of a stream only.
+        // A byte order mark is only valid at the beginning of a stream.
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
         if first.is_some_and(|line| line.starts_with('%')) {
-            // Directives stand behind the end of a document.
+            // Directives must follow the end of a document.
             out.push_str("...\n");
         } else if !text.starts_with("---") {
             out.push_str("---\n");
@@ -113,7 +113,7 @@ pub fn yaml(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     Ok(out)
 }
 
-/// All resources as JSON; several as a List, as kubectl has it.
+/// All resources as JSON; several as a List, as kubectl prints them.
 pub fn json(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     let budget = Budget::new(merge.limit);
     let mut items = Vec::new();
@@ -129,8 +129,8 @@ pub fn json(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     })
 }
 
-/// Compact JSON with four blanks a level, as kubectl prints it. Numbers keep their digits, which a parsed value would not promise; in strings
-/// what could mislead is an escape.
+/// Compact JSON with an indentation of four blanks, as kubectl prints it. Numbers keep their digits, which a parsed value would not
+/// guarantee; misleading characters in strings are escaped.
 pub fn indented(json: &str) -> String {
     let mut out = String::new();
     let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
@@ -177,7 +177,7 @@ pub fn indented(json: &str) -> String {
     out
 }
 
-/// The resources that come, change or go, as `kind.group/name`, one a line.
+/// The resources that are added, changed or deleted, as `kind.group/name`, one per line.
 pub fn names(merge: &Merge) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for change in &merge.changes {
@@ -215,13 +215,13 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
     out
 }
 
-/// The tag of a conflict that holds the line of dest's file at which it is.
+/// The tag of a conflict that holds its line in dest's file.
 const LINE: &str = "krm-merge.dev/line";
 
-/// The results, as a ResourceList has them, each conflict with its line in dest.
+/// The results, as in a ResourceList, each conflict with its line in dest.
 ///
 /// # Errors
-/// More is to be written than the limit allows.
+/// The output would exceed the limit.
 pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String> {
     let with_line = |result: &Outcome| {
         let mut result = result.clone();
@@ -233,7 +233,7 @@ pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String>
     Ok(escaped(to_yaml(&results, &Budget::new(limit))?))
 }
 
-/// The same YAML with each scalar in double quotes in which something could mislead.
+/// The same YAML, with double quotes around each scalar that contains misleading characters.
 fn escaped(yaml: String) -> String {
     if !yaml.chars().any(|c| shown::misleads(c) && c != '\n') {
         return yaml;

@@ -1,4 +1,4 @@
-//! Which resources of two states are one resource: those of one identity, and of several those at one path.
+//! Which resources of two states are the same resource: those of one identity, and among several of them those at one path.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ pub struct Pair<'a> {
     pub new: Option<Resource<'a>>,
 }
 
-/// Pairs resources, in the order of the old ones and then of the new ones. Those without an identity, as Kustomizations, are paired by their
-/// path and their order.
+/// Pairs resources, in the order of the old ones and then of the new ones. Resources without an identity, such as Kustomizations, are
+/// paired by their path and their order.
 pub fn pairs<'a>(old: Vec<Resource<'a>>, new: Vec<Resource<'a>>) -> Vec<Pair<'a>> {
     let mut groups: HashMap<Option<Identity<'a>>, [Vec<usize>; 2]> = HashMap::new();
     for (side, resources) in [&old, &new].into_iter().enumerate() {
@@ -31,7 +31,7 @@ pub fn pairs<'a>(old: Vec<Resource<'a>>, new: Vec<Resource<'a>>) -> Vec<Pair<'a>
                 None => alone.push(i),
             }
         }
-        // The only one of each state is the same one, wherever it lies.
+        // If each state has only one left, they are paired, whatever their paths.
         if let ([i], [j], true) = (&alone[..], &of_new[..], identity.is_some()) {
             partner.insert(*i, *j);
         }
@@ -79,7 +79,7 @@ mod tests {
             (&["a@x", "a@y"], &["a@y", "a@z"], &["a@x a@z", "a@y a@y"]),
             (&["a@x", "a@y"], &["a@z"], &["a@x -", "a@y -", "- a@z"]),
             (&["a", "a"], &["a"], &["a a", "a -"]),
-            // Nobody knows who they are but by their file.
+            // Without an identity, only the file says which resource it is.
             (&["@x", "@y"], &["@y", "@z"], &["@x -", "@y @y", "- @z"]),
         ] {
             assert_eq!(paired(old, new), want, "{old:?} {new:?}");

@@ -1,4 +1,4 @@
-//! Where a result is, as programs take it that show results beside the files: the file as seen from the working directory, and the line.
+//! The place of a result, for programs that show results next to the files: the file relative to the working directory, and the line.
 
 use std::path::{Component, Path};
 
@@ -16,12 +16,12 @@ pub struct Whereabouts {
     pub position: Position,
 }
 
-/// Whether a result is one that someone should look at, in its place: all but the infos that are about nothing in particular.
+/// Whether someone should look at a result, at its place: all results except infos about nothing in particular.
 pub fn is_shown(result: &Outcome) -> bool {
     result.severity != Severity::Info || result.file.is_some()
 }
 
-/// The place of a result: in dest's file, or in the one that cannot be read. What is of a whole file is at its first line.
+/// The place of a result: in dest's file, or in the file that cannot be read. A result about a whole file is at its first line.
 pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
     if let Some(at) = &result.at {
         return Some(Whereabouts { file: from_here(Path::new(&at.text)), position: at.position });
@@ -36,7 +36,7 @@ pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
     Some(Whereabouts { file: from_here(&file), position: position(text, result.here.unwrap_or_default()) })
 }
 
-/// The place of a value as someone looks for it: where it stands below its key, the place of that.
+/// The place of a value as someone looks for it: if it is below its key, the place of the key.
 fn position(text: &str, value: usize) -> Position {
     let own = Position::of(text, value);
     let mut above = text.get(..value).unwrap_or_default().trim_end();
@@ -53,7 +53,7 @@ fn position(text: &str, value: usize) -> Position {
     if key.line < own.line && code.trim_end().ends_with(':') { Position { column: indent + 1, ..key } } else { own }
 }
 
-/// A path relative to the working directory, where it lies there, with `/` and without `.`.
+/// A path with `/` and without `.`, relative to the working directory if it is below it.
 fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(&here).unwrap_or(path);

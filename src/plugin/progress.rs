@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::screen::is_told_to_someone;
 
-/// A progress bar that shows itself after a second, until it is dropped.
+/// A progress bar that appears after a second and stays until it is dropped.
 #[derive(Debug)]
 pub struct Progress(Option<(ProgressBar, Sender<()>, JoinHandle<()>)>);
 
@@ -34,7 +34,7 @@ impl Progress {
         Self(Some((bar, done, thread)))
     }
 
-    /// Says what is being done now; nobody works it out where nobody sees it.
+    /// Says what is being done now; the message is built only if someone sees it.
     pub fn set(&self, message: impl FnOnce() -> String) {
         if let Self(Some((bar, ..))) = self {
             bar.set_message(message());
@@ -45,7 +45,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((bar, done, thread)) = self.0.take() {
-            // The thread may have gone already, after it showed the bar.
+            // The thread may have ended already, after it showed the bar.
             let _ = done.send(());
             let _ = thread.join();
             bar.finish_and_clear();

@@ -1,7 +1,6 @@
-//! Checks a file that came with a package, and is read as rules, before it is opened: it must be a regular one, and not a huge one.
+//! Checks a file that came with a package and is read as rules, before it is opened: it must be a regular file, and not huge.
 //!
-//! A FIFO is never done, a device fills the memory, and a symbolic link brings rules from elsewhere, or leads what is written there out of
-//! the package.
+//! A FIFO never ends and a device fills the memory. A symbolic link brings in rules from elsewhere, or leads writes out of the package.
 
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
@@ -11,15 +10,15 @@ use anyhow::{Result, bail};
 /// The most bytes that rules may have.
 const MOST: u64 = 1 << 20;
 
-/// The file itself. A symbolic link is one to a file of the package.
+/// The file itself. A symbolic link must lead to a file of the package.
 ///
 /// # Errors
-/// What is no such file, with what it is and what to do.
+/// Any other file, with what it is and what to do.
 pub fn within(package: &Path, file: &Path) -> Result<PathBuf> {
     within_of(package, file, MOST)
 }
 
-/// The same of a file that may have so many bytes.
+/// As [`within`], for a file of at most this many bytes.
 ///
 /// # Errors
 /// As [`within`].
@@ -32,7 +31,7 @@ pub fn within_of(package: &Path, file: &Path, most: u64) -> Result<PathBuf> {
     Ok(found)
 }
 
-/// Checks that a file is no symbolic link, or is not there.
+/// Checks that a file is not a symbolic link, or does not exist.
 ///
 /// # Errors
 /// As [`within`].
@@ -46,7 +45,7 @@ pub fn itself(file: &Path) -> Result<()> {
 
 const COPY: &str = "put a copy of what it leads to in its place, or remove it";
 
-/// Checks what a file is, or what a symbolic link leads to.
+/// Checks the type and size of a file, or of the target of a symbolic link.
 fn check(file: &Path, most: u64) -> Result<()> {
     let found = fs::metadata(file)?;
     if !found.is_file() {

@@ -1,7 +1,7 @@
-//! `resolve`: finds conflict markers of any tool in files, asks what shall stand in their place, and writes that.
+//! `resolve`: finds conflict markers of any tool in files, asks what should replace them, and writes that.
 //!
-//! The answers come from flags, from a file, or from someone at a terminal. Until all of them are there nothing is written, and then all files
-//! are, or none.
+//! The answers come from flags, from a file, or from someone at a terminal. Nothing is written until all of them are there; then either all
+//! files are written or none.
 
 mod about;
 mod answers;
@@ -61,7 +61,7 @@ pub fn has_markers(text: &[u8]) -> bool {
 /// Answers conflicts, and writes the files.
 ///
 /// # Errors
-/// Files that cannot be read or written, answers that are none, and no answers where there is nobody to ask.
+/// Files that cannot be read or written, invalid answers, and missing answers if there is nobody to ask.
 pub fn resolve(args: &Resolve) -> Result<End> {
     let book = args.record.as_deref().map(Book::open).transpose()?;
     let held = held(&args.files)?;
@@ -97,12 +97,12 @@ fn held(named: &[PathBuf]) -> Result<Vec<Held>> {
     for file in found.files {
         let text = match fs::read(&file.disk) {
             Ok(text) => text,
-            // Nobody said that there is something in it.
+            // Nobody named this file, so it may hold no conflict.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied && found.why == Why::There => continue,
             Err(e) => return Err(e).with_context(|| shown(&file.name)),
         };
         let marked = Marked::read(&text);
-        // A lone line of `<` in any file may be no marker at all.
+        // A single line of `<` in any file may not be a marker.
         let is_meant = |fault: &Fault| found.why == Why::Named || fault.what == Wrong::Ambiguous;
         if !marked.conflicts.is_empty() || marked.faults.iter().any(is_meant) {
             held.push(Held { file, text });
@@ -121,11 +121,11 @@ fn told(held: &Held, fault: Fault) -> String {
     format!("error: {}:{}: {what}: resolve it in an editor", shown(&held.file.name), fault.line)
 }
 
-/// What is recorded of the answers of a run.
+/// What a run records of its answers.
 struct Recorded {
-    /// The change of the file of decisions.
+    /// The change of the decisions file.
     replacement: Option<Replacement>,
-    /// How many they are.
+    /// A line that says how many they are.
     line: String,
     /// What is not recorded.
     told: Vec<String>,
@@ -156,7 +156,7 @@ impl Run<'_> {
         Ok(answers.into_iter().map(|answer| answer.or(take.clone())).collect())
     }
 
-    /// What someone at the terminal answers.
+    /// The answers of someone at the terminal.
     fn asked(&self, signals: &Signals) -> Result<Vec<Option<Answer>>> {
         if !screen::is_someone_there() {
             list(self).print()?;
@@ -174,7 +174,7 @@ impl Run<'_> {
         terminal::ask(&cases, signals, edit, |answers| self.broken(answers).into_iter().next())
     }
 
-    /// What is wrong with each file that holds YAML with either side, and none with these answers.
+    /// What is wrong with each file that is YAML with either side, but not with these answers.
     fn broken(&self, answers: &[Option<Answer>]) -> Vec<String> {
         let (mut broken, mut answers) = (Vec::new(), answers);
         for (held, marked) in self.held.iter().zip(self.marked) {
@@ -205,7 +205,7 @@ impl Run<'_> {
         }
     }
 
-    /// Where a conflict stands, as an editor takes it.
+    /// The place of a conflict, as an editor takes it.
     fn place(&self, spot: Spot) -> String {
         let line = self.marked[spot.file].conflicts[spot.conflict].lines.0;
         format!("{}:{line}", shown(&self.held[spot.file].file.name))
@@ -219,7 +219,7 @@ impl Run<'_> {
         self.spots.iter().map(place).collect()
     }
 
-    /// What is to be recorded of the answers.
+    /// What to record of the answers.
     fn recorded(&self, book: &Book, answers: &[Option<Answer>]) -> Result<Recorded> {
         let (mut rules, mut told): (Vec<Rule>, Vec<String>) = (Vec::new(), Vec::new());
         let mut first = 0;
@@ -234,7 +234,7 @@ impl Run<'_> {
         Ok(Recorded { replacement: book.with(&rules)?, line, told })
     }
 
-    /// What is told of an answer that no rule says, or not for every dest.
+    /// The message about an answer that has no rule, or none that fits every dest.
     fn not_recorded(&self, spot: Spot, why: record::Why) -> String {
         let what = match why {
             record::Why::NoPlace => "not recorded, for it decides no value of a resource",
@@ -251,7 +251,7 @@ impl Run<'_> {
         format!("warning: {}: {what}", self.place(spot))
     }
 
-    /// Writes the files with their answers, and says of each how many conflicts are left in it.
+    /// Writes the files with their answers, and reports how many conflicts are left in each.
     fn write(&self, answers: &[Option<Answer>], recorded: Option<Recorded>, signals: &Signals) -> Result<()> {
         let (mut replacements, mut page) = (Vec::new(), Page::new(Reader::of_stdout(Color::Auto)));
         let mut answers = answers;
@@ -286,7 +286,7 @@ impl Run<'_> {
     }
 }
 
-/// Why a text is no YAML with one value for each key, with the place in it.
+/// Why a text is not YAML with one value for each key, with the place in it.
 fn fault(text: Vec<u8>) -> Option<String> {
     fn twin(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
         let mut below = node.entries().map(|(_, value)| value).chain(node.elements());
@@ -312,7 +312,7 @@ fn list(run: &Run<'_>) -> Page {
     page
 }
 
-/// The folder that all of them lie in.
+/// The folder that contains all of them.
 fn common(folders: &BTreeSet<&Path>) -> PathBuf {
     let Some(first) = folders.first() else { return PathBuf::new() };
     let holds_all = |folder: &&Path| folders.iter().all(|other| other.starts_with(folder));

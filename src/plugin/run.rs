@@ -26,7 +26,7 @@ use crate::side::{Root, Side};
 use crate::signals::Signals;
 use crate::told;
 
-/// Runs a merge that is set up as the flags say.
+/// Runs a merge that is set up by the flags.
 ///
 /// # Errors
 /// Bad input, and what cannot be written.
@@ -97,7 +97,7 @@ fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
     }
 }
 
-/// Does with the files of dest what the merge makes of them.
+/// Passes the merge's changes of dest's files to `act`.
 fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement]) -> Result<()>) -> Result<()> {
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
@@ -117,7 +117,7 @@ fn printed(common: &Common) -> Printed {
     if common.without_local_config { Printed::ForCluster } else { Printed::All }
 }
 
-/// What is printed, where nothing else is asked for.
+/// What to print by default.
 pub fn format(common: &Common) -> Option<Output> {
     common.output.or(match (common.stat || common.dry_run, common.in_place) {
         (true, _) => Some(Output::Diff),
@@ -126,8 +126,7 @@ pub fn format(common: &Common) -> Option<Output> {
     })
 }
 
-/// Errors and warnings on stderr, one line each. Conflicts that were settled are told where they are
-/// printed for people.
+/// Errors and warnings on stderr, one line each. Settled conflicts are reported where they are printed for people.
 pub fn report(results: &[Outcome], format: Option<Output>) {
     let has_conflicts = matches!(format, Some(Output::Diff | Output::Github));
     let is_there = |r: &Outcome| has_conflicts && r.severity == Severity::Warning && is_conflict(r);
@@ -140,7 +139,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
     let mut page = Page::new(reader);
     match format(common) {
         None => written(merge, &mut page),
-        // What failed has no merged resources.
+        // A failed merge has no merged resources.
         Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
         Some(Output::Yaml) => page.data(&output::yaml(dest, merge, printed(common))?),
         Some(Output::Json) => page.data(&output::json(dest, merge, printed(common))?),
@@ -162,7 +161,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
     page.print()
 }
 
-/// What was written, one line a file, and how the merge went.
+/// The files that were written, one line each, and a summary of the merge.
 fn written(merge: &Merge, page: &mut Page) {
     for change in &merge.changes {
         let did = match (&change.old, &change.new) {

@@ -66,7 +66,7 @@ fn result(dest: &Side, result: &Outcome) -> Value {
     if let Some(about) = about {
         let name = [Some(about.as_str()), path].into_iter().flatten().collect::<Vec<_>>().join(" ");
         location.insert("logicalLocations".to_owned(), json!([{"fullyQualifiedName": name, "kind": "resource"}]));
-        // Where the lines around it move, it is the same result.
+        // It remains the same result if the lines around it move.
         out["partialFingerprints"] = json!({"resourceAndField/v1": format!("{rule} {name}")});
     }
     if !location.is_empty() {

@@ -1,7 +1,7 @@
-//! What the plugin prints and tells: the only place that writes to stdout and stderr.
+//! What the plugin prints and reports: the only place that writes to stdout and stderr.
 //!
-//! A name of an input never gets there as it is: a [`Page`] takes lines, in which what could mislead is an escape, and data, which stay to the
-//! byte for whoever is no terminal. `clippy.toml` refuses any other way.
+//! A name from an input never gets there raw: a [`Page`] takes lines, in which misleading characters are escaped, and data, which stay
+//! byte-equal unless a terminal reads them. `clippy.toml` refuses any other way.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -23,12 +23,12 @@ pub enum Reader {
     Colour,
     /// Someone at a terminal without them.
     Bare,
-    /// A file or a program, which takes data as they are.
+    /// A file or a program, which takes data unchanged.
     Program,
 }
 
 impl Reader {
-    /// As the user says, or else colours on a terminal, unless `NO_COLOR` says otherwise. Source: no-color.org.
+    /// As the user says; by default, colours on a terminal, unless `NO_COLOR` is set. Source: no-color.org.
     #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
     pub fn of_stdout(color: Color) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
@@ -46,13 +46,13 @@ impl Reader {
 /// A colour, or the weight of letters. Source: ECMA-48, Select Graphic Rendition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// As all is.
+    /// Unpainted.
     Plain = 0,
-    /// What heads something.
+    /// Headings.
     Bold = 1,
-    /// What goes.
+    /// What is removed.
     Red = 31,
-    /// What comes.
+    /// What is added.
     Green = 32,
     /// What someone should look at.
     Yellow = 33,
@@ -60,7 +60,7 @@ pub enum Paint {
     Cyan = 36,
 }
 
-/// What is printed on stdout.
+/// The text to print on stdout.
 #[derive(Debug)]
 pub struct Page {
     reader: Reader,
@@ -68,7 +68,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// An empty one.
+    /// An empty page.
     pub fn new(reader: Reader) -> Self {
         Self { reader, text: String::new() }
     }
@@ -89,7 +89,7 @@ impl Page {
         self.pieces(&[(paint, text)]);
     }
 
-    /// A line in a colour, with a tab behind it.
+    /// A line in a colour, followed by a tab.
     pub fn painted_with_tab(&mut self, paint: Paint, text: &str) {
         self.paint(paint, &format!("{}\t", shown::line(text)));
         self.text.push('\n');
@@ -103,12 +103,12 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A line of a file behind its mark in a diff: data.
+    /// A line of a file after its mark in a diff: data.
     pub fn line_of_file(&mut self, paint: Paint, mark: char, text: &str) {
         match self.reader {
             Reader::Program => self.text.extend([mark.encode_utf8(&mut [0; 4]), text]),
             Reader::Colour | Reader::Bare => {
-                // With its break, for a carriage return may be a part of that.
+                // With its line break, because a carriage return may be part of it.
                 let line = format!("{mark}{text}\n");
                 self.paint(paint, shown::lines(&line).trim_end_matches('\n'));
             }
@@ -116,7 +116,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A text that is data, of lines of its own.
+    /// A text that is data, with its own lines.
     pub fn data(&mut self, text: &str) {
         match self.reader {
             Reader::Program => self.text.push_str(text),
@@ -124,7 +124,7 @@ impl Page {
         }
     }
 
-    /// Another page behind this one.
+    /// Another page after this one.
     pub fn append(&mut self, other: Self) {
         self.text.push_str(&other.text);
     }
@@ -138,10 +138,10 @@ impl Page {
         Ok(io::stdout().lock().write_all(self.text.as_bytes())?)
     }
 
-    /// Tells it on stderr.
+    /// Writes it to stderr.
     #[expect(clippy::disallowed_methods, reason = "this is where the plugin tells")]
     pub fn tell(&self) {
-        // What is told is in the exit code, too, for whoever has closed stderr.
+        // The exit code says the same, for whoever has closed stderr.
         let _ = io::stderr().lock().write_all(self.text.as_bytes());
     }
 
@@ -165,14 +165,14 @@ pub fn print(data: &str) -> Result<()> {
     page.print()
 }
 
-/// Tells a line on stderr.
+/// Writes a line to stderr.
 pub fn tell(line: &str) {
     let mut page = Page::new(Reader::Bare);
     page.line(line);
     page.tell();
 }
 
-/// Tells a text of several lines on stderr, of which only this program has broken any.
+/// Writes a text of several lines to stderr; only this program may have broken the lines.
 pub fn tell_lines(text: &str) {
     let mut page = Page::new(Reader::Bare);
     page.data(text);
@@ -185,7 +185,7 @@ pub fn is_someone_there() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Gives the terminal a screen of its own, which what stands there survives.
+/// Gives the terminal a screen of its own; the old screen survives.
 ///
 /// # Errors
 /// A stdout that cannot be written.
@@ -197,7 +197,7 @@ pub fn open() -> Result<()> {
     })
 }
 
-/// Gives it back the one that it had.
+/// Gives the terminal its old screen back.
 ///
 /// # Errors
 /// As [`open`].
@@ -219,7 +219,7 @@ pub fn draw<'t>(rows: impl Iterator<Item = (Paint, &'t str)>) -> Result<()> {
             let mut page = Page::new(Reader::of_stdout(Color::Auto));
             page.paint(paint, &shown::line(text));
             MoveTo(0, u16::try_from(i).unwrap_or(u16::MAX)).write_ansi(out)?;
-            // Before the text, for behind one that is as wide as the screen its last character would go.
+            // Before the text: after a text as wide as the screen, this would clear its last character.
             Clear(ClearType::CurrentLine).write_ansi(out)?;
             out.push_str(&page.text);
         }
@@ -227,7 +227,7 @@ pub fn draw<'t>(rows: impl Iterator<Item = (Paint, &'t str)>) -> Result<()> {
     })
 }
 
-/// Writes commands of a terminal at once, so that nothing half-drawn is seen.
+/// Writes terminal commands all at once, so that nobody sees a half-drawn screen.
 #[expect(clippy::disallowed_methods, reason = "this is where the plugin prints")]
 fn command(write: impl FnOnce(&mut String) -> fmt::Result) -> Result<()> {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What the flags of a merge mean: a functionConfig, as a file or as the flags themselves say it, and the sides that are files.
+//! What the flags of a merge mean: a functionConfig, from a file or from the flags, and the sides that are files.
 
 use std::fs;
 use std::path::Path;
@@ -26,12 +26,12 @@ pub struct Setting {
     config: Said,
     /// The sides that are files, by their roles.
     pub given: Vec<(Role, Vec<Side>)>,
-    /// How conflicts are treated that nothing decides.
+    /// How undecided conflicts are treated.
     pub conflicts: Conflicts,
     mode: Mode,
 }
 
-/// What says how to merge.
+/// The source of the functionConfig.
 #[derive(Debug)]
 enum Said {
     /// A functionConfig in a file.
@@ -56,7 +56,7 @@ struct Flags {
 }
 
 impl Setting {
-    /// Leaves dest out of the sides that it lies in, and each side out of those of other roles.
+    /// Leaves dest out of the sides that contain it, and each side out of those of other roles.
     pub fn keep_apart(&mut self, dest: &Side) {
         let place = |role, side: &Side| side.place().map(|place| (role, place.to_owned()));
         let all = self.given.iter().flat_map(|(role, sides)| sides.iter().filter_map(|side| place(Some(*role), side)));
@@ -71,7 +71,7 @@ impl Setting {
     /// Refuses an empty side that would do nothing, or delete everything.
     ///
     /// # Errors
-    /// A source without a resource; an updated without one, where original has some.
+    /// A source without a resource; an updated without one, if original has some.
     pub fn check_not_empty(&self) -> Result<()> {
         let is_empty = |role| self.given.iter().filter(|(r, _)| *r == role).flat_map(|(_, s)| s).all(Side::is_empty);
         for (role, sides) in &self.given {
@@ -89,10 +89,10 @@ impl Setting {
         Ok(())
     }
 
-    /// Refuses a merge of nothing: the flags name no source, and nothing in dest is marked as one.
+    /// Refuses a merge of nothing: the flags name no source, and nothing in dest is marked as a source.
     ///
     /// # Errors
-    /// Just that.
+    /// Only that.
     pub fn check_source(&self, dest: &Side) -> Result<()> {
         let is_marked = || dest.files.iter().flat_map(Held::resources).any(|resource| resource.role.is_some());
         if matches!(self.config, Said::Flags(_)) && self.given.is_empty() && !is_marked() {
@@ -101,10 +101,10 @@ impl Setting {
         Ok(())
     }
 
-    /// The functionConfig as it is meant.
+    /// The functionConfig that is meant.
     ///
     /// # Errors
-    /// What the functionConfig must not say, and a mode that is not the subcommand's.
+    /// Fields that the functionConfig must not have, and a mode that does not fit the subcommand.
     pub fn config(&self) -> Result<Config<'_>> {
         let file = match &self.config {
             Said::Flags(flags) => return flags.config(self.mode),
@@ -123,7 +123,7 @@ impl Setting {
 }
 
 impl Flags {
-    /// What all modes have.
+    /// The flags that all modes have.
     fn of(common: &Common) -> Result<Self> {
         Ok(Self {
             new_elements: match common.new_elements {
@@ -166,7 +166,7 @@ impl Flags {
     }
 }
 
-/// What `--merge-keys` says, each time that it is given.
+/// The rules of all `--merge-keys` flags.
 pub fn merge_keys(texts: &[String]) -> impl Iterator<Item = Result<NamedRule>> {
     texts.iter().map(|text| {
         let name = Name::Flag { flag: "--merge-keys", value: text.clone() };
@@ -177,7 +177,7 @@ pub fn merge_keys(texts: &[String]) -> impl Iterator<Item = Result<NamedRule>> {
 /// The document that `--openapi` names, with the name of its file.
 ///
 /// # Errors
-/// A file that cannot be read, or is no YAML.
+/// A file that cannot be read, or is not YAML.
 pub fn openapi(file: &Path) -> Result<(String, Document<'static>)> {
     let name = shown(file);
     let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
@@ -189,7 +189,7 @@ pub fn limit(asked: Option<Asked>) -> Limit {
     Limit::new(0, asked, "--max-output")
 }
 
-/// What `two-way` and `strategic` say.
+/// The setting of `two-way` and `strategic`.
 ///
 /// # Errors
 /// A side that cannot be read, a flag that is not understood.
@@ -215,7 +215,7 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
     setting(mode, flags, given, common)
 }
 
-/// How resources are read that are compared in a mode, or patched by it.
+/// How to read resources that are compared in a mode, or patched by it.
 ///
 /// # Errors
 /// A flag that is not understood.
@@ -224,7 +224,7 @@ pub fn of_lists(mode: Mode, lists: &Lists) -> Result<Setting> {
     Ok(Setting { config, given: Vec::new(), conflicts: Conflicts::Settled, mode })
 }
 
-/// What `three-way` says.
+/// The setting of `three-way`.
 ///
 /// # Errors
 /// As [`of_source`].
@@ -270,8 +270,8 @@ const TARGET: [&str; 7] = ["group", "version", "kind", "name", "namespace", "lab
 /// The fields of a rule of `mergeKeys`.
 const RULE: [&str; 6] = ["apiVersion", "kind", "path", "keys", "set", "atomic"];
 
-/// `a=x,b=y` as pairs. A piece without `=` goes on with the value before it, as in `keys=port,protocol`, and so does any piece after a
-/// selector that is none of the known fields.
+/// `a=x,b=y` as pairs. A piece without `=` continues the value before it, as in `keys=port,protocol`; so does any piece after a selector
+/// that does not start with a known field.
 fn fields(flag: &str, known: &[&str], text: &str) -> Result<Vec<(String, String)>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for piece in text.split(',') {
@@ -299,7 +299,7 @@ fn fields(flag: &str, known: &[&str], text: &str) -> Result<Vec<(String, String)
     Ok(pairs)
 }
 
-/// Takes a field out of those that were given.
+/// Takes a field out of the given ones.
 fn take(fields: &mut Vec<(String, String)>, name: &str) -> Option<String> {
     let at = fields.iter().position(|(field, _)| field == name)?;
     Some(fields.swap_remove(at).1)

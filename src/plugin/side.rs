@@ -1,12 +1,12 @@
 //! One side of a merge: the resources and the other files of a file, a folder or stdin.
 //!
-//! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json` or `Kptfile` and one of its documents has an
-//! apiVersion, a kind and a name, or is a List, which may be empty. Any other file is carried as it is, also one that is no YAML, as a
-//! template of Helm's; a warning names those, for one may have a fault. What is named on the command line itself must hold resources.
+//! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json` or `Kptfile` and one of its documents has an apiVersion,
+//! a kind and a name, or is a List, which may be empty. Any other file is carried as it is, even if it is not YAML, like a Helm template; a
+//! warning names such files, because they may contain a mistake. A file named on the command line must hold resources.
 //!
-//! What is only read may be a pipe, as `<(…)` of a shell is one, or a device. A side in which nothing is found is mostly a wrong path, or a
-//! command that failed: a pipe, a source, and what a cluster is to have must hold a resource, and so must updated where original does. An
-//! original without any is legal, for a package may have had no release before; so is an empty dest.
+//! A side that is only read may be a pipe, such as `<(…)` of a shell, or a device. If a side holds nothing, the path is usually wrong or a
+//! command failed. So a pipe, a source, and the side that a cluster is to have must hold a resource; so must updated if original does.
+//! Original may be empty, because a package may have had no earlier release; dest may be empty too.
 
 use std::fs;
 use std::io::{self, Read};
@@ -40,7 +40,7 @@ pub enum Root {
 /// A side of a merge.
 #[derive(Debug)]
 pub struct Side {
-    /// What it is called, as the user typed it.
+    /// Its name, as the user typed it.
     pub name: String,
     /// Where it was read from.
     pub root: Root,
@@ -55,7 +55,7 @@ pub struct Held {
     pub path: String,
     /// Its name for messages: as the user would type it.
     pub name: String,
-    /// Where it lies; `None` for stdin and text.
+    /// Its path on disk; `None` for stdin and text.
     pub disk: Option<PathBuf>,
     /// What is in it.
     pub content: Content,
@@ -66,11 +66,11 @@ pub struct Held {
 pub enum Content {
     /// Resources.
     Resources(Box<Document<'static>>),
-    /// Resources, but another side has something else at this path, so the file is merged as a text.
+    /// Resources, but another side has something else at this path, so the file is merged as text.
     Mixed(Box<Document<'static>>),
-    /// What is called as a file of resources and is no YAML, as a template of Helm's: where that shows, as `web.yaml:3:5`.
+    /// A file with the name of a resource file that is not YAML, like a Helm template; the place of the error, as `web.yaml:3:5`.
     NoYaml(String),
-    /// Anything else, which nobody reads unless it has to be compared.
+    /// Anything else; it is read only if it has to be compared.
     Other,
 }
 
@@ -78,7 +78,7 @@ impl Side {
     /// Reads a side: `-` is stdin, anything else a file or a folder.
     ///
     /// # Errors
-    /// A file that cannot be read; one that is named alone and is no YAML; a path that leads out of the folder.
+    /// A file that cannot be read; a file that is named alone and is not YAML; a path that leads out of the folder.
     pub fn read(path: &str) -> Result<Self> {
         if path == "-" {
             let mut bytes = Vec::new();
@@ -89,7 +89,7 @@ impl Side {
         let found = fs::metadata(disk).with_context(|| shown(disk))?;
         if !found.is_dir() {
             let bytes = fs::read(disk).with_context(|| shown(disk))?;
-            // What a pipe is called leads nowhere, and neither does what a here-document lay in.
+            // The name of a pipe leads nowhere, and so does the name of a here-document's file.
             let canonical = if found.is_file() { fs::canonicalize(disk).ok() } else { None };
             let Some(canonical) = canonical else {
                 let side = Self::one(Root::Stream, shown(disk), None, bytes)?;
@@ -119,7 +119,7 @@ impl Side {
         Ok(side)
     }
 
-    /// A side of resources that stand in a text; there may be none.
+    /// A side of the resources in a text; there may be none.
     pub fn of_text(name: &str, text: &str) -> Result<Self> {
         Self::one(Root::Text, name.to_owned(), None, text.as_bytes().to_vec())
     }
@@ -138,7 +138,7 @@ impl Side {
         Ok(side)
     }
 
-    /// That no item is for a file that may not be written, and no two are for one place in one file.
+    /// Checks that no item is for a file that may not be written, and that no two items are for one place in one file.
     fn check(&self) -> Result<()> {
         let mut places = std::collections::HashMap::new();
         for (held, resource) in self.files.iter().flat_map(|h| h.resources().map(move |r| (h, r))) {
@@ -168,7 +168,7 @@ impl Side {
             .map(|(i, (file, resource))| {
                 let held = &self.files[file];
                 let origin = Origin::File { name: held.name.clone(), item: (part == Part::Package).then_some(i) };
-                // What is in a file that is named alone lies where its annotation says, if it is of a list or a source.
+                // In a file that is named alone, the annotation gives the path of an item of a list or of a source.
                 let is_apart = !is_folder && (!resource.node.is_root() || part == Part::Source);
                 let own = if held.path.is_empty() || is_apart { resource.path } else { None };
                 let path = own.or((!held.path.is_empty()).then_some(held.path.as_str()));
@@ -212,7 +212,7 @@ impl Side {
         Ok(())
     }
 
-    /// Where its files show that they are no YAML, though they are called so, each with the path of the file.
+    /// The files that are called YAML but are not: each with its path and the place of the error.
     pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|held| match &held.content {
             Content::NoYaml(place) => Some((held.path.as_str(), place.as_str())),
@@ -244,7 +244,7 @@ impl Side {
         }
     }
 
-    /// Leaves out another side that lies in its folder: a package may hold the releases that it is upgraded by, and lie in one.
+    /// Leaves out another side that is in its folder: a package may contain the releases that upgrade it, or be inside one.
     pub fn leave_out(&mut self, other: &Path) {
         if let Root::Folder(tree) = &self.root
             && *other != tree.root
@@ -265,22 +265,22 @@ impl Side {
     }
 }
 
-/// What a side is to a merge.
+/// The part a side plays in a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The package that is merged into.
     Package,
-    /// What plays a role.
+    /// A side in a role.
     Role,
-    /// What plays the role of a source, as a patch for a whole package.
+    /// A side in the role of a source, such as a patch for a whole package.
     Source,
 }
 
 impl Held {
-    /// Resources that stand in a text.
+    /// The resources in a text.
     ///
     /// # Errors
-    /// The text is no YAML.
+    /// The text is not YAML.
     pub fn of_text(text: String) -> Result<Self> {
         let content = Content::Resources(Box::new(Document::parse(text)?));
         Ok(Self { path: String::new(), name: String::new(), disk: None, content })
@@ -325,7 +325,7 @@ fn is_pipe(found: &fs::Metadata) -> bool {
     found.is_file()
 }
 
-/// Whether a file of a folder is read for resources, by its name.
+/// Whether a file of a folder is read for resources, judged by its name.
 pub fn may_hold_resources(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name == "Kptfile" || [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
@@ -341,23 +341,23 @@ fn holds_resources(document: &Document<'static>) -> bool {
     has_list || of_document(document).any(|resource| resource.identity.is_some())
 }
 
-/// The resources of a document, of which nobody knows yet where they come from.
+/// The resources of a document, without their origin.
 fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Resource<'a>> {
     document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Field(String::new())))
 }
 
-/// Why bytes are no YAML.
+/// Why bytes are not YAML.
 enum Fault {
     /// They are text in this encoding.
     Encoding(&'static str),
-    /// They are no text from this byte on.
+    /// They are not text from this byte on.
     Bytes(usize),
-    /// The text is no YAML.
+    /// The text is not YAML.
     Text(Box<yaml::Error>),
 }
 
 impl Fault {
-    /// Where the file shows it, as the user knows the file.
+    /// The place of the fault, with the file's name as the user knows it.
     fn place(&self, name: &str) -> String {
         match self {
             Self::Encoding(_) | Self::Bytes(_) => name.to_owned(),
@@ -377,7 +377,7 @@ fn document(bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
 /// Parses a file.
 ///
 /// # Errors
-/// Text that is no UTF-8 or no YAML, with the file and the place in it. The text itself is not shown, for it may be a secret.
+/// Text that is not UTF-8 or not YAML, with the file and the place in it. The text itself is not shown, because it may be a secret.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
     document(bytes).map_err(|fault| match fault {
         Fault::Encoding(encoding) => anyhow!("{name}: the text must be UTF-8, not {encoding}: save it again as UTF-8"),

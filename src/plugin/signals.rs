@@ -1,8 +1,8 @@
-//! The signals that ask this program to end, held back while it writes files.
+//! The signals that ask this program to end; they are held back while it writes files.
 //!
-//! SIGINT, SIGTERM and SIGHUP end it at once wherever nothing is half done. Between [`Signals::hold`] and the end of what that answers they
-//! only leave a note, which the writer looks at: it undoes what it did, or it finishes. A signal that the program was started to ignore, as
-//! `nohup` has it ignore SIGHUP, stays ignored; only Linux says which ones these are.
+//! SIGINT, SIGTERM and SIGHUP end it at once while nothing is half done. Between [`Signals::hold`] and the drop of the value it returns,
+//! they only leave a note, which the writer checks: it then undoes its work or finishes it. A signal that the program was started to
+//! ignore, such as SIGHUP under `nohup`, stays ignored; only Linux says which ones these are.
 
 use std::fmt;
 use std::fs;
@@ -19,27 +19,27 @@ const ALL: [i32; 3] = [consts::SIGINT, consts::SIGTERM, consts::SIGHUP];
 #[cfg(not(unix))]
 const ALL: [i32; 2] = [consts::SIGINT, consts::SIGTERM];
 
-/// Signals that are held back, for as long as this lives.
+/// Holds signals back for as long as it lives.
 #[derive(Debug)]
 pub struct Signals {
     came: Arc<AtomicUsize>,
     /// Whether signals end the program again.
     ends: Arc<AtomicBool>,
-    /// Whether the end of the terminal ends the program.
+    /// Whether the program ends when the terminal goes away.
     hangup_ends: Arc<AtomicBool>,
-    /// Whether the writer knows of one.
+    /// Whether the writer has seen a signal.
     is_told: AtomicBool,
 }
 
-/// A signal that came, and for which nothing is written.
+/// A signal that arrived before anything was written.
 #[derive(Debug)]
 pub struct Stopped(usize);
 
 impl Signals {
-    /// Holds them back.
+    /// Holds signals back.
     ///
     /// # Errors
-    /// The system does not let it.
+    /// The system does not allow it.
     pub fn hold() -> Result<Self> {
         let held = Self {
             came: Arc::default(),
@@ -60,8 +60,8 @@ impl Signals {
         Ok(held)
     }
 
-    /// Asks something at a terminal, before anything is written. A terminal that goes away ends the program, for whoever waits for its keys
-    /// looks at no note.
+    /// Asks something at a terminal, before anything is written. A terminal that goes away ends the program, because nobody checks a note
+    /// while waiting for keys.
     pub fn asking<T>(&self, ask: impl FnOnce() -> T) -> T {
         self.hangup_ends.store(true, Ordering::SeqCst);
         let answer = ask();
@@ -69,7 +69,7 @@ impl Signals {
         answer
     }
 
-    /// Waits for another program at the terminal, while something is to be removed at the end: a signal leaves a note again.
+    /// Waits for another program at the terminal while something must be removed at the end: a signal leaves a note again.
     pub fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
         let ends = self.hangup_ends.swap(false, Ordering::SeqCst);
         let answer = wait();
@@ -77,19 +77,19 @@ impl Signals {
         answer
     }
 
-    /// Checks that none came but Ctrl-C, which is meant for the other program that has the terminal.
+    /// Checks that no signal arrived except Ctrl-C, which is meant for the other program at the terminal.
     ///
     /// # Errors
-    /// The one that came.
+    /// The signal that arrived.
     pub fn check_beside(&self) -> Result<()> {
         let is_key = usize::try_from(consts::SIGINT).is_ok_and(|key| self.came.load(Ordering::SeqCst) == key);
         if is_key { Ok(()) } else { self.check() }
     }
 
-    /// Checks that none came.
+    /// Checks that no signal arrived.
     ///
     /// # Errors
-    /// The one that came.
+    /// The signal that arrived.
     pub fn check(&self) -> Result<()> {
         match self.came.load(Ordering::SeqCst) {
             0 => Ok(()),
@@ -103,7 +103,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // What was stopped once only has to say so.
+        // A run that was stopped only has to report it.
         self.ends.store(!self.is_told.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 }
@@ -116,12 +116,12 @@ fn ignored() -> u64 {
 }
 
 impl Stopped {
-    /// Ctrl-C as a key, which is no signal on a terminal that gives each key at once.
+    /// Ctrl-C as a key: it is not a signal on a terminal in raw mode.
     pub fn by_key() -> Self {
         Self(usize::try_from(consts::SIGINT).unwrap_or_default())
     }
 
-    /// The exit code by which shells know a program that a signal ended.
+    /// The exit code that shells use for a program that a signal ended.
     pub fn exit_code(&self) -> u8 {
         u8::try_from(128 + self.0).unwrap_or(u8::MAX)
     }

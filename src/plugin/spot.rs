@@ -1,4 +1,4 @@
-//! What stands in a range of a text: the resources, and the paths in them by keys.
+//! The resources in a range of a text, and the paths in them by keys.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,9 +20,8 @@ pub struct Spot {
     pub path: String,
 }
 
-/// What begins in some ranges of a text, and no part of that; where nothing does, what the range lies in. Nothing outside of resources.
-/// The ranges are in order and apart.
-/// `types` says how the elements of lists are told apart.
+/// The outermost values that begin in some ranges of a text; if none does, the value around the range. Outside of resources there are none.
+/// The ranges are sorted and disjoint. `types` says how to match the elements of lists.
 pub fn spots(document: &Document<'_>, ranges: &[Range<usize>], types: &Types<'_>) -> Vec<Spot> {
     let mut found = Vec::new();
     let (Some(start), Some(end)) = (ranges.first().map(|r| r.start), ranges.last().map(|r| r.end)) else {
@@ -53,7 +52,7 @@ pub fn spots(document: &Document<'_>, ranges: &[Range<usize>], types: &Types<'_>
     found
 }
 
-/// Whether a range has a byte in common with one of some others.
+/// Whether a range shares a byte with one of the others.
 fn meets(range: &Range<usize>, others: &[Range<usize>]) -> bool {
     let next = others.partition_point(|other| other.end <= range.start);
     others.get(next).is_some_and(|other| other.start < range.end)
@@ -87,7 +86,7 @@ fn descend<'a>(
     let places = Place::of_children(node);
     let exactly = |place: &Place| meets(&(place.lead..place.end), ranges);
     let by_line = |place: &Place| meets(&(place.top(document)..place.bottom(document)), ranges);
-    // In a flow map children share their line, so only the child itself says which one it is.
+    // In a flow map, children share their line, so only the child's own range identifies it.
     let is_exact = node.style() == Style::Flow && places.iter().any(exactly);
     let touched: Vec<usize> =
         (0..places.len()).filter(|i| if is_exact { exactly(&places[*i]) } else { by_line(&places[*i]) }).collect();

@@ -1,7 +1,7 @@
-//! What is told of a result on one line: one place, before all else, and nothing of a file that could be a secret value.
+//! Results as one line each: the place comes first, and nothing from a file that could be a secret value.
 //!
-//! Lines of a file are not repeated, for the one that cannot be read may be a password whose quote is missing. Values of a Secret are in no
-//! message of the engine.
+//! Lines of a file are not repeated, because an unreadable line may be a password without its closing quote. The engine's messages contain
+//! no values of a Secret.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use krm_merge_function::results::{At, Outcome, Severity};
 
 use crate::side::Side;
 
-/// An error with its causes; some libraries say the cause in the error already.
+/// An error with its causes; some libraries include the cause in the error already.
 pub fn chain(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
         "" => cause,
@@ -19,7 +19,7 @@ pub fn chain(error: &anyhow::Error) -> String {
     })
 }
 
-/// A number of things, by the word for one: `1 file`, `2 files`.
+/// A count with its noun, given in the singular: `1 file`, `2 files`.
 pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
@@ -29,13 +29,13 @@ pub fn line(result: &Outcome) -> String {
     result.at.as_ref().map_or_else(|| result.line(), |at| result.line_at(at))
 }
 
-/// Where a resource stands, as an editor takes it: `web.yaml:3:1`.
+/// The place of a resource, as an editor takes it: `web.yaml:3:1`.
 pub fn whereabouts(resource: &Resource<'_>) -> String {
     format!("{}:{}", resource.origin.text(), resource.node.position())
 }
 
-/// The one warning of all files that are called as files of resources and are no YAML. Where several of the sides, which are in the order of
-/// their weight, have one at the same path, the first one is named.
+/// One warning about all files that have names of resource files but are not YAML. If several of the sides, which are in the order of their
+/// weight, have one at the same path, the first one is named.
 pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> {
     let mut paths = HashSet::new();
     let places: Vec<&str> =
@@ -48,7 +48,7 @@ pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> 
     Some(Outcome::new(Severity::Warning, format!("{are}, without resources: {}", places.join(", "))))
 }
 
-/// Gives errors with a place in a file of a side the form that all others have.
+/// Gives errors with a place in a file of a side the form of all other errors.
 pub fn with_places<'s>(results: &mut [Outcome], sides: impl Iterator<Item = &'s Side>) {
     if results.iter().all(|r| r.severity != Severity::Error) {
         return;

@@ -1,10 +1,10 @@
 //! The files of a folder, as a package has them.
 //!
-//! A symbolic link is never followed: what it leads to is read where it lies, if it lies in the folder, and is not the package's if it
-//! does not. `.krmignore` has the rules of `.gitignore`, in each folder for what lies below it; `.git`, however it is spelled, is no part of any
-//! package. As under kpt
-//! (1.0.0-beta.56), a package's rules end where a sub-package begins, which is a folder with a Kptfile: they may leave it out as a whole, but
-//! what is in it is for its own. kpt reads none in folders that are no package; here they count.
+//! A symbolic link is never followed: its target is read at its own path if it is in the folder, and is not part of the package otherwise.
+//! `.krmignore` has the rules of `.gitignore`, in each folder for everything below it; `.git`, in any letter case, is never part of a
+//! package. As under kpt (1.0.0-beta.56), a package's rules end where a sub-package begins, which is a folder with a Kptfile: the rules may
+//! leave it out as a whole, but its contents follow its own rules. kpt reads no `.krmignore` in folders that are not packages; here they
+//! count.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ use krm_merge::shown;
 
 use crate::regular;
 
-/// What lies in a folder.
+/// The contents of a folder.
 #[derive(Debug)]
 pub struct Tree {
     /// The folder, without symbolic links in its path.
@@ -27,7 +27,7 @@ pub struct Tree {
     pub files: Vec<String>,
     /// The paths of symbolic links that lead out of the folder, or nowhere.
     pub links: Vec<String>,
-    /// Files that a run which was killed left behind.
+    /// Temporary files that a killed run left.
     pub leftovers: Vec<PathBuf>,
     /// Each `.krmignore`, with its folder.
     rules: Vec<(String, Gitignore)>,
@@ -38,7 +38,7 @@ pub struct Tree {
 /// Where a symbolic link leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leads {
-    /// To what is read where it lies.
+    /// To something that is read at its own path.
     Within,
     /// Out of the folder, or nowhere.
     Out,
@@ -48,7 +48,7 @@ impl Tree {
     /// Reads a folder.
     ///
     /// # Errors
-    /// A folder that cannot be entered, a name with a line break or that is no UTF-8, a symbolic link that leads back to itself.
+    /// A folder that cannot be entered, a name with a line break or that is not UTF-8, a symbolic link that leads back to itself.
     pub fn read(folder: &Path) -> Result<Self> {
         let root = fs::canonicalize(folder).with_context(|| shown(folder))?;
         let mut tree = Self {
@@ -115,7 +115,7 @@ impl Tree {
         Ok(builder.build()?)
     }
 
-    /// A link is not followed, but one that leads nowhere but to itself is a mistake in the package.
+    /// Checks a link, which is not followed; a link that leads only to itself is a mistake in the package.
     fn check_link(&self, link: &Path) -> Result<Leads> {
         match fs::canonicalize(link) {
             Ok(target) if link.starts_with(&target) => {
@@ -128,7 +128,7 @@ impl Tree {
         }
     }
 
-    /// Whether a `.krmignore` leaves a path out, or a folder that it lies in.
+    /// Whether a `.krmignore` leaves out a path, or a folder that contains it.
     pub fn ignores(&self, path: &str) -> bool {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         folders.into_iter().any(|folder| self.ignores_here(folder, true)) || self.ignores_here(path, false)
@@ -151,7 +151,7 @@ impl Tree {
     }
 }
 
-/// A path relative to a folder that it lies in.
+/// A path relative to a folder that contains it.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
@@ -161,7 +161,7 @@ pub fn shown(path: &Path) -> String {
     shown::name(&path.to_string_lossy()).into_owned()
 }
 
-/// A string of C, as git and patch read it, in which only some characters stand as they are.
+/// A C string, as git and patch read it; only the characters that `is_bare` allows are unescaped.
 pub fn c_quoted(text: &str, is_bare: impl Fn(char) -> bool) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

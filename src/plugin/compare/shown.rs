@@ -1,4 +1,4 @@
-//! Differences as someone reads them, and as programs take them. Values of a Secret are in none of them.
+//! Differences for people and for programs. None of them contains values of a Secret.
 
 use std::collections::BTreeMap;
 
@@ -53,12 +53,12 @@ pub struct Differing<'a> {
     pub kind: Kind,
     /// The resource of the second side, or of the only one that has it.
     pub resource: &'a Resource<'a>,
-    /// The fields that differ, where both sides have it.
+    /// The fields that differ, if both sides have it.
     pub found: Vec<Difference<'a>>,
 }
 
 impl Differing<'_> {
-    /// Prints it: a line of its own, and one or several for each field.
+    /// Prints it: a line for the resource, and one or several for each field.
     pub fn show(&self, page: &mut Page, budget: &Budget) {
         for (paint, line) in self.lines(budget) {
             page.painted(paint, &line);
@@ -118,7 +118,7 @@ impl Differing<'_> {
     }
 }
 
-/// What differs in texts of several lines, and in lists element by element.
+/// The differences by line in texts of several lines, and by element in lists.
 fn by_line(old: NodeRef<'_>, new: NodeRef<'_>, budget: &Budget) -> Option<Vec<Line>> {
     if old.is_list() && new.is_list() {
         let [old, new] = [old, new].map(|list| {
@@ -130,7 +130,7 @@ fn by_line(old: NodeRef<'_>, new: NodeRef<'_>, budget: &Budget) -> Option<Vec<Li
     clash::by_line(old.as_str()?, new.as_str()?)
 }
 
-/// How many resources and files differ; `None` where none does.
+/// How many resources and files differ; `None` if none do.
 pub fn summary(found: &[Differing<'_>], files: &[(Kind, String)]) -> Option<String> {
     let counts = Kind::ALL.into_iter().filter_map(|kind| {
         let resources = found.iter().filter(|one| one.kind == kind).count();
@@ -183,10 +183,10 @@ pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budg
     Ok(all)
 }
 
-/// The longest comment that is made, in bytes. GitHub takes 65,536 characters.
+/// The longest comment to make, in bytes. GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
 
-/// The differences as a comment of a pull request: a block for each resource that opens.
+/// The differences as a comment of a pull request: a collapsible block for each resource.
 pub fn markdown(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budget) -> String {
     let summary = summary(found, files);
     let summary = summary.as_deref().and_then(|line| line.strip_prefix("total: ")).unwrap_or("no differences");

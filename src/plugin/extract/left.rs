@@ -1,4 +1,4 @@
-//! What differs between dest and what the patch makes of original: what no patch can express, each with its place in dest.
+//! The differences between dest and the patched original that no patch can express, each with its place in dest.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,37 +37,37 @@ pub struct Left {
 /// Why a patch cannot express it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// A resource is new, and the mode adds none.
+    /// A resource is new, and the mode adds no resources.
     New,
-    /// Original has several of its identity in one file.
+    /// Original has several resources of its identity in one file.
     Several,
-    /// It is new, and original has others of its identity.
+    /// It is new, and original has other resources of its identity.
     Another,
     /// It has no identity.
     Nobody,
     /// A file holds no resources.
     Plain,
-    /// A file comes or goes with something beside its resources.
+    /// A file with something besides its resources is added or deleted.
     File,
-    /// A resource is not where it stands in dest.
+    /// A resource is at another position than in dest.
     Place,
     /// Dest has a null.
     Null,
-    /// A value is another one.
+    /// A value differs.
     Value,
-    /// Elements stand in another order.
+    /// Elements are in another order.
     Order,
-    /// Fields stand in another order.
+    /// Fields are in another order.
     FieldOrder,
     /// Comment lines above something differ.
     Above,
     /// A comment on a line differs.
     Behind,
-    /// Comments that belong to nothing.
+    /// Comments that belong to nothing differ.
     Comments,
-    /// Blank lines.
+    /// Blank lines differ.
     Blank,
-    /// How values are written.
+    /// Values are written differently.
     Layout,
 }
 
@@ -125,7 +125,7 @@ impl fmt::Display for Left {
 type Files = BTreeMap<String, Vec<u8>>;
 
 impl Left {
-    /// What differs between the files that a merge made and those of dest.
+    /// The differences between the files that a merge made and those of dest.
     ///
     /// # Errors
     /// A file that cannot be read, and resources that cannot be compared.
@@ -182,9 +182,9 @@ fn called(resource: &Resource<'_>) -> String {
     resource.identity.map(|identity| identity.called()).unwrap_or_default()
 }
 
-/// Which values differ, wherever the resources lie.
+/// The values that differ, whichever files the resources are in.
 fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
-    // What is no YAML holds no resources.
+    // A file that is not YAML holds no resources.
     let read = |(path, bytes): (&'_ String, &Vec<u8>)| Some((path.clone(), parse(path, bytes.clone()).ok()?));
     let files: Vec<(String, Document<'static>)> = merged.iter().filter_map(read).collect();
     let mut made = Vec::new();
@@ -211,7 +211,7 @@ fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resu
     Ok(all)
 }
 
-/// Which bytes differ, file by file.
+/// The bytes that differ, file by file.
 fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
     let mut all = Vec::new();
     // A file that is named alone may have any name.
@@ -237,7 +237,7 @@ fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resul
     Ok(all)
 }
 
-/// The differences between two states of a resource, also of comments and order.
+/// The differences between two states of a resource, including comments and order.
 fn compared<'a>(old: &Resource<'a>, new: &Resource<'a>, types: &'a Types<'_>) -> Result<Vec<Difference<'a>>> {
     let Some(identity) = new.identity else { return Ok(Vec::new()) };
     let cursor = types.root(identity.api_version, identity.kind, Mode::ThreeWay);
@@ -278,7 +278,7 @@ impl Texts<'_> {
                 }
             }
         }
-        // Lines say nothing where the documents do not face each other.
+        // Lines can be compared only if the documents match in order.
         if are_in_place {
             self.layout(types, &told, &mut all);
         }
@@ -317,13 +317,13 @@ impl Texts<'_> {
         Ok(())
     }
 
-    /// The lines that differ, and of which nothing is told yet.
+    /// The lines that differ and were not reported yet.
     fn layout(&self, types: &Types<'_>, told: &[Range<usize>], all: &mut Vec<Left>) {
         let [made, dest] = [self.made, self.dest].map(|d| d.source().split_inclusive('\n').collect::<Vec<_>>());
         let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&made, &dest);
         for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
             let (old, new) = (op.old_range(), op.new_range());
-            // Lines are counted from 1. A comment stands beside what it belongs to.
+            // Lines are counted from 1. A comment is next to what it belongs to.
             if told.iter().any(|told| told.start <= new.end + 1 && new.start <= told.end) {
                 continue;
             }
@@ -345,7 +345,7 @@ impl Texts<'_> {
     }
 }
 
-/// The lines of a range of the text that a node lies in.
+/// The lines of a range of the node's text.
 fn lines(node: NodeRef<'_>, range: Range<usize>) -> Range<usize> {
     let line = |at: usize| node.document().position(at).line;
     line(range.start)..line(range.end.saturating_sub(1).max(range.start)) + 1

@@ -23,19 +23,19 @@ use crate::setting::Setting;
 use crate::side::{Held, Part, Side};
 use crate::told;
 
-/// What messages call the patch.
+/// The name of the patch in messages.
 const NAME: &str = "the patch";
 
 /// A patch.
 pub struct Patch {
-    /// Its documents; empty where nothing differs.
+    /// Its documents; empty if nothing differs.
     pub text: String,
-    /// The resources that it would have to name, and cannot.
+    /// The resources that it would have to name, but cannot.
     pub unnamed: Vec<Left>,
 }
 
 impl Patch {
-    /// The patch that makes of original what dest is, as far as a patch can.
+    /// The patch that turns original into dest, as far as a patch can.
     ///
     /// # Errors
     /// Resources that cannot be compared; more text than the budget has.
@@ -73,11 +73,11 @@ impl Patch {
                     tree.map(|tree| placed(tree, path_of(old, &shared)))
                 }
                 (Some(old), None) if old.identity.is_some() => Some(placed(deletion(old), path_of(old, &shared))),
-                // A patch of Strategic that hits nothing is an error.
+                // A Strategic patch without a target is an error.
                 (None, Some(new)) if new.identity.is_some() && mode != Mode::Strategic => {
                     Some(placed(with_type(Tree::Node(new.node), new), new.path.filter(|_| original.is_folder())))
                 }
-                // No patch can be for the others. That they differ shows in what is left.
+                // A patch cannot handle the others. Their difference is reported as left.
                 _ => None,
             };
             match (tree, beyond) {
@@ -89,7 +89,7 @@ impl Patch {
         Ok(Self { text: documents.join("---\n"), unnamed })
     }
 
-    /// What a merge of the patch makes of original: the texts of its files by their paths.
+    /// The result of merging the patch into original: the texts of its files by their paths.
     ///
     /// # Errors
     /// The patch cannot be merged.
@@ -118,7 +118,7 @@ impl Patch {
 
 const NOBODY: Identity<'static> = Identity { api_version: "", kind: "", namespace: "", name: "" };
 
-/// A document of the patch, with the path where only that says which resource is meant, or where a new one goes.
+/// A document of the patch, with the path if only that says which resource is meant, or where a new one goes.
 fn placed<'a>(tree: Tree<'a>, path: Option<&'a str>) -> Tree<'a> {
     match path {
         Some(path) => with_path(tree, path, None),
@@ -126,12 +126,12 @@ fn placed<'a>(tree: Tree<'a>, path: Option<&'a str>) -> Tree<'a> {
     }
 }
 
-/// The path of a resource whose identity several share.
+/// The path of a resource whose identity is shared with others.
 fn path_of<'a>(resource: &Resource<'a>, shared: &HashSet<Identity<'_>>) -> Option<&'a str> {
     resource.path.filter(|_| resource.identity.is_some_and(|identity| shared.contains(&identity)))
 }
 
-/// What several resources share, of what is read of each.
+/// The values, one read from each resource, that several resources share.
 fn repeated<'a, T: Copy + Eq + Hash>(
     resources: &[Resource<'a>],
     read: impl Fn(&Resource<'a>) -> Option<T>,
@@ -140,7 +140,7 @@ fn repeated<'a, T: Copy + Eq + Hash>(
     resources.iter().filter_map(read).filter(|one| !known.insert(*one)).collect()
 }
 
-/// The one of two resources that an error is about: the one with a key twice at its place.
+/// The resource of the two that an error is about: the one with a duplicate key at its place.
 fn blamed<'r, 'a>(error: &Error, [old, new]: [&'r Resource<'a>; 2]) -> &'r Resource<'a> {
     let is_there = |root: NodeRef<'_>| {
         let mut todo = vec![root];

@@ -1,7 +1,7 @@
 //! The text of a merge in parts: what is the same whoever wins, and what someone has to choose.
 //!
-//! Whoever wins, the merge is edits of our text. Where these are the same, so is the text; the lines in which they differ are what is chosen.
-//! So either half is a side's whole, and no line counts as a conflict that none lies in.
+//! Whoever wins, the merge is a list of edits of our text. If the edits are the same, so is the text; the lines in which they differ are
+//! the choices. So either half is the whole of one side, and no line counts as a conflict unless a conflict is in it.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub struct Lines<'a> {
     pub range: Range<usize>,
     /// How much of them is chosen at once.
     pub grain: Grain,
-    /// Whether lines that only one side changed are no choice.
+    /// Whether lines that only one side changed are left out of the choice.
     pub finer: Finer<'a>,
 }
 
@@ -40,13 +40,13 @@ impl Parted {
     }
 }
 
-/// A range of our text as edits change it, which are sorted by their places; where they differ, someone has to choose.
+/// The parts of a range of our text under each side's edits, which are sorted by their places; where they differ, someone has to choose.
 pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: &[Lines<'_>]) -> Parted {
     let starts = LineStarts::of(text);
     let ruled = Sides::of(|side| Ruled::of(&starts, &edits[side]));
     let places = Places::of(places);
     let regions = regions(text, &ruled, &places);
-    // Our edits that belong to no region, in their order.
+    // Our edits outside all regions, in their order.
     let is_free = |lines: &Range<usize>| !near(&regions, lines).any(|at| overlaps(lines, &regions[at]));
     let of_ours = ruled.dest.edits.iter().zip(&ruled.dest.lines);
     let free: Vec<&Edit> = of_ours.filter(|(_, lines)| is_free(lines)).map(|(edit, _)| edit).collect();
@@ -93,7 +93,7 @@ impl<'e> Ruled<'e> {
     }
 }
 
-/// The places among sorted ranges of those that a range may have something in common with.
+/// The indices of those sorted ranges that may overlap a range.
 fn near(sorted: &[Range<usize>], range: &Range<usize>) -> Range<usize> {
     let first = sorted.partition_point(|other| other.end < range.start);
     first..first + sorted[first..].partition_point(|other| other.start <= range.end)
@@ -101,9 +101,9 @@ fn near(sorted: &[Range<usize>], range: &Range<usize>) -> Range<usize> {
 
 /// The places in conflict, each once, sorted by where they begin.
 struct Places<'p> {
-    /// With the number that each has among all.
+    /// Each with its number among all.
     sorted: Vec<(usize, &'p Lines<'p>)>,
-    /// How far each and those before it reach.
+    /// How far each range, or any one before it, reaches.
     reach: Vec<usize>,
 }
 
@@ -119,7 +119,7 @@ impl<'p> Places<'p> {
         Self { reach: reach.collect(), sorted }
     }
 
-    /// The first of those that are meant, all of which touch a range.
+    /// The first place that is meant, among the places that touch a range.
     fn first(&self, range: &Range<usize>, is_meant: impl Fn(&Lines<'p>) -> bool) -> Option<&'p Lines<'p>> {
         let end = self.sorted.partition_point(|(_, place)| place.range.start <= range.end);
         let touching = (0..end).rev().take_while(|at| self.reach[*at] >= range.start);
@@ -127,18 +127,18 @@ impl<'p> Places<'p> {
         meant.min_by_key(|(number, _)| *number).map(|(_, place)| place)
     }
 
-    /// The place in which a region lies.
+    /// The place that contains a region.
     fn around(&self, region: &Range<usize>) -> Option<&'p Lines<'p>> {
         self.first(region, |place| place.range.start <= region.start && region.end <= place.range.end)
     }
 }
 
-/// A range of the text with edits carried out, which are disjoint.
+/// A range of the text after these edits, which are disjoint.
 fn applied(text: &str, range: Range<usize>, edits: Vec<Edit>) -> String {
     TextEdits::of(edits).unwrap_or_default().apply(text, range)
 }
 
-/// The lines of our text in which edits differ, sorted and disjoint. An empty one lies between two lines.
+/// The lines of our text in which edits differ, sorted and disjoint. An empty range is between two lines.
 fn regions(text: &str, edits: &Sides<Ruled<'_>>, places: &Places<'_>) -> Vec<Range<usize>> {
     let around = |lines: &Range<usize>| {
         let place = places.first(lines, |place| overlaps(lines, &place.range) && lines.end <= place.range.end);
@@ -178,7 +178,7 @@ fn differing<'e>(ours: &'e Ruled<'_>, theirs: &'e Ruled<'_>) -> Vec<&'e Range<us
     out
 }
 
-/// Ranges of lines as disjoint ones in their order. Blank lines go with what stands above them.
+/// Ranges of lines, made disjoint and sorted. Blank lines go with what is above them.
 fn joined(text: &str, mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
     all.sort_by_key(|range| (range.start, range.end));
     let mut out: Vec<Range<usize>> = Vec::new();
@@ -194,7 +194,7 @@ fn joined(text: &str, mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
     out
 }
 
-/// The lines that an edit changes: empty where it only adds whole lines.
+/// The lines that an edit changes: empty if it only adds whole lines.
 fn lines_of(starts: &LineStarts, edit: &Edit) -> Range<usize> {
     let Range { start, end } = edit.range;
     let is_start = |at: usize| starts.starts_line(at);
@@ -204,7 +204,7 @@ fn lines_of(starts: &LineStarts, edit: &Edit) -> Range<usize> {
     starts.line_start(start)..if is_start(end) && end > start { end } else { starts.next_line(end) }
 }
 
-/// Whether two ranges are one, or have more in common than an edge. What is inserted where a range begins belongs to it.
+/// Whether two ranges are equal, or share more than an edge. An insertion at the start of a range belongs to it.
 fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
     let begins = |empty: &Range<usize>, other: &Range<usize>| empty.is_empty() && other.contains(&empty.start);
     one == other || (one.start < other.end && other.start < one.end) || begins(one, other) || begins(other, one)
@@ -216,7 +216,7 @@ mod tests {
 
     const TEXT: &str = "a: 1\nb: 1\nc: 1\n";
 
-    /// The parts of the text, of which ours and theirs are edited so; choices as `ours|theirs`.
+    /// The parts of the text for these edits of ours and theirs; choices as `ours|theirs`.
     fn parts_of(
         ours: &[(Range<usize>, &str)],
         theirs: &[(Range<usize>, &str)],
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(parts_of(&[], &[], &[]), [TEXT]);
         assert_eq!(parts_of(&[(8..9, "2")], &[(8..9, "2")], &[]), ["a: 1\nb: 2\nc: 1\n"]);
         assert_eq!(parts_of(&[(3..4, "2")], &[(3..4, "2"), (8..9, "3")], &[]), ["a: 2\n", "b: 1\n|b: 3\n", "c: 1\n"]);
-        // Each for itself: what goes, and what comes behind it.
+        // Separate choices: the removed lines, and the lines added after them.
         let want = ["a: 1\n", "b: 1\n|", "|n: 1\n", "c: 1\n"];
         assert_eq!(parts_of(&[], &[(5..10, ""), (10..10, "n: 1\n")], &[]), want);
     }
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// With the work of each for all others this would take hours.
+    /// If each choice were compared with all others, this would take hours.
     #[test]
     fn the_work_grows_with_the_choices() {
         const COUNT: usize = 20_000;

@@ -12,14 +12,14 @@ use super::versions::{Here, Spot};
 /// The lines around the resources of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Margins {
-    /// Behind the comment block at the top that a blank line or a mark sets apart, with that blank line.
+    /// After the comment block at the top and its blank line, if a blank line or a `---` separates the block.
     pub top: usize,
     /// Before the comments at the very end.
     pub bottom: usize,
 }
 
 impl Margins {
-    /// Of a text.
+    /// The margins of a text.
     pub fn of(text: &str) -> Self {
         let (mut at, mut top) = (0, 0);
         for line in text.split_inclusive('\n') {
@@ -51,23 +51,24 @@ impl Margins {
     }
 }
 
-/// A comment of theirs that belongs to nothing, and that neither ours nor the original has.
+/// A comment of theirs that belongs to nothing and that neither ours nor the original has.
 #[derive(Clone, Debug)]
 pub struct Free<'a> {
-    /// What it says.
+    /// Its text.
     text: &'a str,
     /// Whether a blank line follows it.
     is_apart: bool,
     /// Where it goes in our text.
     at: usize,
-    /// The column at which it stands there.
+    /// Its column there.
     column: usize,
-    /// Whether ours says something else there, so that someone has to choose.
+    /// Whether ours has another comment there, so that someone has to choose.
     pub is_disputed: bool,
 }
 
 impl<'a> Free<'a> {
-    /// Those among the children of a map or list that all sides have: each goes above the next child that ours has, or below the one before.
+    /// The comments among the children of a map or list that all sides have: each goes above the next child that ours has, or below the
+    /// previous one.
     pub fn of(container: &Spot<'a>, children: &[Spot<'a>]) -> Vec<Self> {
         let (Some(theirs), Some(ours)) = (container.here.updated, container.here.dest) else { return Vec::new() };
         let all = Sides::of(|side| container.here[side].map(|here| free(here, side, children)).unwrap_or_default());
@@ -104,12 +105,12 @@ impl<'a> Free<'a> {
         Some(Self { text, is_apart, at, column, is_disputed })
     }
 
-    /// Between which lines of our text it goes.
+    /// The place between lines of our text where it goes.
     pub fn lines(&self) -> Range<usize> {
         self.at..self.at
     }
 
-    /// The line that it makes in our text.
+    /// The edit that adds its line to our text.
     pub fn edit(&self, source: &str, line_break: &str) -> Edit {
         let open = if self.at > 0 && !ends_line(&source[..self.at]) { line_break } else { "" };
         let blank = if self.is_apart { line_break } else { "" };
@@ -118,7 +119,7 @@ impl<'a> Free<'a> {
     }
 }
 
-/// The comments in a map or list that are no child's, in their order: where each begins, and what it says.
+/// The comments in a map or list that belong to no child, in order: where each begins, and its text.
 fn free<'a>(container: Here<'a>, side: Side, children: &[Spot<'a>]) -> Vec<(usize, &'a str)> {
     let mut owned: Vec<Range<usize>> = children.iter().filter_map(|spot| Some(spot.here[side]?.lines())).collect();
     owned.sort_by_key(|lines| lines.start);
@@ -129,7 +130,7 @@ fn free<'a>(container: Here<'a>, side: Side, children: &[Spot<'a>]) -> Vec<(usiz
     container.inner().filter(|(at, _)| !is_owned(*at)).collect()
 }
 
-/// The comment lines above a spot, those that a blank line sets apart included.
+/// The comment lines above a spot, including those that a blank line separates.
 fn said_above(here: Here<'_>) -> Vec<&str> {
     let Some(place) = here.place else { return Vec::new() };
     let source = here.value.document().source();
@@ -138,7 +139,7 @@ fn said_above(here: Here<'_>) -> Vec<&str> {
     lines.take_while(|line| line.is_empty() || line.starts_with('#')).filter(|line| !line.is_empty()).collect()
 }
 
-/// The comments of one list that are not in another one, as often as they are there.
+/// The comments of one list that are not in the other one; repeated comments are counted.
 pub fn fresh<'a>(comments: Vec<&'a str>, known: Vec<&str>) -> Vec<&'a str> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     known.into_iter().for_each(|comment| *counts.entry(comment).or_default() += 1);
@@ -153,7 +154,7 @@ pub fn fresh<'a>(comments: Vec<&'a str>, known: Vec<&str>) -> Vec<&'a str> {
     new
 }
 
-/// Whether a text lacks a comment that a side added, but for those that may go. Any line that ends as the comment is taken for it.
+/// Whether a text lacks a comment that a side added, except for waived ones. Any line that ends like the comment counts as the comment.
 pub fn is_any_lost(text: &str, documents: Sides<&Document<'_>>, waived: &[&str]) -> bool {
     let tails = |line| str::match_indices(line, '#').map(move |(at, _): (usize, &str)| line[at..].trim_end());
     let shown: HashSet<&str> = lines(text).into_iter().flat_map(tails).collect();

@@ -1,11 +1,11 @@
-//! The CustomResourceDefinitions in git's index, which tell how the lists of custom resources merge.
+//! The CustomResourceDefinitions in git's index, which say how the lists of custom resources merge.
 //!
-//! git starts a process for each file that it merges. So what the index holds is looked up once and kept in the git directory: of each YAML
-//! file, by the name of its blob, the types that it defines. A blob never changes, so it is read once; the checksum of the index says whether
-//! the list is still that of the index. Only definitions of types that a merge needs are parsed.
+//! git starts a process for each file that it merges. So the index is searched once, and the result is kept in the git directory: for each
+//! YAML file, by the name of its blob, the types that it defines. A blob never changes, so it is read once; the checksum of the index says
+//! whether the list is still current. Only definitions of types that a merge needs are parsed.
 //!
-//! What is kept is believed in nothing: a definition that is not where it should be makes the list be built anew. Without a list, and where
-//! anything fails, the merge goes on with what it knows otherwise.
+//! The kept list is never trusted: if a definition is not where it should be, the list is rebuilt. Without a list, or if anything fails,
+//! the merge continues with what it knows from elsewhere.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
@@ -20,14 +20,14 @@ use krm_merge::yaml::{Document, NodeRef};
 
 use crate::side::parse;
 
-/// The first line of what is kept.
+/// The first line of the kept file.
 const FORMAT: &str = "krm-merge definitions 1";
-/// The most bytes of a file that can be a definition, and of what is kept.
+/// The most bytes of a file that can be a definition, and of the kept file.
 const MOST: u64 = 1 << 26;
-/// What any definition has in its text.
+/// A string that every definition contains.
 const MARK: &str = "CustomResourceDefinition";
 
-/// The index of a repository, and where is kept what was found in it.
+/// The index of a repository, and the file for what was found in it.
 #[derive(Debug)]
 pub struct Index {
     /// The index.
@@ -57,14 +57,14 @@ pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Vec<Document<'sta
     let listing = Listing::of(index, known.unwrap_or_default());
     match listing.defining(wanted) {
         Some(documents) => documents,
-        // What was kept is not true.
+        // The kept list is wrong.
         None if is_known => Listing::of(index, Listing::default()).defining(wanted).unwrap_or_default(),
         None => Vec::new(),
     }
 }
 
 impl Listing {
-    /// What the index has, of which some blobs are known.
+    /// The files of the index; some blobs are known already.
     fn of(index: &Index, known: Self) -> Self {
         let checksum = checksum(&index.file);
         if checksum.is_some() && known.checksum == checksum {
@@ -77,17 +77,17 @@ impl Listing {
             let found = types_in(bytes);
             types.insert(name, found);
         }
-        // A blob that cannot be read may be there the next time.
+        // A blob that cannot be read now may be there the next time.
         let blobs = names.into_iter().filter_map(|name| types.remove(&name).map(|types| Blob { name, types }));
         let listing = Self { checksum: checksum.clone(), blobs: blobs.collect() };
         if checksum == self::checksum(&index.file) {
-            // It only saves time.
+            // A failure is harmless: keeping it only saves time.
             let _ = listing.keep(&index.cache);
         }
         listing
     }
 
-    /// The documents that define one of these types; `None` where the list says more than is there.
+    /// The documents that define one of these types; `None` if the list names more than exists.
     fn defining(&self, wanted: &HashSet<String>) -> Option<Vec<Document<'static>>> {
         let is_meant = |blob: &&Blob| blob.types.iter().any(|name| wanted.contains(name));
         let blobs: Vec<&Blob> = self.blobs.iter().filter(is_meant).collect();
@@ -103,7 +103,7 @@ impl Listing {
         documents.collect()
     }
 
-    /// What was kept, where it can be read.
+    /// The kept list, if it can be read.
     fn kept(cache: &Path) -> Option<Self> {
         if !fs::symlink_metadata(cache).is_ok_and(|found| found.is_file() && found.len() <= MOST) {
             return None;
@@ -135,7 +135,7 @@ impl Listing {
         text + "end\n"
     }
 
-    /// Keeps it, as git writes its own files: beside, and then in its place.
+    /// Keeps it, as git writes its own files: first next to the old file, then renamed over it.
     fn keep(&self, cache: &Path) -> io::Result<()> {
         let lock = cache.with_extension("lock");
         let folder = cache.parent().unwrap_or(Path::new("."));
@@ -143,7 +143,7 @@ impl Listing {
         if !fs::symlink_metadata(folder)?.is_dir() {
             return Ok(());
         }
-        // One that is left of a run that was killed.
+        // A lock that a killed run left.
         let age = fs::symlink_metadata(&lock).and_then(|lock| lock.modified()).map(|time| time.elapsed());
         if age.is_ok_and(|age| age.is_ok_and(|age| age > Duration::from_secs(60))) {
             fs::remove_file(&lock)?;
@@ -157,7 +157,7 @@ impl Listing {
     }
 }
 
-/// The checksum at the end of an index; `None` where git wrote none, as `index.skipHash` asks it to.
+/// The checksum at the end of an index; `None` if git wrote none, as `index.skipHash` asks it to.
 fn checksum(index: &Path) -> Option<String> {
     let mut file = File::open(index).ok()?;
     file.seek(SeekFrom::End(-20)).ok()?;
@@ -167,7 +167,7 @@ fn checksum(index: &Path) -> Option<String> {
     bytes.iter().any(|byte| *byte != 0).then_some(hex)
 }
 
-/// The blobs of the YAML and JSON files in the index, each once, in the order of their paths; of a file in conflict that of our side.
+/// The blobs of the YAML and JSON files in the index, each once, in the order of their paths; for a file in conflict, our side's blob.
 fn files() -> Vec<String> {
     let patterns = ["*.yaml", "*.yml", "*.json"].map(|pattern| format!(":(top){pattern}"));
     let output = Command::new("git").args(["ls-files", "--stage", "-z", "--"]).args(patterns).output();
@@ -184,7 +184,7 @@ fn files() -> Vec<String> {
     entries.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// The blobs of these names that are there and not huge, with their bytes. What git would have to fetch is not there.
+/// The blobs of these names that exist and are not huge, with their bytes. A blob that git would have to fetch counts as missing.
 fn read(names: &[&str]) -> Vec<(String, Vec<u8>)> {
     if names.is_empty() {
         return Vec::new();
@@ -200,12 +200,12 @@ fn read(names: &[&str]) -> Vec<(String, Vec<u8>)> {
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(asked.as_bytes())));
         stdout.map(|stdout| blobs(BufReader::new(stdout))).unwrap_or_default()
     });
-    // What it has written is read.
+    // All its output has been read.
     let _ = child.wait();
     blobs
 }
 
-/// What `git cat-file --batch` writes, as far as it can be read; only what can be a definition has bytes.
+/// The output of `git cat-file --batch`, as far as it can be read; bytes only for what can be a definition.
 fn blobs(mut from: impl BufRead) -> Vec<(String, Vec<u8>)> {
     let mut out = Vec::new();
     loop {
@@ -214,7 +214,7 @@ fn blobs(mut from: impl BufRead) -> Vec<(String, Vec<u8>)> {
             return out;
         }
         let words: Vec<&str> = head.split_whitespace().collect();
-        // `0123… missing` has nothing behind it.
+        // `0123… missing` has nothing after it.
         let [name, kind, size] = words[..] else { continue };
         let Ok(size) = size.parse::<u64>() else { return out };
         let mut bytes = Vec::new();
@@ -230,7 +230,7 @@ fn blobs(mut from: impl BufRead) -> Vec<(String, Vec<u8>)> {
     }
 }
 
-/// The types that the definitions in a file are of, as `group/Kind`; none where it is no YAML.
+/// The types that a file defines, as `group/Kind`; none if it is not YAML.
 fn types_in(bytes: Vec<u8>) -> Vec<String> {
     if bytes.is_empty() {
         return Vec::new();
@@ -246,7 +246,7 @@ fn types_of(document: &Document<'_>) -> Vec<String> {
     nodes(document).into_iter().filter_map(of).filter(|name| is_type(name)).collect()
 }
 
-/// The definitions in a document, those in lists among them.
+/// The definitions in a document, including those in lists.
 pub fn nodes<'d>(document: &'d Document<'_>) -> Vec<NodeRef<'d>> {
     let all = document.roots().flat_map(list::resources).map(|listed| listed.node);
     all.filter(|node| Resource::read(*node, Origin::Item(0)).is_definition()).collect()
@@ -257,7 +257,7 @@ fn is_name(text: &str) -> bool {
     [40, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether a text is a group and a kind as an API server takes them.
+/// Whether a text is a group and a kind that an API server accepts.
 fn is_type(text: &str) -> bool {
     let is_word =
         |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
@@ -279,7 +279,7 @@ mod tests {
             let listing = Listing { checksum, blobs: blobs.clone() };
             let text = listing.text();
             assert_eq!(Listing::parse(&text), Some(listing), "{text}");
-            // One that ends before its end is none.
+            // A truncated list is not a list.
             (0..text.len()).for_each(|end| assert_eq!(Listing::parse(&text[..end]), None, "{}", &text[..end]));
         }
         for text in
@@ -313,7 +313,7 @@ mod tests {
             (define("example.com", "Gate"), &["example.com/Gate"][..]),
             (format!("{}\n---\n{}\n", define("a", "B"), define("c", "D")), &["a/B", "c/D"]),
             (format!("{{apiVersion: v1, kind: List, items: [{}]}}", define("a", "B")), &["a/B"]),
-            // Nothing that would be another word or line of what is kept.
+            // Nothing that would read as another word or line of the kept file.
             (define("'a b'", "C"), &[]),
             (define("a", "'B\n\n0'"), &[]),
             (define("a", "[B]"), &[]),

@@ -1,8 +1,8 @@
-//! `git-driver %O %A %B %P`: merges theirs into ours, and says by its exit code whether a conflict is left.
+//! `git-driver %O %A %B %P`: merges theirs into ours, and reports by its exit code whether a conflict is left.
 //!
-//! Each side is parsed once, and the merge is done once; what is chosen is drawn from one tree for either side. Where git's own merge by line is
-//! clean and means the same, its text is taken, for it has what both sides did to comments, layout and order as well; and where it is clean
-//! and the conflicts are in texts of several lines, or come of a resource that was renamed.
+//! Each side is parsed once, and the merge is done once; the halves of a choice are written from one tree for both sides. If git's own
+//! merge by line is clean and means the same, its text is taken, because it also has what both sides did to comments, layout and order. It
+//! is also taken if it is clean and the conflicts are in texts of several lines, or come from a renamed resource.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -36,10 +36,10 @@ use crate::side::parse;
 use crate::told;
 use crate::walk;
 
-/// Merges; the result is in our file.
+/// Merges; the result goes to our file.
 ///
 /// # Errors
-/// A file that cannot be read or written, and a git that cannot be run where its own merge is needed.
+/// A file that cannot be read or written, and a git that cannot be run although its own merge is needed.
 pub fn drive(args: &GitDriver) -> Result<End> {
     let name = args.path.clone().unwrap_or_else(|| walk::shown(&args.ours));
     let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
@@ -89,7 +89,7 @@ fn merged(
     by_field(args, name, &merge, documents, is_clean)
 }
 
-/// Whether the text that git has made is one of resources, and means what a merge means.
+/// Whether the text that git made holds resources and means the same as a merge.
 fn means_the_same(
     lines: &str,
     name: &str,
@@ -98,7 +98,7 @@ fn means_the_same(
     resources: &Sides<Vec<Resource<'_>>>,
 ) -> bool {
     let sides = Sides::of(|side| &resources[side][..]);
-    // What one side has as a whole is parsed.
+    // A text that equals a whole side is parsed already.
     if let Some((_, document)) = documents.iter().find(|(_, document)| document.source() == lines) {
         return agrees(document, merge, sides);
     }
@@ -106,7 +106,7 @@ fn means_the_same(
     document.is_ok_and(|document| self::resources(name, &document).is_some() && agrees(&document, merge, sides))
 }
 
-/// Writes what a merge makes, with what someone must decide between markers.
+/// Writes the result of a merge, with markers around what someone must decide.
 fn by_field(
     args: &GitDriver,
     name: &str,
@@ -149,12 +149,12 @@ fn by_field(
     Ok(if is_open { End::Differs } else { End::Done })
 }
 
-/// Writes the result where our version was.
+/// Writes the result over our version.
 fn write(args: &GitDriver, text: &str) -> Result<()> {
     fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours))
 }
 
-/// How the user wants conflicts to be marked, if git knows.
+/// The user's conflict style, if git knows it.
 pub fn style() -> Option<Style> {
     let output = Command::new("git").args(["config", "--get", "merge.conflictStyle"]).output();
     match output.as_ref().map(|output| output.stdout.trim_ascii()) {
@@ -165,14 +165,14 @@ pub fn style() -> Option<Style> {
     }
 }
 
-/// The resources of a text if it holds nothing else, and they can be told apart. No document at all is the original of a file that both
-/// sides added.
+/// The resources of a text if it holds nothing else and they can be told apart. A text without documents is the original of a file that
+/// both sides added.
 fn resources<'a>(name: &str, document: &'a Document<'static>) -> Option<Vec<Resource<'a>>> {
     let mut seen = HashSet::new();
     let roots = document.roots().filter(|root| !root.is_null()).enumerate();
     let read = |(i, root): (usize, NodeRef<'a>)| {
         let origin = Origin::File { name: name.to_owned(), item: Some(i) };
-        // Whatever its annotations say, it lies in this file.
+        // It is in this file, whatever its annotations say.
         let resource = Resource { relative_path: None, located: Located::Nowhere, ..Resource::read(root, origin) };
         let is_one = list::items_of(root).is_none() && alias::shared(root).is_none() && seen.insert(resource.identity?);
         is_one.then_some(resource)
@@ -186,12 +186,12 @@ fn definitions<'a>(resources: &Sides<Vec<Resource<'a>>>) -> Vec<NodeRef<'a>> {
     [dest, original, updated].into_iter().flatten().filter(|r| r.is_definition()).map(|r| r.node).collect()
 }
 
-/// A label of git's on the one line of its marker; one that this git does not know stays as it was written, `%X`.
+/// A label from git on the one line of its marker; one that this git does not know stays as written, `%X`.
 fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> Cow<'l, str> {
     if given == unknown { Cow::Borrowed(default) } else { shown::line(given) }
 }
 
-/// What a message calls a side: git's word, with the label where that says more.
+/// The name of a side in messages: git's word, with the label if that says more.
 fn named(word: &str, label: &str) -> String {
     if label == word { word.to_owned() } else { format!("{word} ({label})") }
 }
@@ -260,7 +260,7 @@ mod tests {
         let conflict = ["  a: 0\n  b: 0\n", "  a: 1\n  b: 0\n", "  a: 2\n  b: 3\n"];
         assert_eq!(parses("conflict", conflict), 3);
         assert_eq!(parses("same", ["  a: 0\n", "  a: 1\n", "  a: 1\n"]), 3);
-        // git's text is another one, and is parsed as well.
+        // git's text is different, so it is parsed as well.
         let clean =
             ["  a: 0\n  x: 0\n  y: 0\n", "  n: 1\n  a: 0\n  x: 0\n  y: 0\n", "  a: 0\n  x: 0\n  m: 1\n  y: 0\n"];
         assert!(parses("clean", clean) <= 4);

@@ -1,5 +1,5 @@
-//! A gap between the documents of a text, or before the first one: where a document comes that the text lacks, and on which side of it its mark
-//! stands.
+//! A gap between the documents of a text, or before the first one: where to insert a document that the text lacks, and on which side of it
+//! the `---` goes.
 
 use krm_merge::yaml::{NodeRef, extent};
 
@@ -11,22 +11,22 @@ pub struct Gap {
     mark: Mark,
 }
 
-/// On which side of a document that comes into a gap its mark stands.
+/// The side of an inserted document on which the `---` goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// Above it.
     Above,
-    /// Below it, for the one that stood there without one.
+    /// Below it, for the next document, which had none.
     Below,
 }
 
 impl Gap {
-    /// Behind a document that is not the last one.
+    /// After a document that is not the last one.
     pub fn behind(root: NodeRef<'_>) -> Self {
         Self { at: extent(root).end, mark: Mark::Above }
     }
 
-    /// Before the first document of a text, whose margin ends there.
+    /// Before the first document of a text, where its margin ends.
     pub fn before(first: NodeRef<'_>, margin: usize) -> Self {
         let source = first.document().source();
         let bom = if source.starts_with('\u{feff}') { 3 } else { 0 };
@@ -34,7 +34,7 @@ impl Gap {
         Self { at, mark: if source[at..].starts_with("---") { Mark::Above } else { Mark::Below } }
     }
 
-    /// A document with its mark.
+    /// A document with its `---`.
     pub fn marked(self, text: &str) -> String {
         match self.mark {
             Mark::Above if text.starts_with("---") => text.to_owned(),

@@ -1,7 +1,7 @@
-//! What a merged resource is if one side wins all of its conflicts, for each side.
+//! For each side, the merged resource if that side wins all conflicts.
 //!
-//! At a place in conflict each half is that side's whole, comments and order included. A comment that a merge would lose makes a place
-//! such a choice, too: one that both sides changed, and one of what the other side deleted or replaced.
+//! At a place in conflict, each half is the whole of that side's place, including comments and order. A comment that a merge would lose
+//! also makes a place such a choice: one that both sides changed, and one that belongs to what the other side deleted or replaced.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -18,46 +18,46 @@ use super::lines::has_conflicts;
 use super::part::Grain;
 use super::versions::{Here, Spot};
 
-/// A merged resource for each side that may win.
+/// A merged resource, for each side that may win.
 pub struct Halves<'a, 'd> {
-    /// The resource; `None` where it goes.
+    /// The resource; `None` if it is deleted.
     pub trees: Sides<Option<Tree<'a>>>,
     /// The lines of our text in which someone has to choose.
     pub places: Vec<Lines<'a>>,
     /// The comments that would be lost.
     pub asked: Vec<Asked<'a>>,
-    /// The comments of theirs that belong to nothing, and that ours lacks.
+    /// The comments of theirs that belong to nothing and that ours lacks.
     pub free: Vec<Free<'a>>,
-    /// The comments below a value that is another side's: no tree has them.
+    /// The comments below a value that comes from another side: no tree has them.
     pub feet: Sides<Vec<Edit>>,
-    /// The comments at the places that were decided, which go with the value that they are of.
+    /// The comments at decided places, which go with the value that they belong to.
     pub waived: Vec<&'a str>,
-    /// The places that are in conflict no more, by key.
+    /// The places that are no longer in conflict, by key.
     decided: HashSet<&'d str>,
 }
 
 /// A comment that someone has to choose.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
-    /// The place of what it is of, by key; empty for the resource.
+    /// The place of what it belongs to, by key; empty for the resource.
     pub path: String,
-    /// The lines of our text in which the choice is; `None` where ours lacks what it is of.
+    /// The lines of our text with the choice; `None` if ours lacks what it belongs to.
     pub lines: Option<Range<usize>>,
-    /// Why nobody else can choose it.
+    /// Why only the user can choose it.
     pub why: Why<'a>,
 }
 
 /// Why someone has to choose a comment.
 #[derive(Clone, Debug)]
 pub enum Why<'a> {
-    /// Both sides changed it, and not in the same way. Where there is none, it is empty.
+    /// Both sides changed it in different ways. A missing comment is empty.
     Contradiction(Sides<&'a str>),
-    /// One side changed it, and the other one it or what it is of.
+    /// One side changed it, and the other one changed it or what it belongs to.
     Apart,
 }
 
 impl<'a, 'd> Halves<'a, 'd> {
-    /// Of a merged resource. At the places that were decided the comments of a side go with its value.
+    /// Computes the halves of a merged resource. At decided places, a side's comments go with its value.
     pub fn of(tree: &Tree<'a>, root: &Spot<'a>, decided: HashSet<&'d str>) -> Self {
         let mut halves = Self {
             decided,
@@ -69,13 +69,13 @@ impl<'a, 'd> Halves<'a, 'd> {
             waived: Vec::new(),
         };
         let trees = halves.value(tree, root);
-        // Of the conflicts only those of order are left. A `<<` that everything came back to is written as it was.
+        // Only conflicts of order are left. A `<<` is written as it was if everything from it came back.
         let mut trees = trees.map(Some);
         halves.trees = Sides::of(|side| settle(trees[side].take()?, &mut |_| pick(side)));
         halves
     }
 
-    /// A value that is no conflict itself.
+    /// A value that is not itself a conflict.
     fn value(&mut self, tree: &Tree<'a>, spot: &Spot<'a>) -> Sides<Tree<'a>> {
         let is_settled = spot.is_alike(Side::Original, Side::Updated) || spot.is_alike(Side::Dest, Side::Updated);
         let ours = spot.here.dest.map(|here| here.value);
@@ -115,7 +115,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
         let gone = children.iter().enumerate().filter(|(n, _)| !seen.contains(n)).map(|(_, spot)| spot);
         gone.for_each(|spot| self.only_theirs(spot, children, &mut out));
-        // Elements that both sides moved are in each side's order in its half, with all that is merged in them.
+        // Elements that both sides moved are in each side's order in its half, including everything merged in them.
         if let Some(ours) = container.here.dest.filter(|_| branch.contested.is_some()) {
             self.places.push(Lines { range: ours.lines(), grain: Grain::Whole, finer: Finer::Never });
         }
@@ -126,7 +126,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         })
     }
 
-    /// A child that we deleted. Where they changed a comment in it, it goes behind the sibling that it stands behind in theirs.
+    /// A child that we deleted. If they changed a comment in it, it goes after the sibling that precedes it in theirs.
     fn only_theirs(&mut self, spot: &Spot<'a>, siblings: &[Spot<'a>], out: &mut Sides<Vec<Entry<'a>>>) {
         let Sides { original: Some(original), updated: Some(updated), dest: None } = spot.here else { return };
         if self.is_decided(spot) || fresh(updated.all(), original.all()).is_empty() {
@@ -173,7 +173,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         Sides::of(|side| spot.entry(side, entry.place))
     }
 
-    /// Whether each half has a side's whole there: it is in conflict, or conflicts in it share a line.
+    /// Whether each half has a side's whole there: because it is in conflict, or because conflicts in it share a line.
     fn is_whole(&self, entry: &Entry<'a>, spot: &Spot<'a>) -> bool {
         let (Some(ours), Some(_)) = (spot.here.dest, spot.here.updated) else {
             return matches!(entry.value, Some(Tree::Conflict(_)));
@@ -189,13 +189,13 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
     }
 
-    /// One child with what is merged in it.
+    /// One child with everything merged in it.
     fn inside(&mut self, entry: &Entry<'a>, spot: &Spot<'a>) -> Sides<Entry<'a>> {
         let Some(tree) = &entry.value else { return Sides::of(|_| entry.clone()) };
         self.value(tree, spot).map(|tree| Entry { value: Some(tree), ..entry.clone() })
     }
 
-    /// One child of which the comments above and behind it are chosen, and no more.
+    /// One child where only the comments above and after it are chosen.
     fn beside(&mut self, entry: &Entry<'a>, spot: &Spot<'a>, lost: &Lost<'a>) -> Sides<Entry<'a>> {
         self.ask(spot, lost);
         if let Some(ours) = spot.here.dest.filter(|_| lost.above.is_some()) {
@@ -214,7 +214,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         })
     }
 
-    /// Asks for comments that would be lost.
+    /// Asks the user about comments that would be lost.
     fn ask(&mut self, spot: &Spot<'a>, lost: &Lost<'a>) {
         let ours = spot.here.dest;
         let whole = ours.map(|ours| ours.lines());
@@ -236,7 +236,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
     }
 
-    /// Whether someone has said who wins there: nobody is asked about the comments then.
+    /// Whether someone has said who wins there: then nobody is asked about the comments.
     fn is_decided(&mut self, spot: &Spot<'a>) -> bool {
         let is_decided = !self.decided.is_empty() && self.decided.contains(&*spot.path.keyed());
         if is_decided {
@@ -245,7 +245,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         is_decided
     }
 
-    /// A map or list of which the children cannot be told apart on every side, or share their lines.
+    /// A map or list whose children cannot be matched on every side, or share lines.
     fn untold(&mut self, branch: &Branch<'a>) -> Sides<Tree<'a>> {
         let mut out = Sides::of(|_| Vec::with_capacity(branch.entries.len()));
         for entry in &branch.entries {
@@ -270,7 +270,7 @@ impl<'a, 'd> Halves<'a, 'd> {
     }
 }
 
-/// Who wins in the half of a side.
+/// Who wins in a side's half.
 fn pick(side: Side) -> Pick {
     match side {
         Side::Original => Pick::Original,
@@ -279,7 +279,7 @@ fn pick(side: Side) -> Pick {
     }
 }
 
-/// Their node of a child that ours lacks.
+/// The node in theirs of a child that ours lacks.
 fn theirs<'a>(entry: &Entry<'a>) -> Option<NodeRef<'a>> {
     match entry.value.as_ref()? {
         Tree::Conflict(conflict) => conflict.updated,
@@ -287,7 +287,7 @@ fn theirs<'a>(entry: &Entry<'a>) -> Option<NodeRef<'a>> {
     }
 }
 
-/// What the lines of a child are to mean if they are merged one by one.
+/// How the lines of a child are merged if they are merged one by one.
 fn finer<'a>(entry: &Entry<'a>, ours: Here<'a>) -> Finer<'a> {
     let by = |side: Side| match entry.value.clone()? {
         Tree::Conflict(conflict) if matches!(conflict.taking, Taking::Overlap) => {
@@ -305,13 +305,13 @@ fn finer<'a>(entry: &Entry<'a>, ours: Here<'a>) -> Finer<'a> {
     Finer::Value(Box::new(Meaning { key, ours: dest, theirs: updated }))
 }
 
-/// What a child that is in no conflict lacks of the comments that a side added.
+/// The comments that a side added and that a child without a conflict lacks.
 struct Lost<'a> {
-    /// The comment above it, as each side has it.
+    /// The comment above it, on each side.
     above: Option<Sides<&'a str>>,
-    /// The comment behind it.
+    /// The comment after it.
     behind: Option<Sides<&'a str>>,
-    /// Whether it lacks one within it, or goes with a comment in it.
+    /// Whether it lacks one within it, or a comment in it is deleted with it.
     is_within: bool,
 }
 
@@ -349,13 +349,13 @@ impl<'a> Lost<'a> {
         self.above.is_none() && self.behind.is_none() && !self.is_within
     }
 
-    /// Whether the comments can be chosen apart from the value: what stands on the line of a comment goes with it.
+    /// Whether the comments can be chosen separately from the value: whatever shares the line of a comment goes with it.
     fn is_beside(&self, spot: &Spot<'_>) -> bool {
         !self.is_within && (self.behind.is_none() || spot.children().is_some())
     }
 }
 
-/// Whether both sides changed a comment, and not in the same way.
+/// Whether both sides changed a comment in different ways.
 fn is_contested(Sides { original, updated, dest }: &Sides<&str>) -> bool {
     !same_comment(updated, dest) && !same_comment(updated, original) && !same_comment(dest, original)
 }
@@ -365,7 +365,7 @@ fn merged<'a>(texts: &Sides<&'a str>) -> &'a str {
     if same_comment(texts.updated, texts.original) { texts.dest } else { texts.updated }
 }
 
-/// The comments in a value whose children are not told apart.
+/// The comments in a value whose children are not matched.
 fn comments_in<'a>(tree: &Tree<'a>, spot: &Spot<'a>) -> Vec<&'a str> {
     let of_side = |here: Option<Here<'a>>, node: NodeRef<'a>| here.filter(|here| here.value.is(node));
     match tree {

@@ -1,6 +1,6 @@
-//! What someone has to choose in three texts, line by line as git merges them: what only one side changed is taken.
+//! The choices in three texts, line by line as git merges them: what only one side changed is taken.
 //!
-//! git knows no values, so lines of values are merged so only where either half then means what the merge of the resources makes of it.
+//! git knows no values. So lines of values are merged this way only if either half then means the same as the merge of the resources.
 
 use krm_merge::refine::three::{Changed, Part as Aligned, matches, parts};
 use krm_merge::sides::{Side, Sides};
@@ -9,19 +9,19 @@ use krm_merge::yaml::{Document, NodeRef, whole_lines};
 
 use super::part::{Choice, Part};
 
-/// Whether the lines of a place may be merged one by one, and what they are to mean then.
+/// Whether the lines of a place may be merged one by one, and what they must mean then.
 #[derive(Clone, Debug, Default)]
 pub enum Finer<'a> {
     /// They may not.
     #[default]
     Never,
-    /// They are comments, which mean nothing.
+    /// They are comments, which have no meaning.
     Comments,
     /// They are a child with a value.
     Value(Box<Meaning<'a>>),
 }
 
-/// What a child is to mean.
+/// What a child must mean.
 #[derive(Clone, Debug)]
 pub struct Meaning<'a> {
     /// The name of a field; an element has none.
@@ -45,7 +45,7 @@ pub fn refined(choice: Choice, finer: &Finer<'_>) -> Vec<Part> {
     }
 }
 
-/// The parts of texts that are merged line by line, whatever they mean.
+/// The parts of texts that are merged line by line, regardless of their meaning.
 pub fn by_line(Choice { texts, grain }: &Choice) -> Vec<Part> {
     let lines = Sides::of(|side| whole_lines(&texts[side]));
     let Sides { original, updated, dest } = &lines;
@@ -76,8 +76,8 @@ pub fn by_line(Choice { texts, grain }: &Choice) -> Vec<Part> {
 }
 
 impl Meaning<'_> {
-    /// Whether either half of a text has this meaning, and any choice between the halves leaves YAML. What a hunk is answered with may concern
-    /// its neighbours, so each answer is tried beside the other one.
+    /// Whether each half of a text has this meaning, and any combination of choices gives YAML. The answer to one hunk may affect its
+    /// neighbours, so each answer is tried next to the other one.
     fn is_said_by(&self, parts: &[Part]) -> bool {
         if matches!(parts, [Part::Choice(_)]) {
             return false;
@@ -97,7 +97,7 @@ impl Meaning<'_> {
             && (!several || (is_whole(Side::Dest, Side::Updated) && is_whole(Side::Updated, Side::Dest)))
     }
 
-    /// The value in a text of its lines. A first field may stand behind the dash of its element.
+    /// The value in a text of its lines. A first field may come after the dash of its element.
     fn value<'d>(&self, document: &'d Document<'_>) -> Option<NodeRef<'d>> {
         let root = document.roots().next()?;
         let Some(key) = self.key else { return root.elements().next() };
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::git::part::Grain;
 
-    /// The parts of lines of `a`, choices as `<ours|theirs>`, where each half is to mean these.
+    /// The parts of lines of `a`, choices as `<ours|theirs>`; `want_…` are the meanings of the halves.
     fn parts_of([original, ours, theirs]: [&str; 3], [want_ours, want_theirs]: [&str; 2]) -> String {
         let documents = [want_ours, want_theirs].map(|want| Document::parse(format!("a: {want}")).expect("YAML"));
         let [ours_means, theirs_means] = [&documents[0], &documents[1]]

@@ -1,4 +1,4 @@
-//! `git-install`: tells git of the driver, and which files it is for.
+//! `git-install`: registers the driver with git, and the files that it is for.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ use crate::walk::{c_quoted, shown};
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";
 
-/// Writes the configuration and the attributes that are not there yet, and says which.
+/// Writes the missing configuration and attributes, and reports them.
 ///
 /// # Errors
 /// Not in a repository, or what git or the disk refuses.
@@ -73,7 +73,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
     Ok(End::Done)
 }
 
-/// Takes the driver out of the configuration and the attributes, and says what went.
+/// Removes the driver from the configuration and the attributes, and reports what was removed.
 fn uninstall(args: &GitInstall) -> Result<End> {
     let scope = if args.global { "--global" } else { "--local" };
     let attributes = if args.global { global_attributes()? } else { attributes_of_repository()? };
@@ -108,7 +108,7 @@ fn uninstall(args: &GitInstall) -> Result<End> {
     Ok(End::Done)
 }
 
-/// Removes what the driver keeps in the git directory. It can be found again, so what cannot be removed may stay.
+/// Removes what the driver keeps in the git directory. It can be rebuilt, so a failure to remove it is ignored.
 fn forget() {
     let Ok(cache) = git(&["rev-parse", "--git-path", CACHE]) else { return };
     let cache = Path::new(&cache);
@@ -116,7 +116,7 @@ fn forget() {
     let _ = cache.parent().map(fs::remove_dir);
 }
 
-/// The attributes without the driver, and the lines that named it. A line that says more keeps the rest.
+/// The attributes without the driver, and the lines that named it. A line with other attributes keeps those.
 fn without_driver(text: &str) -> (String, Vec<&str>) {
     let attribute = format!("merge={DRIVER}");
     let (mut out, mut went) = (String::new(), Vec::new());
@@ -137,7 +137,7 @@ fn without_driver(text: &str) -> (String, Vec<&str>) {
     (out, went)
 }
 
-/// What a line of the attributes says behind its pattern, which may be a string of C with blanks.
+/// What a line of the attributes has after its pattern, which may be a C string with blanks.
 fn attributes_of(line: &str) -> &str {
     let line = line.trim_start();
     let Some(quoted) = line.strip_prefix('"') else {
@@ -160,7 +160,7 @@ fn read(attributes: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Puts a new text in the place of the attributes, or says why it could not be put there.
+/// Replaces the attributes by a new text, or reports why it could not.
 fn replace(attributes: &Path, old: Option<&str>, new: Option<&str>, args: &GitInstall) -> Result<()> {
     let bytes = |text: &str| text.as_bytes().to_vec();
     let file = attributes.to_owned();
@@ -173,13 +173,13 @@ fn replace(attributes: &Path, old: Option<&str>, new: Option<&str>, args: &GitIn
     disk::write(folder, &[replacement], || signals.check())
 }
 
-/// A pattern as `.gitattributes` takes it: one with blanks, or with what is not seen, as a string of C.
+/// A pattern as `.gitattributes` takes it: as a C string if it has blanks or invisible characters.
 fn quoted(pattern: &str) -> String {
     let is_bare = !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || misleads(c));
     if is_bare { pattern.to_owned() } else { c_quoted(pattern, |c| !misleads(c)) }
 }
 
-/// How git shall call this program: by name if that finds it, else by its path.
+/// How git should call this program: by name if that finds it, otherwise by its path.
 fn program() -> String {
     const NAME: &str = "kubectl-krm_merge";
     let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
@@ -199,7 +199,7 @@ fn attributes_of_repository() -> Result<PathBuf> {
     Ok(file)
 }
 
-/// The attributes of this user, where a symbolic link to them leads: it is the user's own.
+/// The attributes of this user; a symbolic link to them is followed, because it is the user's own.
 fn global_attributes() -> Result<PathBuf> {
     let named = named_attributes()?;
     let file = fs::canonicalize(&named).unwrap_or(named);

@@ -1,7 +1,8 @@
-//! Whether git's own merge by line, where it is clean, means what the merge of the resources means.
+//! Whether git's own merge by line, if it is clean, means the same as the merge of the resources.
 //!
-//! It may put documents and elements in another order, and it may decide conflicts in texts of several lines and in lists that are replaced
-//! whole, line by line; of resources that one side renamed it may decide more, for to the merge these are a deleted one and a new one.
+//! It may put documents and elements in another order. It may also decide conflicts line by line in texts of several lines and in lists
+//! that are replaced whole. If one side renamed resources, it may decide even more, because to the merge these are a deleted resource and a
+//! new one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,9 +28,9 @@ pub fn agrees(git: &Document<'_>, merge: &Merge<'_, '_>, sides: Sides<&[Resource
     if !merge.is_any_disputed() {
         return found.len() == kept.len() && found.iter().all(|(identity, node)| is_same(identity, *node));
     }
-    // Who renames a resource, or takes another version of its type, has as many as before.
+    // A side that renames a resource, or takes another version of its type, still has as many resources.
     let is_rename = sides.iter().all(|(_, side)| side.len() == found.len());
-    // Where one side did the one and the other side the other, each part is a side's.
+    // If each side changed a different part of the identity, each part equals one side's.
     let parts = |i: Identity<'_>| [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned);
     let known: HashSet<(usize, String, String)> = sides
         .iter()
@@ -51,7 +52,7 @@ fn identities<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (Identity<
     document.roots().filter_map(|root| Some((Resource::read(root, Origin::Item(0)).identity?, root)))
 }
 
-/// Whether a node means what a merge made, whoever wins its conflicts.
+/// Whether a node means the result of a merge, whoever wins its conflicts.
 fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
     match tree {
         Tree::Node(own) => same(*own, node) || unordered(View::Node(*own)) == unordered(View::Node(node)),
@@ -76,7 +77,7 @@ fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
         known.insert(name);
         fields.get(name).is_some_and(|value| means(tree, *value))
     });
-    // A null that the merge has carried out says that there is no field, too.
+    // A null that the merge has carried out also means that the field is absent.
     is_said && node.fields().all(|(key, value)| known.contains(key.string()) || value.is_null())
 }
 
@@ -89,7 +90,7 @@ fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
         let found = branch.id_of(at).and_then(|id| by_id.get(&id));
         found.zip(branch.entries[at].value.as_ref()).is_some_and(|(element, tree)| means(tree, *element))
     });
-    // Of elements that nothing tells apart each means what stands in its place.
+    // If nothing distinguishes the elements, each means what is at its index.
     let own: Vec<&Tree<'_>> = branch.entries.iter().filter_map(|entry| entry.value.as_ref()).collect();
     let is_in_order =
         || own.len() == elements.len() && own.iter().zip(&elements).all(|(tree, element)| means(tree, *element));
@@ -106,7 +107,7 @@ pub fn has_conflicts(branch: &Branch<'_>) -> bool {
     })
 }
 
-/// What a value holds, in an order of its own. A field that is null is none.
+/// The contents of a value, in a canonical order. A null field counts as absent.
 fn unordered(view: View<'_, '_>) -> String {
     if view.is_list() {
         let mut parts: Vec<String> = view.elements().into_iter().map(unordered).collect();
@@ -122,8 +123,8 @@ fn unordered(view: View<'_, '_>) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Whether a conflict is between texts of several lines, between lists, or between elements that nothing tells apart, which git merges better than
-/// as one value.
+/// Whether a conflict is between texts of several lines, between lists, or between elements that nothing distinguishes: git merges these
+/// better than as one value.
 pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
     let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
     let Some(theirs) = conflict.updated.map(View::Node) else { return false };
@@ -131,7 +132,7 @@ pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
     (both(has_lines) && theirs.is_list() == ours.is_list()) || (both(|view| view.is_map()) && is_untold(conflict))
 }
 
-/// Whether the place lies in an element that is known by its index alone.
+/// Whether the place is in an element known only by its index.
 fn is_untold(conflict: &Conflict<'_>) -> bool {
     conflict.path.steps().any(|step| matches!(step, Step::Index(_)))
 }

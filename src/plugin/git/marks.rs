@@ -1,4 +1,4 @@
-//! Conflict markers around what someone has to choose, in one text.
+//! Conflict markers around the choices in a text.
 
 use krm_merge::sides::{Side, Sides};
 use krm_merge::yaml::{ends_line, whole_lines};
@@ -11,7 +11,7 @@ use super::part::{Choice, Grain, Part};
 pub struct Marks<'l> {
     /// How many characters a marker has.
     pub size: usize,
-    /// What stands between the markers.
+    /// What is between the markers.
     pub style: Style,
     /// The label of our side.
     pub ours: &'l str,
@@ -21,19 +21,19 @@ pub struct Marks<'l> {
     pub theirs: &'l str,
 }
 
-/// What stands between the markers: `merge.conflictStyle` of git.
+/// What is between the markers: git's `merge.conflictStyle`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// What the sides have: the shortest.
+    /// Only the two sides: the shortest.
     Merge,
-    /// The original as well, and what all three begin and end with: what each side did can be seen.
+    /// The original too, including what all three begin and end with: this shows what each side did.
     Diff3,
-    /// The original as well, without what both sides begin and end with.
+    /// The original too, without what both sides begin and end with.
     Zdiff3,
 }
 
 impl Marks<'_> {
-    /// A text with what someone has to choose in it marked.
+    /// A text with markers around the choices in it.
     pub fn text(&self, parts: &[Part]) -> String {
         let mut out = String::new();
         for part in parts {
@@ -46,12 +46,12 @@ impl Marks<'_> {
         out
     }
 
-    /// A text of which each run of lines is chosen for itself.
+    /// A text in which each run of lines is a separate choice.
     fn lines(&self, out: &mut String, texts: Sides<&str>) {
         let lines = texts.map(whole_lines);
         let join = |side: Side, from: usize, to: usize| lines[side][from..to].concat();
         let theirs = matches(&lines.dest, &lines.updated);
-        // Without the original only both sides' lines have a say.
+        // Without the original, only the lines of both sides count.
         let original = match self.style {
             Style::Merge => vec![Some(0); lines.dest.len()],
             Style::Diff3 | Style::Zdiff3 => matches(&lines.dest, &lines.original),
@@ -74,7 +74,7 @@ impl Marks<'_> {
         gap(end, end, out);
     }
 
-    /// One conflict, or what is none.
+    /// One conflict, or equal text without markers.
     fn block(&self, out: &mut String, texts: Sides<&str>) {
         if texts.dest == texts.updated {
             out.push_str(texts.dest);
@@ -82,7 +82,7 @@ impl Marks<'_> {
         }
         let mut lines = texts.map(whole_lines);
         let (mut head, mut tail) = (0, 0);
-        // What all three have is in none of the markers, what both sides have only where the user wants to see it.
+        // What all three have is never between markers; what both sides have is, if the user wants to see it.
         let others = match self.style {
             Style::Merge => vec![vec![Side::Updated]],
             Style::Diff3 => vec![vec![Side::Updated, Side::Original]],
@@ -106,7 +106,7 @@ impl Marks<'_> {
         }
         out.push_str(&ours[..head].concat());
         let original = (self.style != Style::Merge).then(|| lines.original.concat());
-        // git sees a mark at the start of its own lines only, which a lone `\r` does not end.
+        // git sees a marker only at the start of its own lines, and a lone `\r` does not end a line for git.
         if out.ends_with('\r') {
             out.push('\n');
         }
@@ -137,7 +137,7 @@ fn each(texts: &Sides<String>) -> Sides<&str> {
     Sides::of(|side| texts[side].as_str())
 }
 
-/// For each line, which one of another text is the same.
+/// For each line, the index of the same line in the other text.
 fn matches(lines: &[&str], others: &[&str]) -> Vec<Option<usize>> {
     let mut matches = vec![None; lines.len()];
     for op in capture_diff_slices(Algorithm::Patience, lines, others) {
@@ -155,7 +155,7 @@ mod tests {
     const MARKS: Marks<'static> =
         Marks { size: 3, style: Style::Merge, ours: "HEAD", original: "base", theirs: "topic" };
 
-    /// The marked text of what ours, the original and theirs say.
+    /// The marked text for ours, the original and theirs.
     fn text(style: Style, grain: Grain, [dest, original, updated]: [&str; 3]) -> String {
         let texts = Sides { original, updated, dest }.map(str::to_owned);
         let parts = [Part::Same("-\n".to_owned()), Part::of(Choice { texts, grain }), Part::Same("+\n".to_owned())];
@@ -189,7 +189,7 @@ mod tests {
             let want = "-\nx\n<<< HEAD\na1\n||| base\na0\n===\na2\n>>> topic\ny\n+\n";
             assert_eq!(text(Style::Diff3, sides), want);
             assert_eq!(text(Style::Zdiff3, sides), want);
-            // What both added alike.
+            // Both added the same lines.
             let sides = ["n\na1\n", "a0\n", "n\na2\n"];
             let want = "-\n<<< HEAD\nn\na1\n||| base\na0\n===\nn\na2\n>>> topic\n+\n";
             assert_eq!(text(Style::Diff3, sides), want);

@@ -1,4 +1,4 @@
-//! The merge of one file: what becomes of each resource in it, once, and the parts of the text that this makes.
+//! The merge of one file: the result for each resource in it, computed once, and the parts of the text that follow from it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -36,16 +36,16 @@ pub struct Merge<'r, 'a> {
     documents: Sides<&'a Document<'static>>,
     rules: Rules<'a>,
     resources: Vec<Merged<'r, 'a>>,
-    /// The order in which the resources stand, where new ones do not stand behind all others.
+    /// The order of the resources, if new ones do not all come last.
     order: Option<FileOrder>,
 }
 
-/// A resource, what the merge makes of it, and what was decided for that.
+/// A resource, its result of the merge, and the decisions that were used.
 struct Merged<'r, 'a> {
     member: Member<'r, 'a>,
     becomes: Becomes<'a>,
     decided: Vec<Decided<'r>>,
-    /// Whether the user said of a conflict that someone must decide it.
+    /// Whether the user said that someone must decide one of its conflicts.
     is_stopped: bool,
 }
 
@@ -53,41 +53,41 @@ struct Merged<'r, 'a> {
 pub struct Decided<'r> {
     /// The place by key; empty for the resource.
     path: String,
-    /// What of it is decided.
+    /// Which part of it is decided.
     what: What,
-    /// Who has decided it how.
+    /// Who decided it, and how.
     ruling: Ruling<'r>,
 }
 
-/// What of a place is decided.
+/// Which part of a place is decided.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
-    /// What stands there.
+    /// The value there.
     Value,
     /// The order of its elements.
     Order,
 }
 
-/// What is to be told of a merge, and its text.
+/// The text of a merge, and what to report about it.
 #[derive(Default)]
 pub struct Told<'a> {
     /// The text.
     pub parts: Vec<Part>,
     /// What is in conflict.
     pub conflicts: Vec<Outcome>,
-    /// What is to be said of comments in conflict: of what, and what.
+    /// The messages about comments in conflict: the place, and the message.
     pub asked: Vec<(String, String)>,
-    /// The comments that went with what the user has decided beforehand.
+    /// The comments that were lost with what the user has decided beforehand.
     pub waived: Vec<&'a str>,
 }
 
-/// Our text as each side has it, on its way.
+/// Our text as each side has it, while it is being built.
 #[derive(Default)]
 struct Draft<'a> {
-    /// What becomes of each resource of ours, by its number.
+    /// The result for each resource of ours, by its number.
     fates: Sides<Vec<Item>>,
     places: Vec<Lines<'a>>,
-    /// The comments in conflict, each with what its resource is called.
+    /// The comments in conflict, each with the name of its resource.
     asked: Vec<(String, Asked<'a>)>,
     free: Vec<Free<'a>>,
     feet: Sides<Vec<Edit>>,
@@ -95,17 +95,17 @@ struct Draft<'a> {
     added: Vec<(usize, Sides<Option<String>>)>,
 }
 
-/// What stands before a resource that ours lacks.
+/// The position of a resource that ours lacks.
 #[derive(Clone, Copy, Debug)]
 struct Before {
-    /// The nearest of ours that stays; none at the top.
+    /// The nearest resource of ours before it that stays; `None` at the top.
     item: Option<usize>,
-    /// Its turn among those that ours lacks.
+    /// Its position among those that ours lacks.
     turn: usize,
 }
 
 impl<'r, 'a> Merge<'r, 'a> {
-    /// Of the resources of these documents; `None` where the engine cannot merge them.
+    /// Merges the resources of these documents; `None` if the engine cannot merge them.
     pub fn of(
         documents: Sides<&'a Document<'static>>,
         resources: &'r Sides<Vec<Resource<'a>>>,
@@ -144,7 +144,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         is_open
     }
 
-    /// The resources that are left where ours wins, with their conflicts.
+    /// The resources that are left if ours wins, with their conflicts.
     pub fn kept(&self) -> Vec<(&'r Resource<'a>, Tree<'a>)> {
         let kept = self.resources.iter().filter_map(|Merged { member, becomes, .. }| {
             let own = member.sides.dest.or(member.sides.updated)?;
@@ -159,14 +159,14 @@ impl<'r, 'a> Merge<'r, 'a> {
         kept.collect()
     }
 
-    /// Whether a resource is in conflict that one side deleted.
+    /// Whether a resource that one side deleted is in conflict.
     pub fn is_any_disputed(&self) -> bool {
         let is_disputed =
             |becomes: &Becomes<'_>| matches!(becomes, Becomes::Deleted(p) | Becomes::StaysDeleted(p) if !p.is_empty());
         self.resources.iter().any(|resource| is_disputed(&resource.becomes))
     }
 
-    /// Whether all conflicts within resources are of what has lines of its own.
+    /// Whether every conflict within a resource is about something with its own lines.
     pub fn is_of_lines_only(&self) -> bool {
         let mut all = true;
         for (_, tree) in self.kept() {
@@ -178,7 +178,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         all
     }
 
-    /// Its text, and what is to be told of it with these names of the file and of the sides; `None` where it takes more bytes than it may.
+    /// Its text, and what to report with these names of the file and of the sides; `None` if it takes more bytes than allowed.
     pub fn told(&self, name: &str, names: Sides<&str>) -> Option<Told<'a>> {
         let mut told = Told::default();
         let ours = self.resources.iter().filter(|resource| resource.member.sides.dest.is_some()).count();
@@ -197,7 +197,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(told)
     }
 
-    /// Tells the conflicts of a resource.
+    /// Reports the conflicts of a resource.
     fn tell(&self, names: Sides<&str>, resource: &Merged<'r, 'a>, told: &mut Told<'a>) {
         let Merged { member, becomes, .. } = resource;
         let (ruling, original) = (OnConflict::Fail.into(), String::new());
@@ -222,7 +222,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         }
     }
 
-    /// What becomes of a resource, by its number, whichever side wins.
+    /// Drafts the result for a resource, by its number, for each side that may win.
     fn draft(
         &self,
         number: usize,
@@ -284,7 +284,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(())
     }
 
-    /// What becomes of a resource of ours that is merged.
+    /// Drafts the result for a resource of ours that is merged.
     fn draft_halves(
         &self,
         member: &Member<'r, 'a>,
@@ -306,7 +306,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(())
     }
 
-    /// What becomes of a resource of ours that is this tree.
+    /// What happens to a resource of ours that merged to this tree.
     fn item(&self, ours: NodeRef<'a>, tree: Option<Tree<'a>>) -> Option<Item> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else {
             return Some(Item::Goes);
@@ -318,7 +318,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(Item::Edited(splice::edits(ours, &tree, self.rules.budget).ok()?))
     }
 
-    /// The text in parts, with what is to be told of its comments.
+    /// The text in parts, with the messages about its comments.
     fn text(&self, name: &str, names: Sides<&str>, mut draft: Draft<'a>, told: &mut Told<'a>) -> Option<()> {
         let ours = self.documents.dest;
         let (source, margins) = (ours.source(), Margins::of(ours.source()));
@@ -365,8 +365,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(())
     }
 
-    /// Takes the resources that stand before or between those of ours, as edits of ours: behind the nearest one before it that stays whoever wins,
-    /// or at the top. The others stand behind all of ours.
+    /// Takes the resources that come before or between those of ours, as edits of ours: after the nearest one before it that stays whoever
+    /// wins, or at the top. The others come after all of ours.
     fn inserted(&self, roots: &[NodeRef<'_>], draft: &mut Draft<'a>) -> Sides<Vec<Edit>> {
         let mut edits: Sides<Vec<Edit>> = Sides::default();
         let top = Margins::of(self.documents.dest.source()).top;
@@ -386,7 +386,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                 None => rest.push((number, texts)),
             }
         }
-        // Those in one gap are in their order.
+        // Resources in one gap keep their order.
         within.sort_by_key(|(number, ..)| before.get(number).map(|before| before.turn));
         for (_, gap, texts) in within {
             for side in Side::ALL {
@@ -398,8 +398,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         edits
     }
 
-    /// What stands before each resource that ours lacks, by its number. One that is new and in no order stands behind all others, and one that
-    /// ours deleted stood where theirs has it.
+    /// The position of each resource that ours lacks, by its number. A new one without an order comes after all others; one that ours
+    /// deleted comes where theirs has it.
     fn before(&self, is_left: impl Fn(usize) -> bool) -> HashMap<usize, Before> {
         let start = |number: usize| Some(self.resources[number].member.sides.updated?.node.start());
         let mut theirs: Vec<usize> = (0..self.resources.len()).filter(|number| start(*number).is_some()).collect();
@@ -419,7 +419,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         found
     }
 
-    /// A resource of another side as a document, without its mark: as it is written there, if nothing of it is left out.
+    /// A resource of another side as a document, without its `---`: written as it is there, if all of it is kept.
     fn document(&self, here: Here<'a>, tree: &Tree<'a>) -> Option<String> {
         let lines = &here.value.document().source()[here.lines()];
         let text = lines.strip_prefix("---").and_then(|rest| rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')));
@@ -441,7 +441,7 @@ impl<'r, 'a> Merge<'r, 'a> {
 }
 
 impl<'r, 'a> Merged<'r, 'a> {
-    /// A resource of which the user may have decided conflicts beforehand.
+    /// A resource with the conflicts that the user has decided beforehand.
     fn of(member: Member<'r, 'a>, becomes: Becomes<'a>, decisions: &mut Decisions<'r>) -> Self {
         let (mut decided, mut is_stopped) = (Vec::new(), false);
         let mut decide = |clash: &Clash<'_, 'a>, what: What| {
@@ -499,7 +499,7 @@ impl Decided<'_> {
 }
 
 impl Asked<'_> {
-    /// What is said of it.
+    /// The message about it.
     fn told(&self, names: Sides<&str>) -> String {
         match self.why {
             Why::Contradiction(texts) => contradicting(names, &self.path, texts),
@@ -511,7 +511,7 @@ impl Asked<'_> {
     }
 }
 
-/// What is said of the comments on one side of all resources, if someone has to choose them.
+/// The message about the comments on one side of all resources, if someone has to choose them.
 fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<String> {
     let is_open = parts.iter().any(|part| matches!(part, Part::Choice(_)));
     let Sides { updated, dest, .. } = names;
@@ -520,13 +520,13 @@ fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<Strin
     })
 }
 
-/// How a resource is called.
+/// The name of a resource for messages.
 fn called(member: &Member<'_, '_>) -> String {
     let own = member.sides.dest.or(member.sides.updated);
     own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default()
 }
 
-/// Edits with more of them, sorted; `None` where one would lie in what another one takes away.
+/// Adds edits to edits, sorted; `None` if one would be inside text that another one removes.
 fn with_more(edits: Vec<Edit>, more: Vec<Edit>) -> Option<Vec<Edit>> {
     let mut all = edits;
     all.extend(more);

@@ -14,7 +14,7 @@ pub enum Part {
 /// The lines between which someone has to choose.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Of each side.
+    /// The lines of each side.
     pub texts: Sides<String>,
     /// How much of them is chosen at once.
     pub grain: Grain,
@@ -26,12 +26,12 @@ pub enum Grain {
     /// All of it.
     #[default]
     Whole,
-    /// Each run of lines, as in a text.
+    /// Each run of lines separately, as in a text.
     Lines,
 }
 
 impl Part {
-    /// What is no choice where ours and theirs say the same.
+    /// The choice, or no choice if ours and theirs are equal.
     pub fn of(choice: Choice) -> Self {
         if choice.texts.dest == choice.texts.updated { Self::Same(choice.texts.dest) } else { Self::Choice(choice) }
     }

@@ -1,6 +1,6 @@
-//! What the repository says of a merge: the `.krm-merge.yaml` at its root, and the definitions of types in its index.
+//! The repository's settings for a merge: the `.krm-merge.yaml` at its root, and the definitions of types in its index.
 //!
-//! Of `.krm-merge.yaml` the file in the work tree counts: it is what the user sees and can mend, and while git merges it is still ours.
+//! The `.krm-merge.yaml` in the work tree counts: the user sees that file and can fix it, and during git's merge it is still ours.
 
 use std::collections::HashSet;
 use std::fs;
@@ -24,7 +24,7 @@ use crate::told;
 /// The name of the rules of a repository.
 const RULES: &str = ".krm-merge.yaml";
 
-/// What is kept of the index, in the git directory.
+/// The file in the git directory that keeps what was found in the index.
 pub const CACHE: &str = "krm-merge/definitions";
 
 /// A repository with a work tree.
@@ -35,7 +35,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The one in which git has started the driver; `None` outside of any, and in a bare one.
+    /// The repository in which git started the driver; `None` outside of any, and in a bare one.
     pub fn here() -> Option<Self> {
         let paths = ["--show-toplevel", "--git-path", "index", "--git-path", CACHE];
         let output = Command::new("git").arg("rev-parse").args(paths).output().ok()?;
@@ -45,7 +45,7 @@ impl Repository {
         Some(Self { top: fs::canonicalize(top).ok()?, index: Index { file: index, cache } })
     }
 
-    /// Its rules, where it has some that can be read. Why others cannot be read is told: a merge goes on without them.
+    /// Its rules, if they can be read. Otherwise the reason is reported, and the merge goes on without them.
     pub fn rules(&self) -> Option<ConfigFile> {
         let file = self.top.join(RULES);
         fs::symlink_metadata(&file).ok()?;
@@ -68,7 +68,7 @@ impl Repository {
         Ok(rules)
     }
 
-    /// The definitions that its index has of the types of these resources, but for those that are built in.
+    /// The definitions that its index has for the types of these resources, except for built-in types.
     pub fn definitions<'r>(&self, resources: impl Iterator<Item = &'r Resource<'r>>) -> Vec<Document<'static>> {
         let known = Types::new([], Inference::On);
         let types = resources.filter_map(|resource| resource.identity);
@@ -79,10 +79,10 @@ impl Repository {
     }
 }
 
-/// What the rules of a repository mean; what nobody says stays open.
+/// What the rules of a repository mean; what nobody decides stays open.
 ///
 /// # Errors
-/// What they must not say, with the place in the file.
+/// Invalid rules, with the place in the file.
 pub fn config_of(rules: &ConfigFile) -> Result<Config<'_>> {
     let root = rules.root()?;
     let wrong = |position, message: String| anyhow!("{RULES}:{position}: {message}");
@@ -102,10 +102,10 @@ pub fn config_of(rules: &ConfigFile) -> Result<Config<'_>> {
     Ok(config)
 }
 
-/// What holds where a repository has no rules.
+/// The settings if a repository has no rules.
 ///
 /// # Errors
-/// None: without an OpenAPI document there is nothing to refuse.
+/// None: without an OpenAPI document, nothing can be invalid.
 pub fn without_rules<'a>() -> Result<Config<'a>> {
     let mut task = Task::of(Mode::ThreeWay);
     if let Task::Upgrade { on_conflict, .. } = &mut task {

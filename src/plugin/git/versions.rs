@@ -1,6 +1,6 @@
-//! The versions of a resource, place by place: what stands at one path in original, updated and dest, which are the original, theirs and ours.
+//! The versions of a resource, place by place: what is at one path in original, updated and dest, which are the original, theirs and ours.
 //!
-//! Elements of lists are told apart by their keys, as the engine does it, for neither lines nor indices say which one is which.
+//! Elements of lists are matched by their keys, as in the engine, because neither lines nor indices say which element is which.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use krm_merge::yaml::{
     whole_lines,
 };
 
-/// What stands at one path in each version that has it: a resource, a field or an element.
+/// What is at one path in each version that has it: a resource, a field or an element.
 #[derive(Clone, Debug)]
 pub struct Spot<'a> {
     /// By version.
@@ -26,31 +26,31 @@ pub struct Spot<'a> {
     cursor: Cursor<'a>,
 }
 
-/// What stands there in one version.
+/// What is there in one version.
 #[derive(Clone, Copy, Debug)]
 pub struct Here<'a> {
     /// Its number among its siblings.
     pub index: usize,
-    /// Its key, where it is a field.
+    /// Its key, if it is a field.
     pub key: Option<NodeRef<'a>>,
     /// Its value.
     pub value: NodeRef<'a>,
-    /// Where it lies; a resource lies in its document.
+    /// Its place; `None` for a resource, which is in its document.
     pub place: Option<Place>,
-    /// Where the lines begin that are its own; a first child behind a dash has the rest of its line.
+    /// Where its own lines begin; a first child after a dash has the rest of its line.
     top: usize,
     /// Where they end.
     bottom: usize,
 }
 
 impl<'a> Spot<'a> {
-    /// A resource, of which the cursor says what is known of its type.
+    /// A resource; the cursor says what is known of its type.
     pub fn of_resource(here: Sides<Option<Here<'a>>>, cursor: Cursor<'a>) -> Self {
         Self { here, path: FieldPath::default(), cursor }
     }
 
-    /// How the children are told apart and the children of all versions: in the order of dest, then what further versions have besides. `None`
-    /// where not all of them can be told apart in the same way, or where several may share a line.
+    /// The children of all versions and how they are matched: in the order of dest, then the additional ones of other versions. `None` if
+    /// not all of them can be matched in the same way, or if several may share a line.
     pub fn children(&self) -> Option<(By<'a>, Vec<Self>)> {
         let values: Vec<NodeRef<'a>> = self.here.iter().filter_map(|(_, here)| Some(here.as_ref()?.value)).collect();
         let kind = values.first()?.kind();
@@ -103,7 +103,7 @@ impl<'a> Spot<'a> {
         Self { here: Sides::default(), path, cursor: self.cursor }
     }
 
-    /// The child of one version that it has as it is there; in dest's place, with its comments.
+    /// The child as one version has it, unchanged; in dest's place, with its comments.
     pub fn entry(&self, side: Side, place: Option<usize>) -> Entry<'a> {
         let here = self.here[side];
         let comments = here.filter(|_| side != Side::Dest && place.is_some()).map(|here| here.comments());
@@ -116,7 +116,7 @@ impl<'a> Spot<'a> {
         }
     }
 
-    /// What makes of the comment lines below our value those of another version, where our value is on its own lines.
+    /// The edit that replaces the comment lines below our value by those of another version, if our value is on its own lines.
     pub fn foot(&self, side: Side) -> Option<Edit> {
         let (ours, other) = (self.here.dest?, self.here[side]?);
         let range = ours.foot().unwrap_or(ours.bottom..ours.bottom);
@@ -134,12 +134,12 @@ impl<'a> Spot<'a> {
         (document.source()[range.clone()] != text).then_some(Edit { range, text })
     }
 
-    /// Whether two versions have it, written alike, comments and all.
+    /// Whether two versions have it, written identically, including comments.
     pub fn is_alike(&self, one: Side, other: Side) -> bool {
         matches!((self.here[one], self.here[other]), (Some(one), Some(other)) if one.text() == other.text())
     }
 
-    /// Whether it is a text in all versions, whose lines are one apart from the other.
+    /// Whether it is a text in all versions whose lines can be told apart.
     pub fn is_text(&self) -> bool {
         let header = |side: Side| {
             let value = self.here[side]?.value;
@@ -163,12 +163,12 @@ impl<'a> Here<'a> {
         Self { index, key, value, place: Some(place), top: place.top(document), bottom: place.bottom(document) }
     }
 
-    /// The lines that are its own.
+    /// Its own lines.
     pub fn lines(&self) -> Range<usize> {
         self.top..self.bottom.max(self.top)
     }
 
-    /// The comment lines above it that are its own, perhaps none.
+    /// Its own comment lines above it, perhaps none.
     pub fn lines_above(&self) -> Range<usize> {
         let lead = self.place.map_or(self.top, |place| self.value.document().line_start(place.lead));
         self.top.min(lead)..lead
@@ -180,14 +180,14 @@ impl<'a> Here<'a> {
         line_start(source, at)..next_line(source, at)
     }
 
-    /// The comment lines below a value that is no block; those of a block are in it.
+    /// The comment lines below a value that is not a block; those of a block are inside it.
     fn foot(&self) -> Option<Range<usize>> {
         let place = self.place.filter(|_| self.value.style() != Style::Block)?;
         let start = next_line(self.value.document().source(), place.end);
         Some(start..self.bottom.max(start))
     }
 
-    /// The comments that are its own.
+    /// Its own comments.
     pub fn comments(&self) -> Comments<'a> {
         let Some(place) = self.place else { return Comments::default() };
         let above = comments_above(&place, self.value.document());
@@ -200,7 +200,7 @@ impl<'a> Here<'a> {
         document.comments_in(self.lines()).map(|(start, end)| document.source()[start..end].trim_end()).collect()
     }
 
-    /// The comments in it that are not its own: where each begins, and what it says.
+    /// The comments in it that are not its own: where each begins, and its text.
     pub fn inner(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         let (document, lines) = (self.value.document(), self.lines());
         let start = self.place.map_or(lines.start, |place| place.lead);

@@ -1,7 +1,7 @@
-//! What applying on the server's side would claim: which fields the server will refuse, whose they are, and which of them the user takes.
+//! What a server-side apply would claim: which fields the server will refuse, who owns them, and which of them the user takes.
 //!
-//! Nothing is taken that is not named. The server takes over all fields that differ or none, so a patch is forced only where the user takes each
-//! of them, and only for the state in which they were looked at.
+//! Only named fields are taken. The server takes over either all fields that differ or none, so a patch is forced only if the user takes
+//! each of them, and only for the state in which they were checked.
 
 use anyhow::{Context, Result};
 use krm_merge_function::results::{Outcome, Severity};
@@ -16,20 +16,20 @@ use crate::cli::Live;
 /// What a manager would claim of an object.
 #[derive(Debug)]
 pub struct Claim {
-    /// Where the object lies.
+    /// The address of the object.
     pub address: Address,
     /// Whether it may take what others own.
     pub takes: Takes,
-    /// Whether it applied the same before.
+    /// Whether it already applied the same.
     pub is_owner: bool,
-    /// The fields that the server will refuse, with whose they are.
+    /// The fields that the server will refuse, with their owners.
     pub refused: Vec<(String, String)>,
 }
 
-/// What is claimed of each object that is there.
+/// The claim for each object that exists.
 ///
 /// # Errors
-/// Whatever the cluster does not answer.
+/// Any failed answer of the cluster.
 pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for local in locals {
@@ -55,13 +55,13 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
     Ok(claims)
 }
 
-/// Whether a place is one that the user named, or lies below it.
+/// Whether a place is one that the user named, or below it.
 fn lies_in(place: &str, take: &str) -> bool {
     let rest = place.trim_start_matches('.').strip_prefix(take.trim_start_matches('.'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// What of a resource can be owned: not what it is called by, nor its status.
+/// The part of a resource that can be owned: without its identity and its status.
 fn ownable(mut resource: Value) -> Value {
     if let Some(root) = resource.as_object_mut() {
         root.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "status"));
@@ -72,7 +72,7 @@ fn ownable(mut resource: Value) -> Value {
     resource
 }
 
-/// Whether all that is applied is owned; the server keeps no map without entries.
+/// Whether everything that is applied is owned; the server keeps no map without entries.
 fn is_part(applied: &Value, owned: Option<&Value>) -> bool {
     match (applied, owned) {
         (Value::Null, None) => true,
@@ -85,7 +85,7 @@ fn is_part(applied: &Value, owned: Option<&Value>) -> bool {
 }
 
 impl Claim {
-    /// What is told of each field that the server will refuse: an error where it is to be sent.
+    /// The results for the fields that the server will refuse: errors if the object is to be sent.
     pub fn told(&self, severity: Severity) -> Vec<Outcome> {
         let one = |(place, owner): &(String, String)| {
             let how = "leave it out of the files, or take it over with `--take`";

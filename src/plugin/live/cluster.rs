@@ -1,4 +1,4 @@
-//! A cluster over HTTP: what it has at an address, what it knows of types, and what is sent to it.
+//! A cluster over HTTP: its objects, what it knows of types, and the changes sent to it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::kubeconfig;
 use super::object::Object;
 use crate::cli::Connection;
 
-/// How long to wait before a cluster is asked again for a type that it is about to serve.
+/// How long to wait before asking a cluster again for a type that it will serve soon.
 const POLL: Duration = Duration::from_millis(200);
 
 /// The group and kind of a Secret.
@@ -26,9 +26,9 @@ const SECRET: (&str, &str) = ("", "Secret");
 /// A connection, and what is known of the types so far.
 pub struct Cluster {
     http: Http,
-    /// The namespace that `-n` says.
+    /// The namespace from `-n`.
     asked: Option<String>,
-    /// The namespace of resources that say none.
+    /// The namespace of resources that name none.
     namespace: String,
     types: HashMap<String, Vec<Served>>,
     announced: HashMap<String, Vec<Served>>,
@@ -41,18 +41,18 @@ struct Served {
     kind: String,
     plural: String,
     namespaced: bool,
-    /// The CustomResourceDefinition of the files that says so, where the cluster does not.
+    /// The CustomResourceDefinition of the files that defines the type, if the cluster does not know it yet.
     defined_by: Option<String>,
 }
 
-/// Where a resource lies.
+/// The address of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// Its namespace; `None` for a resource of the cluster.
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// The CustomResourceDefinition of the files that defines its type, where the cluster does not know it yet.
+    /// The CustomResourceDefinition of the files that defines its type, if the cluster does not know it yet.
     pub defined_by: Option<String>,
     kind: GroupVersionKind,
     plural: String,
@@ -96,30 +96,30 @@ pub enum Send {
     Create(Value),
     /// A JSON merge patch.
     Patch(Value),
-    /// All that is applied, for the server to merge.
+    /// Everything that is applied, for the server to merge.
     Apply(Value, Takes),
 }
 
 /// What an apply patch may take from other managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// Nothing: the server refuses it all where it would.
+    /// Nothing: the server refuses the whole patch if it would take a field.
     Nothing,
-    /// Whatever differs, which was looked at before.
+    /// Everything that differs; it was checked before.
     Differing,
 }
 
 /// Whether the server keeps what is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// It only checks it.
+    /// The server only checks it.
     Dry,
-    /// It keeps it.
+    /// The server keeps it.
     Real,
 }
 
 impl Cluster {
-    /// Connects as the kubeconfig says; `asked` is the namespace of resources that say none, where the user names it.
+    /// Connects as the kubeconfig says; `asked` is the user's namespace for resources that name none.
     ///
     /// # Errors
     /// A kubeconfig that cannot be read, or a context that is not in it.
@@ -145,7 +145,7 @@ impl Cluster {
         }
     }
 
-    /// Where a resource lies, by what the cluster says of its type, or else the files.
+    /// The address of a resource, by what the cluster says of its type, or else the files.
     ///
     /// # Errors
     /// A type that neither has.
@@ -178,7 +178,8 @@ impl Cluster {
         })
     }
 
-    /// The namespace that an object says, or else the one that the flags or the kubeconfig say. As under kubectl, `-n` must not say another one.
+    /// The namespace that an object names, or else that of the flags or the kubeconfig. As under kubectl, `-n` must not contradict the
+    /// object.
     fn namespace_of(&self, object: &Object) -> Result<String> {
         let said = object.namespace()?;
         if let (Some(said), Some(asked)) = (said, self.asked.as_deref())
@@ -191,7 +192,7 @@ impl Cluster {
         Ok(namespace.to_owned())
     }
 
-    /// The types of an apiVersion; none of one that the cluster does not have.
+    /// The types of an apiVersion; empty if the cluster does not have it.
     async fn served(&self, api_version: &str) -> Result<Vec<Served>> {
         let folder = if api_version.contains('/') { "/apis" } else { "/api" };
         let request = Request::new(folder).get(api_version, &GetParams::default())?;
@@ -204,7 +205,7 @@ impl Cluster {
         Ok(of_type.map(served).collect())
     }
 
-    /// Waits until the cluster knows the type of a resource, whose CustomResourceDefinition it was just sent.
+    /// Waits until the cluster knows the type of a resource, after its CustomResourceDefinition was sent.
     ///
     /// # Errors
     /// A type that it does not know in time.
@@ -219,7 +220,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// The live object; `None` where there is none.
+    /// The live object; `None` if it does not exist.
     ///
     /// # Errors
     /// Any other answer than an object or 404.
@@ -234,7 +235,7 @@ impl Cluster {
         .transpose()
     }
 
-    /// What the cluster says of the types of an apiVersion in OpenAPI v3; `None` where it says nothing.
+    /// The cluster's OpenAPI v3 document for the types of an apiVersion; `None` if it has none.
     ///
     /// # Errors
     /// Any other answer than a document or 404.
@@ -259,7 +260,7 @@ impl Cluster {
     /// Sends a change.
     ///
     /// # Errors
-    /// What the server answers; [`is_conflict`] tells whether the object changed since it was read.
+    /// The server's refusal; [`is_conflict`] says whether the object changed since it was read.
     pub async fn send(&self, address: &Address, send: &Send, run: Run, manager: &str) -> Result<()> {
         let dry_run = run == Run::Dry;
         let mut request = match send {
@@ -281,7 +282,7 @@ impl Cluster {
                 address.url().patch(&address.name, &params, &Patch::Apply(object))?
             }
         };
-        // As under kubectl, a field that the type does not have is an error, and not left out.
+        // As under kubectl, a field that the type does not have is an error; it is not dropped.
         *request.uri_mut() = format!("{}&fieldValidation=Strict", request.uri()).parse()?;
         let sent = self.http.ask(request).await.map(drop);
         if address.group_kind() == SECRET { sent.map_err(without_words) } else { sent }
@@ -293,7 +294,8 @@ fn parts(api_version: &str) -> impl Iterator<Item = (&'static str, &str)> {
     api_version.splitn(2, '/').map(|part| ("apiVersion", part))
 }
 
-/// That a part of an address can be one: it must not lead elsewhere. Source: `IsValidPathSegmentName` of k8s.io/apimachinery/pkg/api/validation.
+/// Checks that a value can be one segment of an address: it must not lead elsewhere. Source: `IsValidPathSegmentName` of
+/// k8s.io/apimachinery/pkg/api/validation.
 fn segment(field: &str, part: &str) -> Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:@!$&'()*+,;=".contains(c);
     if part.is_empty() || part == "." || part == ".." || !part.chars().all(is_plain) {
@@ -302,7 +304,7 @@ fn segment(field: &str, part: &str) -> Result<()> {
     Ok(())
 }
 
-/// An object, if it is the one that was asked for, and says of which state it is.
+/// Returns an object if it is the requested one and has a resourceVersion.
 fn checked(object: Value, address: &Address) -> Result<Value> {
     let metadata = &object["metadata"];
     let api_version = address.api_version();

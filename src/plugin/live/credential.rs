@@ -1,7 +1,7 @@
-//! Who asks a cluster: what a kubeconfig says of its user, made into what a request can hold. No error repeats any of it.
+//! The user who asks a cluster: turns a kubeconfig's user entry into what a request can hold. No error repeats any of it.
 //!
-//! As under kubectl, blanks around a token are none of it: most files end with a line break. The command of `exec` is run here and once, for what
-//! it says on stderr may be a secret, too: it is passed on only to someone who can answer it.
+//! As under kubectl, blanks around a token are not part of it: most files end with a line break. The command of `exec` is run here and only
+//! once, because its stderr may also be secret: it is passed on only to someone who can answer it.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read};
@@ -20,10 +20,7 @@ use serde_json::{Value, json};
 use crate::screen;
 use crate::walk;
 
-/// Makes of all ways to say who asks the two that need nothing more: a token, or a certificate. A name with a password is one already.
-///
-/// # Errors
-/// A token that cannot be read or sent, and a command that fails.
+/// Reduces all kinds of credentials to the two that need nothing more: a token, or a certificate. A name with a password stays as it is.
 pub fn settle(user: &mut AuthInfo) -> Result<()> {
     let provider = user.auth_provider.take();
     let inline = user.token.take().filter(|token| !token.expose_secret().trim().is_empty());
@@ -31,7 +28,7 @@ pub fn settle(user: &mut AuthInfo) -> Result<()> {
     if let Some(provider) = provider {
         user.token = Some(token_of(&id_token(&provider)?, "`id-token`")?);
     } else if user.username.is_some() && user.password.is_some() {
-        // Nothing else is asked for, as ever.
+        // As always, no other credential is used then.
     } else if let Some(inline) = inline {
         user.token = Some(token_of(inline.expose_secret(), "`token`")?);
     } else if let Some(file) = file {
@@ -61,7 +58,7 @@ fn id_token(provider: &AuthProviderConfig) -> Result<String> {
     provider.config.get("id-token").cloned().context("the user's `auth-provider` must have an `id-token`")
 }
 
-/// What the command of `exec` says of the user. Source: ExecCredential of client.authentication.k8s.io/v1.
+/// The credentials that the command of `exec` prints. Source: ExecCredential of client.authentication.k8s.io/v1.
 fn of_command(exec: &ExecConfig, user: &mut AuthInfo) -> Result<()> {
     let program = exec.command.as_deref().context("the user's `exec` must have a `command`")?;
     let what = format!("the command of the user's `exec`, {},", shown::name(program));
@@ -84,7 +81,7 @@ fn of_command(exec: &ExecConfig, user: &mut AuthInfo) -> Result<()> {
     Ok(())
 }
 
-/// Runs the command, and answers with how it ended and what it printed.
+/// Runs the command, and returns its exit status and output.
 fn run(exec: &ExecConfig, program: &str) -> io::Result<(ExitStatus, Vec<u8>)> {
     let may_ask = exec.interactive_mode != Some(ExecInteractiveMode::Never);
     let is_interactive = may_ask && io::stdin().is_terminal() && screen::is_told_to_someone();
@@ -114,12 +111,12 @@ fn run(exec: &ExecConfig, program: &str) -> io::Result<(ExitStatus, Vec<u8>)> {
         prints.read_to_end(&mut stdout)?;
     }
     let status = child.wait()?;
-    // What the command left running may keep its stderr open, so nobody waits for its end for long.
+    // A process that the command left running may keep stderr open, so this waits only briefly for its end.
     let _ = asks.map(|is_ended| is_ended.recv_timeout(Duration::from_secs(1)));
     Ok((status, stdout))
 }
 
-/// Passes a text on as it comes, for a question has no line break behind it.
+/// Passes a text on as it arrives, because a question has no line break after it.
 fn pass_on(mut from: impl Read, tell: impl Fn(&str)) {
     let (mut pending, mut chunk) = (Vec::new(), [0; 4096]);
     loop {

@@ -1,7 +1,6 @@
-//! What changed in a cluster since something was applied: fields that were applied and that have another value now.
+//! What changed in a cluster since something was applied: fields that were applied and now have another value.
 //!
-//! What the server or a controller set in fields that nobody applied is no drift; nor is a default that the server put into an element of
-//! a list.
+//! Fields that only the server or a controller set are not drift; nor is a default that the server put into an element of a list.
 
 use anyhow::{Result, anyhow};
 use krm_merge::change::{Change, Expects, Wants};
@@ -22,13 +21,13 @@ use crate::screen::{Page, Paint};
 /// A field that changed in the cluster.
 #[derive(Debug, PartialEq)]
 pub struct Drift {
-    /// Where, by key.
+    /// Its place, by key.
     pub place: String,
     /// What was applied.
     pub original: Value,
-    /// What is there; `None` for nothing.
+    /// What is there; `None` if nothing is.
     pub live: Option<Value>,
-    /// Who set that, and when.
+    /// Who set it, and when.
     pub by: Vec<String>,
 }
 
@@ -49,7 +48,7 @@ pub fn drifts(original: &str, live: &str, types: &Types) -> Result<Vec<Drift>> {
     Ok(drifts)
 }
 
-/// Notes who set what is there now, by what the server says.
+/// Notes who set the current values, according to the server.
 ///
 /// # Errors
 /// An object that cannot be read.
@@ -60,7 +59,7 @@ pub fn sign(drifts: &mut [Drift], live: &Object, owners: &Owners) -> Result<()> 
     Ok(())
 }
 
-/// Says in the conflicts of an object who set what is in its way.
+/// Notes in the conflicts of an object who set the conflicting values.
 ///
 /// # Errors
 /// An object that cannot be read.
@@ -106,7 +105,7 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
     Ok(())
 }
 
-/// Whether a live value has all that was applied: more fields in a map are defaults of the server.
+/// Whether a live value contains everything that was applied: more fields in a map are defaults of the server.
 fn covers(live: &Value, applied: &Value) -> bool {
     match (live, applied) {
         (Value::Object(live), Value::Object(applied)) => {
@@ -119,7 +118,7 @@ fn covers(live: &Value, applied: &Value) -> bool {
     }
 }
 
-/// Whether a conflict is about nothing but defaults that the server added to what was applied.
+/// Whether a conflict is only about defaults that the server added to what was applied.
 pub fn is_default_only(conflict: &Outcome) -> bool {
     let original = conflict.tags.get(ORIGINAL).and_then(|json| serde_json::from_str::<Value>(json).ok());
     let live = conflict.field.as_ref().and_then(|f| f.current_value.as_ref());
@@ -129,7 +128,7 @@ pub fn is_default_only(conflict: &Outcome) -> bool {
     }
 }
 
-/// Prints the drift of a resource, one block a field. What is in conflict is shown there, and not here once more.
+/// Prints the drift of a resource, one block for each field. Fields in conflict are shown with the conflict, and not repeated here.
 pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
     let places: Vec<&str> = of_resource.filter_map(|c| Some(c.clash.as_ref()?.place.as_str())).collect();

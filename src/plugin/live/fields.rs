@@ -1,23 +1,23 @@
-//! What an apply patch sets, as the server sees it: by which it is known beforehand which fields the server will refuse, and whose they are.
+//! What an apply patch sets, as the server sees it. This tells in advance which fields the server will refuse, and who owns them.
 //!
-//! The server refuses a field with another value than the live one if someone else owns it, whoever of them set it by which operation. How
-//! lists and maps are told apart is the word of the type's OpenAPI schema alone. Source: structured-merge-diff, `Updater.Apply`.
+//! The server refuses a field whose value differs from the live one if someone else owns it, no matter by which operation they set it. Only
+//! the type's OpenAPI schema says how lists and maps are split into fields. Source: structured-merge-diff, `Updater.Apply`.
 
 use serde_json::{Map, Value};
 
 use super::openapi::Schema;
 use super::owners::{Held, Owner};
 
-/// What a manager sets there by being named for the object itself. Source: `stripMeta` of k8s.io/apimachinery/pkg/util/managedfields.
+/// Fields that the server leaves out of ownership. Source: `stripMeta` of k8s.io/apimachinery/pkg/util/managedfields.
 const IDENTITY: [&str; 6] =
     ["apiVersion", "kind", "status", "metadata.name", "metadata.namespace", "metadata.creationTimestamp"];
 
 /// A field that the server will refuse.
 #[derive(Debug, PartialEq)]
 pub struct Refusal<'o> {
-    /// Where, as the server writes it: `.spec.containers[name="a"].image`.
+    /// Its place, as the server writes it: `.spec.containers[name="a"].image`.
     pub place: String,
-    /// Whose it is.
+    /// Its owner.
     pub owner: &'o Owner,
 }
 
@@ -56,7 +56,7 @@ impl<'o> Walk<'o> {
                     let live = live.and_then(Value::as_array).and_then(|list| list.iter().find(is_it));
                     let before = self.place.len();
                     self.place.push_str(&name);
-                    // What lacks a key that has a default is known by that.
+                    // If an element lacks a key with a default, the default identifies it.
                     let mut known = element.clone();
                     if let Some(map) = known.as_object_mut() {
                         for (name, value) in key {
@@ -67,10 +67,10 @@ impl<'o> Walk<'o> {
                     self.place.truncate(before);
                 }
             }
-            // Each value is its own.
+            // Each value has its own owner.
             Value::Array(_) if schema.is_some_and(Schema::is_set) => {}
             _ if live == Some(sent) => {}
-            // What has no entries sets none, and takes none away.
+            // A value without entries sets none, and removes none.
             Value::Null if schema.is_some_and(Schema::has_entries) => {}
             Value::Object(map)
                 if map.is_empty() && live.is_some_and(Value::is_object) && !schema.is_some_and(Schema::is_atomic) => {}

@@ -1,4 +1,4 @@
-//! Questions to a cluster over HTTP, and its answers in time.
+//! Requests to a cluster over HTTP, with a time limit for its answers.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::kubeconfig::{Reached, without_users};
 
-/// How often a cluster is asked that is too busy to answer.
+/// How often to ask a cluster that is too busy to answer.
 const TRIES: u32 = 5;
 
 /// A connection.
 pub struct Http {
     client: Client,
-    /// What is asked: the context and the address, for errors.
+    /// The context and the address, for errors.
     name: String,
     /// How long an answer may take.
     pub timeout: Duration,
@@ -35,7 +35,7 @@ impl Http {
     pub fn new(reached: Reached, timeout: Duration) -> Result<Self> {
         let Reached { mut config, context } = reached;
         config.connect_timeout = Some(timeout);
-        // Asked again is below, where it is told.
+        // Retries are done below, where they are reported.
         config.default_retry = false;
         let address = without_users(anyhow!("{}", config.cluster_url));
         let of_context =
@@ -45,10 +45,10 @@ impl Http {
         Ok(Self { client, name, timeout })
     }
 
-    /// The answer, if it comes in time. A cluster that is too busy is asked again when it says, as kubectl does.
+    /// The answer, if it comes in time. If a cluster is too busy, it is asked again after the time that it gives, as kubectl does.
     ///
     /// # Errors
-    /// No answer, and a refusal, of which [`code`] tells the status.
+    /// No answer, or a refusal; [`code`] returns its status.
     pub async fn ask(&self, request: Request<Vec<u8>>) -> Result<String> {
         let deadline = Instant::now() + self.timeout;
         let mut tries = 0;
@@ -89,7 +89,7 @@ impl Http {
     }
 }
 
-/// When to ask again. Source: client-go, which waits at 429 and at 5xx with a `Retry-After`.
+/// How long to wait before asking again. Source: client-go, which waits at 429 and at 5xx with a `Retry-After`.
 fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     let is_busy = status == StatusCode::TOO_MANY_REQUESTS;
     if !is_busy && !status.is_server_error() {
@@ -108,9 +108,9 @@ fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
 struct Refused {
     code: u16,
     message: String,
-    /// The fields that it is about.
+    /// The fields that the refusal is about.
     fields: Vec<String>,
-    /// When it wants to be asked again.
+    /// How long it wants the client to wait.
     wait: Option<Duration>,
     /// How often it was asked.
     tries: u32,
@@ -138,7 +138,7 @@ impl std::error::Error for Refused {}
 const QUOTE: usize = 200;
 const MESSAGE: usize = 4000;
 
-/// What a server says, on one line. It repeats what it was sent before it says what is wrong with it, so long quotes lose their middle.
+/// The server's message, on one line. It repeats what was sent before it says what is wrong, so long quotes lose their middle.
 fn reason(message: &str) -> String {
     let (mut out, mut quote, mut is_escaped) = (String::new(), None::<String>, false);
     for c in message.chars().map(|c| if c.is_ascii_whitespace() { ' ' } else { c }) {
@@ -153,7 +153,7 @@ fn reason(message: &str) -> String {
         }
         is_escaped = c == '\\' && !is_escaped;
     }
-    // A quote that does not end is none.
+    // A quote without an end is not a quote.
     out.extend(quote.map(|text| format!("\"{text}")));
     without_middle(&out, MESSAGE)
 }
@@ -170,7 +170,7 @@ fn without_middle(text: &str, most: usize) -> String {
 
 fn told(error: kube::Error, name: &str) -> Error {
     let told = match error {
-        // What has no `//` may hold a password, too.
+        // An address without `//` may contain a password, too.
         kube::Error::ProxyProtocolUnsupported { proxy_url } | kube::Error::ProxyProtocolDisabled { proxy_url, .. } => {
             let scheme = proxy_url.scheme_str().unwrap_or_default();
             format!("`proxy-url` must begin with `http://`, `https://` or `socks5://`, not \"{scheme}\"")
@@ -180,7 +180,7 @@ fn told(error: kube::Error, name: &str) -> Error {
     anyhow!(told).context(format!("{name} cannot be asked"))
 }
 
-/// A refusal without the server's words where these may repeat what it was sent.
+/// A refusal without the server's words, if these may repeat what was sent.
 pub fn without_words(error: Error) -> Error {
     match error.downcast::<Refused>() {
         Ok(refused) if matches!(refused.code, 400 | 422 | 500) => {
@@ -199,7 +199,7 @@ pub fn code(error: &Error) -> Option<u16> {
     error.downcast_ref::<Refused>().map(|r| r.code)
 }
 
-/// An answer; `None` for what is not there.
+/// An answer; `None` for 404.
 ///
 /// # Errors
 /// Any other refusal than 404.

@@ -1,4 +1,4 @@
-//! What a kubeconfig says of a cluster and of who asks it. No error repeats what it or its commands hold: that may be a token.
+//! What a kubeconfig says of a cluster and its user. No error repeats the contents of it or its commands: they may be a token.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use crate::walk::shown;
 
 /// A cluster, and how it is reached.
 pub struct Reached {
-    /// The address, who asks, and the default namespace.
+    /// The address, the user, and the default namespace.
     pub config: Config,
-    /// The context that names it; `None` in a cluster.
+    /// The context that names it; `None` inside a cluster.
     pub context: Option<String>,
 }
 
@@ -57,7 +57,7 @@ pub async fn reached(args: &Connection) -> Result<Reached> {
     Ok(reached)
 }
 
-/// That a kubeconfig has the cluster and the user that the flags name.
+/// Checks that a kubeconfig has the cluster and the user that the flags name.
 fn has_what_is_asked_for(kubeconfig: &Kubeconfig, args: &Connection) -> Result<()> {
     let has_cluster = |name: &String| kubeconfig.clusters.iter().any(|cluster| cluster.name == *name);
     let has_user = |name: &String| kubeconfig.auth_infos.iter().any(|user| user.name == *name);
@@ -70,7 +70,7 @@ fn has_what_is_asked_for(kubeconfig: &Kubeconfig, args: &Connection) -> Result<(
     Ok(())
 }
 
-/// What the flags say over the kubeconfig: the address, and as whom to act.
+/// Applies the flags over the kubeconfig: the address, and the user to impersonate.
 fn asked_for(config: &mut Config, args: &Connection) -> Result<()> {
     if let Some(server) = &args.server {
         config.cluster_url = server
@@ -90,7 +90,7 @@ fn asked_for(config: &mut Config, args: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// What the files of `KUBECONFIG` say together; as under kubectl, those that are not there say nothing. `None` where there is none.
+/// The merged files of `KUBECONFIG`; as under kubectl, missing files are ignored. `None` if there are no files.
 fn of_environment() -> Result<Option<Kubeconfig>> {
     let files = std::env::var_os("KUBECONFIG").unwrap_or_default();
     let mut all: Option<Kubeconfig> = None;
@@ -118,7 +118,7 @@ fn said(error: KubeconfigError) -> Error {
     }
 }
 
-/// What is said of an error, without the users and passwords of the addresses that it repeats.
+/// An error's message, without the users and passwords in the addresses that it repeats.
 pub fn without_users(error: Error) -> String {
     let text = told::chain(&error);
     let mut parts = text.split("//");

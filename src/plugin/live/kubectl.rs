@@ -1,7 +1,7 @@
-//! What kubectl makes of a file: the values that it reads, and how it notes what it applied.
+//! How kubectl treats a file: the values that it reads, and how it notes what it applied.
 //!
-//! kubectl reads with sigs.k8s.io/yaml, which takes the words of YAML 1.1 for booleans where they stand bare. What it notes is compared as a
-//! text by the next `kubectl apply`, so it is written to the byte as kubectl does: keys in order, as `encoding/json` of Go escapes.
+//! kubectl reads with sigs.k8s.io/yaml, which takes the bare words of YAML 1.1 as booleans. The next `kubectl apply` compares its note as
+//! text, so the note is written byte for byte as kubectl does: sorted keys, and the escapes of Go's `encoding/json`.
 
 use anyhow::Result;
 use krm_merge::limit::Budget;
@@ -14,12 +14,12 @@ use serde_json::{Map, Value, json};
 /// # Errors
 /// It takes more than is left of the budget.
 pub fn read(node: NodeRef<'_>, budget: &Budget) -> Result<Value> {
-    // Aliases may stand for much: the budget is asked before anything is made of them.
+    // Aliases may expand to a lot: the budget is checked before anything is built.
     let json = to_json(node, budget)?;
     Ok(if has_words(node) { of_node(node, budget)? } else { serde_json::from_str(&json)? })
 }
 
-/// What a bare word means in YAML 1.1 and not in YAML 1.2. Source: `resolveTable` of go-yaml v2.
+/// What a bare word means in YAML 1.1 but not in YAML 1.2. Source: `resolveTable` of go-yaml v2.
 fn word(node: NodeRef<'_>) -> Option<bool> {
     let node = node.resolve();
     if node.is_container() || node.style() != Style::Plain || node.tag().is_some() {
@@ -52,7 +52,7 @@ fn of_node(node: NodeRef<'_>, budget: &Budget) -> Result<Value> {
     }
 }
 
-/// What kubectl notes of an object that it applies. Source: `GetModifiedConfiguration` of k8s.io/kubectl.
+/// kubectl's note of an object that it applies. Source: `GetModifiedConfiguration` of k8s.io/kubectl.
 pub fn note(object: &Value) -> String {
     let mut object = object.clone();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -70,7 +70,7 @@ pub fn note(object: &Value) -> String {
     out
 }
 
-/// A value as `encoding/json` of Go writes it.
+/// A value as Go's `encoding/json` writes it.
 fn write(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => {
@@ -99,7 +99,7 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// Source: `appendString` of encoding/json, which escapes what HTML would read.
+/// Source: `appendString` of encoding/json, which escapes characters that matter in HTML.
 fn write_text(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Objects of a cluster as values: without what the server populates, and back into what it takes.
+//! Objects of a cluster as values: without what the server populates, and back into what it accepts.
 
 use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
@@ -13,7 +13,7 @@ use super::text;
 /// The annotation in which `kubectl apply` keeps what it applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// What of `metadata` is the server's. Source: ObjectMeta of the API, "Populated by the system. Read-only.".
+/// The fields of `metadata` that belong to the server. Source: ObjectMeta of the API, "Populated by the system. Read-only.".
 const POPULATED: [&str; 8] = [
     "managedFields",
     "resourceVersion",
@@ -25,7 +25,7 @@ const POPULATED: [&str; 8] = [
     "deletionGracePeriodSeconds",
 ];
 
-/// The value of a node of what is written for an object, which has no aliases.
+/// The value of a node written for an object, which has no aliases.
 ///
 /// # Errors
 /// None for what this module writes.
@@ -42,7 +42,7 @@ impl Object {
     /// From its JSON.
     ///
     /// # Errors
-    /// Text that is no JSON object.
+    /// Text that is not a JSON object.
     pub fn parse(json: &str) -> Result<Self> {
         match serde_json::from_str(json)? {
             value @ Value::Object(_) => Ok(Self::live(value)),
@@ -59,7 +59,7 @@ impl Object {
                     metadata.shift_remove(field);
                 }
                 let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
-                // kubectl notes `{}` where there are none.
+                // kubectl notes `{}` if there are none.
                 let is_empty = annotations.is_some_and(|a| {
                     a.shift_remove(LAST_APPLIED);
                     a.is_empty()
@@ -72,7 +72,7 @@ impl Object {
         Self(value)
     }
 
-    /// As the server keeps it: what a Secret has in `stringData` is in its `data`.
+    /// The object as the server keeps it: a Secret's `stringData` is in its `data`.
     pub fn stored(&self) -> Self {
         let mut object = self.clone();
         if self.api_version() != "v1" || self.kind() != "Secret" {
@@ -85,7 +85,7 @@ impl Object {
         if data.is_null() {
             *data = json!({});
         }
-        // What is no text is the server's to refuse.
+        // If a value is not a string, the server refuses it.
         if let (Some(texts), Some(data)) = (texts, data.as_object_mut()) {
             data.extend(
                 texts.into_iter().map(|(name, text)| (name.clone(), json!(ByteString(text.as_bytes().to_vec())))),
@@ -105,7 +105,7 @@ impl Object {
         self.0["kind"].as_str().unwrap_or_default()
     }
 
-    /// What it asks for.
+    /// Its `spec`.
     pub fn spec(&self) -> &Value {
         &self.0["spec"]
     }
@@ -115,10 +115,10 @@ impl Object {
         self.0["metadata"]["name"].as_str().unwrap_or_default()
     }
 
-    /// The name, which must be one.
+    /// The name, which must be a string.
     ///
     /// # Errors
-    /// A value that is no text.
+    /// A value that is not a string.
     pub fn named(&self) -> Result<&str> {
         match &self.0["metadata"]["name"] {
             Value::String(name) => Ok(name),
@@ -128,10 +128,10 @@ impl Object {
         }
     }
 
-    /// The namespace, where it says one.
+    /// The namespace, if it names one.
     ///
     /// # Errors
-    /// A value that is no text.
+    /// A value that is not a string.
     pub fn namespace(&self) -> Result<Option<&str>> {
         match &self.0["metadata"]["namespace"] {
             Value::Null => Ok(None),
@@ -140,12 +140,12 @@ impl Object {
         }
     }
 
-    /// Says where it lies, as the live object does, so that the three states of it have one identity.
+    /// Sets its apiVersion and namespace as in the live object, so that its three states have one identity.
     pub fn settle(&mut self, address: &Address) {
         place(&mut self.0, address);
     }
 
-    /// Says which resource it is, as another one says it.
+    /// Gives it the identity of another object.
     pub fn identify(&mut self, other: &Self) {
         self.0["apiVersion"] = other.api_version().into();
         self.0["kind"] = other.kind().into();
@@ -170,7 +170,7 @@ impl Object {
     }
 }
 
-/// Says in a resource where it lies, as the live object does.
+/// Sets a resource's apiVersion and namespace as in the live object.
 pub fn place(resource: &mut Value, address: &Address) {
     resource["apiVersion"] = address.api_version().into();
     if let Some(metadata) = resource["metadata"].as_object_mut() {
@@ -185,13 +185,13 @@ pub fn place(resource: &mut Value, address: &Address) {
     }
 }
 
-/// An object to create, which says what was applied.
+/// An object to create, with a note of what was applied.
 pub fn with_last_applied(mut object: Value, applied: &str) -> Value {
     note(&mut object, applied);
     object
 }
 
-/// Puts into an object, or a patch, what was applied. Annotations that are none are the server's to refuse.
+/// Notes in an object, or a patch, what was applied. Invalid annotations are left for the server to refuse.
 fn note(object: &mut Value, applied: &str) {
     let annotations = &mut object["metadata"]["annotations"];
     if annotations.is_null() {
@@ -207,8 +207,8 @@ pub fn last_applied(live: &Value) -> Option<&str> {
     live["metadata"]["annotations"][LAST_APPLIED].as_str()
 }
 
-/// The JSON merge patch that makes the merged object of a live one, says what was applied, and holds only for the state that was read.
-/// `before` is what the live object was for the merge.
+/// The JSON merge patch that turns a live object into the merged one, notes what was applied, and is valid only for the state that was
+/// read. `before` is the live object as the merge saw it.
 pub fn patch(live: &Value, applied: &str, before: &Object, merged: &Value) -> Value {
     let mut patch = difference(&before.0, merged).unwrap_or_else(|| json!({}));
     note(&mut patch, applied);
@@ -216,7 +216,7 @@ pub fn patch(live: &Value, applied: &str, before: &Object, merged: &Value) -> Va
     patch
 }
 
-/// What a JSON merge patch has to say to make one value of another. Source: RFC 7396.
+/// The JSON merge patch that turns one value into another. Source: RFC 7396.
 fn difference(old: &Value, new: &Value) -> Option<Value> {
     let (Value::Object(before), Value::Object(after)) = (old, new) else {
         return (old != new).then(|| new.clone());

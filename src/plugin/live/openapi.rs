@@ -1,12 +1,13 @@
-//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms of values.
+//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms of
+//! values.
 
 use krm_merge::schema::builtin;
 use serde_json::{Map, Value};
 
-/// How many references may lead to a schema; more are a circle.
+/// How many references may lead to a schema; more mean a cycle.
 const REFERENCES: usize = 40;
 
-/// All models of a document, if one of them is of the type. The merge reads of them what it comes by, so a type may hold itself.
+/// All models of a document, if one of them is of the type. The merge reads only the models that it reaches, so a type may contain itself.
 pub fn models<'d>(document: &'d Value, api_version: &str, kind: &str) -> Option<&'d Map<String, Value>> {
     Schema::of_type(document, api_version, kind)?;
     document["components"]["schemas"].as_object()
@@ -22,7 +23,7 @@ pub struct Schema<'d> {
     is_builtin: bool,
 }
 
-/// What a value is to what holds it.
+/// How a value belongs to its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Child {
     /// A field that the type has.
@@ -73,7 +74,8 @@ impl<'d> Schema<'d> {
         (self.node["type"] == "array").then(|| self.below(&self.node["items"], Child::Entry))
     }
 
-    /// Whether it has one owner as a whole. Source: `x-kubernetes-map-type` and `x-kubernetes-list-type`, of which a list is atomic by default.
+    /// Whether it has one owner as a whole. Source: `x-kubernetes-map-type` and `x-kubernetes-list-type`, of which a list is atomic by
+    /// default.
     pub fn is_atomic(self) -> bool {
         match self.node["type"].as_str() {
             Some("array") => !self.is_set() && self.keys().is_none(),
@@ -81,7 +83,7 @@ impl<'d> Schema<'d> {
         }
     }
 
-    /// Whether its fields, entries or elements have owners of their own.
+    /// Whether its fields, entries or elements have their own owners.
     pub fn has_entries(self) -> bool {
         matches!(self.node["type"].as_str(), Some("array" | "object")) && !self.is_atomic()
     }
@@ -91,7 +93,7 @@ impl<'d> Schema<'d> {
         self.node["x-kubernetes-list-type"] == "set"
     }
 
-    /// The keys of its elements, each with its default or null, if they have owners of their own.
+    /// The keys of its elements, each with its default or null, if the elements have their own owners.
     pub fn keys(self) -> Option<Vec<(String, Value)>> {
         let is_map = self.node["x-kubernetes-list-type"] == "map";
         let names = self.node["x-kubernetes-list-map-keys"].as_array().filter(|_| is_map)?;
@@ -100,7 +102,7 @@ impl<'d> Schema<'d> {
         Some(names.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), default(name))).collect())
     }
 
-    /// What it is to what holds it.
+    /// How it belongs to its parent.
     pub fn child(self) -> Child {
         self.child
     }
@@ -110,7 +112,7 @@ impl<'d> Schema<'d> {
         self.form
     }
 
-    /// Whether it is a type of Kubernetes itself, of which the server keeps the values; of others it keeps the JSON.
+    /// Whether it is a type of Kubernetes itself, whose values the server keeps; for other types it keeps the JSON.
     pub fn is_builtin(self) -> bool {
         self.is_builtin
     }
@@ -124,7 +126,7 @@ impl<'d> Schema<'d> {
         self.below(&self.node["additionalProperties"], Child::Entry)
     }
 
-    /// What a part of it refers to: the API server writes a reference with a default as `allOf` of one.
+    /// The schema that a part of it refers to: the API server writes a reference with a default as `allOf` of one.
     fn below(self, node: &'d Value, child: Child) -> Self {
         let mut below = Self { node, child, form: Form::Given, ..self };
         for _ in 0..REFERENCES {
@@ -135,7 +137,7 @@ impl<'d> Schema<'d> {
             {
                 below.node = &self.document["components"]["schemas"][name];
                 below.form = named(name);
-                // All types have its metadata.
+                // All types share the metadata of Kubernetes.
                 below.is_builtin |= name.starts_with("io.k8s.apimachinery.pkg.");
             } else {
                 break;
@@ -158,8 +160,8 @@ fn named(name: &str) -> Form {
     }
 }
 
-/// The form by what the schema says. The server keeps a quantity of a custom resource as it is given, but a controller that writes it does not;
-/// there a quantity is known by the pattern that controller-gen gives it.
+/// The form that the schema gives. The server keeps a quantity of a custom resource as given, but a controller that writes it does not;
+/// such a quantity is recognized by the pattern of controller-gen.
 fn described(schema: &Value) -> Form {
     let pattern = schema["pattern"].as_str().unwrap_or_default();
     if schema["format"] == "byte" {

@@ -1,8 +1,8 @@
-//! Who set which fields of a live object, by its `managedFields`.
+//! Who set which fields of a live object, according to its `managedFields`.
 //!
-//! The server notes for each writer the fields that it set last, defaults of the server among those of whoever created what they lie in.
+//! The server notes for each writer the fields that it set last; defaults of the server count for whoever created the field around them.
 //! Source: FieldsV1 of the API: `f:` a field, `k:` the element of a list with these keys, `v:` the element that is this value, `.` the map,
-//! list or element itself. A map or list of which nothing more is said belongs to the writer as a whole.
+//! list or element itself. A map or list without further entries belongs to the writer as a whole.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ const KUBECTL: &str = "kubectl-client-side-apply";
 pub struct Owner {
     /// Its name.
     pub manager: String,
-    /// Whether it applied, on the server's side, what it owns.
+    /// Whether it owns its fields by server-side apply.
     pub applies: bool,
     /// When it wrote last.
     pub time: Option<String>,
@@ -35,7 +35,8 @@ pub struct Owner {
 pub struct Owners(Vec<Owner>);
 
 impl Owners {
-    /// Those that a live object names. Ours are who noted what was applied last, kubectl and the manager under which this sends.
+    /// The writers that a live object names. Ours are the writer that noted what was applied last, kubectl, and the manager under which
+    /// this sends.
     pub fn of(live: &Value, manager: &str) -> Self {
         let entries = live["metadata"]["managedFields"].as_array().into_iter().flatten();
         let read = |entry: &Value| {
@@ -44,7 +45,7 @@ impl Owners {
             let name = text("manager").unwrap_or_default();
             let notes = fields["f:metadata"]["f:annotations"].get(format!("f:{LAST_APPLIED}")).is_some();
             let is_ours = notes || name == KUBECTL || name == manager;
-            // Of a subresource, a controller writes what is its own.
+            // On a subresource, a controller writes its own fields.
             let applies = entry["operation"] == "Apply" && text("subresource").is_none_or(|s| s.is_empty());
             Some(Owner { manager: name, applies, time: text("time"), is_ours, fields })
         };
@@ -56,31 +57,31 @@ impl Owners {
         Held { by: self.0.iter().map(|owner| (owner, &owner.fields)).collect(), are_known: !self.0.is_empty() }
     }
 
-    /// Who else set the field at a place of an object, by key, with the time: nobody knows who removed one.
+    /// Who else set the field at a place of an object, by key, with the time; nothing is known about removed fields.
     pub fn at(&self, place: &str, object: NodeRef<'_>) -> Vec<String> {
         let Ok(pattern) = PathPattern::parse(place) else { return Vec::new() };
         let held = self.root().at(pattern.trail(object));
         held.others().map(ToString::to_string).collect()
     }
 
-    /// What all others own than who applies under a name: what they set by an update under that name is not that manager's either.
+    /// What everyone except the applier of this name owns: fields set by an update under that name do not belong to that manager either.
     pub fn but(&self, manager: &str) -> Held<'_> {
         let is_other = |owner: &&Owner| !(owner.applies && owner.manager == manager);
         Held { by: self.0.iter().filter(is_other).map(|owner| (owner, &owner.fields)).collect(), are_known: true }
     }
 
-    /// Who applies the object on the server's side under this name.
+    /// The server-side applier of this name.
     pub fn applied_under(&self, manager: &str) -> Option<&Owner> {
         self.0.iter().find(|owner| owner.applies && owner.manager == manager)
     }
 
-    /// Who applies the object on the server's side: the manager under which this sends, or else the only one.
+    /// The server-side applier: the manager under which this sends, or else the only one.
     pub fn applier(&self, manager: &str) -> Option<&Owner> {
         let mut all = self.0.iter().filter(|owner| owner.applies);
         all.clone().find(|owner| owner.manager == manager).or_else(|| all.next().filter(|_| all.next().is_none()))
     }
 
-    /// The same, where someone writes for whoever applies the files.
+    /// The same owners, but a manager also writes for whoever applies the files.
     #[must_use]
     pub fn with_ours(mut self, manager: &str) -> Self {
         self.0
@@ -100,7 +101,7 @@ impl fmt::Display for Owner {
 }
 
 impl Owner {
-    /// What it set in an object, with the keys of elements.
+    /// The part of an object that it set, with the keys of elements.
     pub fn part_of(&self, object: &Value) -> Value {
         part(object, &self.fields)
     }
@@ -138,7 +139,7 @@ fn keys(name: &str) -> Option<Value> {
     serde_json::from_str(name.strip_prefix("k:")?).ok()
 }
 
-/// Whether a name in a set of fields is that of an element.
+/// Whether a name in a set of fields means this element.
 fn is_named(element: &Value, name: &str) -> bool {
     let value = || serde_json::from_str::<Value>(name.strip_prefix("v:")?).ok();
     match keys(name) {
@@ -151,7 +152,7 @@ fn is_named(element: &Value, name: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct Held<'o> {
     by: Vec<(&'o Owner, &'o Value)>,
-    /// Whether the server says anything of writers. One that does not may have been told to forget them.
+    /// Whether the server says anything about writers. If it does not, someone may have told it to forget them.
     are_known: bool,
 }
 
@@ -169,13 +170,13 @@ impl<'o> Held<'o> {
         })
     }
 
-    /// A field of a map of which each field has its own owner: who owns the map does not own it.
+    /// A field of a map in which each field has its own owner: the owner of the map does not own it.
     pub fn own_field(&self, name: &str) -> Self {
         let name = format!("f:{name}");
         self.below_named(|fields| fields.get(&name))
     }
 
-    /// An element of a list of which each element has its own owner.
+    /// An element of a list in which each element has its own owner.
     pub fn own_element(&self, element: &Value) -> Self {
         self.below_named(|fields| {
             fields.as_object()?.iter().find(|(name, _)| is_named(element, name)).map(|(_, below)| below)
@@ -187,7 +188,7 @@ impl<'o> Held<'o> {
         Self { by, ..self.clone() }
     }
 
-    /// A place by its steps from here: each node, with its name where it is a field.
+    /// A place by its steps from here: each node, with its name if it is a field.
     fn at<'n>(&self, trail: impl IntoIterator<Item = (Option<String>, NodeRef<'n>)>) -> Self {
         trail.into_iter().fold(self.clone(), |held, (name, node)| match name {
             Some(name) => held.field(&name),
@@ -203,18 +204,18 @@ impl<'o> Held<'o> {
         Self { by: self.by.iter().filter_map(below).collect(), ..self.clone() }
     }
 
-    /// Whoever owns this itself, and not only what is in it.
+    /// The owners of this value itself, not only of something in it.
     pub fn owners_of_this(&self) -> impl Iterator<Item = &'o Owner> {
         let owns = |fields: &Value| fields.as_object().is_none_or(|named| named.is_empty() || named.contains_key("."));
         self.by.iter().filter(move |(_, fields)| owns(fields)).map(|(owner, _)| *owner)
     }
 
-    /// Whoever else than us set something here or below.
+    /// The other writers that set something here or below.
     pub fn others(&self) -> impl Iterator<Item = &'o Owner> {
         self.by.iter().map(|(owner, _)| *owner).filter(|owner| !owner.is_ours)
     }
 
-    /// Whether nobody but us set anything here or below: what the files do not say is the server's.
+    /// Whether only we set anything here or below: then the rest comes from the server.
     pub fn is_ours(&self) -> bool {
         self.are_known && self.others().next().is_none()
     }
@@ -245,7 +246,7 @@ mod tests {
             (spec.field("size"), vec![]),
             (spec.field("unset"), vec![]),
             (spec.field("replicas"), vec!["console"]),
-            // All of it is the manager's, for nothing is said of what is in it.
+            // The manager owns all of it, because no entries are listed inside.
             (spec.field("selector").field("app"), vec!["console"]),
             (part.clone(), vec!["console"]),
             (part.field("note"), vec!["console"]),

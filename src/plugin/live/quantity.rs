@@ -1,13 +1,13 @@
-//! Quantities of Kubernetes as numbers: `1000m`, `1` and `1e0` are one.
+//! Quantities of Kubernetes as numbers: `1000m`, `1` and `1e0` are equal.
 
 use serde_json::Value;
 
-/// The least and the greatest that the server keeps: a finer value is rounded away from zero, a greater one is cut. Source: `ParseQuantity` of
-/// k8s.io/apimachinery/pkg/api/resource.
+/// The smallest and the largest value that the server keeps: a finer value is rounded away from zero, a larger one is capped. Source:
+/// `ParseQuantity` of k8s.io/apimachinery/pkg/api/resource.
 const NANO: i128 = 1_000_000_000;
 const GREATEST: i128 = i64::MAX as i128 * NANO;
 
-/// How many nanos a quantity is; `None` for what is none, and for one of more digits than anybody needs.
+/// A quantity in nanos; `None` for an invalid one, and for one with more digits than anybody needs.
 pub fn nanos(value: &Value) -> Option<i128> {
     match value {
         Value::String(text) => parsed(text.trim()),
@@ -45,7 +45,7 @@ fn parsed(text: &str) -> Option<i128> {
     Some(if is_negative { -nanos } else { nanos })
 }
 
-/// What a suffix multiplies by: the powers of ten and of two.
+/// The exponents of ten and of two that a suffix stands for.
 fn exponents(suffix: &str) -> Option<(i32, u32)> {
     Some(match suffix {
         "n" => (-9, 0),

@@ -1,4 +1,4 @@
-//! Secrets are not shown: what a diff of files may show, a diff of a cluster must not, as with `kubectl diff`.
+//! Hides Secrets: a diff of files may show them, but a diff of a cluster must not, as with `kubectl diff`.
 
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::text;
 use crate::merge::Change;
 
 const FIELDS: [&str; 2] = ["data", "stringData"];
-/// What stands in the place of a value.
+/// What replaces a value.
 const MASK: &str = "***";
 
 /// The same object without the values of a Secret.
@@ -19,7 +19,7 @@ pub fn hidden(mut object: Value) -> Value {
     object
 }
 
-/// The same changes with nothing in the place of each value of a Secret.
+/// The same changes, with the values of Secrets removed.
 pub fn without_values(changes: &[Change]) -> Vec<Change> {
     let mask = |bytes: &Vec<u8>| match read(bytes) {
         value if is_secret(&value) => text::yaml(&hidden(value)).into_bytes(),
@@ -29,12 +29,12 @@ pub fn without_values(changes: &[Change]) -> Vec<Change> {
     changes.iter().map(both).collect()
 }
 
-/// An object; one that cannot be read has nothing to show but that it is a Secret.
+/// An object; if it cannot be read, only the fact that it is a Secret can be shown.
 fn read(bytes: &[u8]) -> Value {
     serde_yaml::from_slice(bytes).unwrap_or_else(|_| json!({"apiVersion": "v1", "kind": "Secret", "data": MASK}))
 }
 
-/// The same changes for whoever reads them: of a Secret one sees which values differ, and none of them.
+/// The same changes for display: for a Secret they show which values differ, but no value.
 pub fn masked(changes: &[Change]) -> Vec<Change> {
     let read = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(read);
     let write = |value: Option<Value>| value.map(|v| text::yaml(&v).into_bytes());
@@ -54,7 +54,7 @@ pub fn masked(changes: &[Change]) -> Vec<Change> {
     changes.iter().map(mask).collect()
 }
 
-/// Takes the values of a Secret out of the fields of a result; the engine's messages have none.
+/// Removes the values of a Secret from the fields of a result; the engine's messages contain none.
 pub fn mask_fields(result: &mut Outcome) {
     if result.resource_ref.as_ref().is_none_or(|r| r.kind != "Secret" || r.api_version != "v1") {
         return;
@@ -73,7 +73,7 @@ fn is_secret(value: &Value) -> bool {
     value["kind"] == "Secret" && value["apiVersion"] == "v1"
 }
 
-/// Puts a mask in the place of each value; `mark` tells those that the other side has otherwise.
+/// Replaces each value by a mask; `mark` distinguishes those that differ on the other side.
 fn hide(object: Option<&mut Value>, field: &str, other: &Value, mark: &str) {
     let mask = |value: &mut Value, other: Option<&Value>| {
         let differs = other.is_some_and(|other| !other.is_null() && *other != *value);
@@ -82,12 +82,12 @@ fn hide(object: Option<&mut Value>, field: &str, other: &Value, mark: &str) {
     match object.and_then(|o| o.get_mut(field)) {
         Some(Value::Object(values)) => values.iter_mut().for_each(|(name, value)| mask(value, other.get(name))),
         Some(Value::Null) | None => {}
-        // The server would not take it, but it may be a value all the same.
+        // The server would refuse it, but it may still be a secret value.
         Some(value) => mask(value, Some(other)),
     }
 }
 
-/// Takes the values out of what changed in a Secret.
+/// Removes the values from the drift of a Secret.
 pub fn mask_drift(kind: &str, drifts: &mut [Drift]) {
     for drift in drifts.iter_mut().filter(|_| kind == "Secret") {
         drift.original = MASK.into();

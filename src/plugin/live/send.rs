@@ -1,4 +1,4 @@
-//! What is sent to a cluster: the objects that change, all of them first in a dry run.
+//! Sends the changed objects to a cluster, all of them first in a dry run.
 
 use anyhow::{Context, Error, Result};
 use krm_merge::yaml::Document;
@@ -11,13 +11,13 @@ use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
 use crate::merge::Merge;
 
-/// How often an object is sent of which nothing but what the server populates changed since it was read.
+/// How often to send an object if only what the server populates changed since it was read.
 const TRIES: u32 = 5;
 
-/// What is to be sent, in the order in which it is.
+/// What to send, in this order.
 pub struct Sending<'l>(Vec<(&'l Local, Send)>);
 
-/// What is to be sent for the changes of a merge: what others need first, as kustomize has it, else in the order of the files.
+/// What to send for the changes of a merge: first what others need, in the order of kustomize, otherwise in the order of the files.
 ///
 /// # Errors
 /// Objects that cannot be read.
@@ -37,7 +37,7 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
             (None, None) => continue,
             (None, Some(merged)) => Send::Create(object::with_last_applied(merged, &local.note)),
             (Some((live, dest)), Some(merged)) => Send::Patch(object::patch(live, &local.note, dest, &merged)),
-            // Where the fields agree already, the next run still has to know what was applied.
+            // Even if the fields already agree, the next run has to know what was applied.
             (Some(_), None) if local.noted.as_ref() == Some(&local.applied) => continue,
             (Some((live, dest)), None) => {
                 Send::Patch(object::patch(live, &local.note, dest, &dest.clone().into_json()))
@@ -49,7 +49,7 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
     Ok(Sending(all))
 }
 
-/// What is to be sent where the server merges: what a manager applies already is not sent again.
+/// What to send if the server merges: what a manager already applies is not sent again.
 ///
 /// # Errors
 /// None for what a merge makes.
@@ -73,7 +73,7 @@ pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sen
     Sending(all)
 }
 
-/// Namespaces and types come before what lies in them or is of them; webhooks last, so that they do not judge what they come with.
+/// Namespaces and types come before what uses them; webhooks come last, so that they do not judge what is sent with them.
 fn rank(local: &Local) -> u8 {
     match local.address.group_kind() {
         ("", "Namespace") => 0,
@@ -84,7 +84,7 @@ fn rank(local: &Local) -> u8 {
 }
 
 impl Sending<'_> {
-    /// What the server cannot check beforehand, one info each.
+    /// What the server cannot check in the dry run, one info each.
     pub fn unchecked(&self) -> Vec<Outcome> {
         let info = |(local, _): &(&Local, Send)| {
             let needs = local.needs.as_ref()?;
@@ -94,10 +94,10 @@ impl Sending<'_> {
         self.0.iter().filter_map(info).collect()
     }
 
-    /// Sends all of it: first as a dry run, which the server checks and does not keep. Answers with what was done, a line each.
+    /// Sends everything, first as a dry run, which the server checks but does not keep. Returns what was done, one line each.
     ///
     /// # Errors
-    /// What the server does not take, with what was sent before it.
+    /// What the server refuses, with what was sent before it.
     pub async fn send(mut self, cluster: &Cluster, manager: &str) -> Result<Vec<String>> {
         for (local, send) in self.0.iter_mut().filter(|(local, _)| local.needs.is_none()) {
             one(cluster, local, send, Run::Dry, manager)
@@ -122,7 +122,7 @@ impl Sending<'_> {
     }
 }
 
-/// Sends one object. A controller that only writes the status of it meanwhile is no reason not to.
+/// Sends one object. If only a controller wrote its status meanwhile, the object is sent anyway.
 async fn one(cluster: &Cluster, local: &Local, send: &mut Send, run: Run, manager: &str) -> Result<()> {
     if run == Run::Real && local.address.defined_by.is_some() {
         cluster.until_served(&local.address).await?;

@@ -1,8 +1,8 @@
-//! Which values are one to the server, however they are written: what was applied is read as the live object has it.
+//! Which values are the same to the server, however they are written: applied values are read as the live object has them.
 //!
-//! The server keeps values of its own types, not text: it writes a quantity in its shortest form, a time in UTC, base64 without line breaks,
-//! and leaves out what says nothing. Which field is of which type only the cluster knows of all its types, so its OpenAPI decides. To
-//! take the live object's word, rather than to write each value in one form, needs no knowledge of how the server writes.
+//! The server keeps values of its own types, not text: it writes a quantity in its shortest form, a time in UTC, base64 without line
+//! breaks, and omits empty fields. Only the cluster knows the type of every field, so its OpenAPI decides. Copying the live object's
+//! spelling, instead of writing each value in one form, needs no knowledge of how the server writes.
 
 use anyhow::Result;
 use k8s_openapi::ByteString;
@@ -17,8 +17,8 @@ use super::object::{Object, value};
 use super::openapi::{Child, Form, Schema};
 use super::quantity::nanos;
 
-/// Numbers and flags of the built-in types that say the same as nothing where they are 0 or false, and that most servers leave out then. Not
-/// among them: what has another default, as `replicas`, or another meaning, as `automountServiceAccountToken` and `runAsUser`.
+/// Numbers and flags of the built-in types that mean the same as no value if they are 0 or false; most servers omit them then. Fields with
+/// another default, such as `replicas`, or another meaning, such as `automountServiceAccountToken` and `runAsUser`, are not among them.
 const NOTHING_TO_SAY: [&str; 24] = [
     "allowVolumeExpansion",
     "deprecated",
@@ -46,35 +46,35 @@ const NOTHING_TO_SAY: [&str; 24] = [
     "unschedulable",
 ];
 
-/// Fields of the built-in types of which an empty text is not the same as none: it asks for no class at all.
+/// Fields of the built-in types in which an empty text differs from no text: it asks for no class at all.
 const EMPTY_IS_A_VALUE: [&str; 2] = ["ingressClassName", "storageClassName"];
 
-/// Fields of the built-in types that, empty, ask the cluster to choose.
+/// Fields of the built-in types that ask the cluster to choose if they are empty.
 const CHOSEN: [&str; 6] =
     ["clusterIP", "healthCheckNodePort", "nodeName", "nodePort", "serviceAccountName", "volumeName"];
 
 /// What an object is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Like {
-    /// With what the cluster keeps: what the server leaves out goes.
+    /// With what the cluster keeps: fields that the server omits are removed.
     Live,
-    /// With what someone wrote: all stays, for to leave a field out is to say something, too.
+    /// With what someone wrote: all fields stay, because leaving out a field has a meaning too.
     Written,
 }
 
 /// What is known of the type of a value.
 #[derive(Clone, Copy)]
 pub enum Known<'d> {
-    /// It may be of any type: whatever could be one value is.
+    /// It may be of any type: values that could be equal are equal.
     Open,
     /// What the cluster says.
     Typed(Schema<'d>),
-    /// Nothing is said of it.
+    /// Nothing is known of it.
     Unsaid,
 }
 
 impl<'d> Known<'d> {
-    /// Of a type, by what the cluster says, if it does.
+    /// What is known of a type, if the cluster has a schema for it.
     pub fn said(schema: Option<Schema<'d>>) -> Self {
         schema.map_or(Self::Unsaid, Self::Typed)
     }
@@ -111,10 +111,10 @@ impl<'d> Known<'d> {
             || both(Form::MicroTime, micros(a).is_some_and(|t| micros(b) == Some(t)))
     }
 
-    /// Whether the server keeps nothing of such a field.
+    /// Whether the server does not keep such a field.
     fn says_nothing(self, name: &str, value: &Value) -> bool {
         let schema = match self {
-            // A null asks that the field goes.
+            // A null asks to remove the field.
             _ if value.is_null() => return true,
             Self::Open => return is_empty(value),
             Self::Typed(schema) if schema.is_builtin() => schema,
@@ -123,7 +123,7 @@ impl<'d> Known<'d> {
         let is_field = schema.child() == Child::Field;
         is_empty(value)
             && match value {
-                // Kept in protobuf, which cannot tell an empty one from none.
+                // Kept in protobuf, which cannot distinguish an empty list from none.
                 Value::Array(_) => true,
                 Value::Object(_) => schema.is_map(),
                 Value::String(_) => is_field && !EMPTY_IS_A_VALUE.contains(&name),
@@ -152,7 +152,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What base64 stands for; the server reads over line breaks.
+/// The bytes that base64 encodes; the server ignores line breaks.
 fn bytes(value: &Value) -> Option<ByteString> {
     serde_json::from_value(value.as_str()?.replace(['\r', '\n'], "").into()).ok()
 }
@@ -167,7 +167,7 @@ fn micros(value: &Value) -> Option<i64> {
     serde_json::from_value(value.clone()).ok().map(|MicroTime(time)| time.as_microsecond())
 }
 
-/// An object with the values of another one wherever the two are one to the server.
+/// An object with the values of another one wherever the two are equal to the server.
 ///
 /// # Errors
 /// Objects that cannot be compared.
@@ -226,8 +226,8 @@ fn paired<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, cursor: Cursor<'a>) -> Vec<
     lists[0].iter().enumerate().map(|(i, element)| (*element, partner(i, *element))).collect()
 }
 
-/// A live object without its nulls in fields of which someone said a value. The server writes null for a list that it has nothing of, as in a
-/// Role without rules; a null of a user says that the field is to go, and is in what was applied.
+/// A live object without its nulls in fields for which someone gave a value. The server writes null for an empty list, as in a Role without
+/// rules; a user's null removes the field, and is in what was applied.
 ///
 /// # Errors
 /// Objects that cannot be compared.

@@ -1,11 +1,11 @@
 //! An object of a cluster as YAML that the merge reads as the same object.
 //!
-//! What is read of it is what is sent, so each string is quoted by the merge's own rules: another printer's bare `1_000` is a number here.
+//! What is read from it is sent, so each string is quoted by the merge's own rules: a bare `1_000` from another printer is a number here.
 
 use krm_merge::yaml::{plain_or_quoted, quoted_json};
 use serde_json::Value;
 
-/// A value as a block of YAML, laid out as kubectl does it; texts of several lines as such, for someone reads them in a diff.
+/// A value as block YAML, laid out like kubectl's; texts of several lines are written line by line, because someone reads them in a diff.
 pub fn yaml(value: &Value) -> String {
     let mut out = String::new();
     match is_block(value) {
@@ -19,7 +19,7 @@ fn is_block(value: &Value) -> bool {
     value.as_object().is_some_and(|map| !map.is_empty()) || value.as_array().is_some_and(|list| !list.is_empty())
 }
 
-/// Writes a map or a list whose first line is indented already.
+/// Writes a map or a list; its first line is already indented.
 fn block(value: &Value, depth: usize, out: &mut String) {
     let mut is_first = true;
     let mut begin = |out: &mut String| {
@@ -56,7 +56,7 @@ fn block(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// Writes what begins on the line of its key or dash. The lines of a text are as deep as is said.
+/// Writes what begins on the line of its key or dash. `depth` is the indentation of the lines of a text.
 fn inline(value: &Value, depth: usize, out: &mut String) {
     match value {
         Value::String(text) if is_text(text) => {
@@ -79,7 +79,7 @@ fn inline(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// Whether a string can be written line by line: its first line says how deep it is, and no character has to be escaped.
+/// Whether a string can be written line by line: its first line sets the indentation, and no character needs an escape.
 fn is_text(text: &str) -> bool {
     let is_bare = |c: char| match c {
         '\n' | '\t' | '"' | '\\' => true,

@@ -1,7 +1,9 @@
-//! Maps of the built-in types in which some fields rule out others: what the files choose there, what is set otherwise has to go.
+//! Maps of the built-in types in which some fields rule out others: if the files choose one member, fields of other members have to be
+//! removed.
 //!
-//! The API server refuses, or drops, the fields of a member that is not the chosen one, also where it had set them itself. The patch strategy
-//! `retainKeys` says so of the types that have it; of the others no schema does. Source: the validation of each type in kubernetes/pkg/apis.
+//! The API server refuses, or drops, the fields of a member that is not chosen, even if it had set them itself. The patch strategy
+//! `retainKeys` says so for the types that have it; for the others no schema does. Source: the validation of each type in
+//! kubernetes/pkg/apis.
 
 use krm_merge::schema::{Cursor, Members};
 use krm_merge::yaml::NodeRef;
@@ -18,9 +20,9 @@ const ONE_OF: [(&[&str], &[&str]); 5] = [
     (&["backend", "defaultBackend"], &["resource", "service"]),
 ];
 
-/// A field of which the value says which other fields may be set.
+/// A field whose value says which other fields may be set.
 struct Choice {
-    /// The kind, where the name of the map is not enough.
+    /// The kind, if the name of the map is not enough.
     kind: Option<&'static str>,
     /// The name of the map.
     map: &'static str,
@@ -28,7 +30,7 @@ struct Choice {
     by: &'static str,
     /// A field, with the values that allow it.
     allowed: &'static [(&'static str, &'static [&'static str])],
-    /// A field that allows all of them, too.
+    /// A field whose presence also allows all of them.
     unless: Option<&'static str>,
 }
 
@@ -76,19 +78,19 @@ const CHOICES: [Choice; 6] = [
     },
 ];
 
-/// Which map it is: its kind, its name or that of its list, and what its schema says.
+/// Identifies a map: its kind, its name or that of its list, and what its schema says.
 #[derive(Clone, Copy)]
 pub struct Map<'a> {
     /// The kind of the object.
     pub kind: &'a str,
-    /// The name of the field that it, or its list, stands in.
+    /// The name of the field that contains it, or its list.
     pub name: &'a str,
     /// What is known of its type.
     pub cursor: Cursor<'a>,
 }
 
 impl Map<'_> {
-    /// Whether what the files say in a map rules out a field of the live object that they do not say.
+    /// Whether the files, by what they say in a map, rule out a field of the live object that they do not mention.
     pub fn rules_out(self, said: NodeRef<'_>, live: NodeRef<'_>, field: &str) -> bool {
         if said.get(field).is_some() {
             return false;
@@ -111,7 +113,7 @@ impl Map<'_> {
         })
     }
 
-    /// An element of a list of unions, as a volume, has one member beside its key.
+    /// An element of a list of unions, such as a volume, has one member besides its key.
     fn is_beside(self, said: NodeRef<'_>, field: &str) -> bool {
         let Members::OneBeside(key) = self.cursor.members() else { return false };
         field != key && said.fields().any(|(name, value)| name.string() != key && !value.is_null())

@@ -1,9 +1,9 @@
-//! What nobody set in a live object is nobody's change: defaults of the server neither stand in the way of what the files say, nor outlive
-//! what they lie in.
+//! Treats what nobody set in a live object as nobody's change: the server's defaults neither block what the files say, nor outlive the
+//! fields around them.
 //!
-//! A default is in the live object and not in what was applied, so it looks as if someone had added it. By `managedFields` it is known that nobody
-//! did. Where the files speak of it, original has it, too: the files then change or remove what both had before. Elsewhere it is
-//! left alone. A field that the files rule out by what they choose beside it is removed so, or is a conflict if someone else set it.
+//! A default is in the live object but not in what was applied, so it looks as if someone had added it. `managedFields` shows that nobody
+//! did. If the files mention the field, it is added to original: then the files change or remove what both had before. Otherwise it is left
+//! alone. If the files rule out a field by choosing another one next to it, it is removed, or is a conflict if someone else set it.
 
 use anyhow::Result;
 use krm_merge::child::{MergeKey, element_key};
@@ -16,10 +16,10 @@ use super::object::{Object, value};
 use super::owners::{Held, Owners};
 use super::union;
 
-/// What was applied and what the files say, with what nobody set.
+/// What was applied and what the files say, adjusted for what nobody set.
 #[derive(Debug)]
 pub struct Settled {
-    /// What was applied, with what nobody set where the files speak of it.
+    /// What was applied, plus what nobody set if the files mention it.
     pub original: Object,
     /// What the files say, with a null for what they rule out.
     pub updated: Object,
@@ -58,7 +58,7 @@ fn unchanged(original: &Object, updated: &Object) -> Result<Settled> {
     Ok(Settled { original: original.clone(), updated: updated.clone() })
 }
 
-/// A place that a live object has, in all three states of it.
+/// A place in a live object, in all three states.
 struct Place<'a, 'o> {
     live: NodeRef<'a>,
     applied: Option<NodeRef<'a>>,
@@ -78,7 +78,7 @@ impl<'a> Place<'a, '_> {
     fn original(&self) -> Result<Option<Value>> {
         let said = self.said.filter(|said| !said.is_null());
         match (self.applied, said) {
-            // Nobody speaks of it.
+            // Nobody mentions it.
             (None, None) if self.said.is_none() => Ok(None),
             (_, None) => self.dropped(),
             (_, Some(said)) if said.is_map() && self.live.is_map() && self.is_applied_as(NodeRef::is_map) => {
@@ -93,7 +93,7 @@ impl<'a> Place<'a, '_> {
         }
     }
 
-    /// What the files drop. A null clears all of it: what someone else put into it is in conflict with that as a whole.
+    /// What the files drop. A null clears all of it: anything that someone else put into it conflicts with that as a whole.
     fn dropped(&self) -> Result<Option<Value>> {
         let whole = self.whole()?;
         let is_cleared = self.said.is_some() && self.live.is_map();
@@ -114,7 +114,7 @@ impl<'a> Place<'a, '_> {
         }
     }
 
-    /// What was applied, and all that nobody set.
+    /// What was applied, and everything that nobody set.
     fn whole(&self) -> Result<Option<Value>> {
         match self.applied {
             None => self.unset(),
@@ -144,8 +144,8 @@ impl<'a> Place<'a, '_> {
         Ok(found.filter(|found| found.as_object().is_some_and(|map| !map.is_empty())))
     }
 
-    /// A map: what was applied that is gone, and each field of the live object. Its fields are in the order of the files: kubectl notes what it
-    /// applied in another one, and that is no change.
+    /// A map: applied fields that are gone, and each field of the live object. Its fields are in the order of the files: kubectl's note has
+    /// another order, and that is not a change.
     fn map(&self, of: impl Fn(&Self) -> Result<Option<Value>>) -> Result<Option<Value>> {
         let mut out = Map::new();
         for (key, _) in [self.said, self.applied, Some(self.live)].into_iter().flatten().flat_map(NodeRef::fields) {
@@ -164,7 +164,7 @@ impl<'a> Place<'a, '_> {
         Ok(is_there.then_some(Value::Object(out)))
     }
 
-    /// A list with keys: what was applied that is gone, and each element of the live object.
+    /// A list with keys: applied elements that are gone, and each element of the live object.
     fn elements(&self, of: impl Fn(&Self) -> Result<Option<Value>>) -> Result<Option<Value>> {
         let keys = self.keys();
         let key = |element: NodeRef<'a>| element_key(element, &keys);

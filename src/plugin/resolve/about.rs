@@ -1,4 +1,4 @@
-//! Says what a conflict is about: the resource, and the place in it, where the text around the markers parses.
+//! Finds what a conflict is about: the resource, and the place in it, if the text around the markers parses.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use krm_merge::yaml::Document;
 use super::marked::{Answer, Marked};
 use crate::spot::{Spot, spots};
 
-/// The resource and the place in which a conflict stands, as `Deployment web spec.replicas`.
+/// The resource and the place of a conflict, as `Deployment web spec.replicas`.
 ///
-/// The text around it is read as if ours were taken everywhere, and if that says nothing, theirs. Only the YAML documents are read that the
-/// conflict touches, for another one may be no YAML.
+/// The text around it is read with ours taken everywhere, and if that finds nothing, with theirs. Only the YAML documents that the conflict
+/// touches are read, because another one may not be YAML.
 pub fn about(marked: &Marked<'_>, number: usize) -> Option<String> {
     [Answer::Ours, Answer::Theirs].into_iter().find_map(|answer| {
         let (text, range) = taken(marked, number, &answer)?;
@@ -22,7 +22,7 @@ pub fn about(marked: &Marked<'_>, number: usize) -> Option<String> {
     })
 }
 
-/// The text with one answer to all conflicts, and where the one with a number stands in it.
+/// The text with one answer to all conflicts, and the place of the numbered conflict in it.
 fn taken(marked: &Marked<'_>, number: usize, answer: &Answer) -> Option<(String, Range<usize>)> {
     let (mut out, mut at, mut range) = (Vec::new(), 0, 0..0);
     for (i, conflict) in marked.conflicts.iter().enumerate() {

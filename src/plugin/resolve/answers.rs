@@ -1,13 +1,13 @@
 //! Answers in a file: a line for each conflict, as `web.yaml:12 ours` or `3 theirs`.
 //!
-//! A number is that of the conflict in the list which a run without answers prints. Blank lines and those that begin with `#` say nothing.
+//! A number is the conflict's number in the list that a run without answers prints. Blank lines and lines that begin with `#` are ignored.
 
 use anyhow::{Result, bail};
 use krm_merge::shown;
 
 use super::marked::Answer;
 
-/// Where a conflict stands.
+/// The place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its file, as the user knows it.
@@ -16,10 +16,10 @@ pub struct Place {
     pub lines: (usize, usize),
 }
 
-/// The answers to conflicts that stand in these places, from a text; `name` is that of its file.
+/// The answers to the conflicts at these places, from a text; `name` is the name of its file.
 ///
 /// # Errors
-/// A line that is no answer, that names no conflict, or one that has an answer.
+/// A line that is not an answer, that names no conflict, or that names one with an answer already.
 pub fn read(name: &str, text: &str, places: &[Place]) -> Result<Vec<Option<Answer>>> {
     let mut answers = vec![None; places.len()];
     for (i, line) in text.lines().enumerate() {

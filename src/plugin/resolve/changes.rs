@@ -13,7 +13,7 @@ const CONTEXT: usize = 3;
 pub struct Row {
     /// Its colour.
     pub paint: Paint,
-    /// What stands in it.
+    /// Its text.
     pub text: String,
 }
 
@@ -24,7 +24,7 @@ impl Row {
     }
 }
 
-/// What each side changed, where the tool wrote what both come from; otherwise what differs from ours to theirs.
+/// What each side changed, if the tool wrote the common original; otherwise the differences from ours to theirs.
 pub fn changes(marked: &Marked<'_>, conflict: &Conflict) -> Vec<Row> {
     let name = |side: &str, half: &Half| match marked.shown(&half.label) {
         label if label.is_empty() || label == side => side.to_owned(),
@@ -100,7 +100,7 @@ mod tests {
     fn without_the_original_the_sides_are_compared() {
         let want = ["- ours", "+ theirs (topic)", "- a: 1", "+ a: 2"];
         assert_eq!(rows("<<<<<<< ours\r\na: 1\r\n=======\r\na: 2\r\n>>>>>>> topic\r\n"), want);
-        // Line breaks alone may be what differs.
+        // Only the line breaks may differ.
         assert_eq!(rows("<<<<<<<\na\n=======\na\r\n>>>>>>>\n")[2..], ["- a", "+ a\r"]);
     }
 

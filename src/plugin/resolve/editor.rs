@@ -1,4 +1,4 @@
-//! Asks the user's editor for what shall stand in the place of a conflict.
+//! Asks the user's editor for the text that replaces a conflict.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -22,13 +22,13 @@ impl Drop for Temporary {
     }
 }
 
-/// How long a signal may wait until it is looked at.
+/// How long a signal may wait before it is noticed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What someone makes of a conflict of a file: the editor shows it with its markers, and no marker may be left.
+/// The user's text for a conflict of a file: the editor shows the conflict with its markers, and no marker may be left.
 ///
 /// # Errors
-/// An editor that cannot be run or that fails; markers that are left; a signal, which the editor may outlive, but not its file.
+/// An editor that cannot be run or that fails; markers that are left; a signal: the editor may survive it, but its file is removed.
 pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
     let file = temporary(of, conflict)?;
     let editor = ["VISUAL", "EDITOR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
@@ -62,8 +62,8 @@ pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// A file of this text that only this user can read, for it may be of a Secret. Its name ends as that of the file it is of, which tells an
-/// editor what it holds.
+/// A file with this text that only this user can read, because it may be from a Secret. Its name ends like the original file's, which tells
+/// an editor the file type.
 fn temporary(of: &Path, text: &[u8]) -> Result<Temporary> {
     let end = of.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
     for number in 0..1000 {

@@ -1,4 +1,4 @@
-//! Finds the files in which conflict markers may stand: those that were named, or that git lists as unmerged, or else all.
+//! Finds the files that may hold conflict markers: those that were named, or that git lists as unmerged, or else all.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,10 +12,10 @@ use krm_merge::sides::Sides;
 
 use crate::walk::shown;
 
-/// Files in which markers are looked for.
+/// Files to search for markers.
 #[derive(Debug)]
 pub struct Files {
-    /// Them, each once and in order.
+    /// The files, each once and in order.
     pub files: Vec<File>,
     /// Why these.
     pub why: Why,
@@ -26,20 +26,20 @@ pub struct Files {
 pub struct File {
     /// Its path as it was named, or from the current folder.
     pub name: PathBuf,
-    /// Where it lies, without symbolic links.
+    /// Its path on disk, without symbolic links.
     pub disk: PathBuf,
 }
 
-/// Why markers are looked for in a file.
+/// Why a file is searched for markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Someone says that there are some.
+    /// The user or git named it.
     Named,
-    /// It is there.
+    /// It is below the current folder.
     There,
 }
 
-/// The files that are meant.
+/// The files to search.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -62,7 +62,7 @@ pub fn files(named: &[PathBuf]) -> Result<Files> {
             (files, why) = (below(Path::new("."))?, Why::There);
         }
     }
-    // By either name, a file is written once.
+    // A file that has two names is written once.
     files.sort_by(|a, b| (&a.name, &a.disk).cmp(&(&b.name, &b.disk)));
     let mut known = std::collections::HashSet::new();
     files.retain(|file| known.insert(file.disk.clone()));
@@ -73,12 +73,12 @@ fn file(name: &Path) -> Result<File> {
     Ok(File { name: name.to_owned(), disk: fs::canonicalize(name).with_context(|| shown(name))? })
 }
 
-/// Whether it is a file itself, not a link to one.
+/// Whether it is a file, not a link to one.
 fn is_file(name: &Path) -> bool {
     fs::symlink_metadata(name).is_ok_and(|found| found.is_file())
 }
 
-/// The files below a folder that git does not ignore, hidden ones with them.
+/// The files below a folder that git does not ignore, including hidden ones.
 fn below(folder: &Path) -> Result<Vec<File>> {
     let is_read = |name: &std::ffi::OsStr| {
         name.to_str().is_none_or(|name| !file_path::is_git(name) && !file_path::is_temporary(name))
@@ -103,19 +103,19 @@ fn shown_error(error: &ignore::Error) -> String {
     krm_merge::shown::line(&error.to_string()).into_owned()
 }
 
-/// The files below the current folder that git lists as unmerged; none where there is no git or no repository.
+/// The files below the current folder that git lists as unmerged; none without git or a repository.
 fn unmerged() -> Vec<PathBuf> {
     let output = Command::new("git").args(["ls-files", "--unmerged", "-z"]).output();
     let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
     let entries = output.stdout.split(|byte| *byte == 0);
-    // Mode, object and stage stand before a tab.
+    // Mode, object and stage come before a tab.
     let mut paths: Vec<PathBuf> =
         entries.filter_map(|entry| Some(path(entry.splitn(2, |byte| *byte == b'\t').nth(1)?))).collect();
     paths.dedup();
     paths
 }
 
-/// The versions of an unmerged file that git has; `None` where it has none of both sides.
+/// The versions of an unmerged file that git has; `None` if it has neither side's.
 pub fn staged(file: &File) -> Option<Sides<Option<Vec<u8>>>> {
     let (folder, name) = (file.disk.parent()?, file.disk.file_name()?.to_str()?);
     let stage = |number: u8| {

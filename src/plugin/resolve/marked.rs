@@ -1,20 +1,21 @@
-//! Finds the conflicts between markers in a text, and writes the text with answers in their place.
+//! Finds the conflicts between markers in a text, and writes the text with the answers instead.
 //!
-//! A marker is a line that begins with at least seven `<`, `|`, `=` or `>`, as git, diff3, Mercurial and Subversion write it. All markers of
-//! one conflict have the same length. git makes those of an inner merge longer, and they stand in the original of the outer conflict, so a
-//! conflict may hold others as its text. A text is bytes here: markers may stand in a file of any encoding that has ASCII in it.
+//! A marker is a line that begins with at least seven `<`, `|`, `=` or `>`, as git, diff3, Mercurial and Subversion write it. All markers
+//! of one conflict have the same length. git makes the markers of an inner merge longer and puts them in the original of the outer
+//! conflict, so the text of a conflict may hold other conflicts. A text is bytes here: markers may be in a file of any encoding that
+//! contains ASCII.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text with what was found in it.
+/// A text and what was found in it.
 #[derive(Debug)]
 pub struct Marked<'t> {
     /// The text.
     pub text: &'t [u8],
     /// The conflicts, disjoint and in the order of the text.
     pub conflicts: Vec<Conflict>,
-    /// Markers that are no conflict that can be read, in the order of the text.
+    /// Markers that form no readable conflict, in the order of the text.
     pub faults: Vec<Fault>,
 }
 
@@ -27,7 +28,7 @@ pub struct Conflict {
     pub lines: (usize, usize),
     /// What our side has.
     pub ours: Half,
-    /// What both sides come from, where the tool wrote it.
+    /// The common original, if the tool wrote it.
     pub original: Option<Half>,
     /// What their side has.
     pub theirs: Half,
@@ -36,13 +37,13 @@ pub struct Conflict {
 /// What one side has in a conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Half {
-    /// The bytes of what stands behind its marker.
+    /// The bytes after its marker.
     pub label: Range<usize>,
     /// The bytes of its lines.
     pub text: Range<usize>,
 }
 
-/// Markers that nobody can read for sure.
+/// Markers that cannot be read unambiguously.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The line of the first marker, from 1.
@@ -56,18 +57,18 @@ pub struct Fault {
 pub enum Wrong {
     /// The first marker has no last one.
     Open,
-    /// Several lines may be the one between the sides.
+    /// Several lines may be the marker between the sides.
     Ambiguous,
 }
 
-/// What stands in the place of a conflict.
+/// What replaces a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The lines of our side.
     Ours,
     /// The lines of their side.
     Theirs,
-    /// The lines of our side, and those of theirs behind them.
+    /// The lines of our side, followed by those of theirs.
     Both,
     /// Other lines.
     Edited(Vec<u8>),
@@ -120,7 +121,7 @@ impl<'t> Marked<'t> {
         String::from_utf8_lossy(self.bytes(range))
     }
 
-    /// What stands in the place of a conflict with an answer.
+    /// The replacement for a conflict with an answer.
     pub fn answer<'a>(&'a self, conflict: &Conflict, answer: &'a Answer) -> Cow<'a, [u8]> {
         let (ours, theirs) = (self.bytes(&conflict.ours.text), self.bytes(&conflict.theirs.text));
         match answer {
@@ -136,9 +137,9 @@ impl<'t> Marked<'t> {
 struct Marker {
     /// Its character.
     kind: u8,
-    /// How many of them there are.
+    /// How many times it is repeated.
     size: usize,
-    /// The bytes of the line behind them.
+    /// The bytes of the line after them.
     label: Range<usize>,
 }
 
@@ -155,7 +156,7 @@ impl Marker {
     }
 }
 
-/// A marker that was met, where it stands in the text.
+/// A marker that was found, with its place in the text.
 struct Met {
     marker: Marker,
     label: Range<usize>,
@@ -178,7 +179,7 @@ impl Found {
     }
 }
 
-/// A conflict whose last marker was not met yet.
+/// A conflict whose last marker was not found yet.
 struct Open {
     size: usize,
     start: usize,
@@ -188,11 +189,11 @@ struct Open {
     original: Option<Half>,
     theirs: Half,
     is_ambiguous: bool,
-    /// What was found within, which counts only if this is no conflict.
+    /// What was found within; it counts only if this is not a conflict.
     within: Vec<Found>,
 }
 
-/// The part of a conflict in which a line stands.
+/// The part of a conflict that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Ours,
@@ -216,7 +217,7 @@ impl Open {
         }
     }
 
-    /// Ends the part that was open.
+    /// Ends the open part.
     fn close(&mut self, at: usize) {
         match self.part {
             Part::Ours => self.ours.text.end = at,
@@ -229,19 +230,19 @@ impl Open {
         }
     }
 
-    /// What it leaves when it turns out to be no conflict.
+    /// What remains if it is not a conflict after all.
     fn give_up(self, found: &mut Vec<Found>) {
         found.push(Found::Fault(Fault { line: self.line, what: Wrong::Open }));
         found.extend(self.within);
     }
 }
 
-/// Goes on with a marker.
+/// Handles the next marker.
 fn meet(met: Met, open: &mut Vec<Open>, found: &mut Vec<Found>) {
     if met.marker.kind == b'<' {
         return open.push(Open::new(met));
     }
-    // The innermost one of this length; what was opened in it with another length was none.
+    // The innermost open conflict of this length; those of other lengths opened inside it were not conflicts.
     let Some(at) = open.iter().rposition(|open| open.size == met.marker.size) else { return };
     let part = open[at].part;
     let takes = match met.marker.kind {
@@ -250,7 +251,7 @@ fn meet(met: Met, open: &mut Vec<Open>, found: &mut Vec<Found>) {
         _ => part == Part::Theirs,
     };
     if !takes {
-        // A second line of this kind: nobody can say which one is the marker.
+        // A second line of this kind: either could be the marker.
         open[at].is_ambiguous |= met.marker.kind != b'>';
         return;
     }
@@ -283,13 +284,13 @@ mod tests {
 
     const ALL: [Answer; 3] = [Answer::Ours, Answer::Theirs, Answer::Both];
 
-    /// The text with each answer to all of its conflicts.
+    /// The text with each answer given to all of its conflicts.
     fn answered(text: &str) -> [String; 3] {
         let marked = Marked::read(text.as_bytes());
         ALL.map(|answer| String::from_utf8(marked.answered(|_| Some(&answer))).expect("UTF-8"))
     }
 
-    /// Where conflicts are, with ours, the original, theirs and their labels, and where markers cannot be read.
+    /// The conflicts, with ours, the original, theirs and their labels, and the places of unreadable markers.
     fn found(text: &str) -> (Vec<String>, Vec<Fault>) {
         let marked = Marked::read(text.as_bytes());
         let half = |half: &Half| format!("{}={}", marked.shown(&half.label), marked.shown(&half.text));
@@ -371,7 +372,7 @@ mod tests {
             assert_eq!(found(&format!("{before}{whole}")), (want, vec![fault(1, Wrong::Open)]));
         }
         assert_eq!(found(&format!("{whole}<<<<<<< lost\n")).1, [fault(6, Wrong::Open)]);
-        // Within a conflict it is text, whatever its length.
+        // Inside a conflict it is text, whatever its length.
         assert_eq!(answered("<<<<<<< a\n<<<<<<<< x\n=======\n2\n>>>>>>> b\n")[0], "<<<<<<<< x\n");
     }
 

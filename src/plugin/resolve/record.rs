@@ -1,9 +1,9 @@
-//! What was decided between markers, as rules by place that decide it the next time.
+//! Records what was decided between markers as rules by place, which decide it the next time.
 //!
-//! A text with ours taken everywhere, with theirs and with the original are three versions of its resources, so the engine says which places
-//! are in conflict and by which paths a rule names them. Where git has the versions themselves, these are merged. What was decided for a place,
-//! the value says that stands there now: ours, theirs, or one of someone's own. A rule has no value to write, so that one is recorded as dest's
-//! for a dest that has it.
+//! The text with ours taken everywhere, with theirs, and with the original are three versions of its resources, so the engine says which
+//! places are in conflict and by which paths a rule names them. If git has the versions themselves, these are merged instead. The value now
+//! at a place says what was decided for it: ours, theirs, or a value of the user's own. A rule has no value to write, so an own value is
+//! recorded as dest's, for a dest that has it.
 
 use std::ops::Range;
 
@@ -27,33 +27,33 @@ use super::rule::{Rule, Take};
 use crate::git::lines::is_of_lines;
 use crate::side::Held;
 
-/// What comes of the answers in one text.
+/// The rules for the answers in one text.
 #[derive(Debug, Default)]
 pub struct Recorded {
     /// The rules.
     pub rules: Vec<Rule>,
-    /// The answers that are no rule, or one for less than may be thought, by the number of the conflict.
+    /// The answers without a rule, or with a narrower rule than expected, by the number of the conflict.
     pub told: Vec<(usize, Why)>,
 }
 
-/// Why an answer is no rule, or one for less.
+/// Why an answer has no rule, or a narrower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It decides no value of a resource.
     NoPlace,
-    /// The values are a Secret's.
+    /// The values belong to a Secret.
     Secret,
-    /// The resource comes back, which no rule makes it do.
+    /// The resource comes back, which no rule can do.
     ComesBack,
-    /// Elements of a list without keys take ours and theirs, and nothing tells them apart.
+    /// Elements of a list without keys take both ours and theirs, and nothing distinguishes them.
     Mixed,
-    /// What stands there is neither side's, and the place is one of a list without keys.
+    /// The value there is neither side's, and the place is in a list without keys.
     OfNoSide,
-    /// What stands there is neither side's: the rule is for a dest that has it.
+    /// The value there is neither side's: the rule is for a dest that has it.
     Own,
 }
 
-/// The rules that say what was answered in a text; `staged` are the versions that git merged, if it did.
+/// The rules for what was answered in a text; `staged` are the versions that git merged, if it did.
 pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Sides<Option<Vec<u8>>>>) -> Recorded {
     let answered = || (0..answers.len()).filter(|number| answers[*number].is_some());
     let nothing = || Recorded { rules: Vec::new(), told: answered().map(|number| (number, Why::NoPlace)).collect() };
@@ -84,7 +84,7 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
     recorded
 }
 
-/// The versions of a file that git has; only those that are YAML can be merged.
+/// The versions of a file that git has; they can be merged only if they are YAML.
 fn staged_sides(staged: Sides<Option<Vec<u8>>>) -> Option<Sides<Option<Held>>> {
     let mut sides = Sides::default();
     for (side, bytes) in staged.iter() {
@@ -100,17 +100,17 @@ fn held(bytes: Vec<u8>) -> Option<Held> {
     Held::of_text(String::from_utf8(bytes).ok()?).ok()
 }
 
-/// A marked text as it may come out.
+/// The possible results of a marked text.
 struct Texts {
     ours: Held,
     theirs: Held,
-    /// Where the tool wrote it.
+    /// The original, if the tool wrote it.
     original: Option<Held>,
-    /// With the answers, and ours where there is none.
+    /// With the answers; ours where there is no answer.
     low: Held,
-    /// With the answers, and theirs where there is none.
+    /// With the answers; theirs where there is no answer.
     high: Held,
-    /// Where each conflict lies in ours and in theirs.
+    /// The range of each conflict in ours and in theirs.
     blocks: Vec<[Range<usize>; 2]>,
 }
 
@@ -136,7 +136,7 @@ impl Texts {
         })
     }
 
-    /// The places that were decided between these versions; `None` where the engine cannot merge them.
+    /// The places that were decided between these versions; `None` if the engine cannot merge them.
     fn places(&self, sides: Sides<Option<&Held>>, is_exact: bool) -> Option<Vec<Place>> {
         let resources = sides.map(|held| held.map(|held| held.resources().collect::<Vec<_>>()).unwrap_or_default());
         let types = Types::new([], Inference::On);
@@ -157,7 +157,7 @@ impl Texts {
     }
 }
 
-/// Where the conflicts lie if all have one answer.
+/// The ranges of the conflicts if all have one answer.
 fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
     let (mut at, mut length) = (0, 0);
     let block = |conflict: &super::marked::Conflict| {
@@ -168,9 +168,9 @@ fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
     marked.conflicts.iter().map(block).collect()
 }
 
-/// A place that was decided, and what comes of it.
+/// A place that was decided, and the rule for it.
 struct Place {
-    /// Where it lies in ours and in theirs.
+    /// Its range in ours and in theirs.
     spans: [Option<Range<usize>>; 2],
     rule: Option<Rule>,
     why: Option<Why>,
@@ -183,7 +183,7 @@ impl Place {
     }
 }
 
-/// Takes out the rules for the same values of the same place that decide otherwise: those of elements that nothing tells apart.
+/// Removes contradicting rules for the same values of the same place: those of elements that nothing distinguishes.
 fn leave_out_contradictions(places: &mut [Place]) {
     let is_contradicted = |place: &Place| {
         let rule = place.rule.as_ref();
@@ -198,13 +198,13 @@ fn leave_out_contradictions(places: &mut [Place]) {
     }
 }
 
-/// What was decided for the places of one resource.
+/// Judges what was decided for the places of one resource.
 struct Judge<'t, 'r, 'a> {
     texts: &'t Texts,
     budget: &'t Budget,
     member: &'t Member<'r, 'a>,
     has_original: bool,
-    /// Whether the versions are those that were merged, and not what is left of them around the markers.
+    /// Whether the versions are those that were merged, not those rebuilt from the text around the markers.
     is_exact: bool,
 }
 
@@ -232,12 +232,12 @@ impl<'a> Judge<'_, '_, 'a> {
     fn of_place(&self, conflict: &Conflict<'a>) -> Option<Place> {
         let dest = conflict.dest.as_ref().and_then(Tree::like);
         let values = Sides { original: conflict.original, updated: conflict.updated, dest };
-        // Around markers stands what both sides made of such a value, and its original is not there.
+        // Around markers is the result of both sides for such a value; its original is not there.
         let asks = if is_of_lines(conflict) && !self.is_exact { Asks::Updated } else { Asks::All };
         self.place(&conflict.path, values, asks)
     }
 
-    /// What was decided at a place; `None` where nothing was.
+    /// What was decided at a place; `None` if nothing was.
     fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<Place> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
@@ -274,8 +274,8 @@ impl<'a> Judge<'_, '_, 'a> {
         Some(Place { spans: [span(ours), span(theirs)], rule, why })
     }
 
-    /// Whether an element that is told by its place has the same place in all texts: the lists on the way to it are as long, and ours and theirs
-    /// have there what was merged.
+    /// Whether an element known by its index has the same index in all texts: the lists on the way to it have equal lengths, and in ours
+    /// and theirs it is what was merged.
     fn is_aligned(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>) -> bool {
         let Texts { ours, theirs, low, high, .. } = self.texts;
         let mut whole = FieldPath::default();
@@ -291,7 +291,7 @@ impl<'a> Judge<'_, '_, 'a> {
         is_same(self.at(ours, path), values.dest) && is_same(self.at(theirs, path), values.updated)
     }
 
-    /// What stands at a place of the resource in a text.
+    /// The value at a place of the resource in a text.
     fn at<'h>(&self, held: &'h Held, path: &FieldPath<'_>) -> Option<NodeRef<'h>> {
         let own: Vec<Identity<'_>> = self.member.sides.iter().filter_map(|(_, side)| side.as_ref()?.identity).collect();
         let resource = held.resources().find(|resource| resource.identity.is_some_and(|i| own.contains(&i)))?;
@@ -299,7 +299,7 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 }
 
-/// The sides whose values a rule asks for.
+/// The sides whose values a rule requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asks {
     All,
@@ -314,8 +314,8 @@ fn is_same(one: Option<NodeRef<'_>>, other: Option<NodeRef<'_>>) -> bool {
     }
 }
 
-/// The part of a path that means the same in each version, and whether that is less than all: before the first element that is told by its
-/// place.
+/// The part of a path that means the same in each version: up to the first element known only by its index. Also whether that part is
+/// shorter than the path.
 fn keyed<'a>(path: &FieldPath<'a>) -> (FieldPath<'a>, bool) {
     let mut keyed = FieldPath::default();
     for step in path.steps() {
@@ -327,7 +327,7 @@ fn keyed<'a>(path: &FieldPath<'a>) -> (FieldPath<'a>, bool) {
     (keyed, false)
 }
 
-/// A path as a rule has it, whose values say which element is meant where only a place could.
+/// A path as a rule writes it: `[*]` for an index, because the rule's values say which element is meant.
 fn pattern(path: &FieldPath<'_>) -> Option<String> {
     let mut out = String::new();
     for step in path.steps() {

@@ -1,4 +1,4 @@
-//! A recorded decision as a rule of a functionConfig, and the file of these.
+//! A recorded decision as a rule of a functionConfig, and the file that holds these rules.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ use crate::config_file::ConfigFile;
 use crate::disk::Replacement;
 use crate::walk::shown;
 
-/// Who wins, as a rule says it.
+/// Who wins by a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
     /// Dest.
@@ -27,25 +27,25 @@ pub enum Take {
     Updated,
 }
 
-/// A rule by place, for the values that it was made for.
+/// A rule for a place and for the values that were decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The fields of its target.
     target: Vec<(&'static str, String)>,
     path: Option<String>,
     take: Take,
-    /// As JSON; `None` where a side may have anything.
+    /// As JSON; `None` if a side may have any value.
     when: Sides<Option<String>>,
 }
 
 impl Rule {
-    /// Whether two rules decide for the same values of the same place, and not in the same way.
+    /// Whether two rules decide differently for the same values of the same place.
     pub fn contradicts(&self, other: &Self) -> bool {
         let Self { target, path, take, when } = self;
         (target, path, when) == (&other.target, &other.path, &other.when) && *take != other.take
     }
 
-    /// For a place of one resource; no path is the resource as a whole.
+    /// A rule for a place of one resource; without a path, for the whole resource.
     pub fn new(identity: Identity<'_>, path: Option<String>, take: Take, when: Sides<Option<String>>) -> Self {
         let group = identity.api_version.rsplit_once('/').map_or("", |(group, _)| group);
         let parts =
@@ -74,7 +74,7 @@ impl Rule {
     }
 }
 
-/// A regular expression for a whole value that fits this one alone.
+/// A regular expression that matches this whole value and no other.
 fn expression(value: &str) -> String {
     let escaped = |c: char| if "\\.+*?()|[]{}^$".contains(c) { format!("\\{c}") } else { c.to_string() };
     value.chars().map(escaped).collect()
@@ -89,7 +89,7 @@ pub struct Book {
 }
 
 impl Book {
-    /// One that may not be there yet.
+    /// A file that may not exist yet.
     ///
     /// # Errors
     /// It cannot be read, or cannot hold rules.
@@ -112,7 +112,7 @@ impl Book {
         Ok(Self { name, disk, old })
     }
 
-    /// The file with further rules; `None` where they change nothing. Without any rule, too, it is one that `--config` can name.
+    /// The file with additional rules; `None` if they change nothing. Even without rules, `--config` can name the result.
     ///
     /// # Errors
     /// As [`with_rules`].
@@ -124,17 +124,17 @@ impl Book {
         Ok((!is_same).then_some(replacement))
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// A functionConfig with further rules before its own, for the first that fits decides: a new one, or the one that there is. A rule for the same values of the same place
-/// takes the place of the one that was there.
+/// A functionConfig, new or existing, with additional rules before its own, because the first rule that matches decides. A rule for the
+/// same values of the same place replaces the old one.
 ///
 /// # Errors
-/// The text is no functionConfig of a three-way merge.
+/// The text is not a functionConfig of a three-way merge.
 fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String> {
     let head =
         "# Decisions of `kubectl krm-merge resolve`: `three-way --config` with this file asks for none of them again.";
@@ -144,7 +144,7 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
     let old = old.filter(|text| !text.trim().is_empty()).unwrap_or(new);
     let document = Document::parse(old).map_err(|e| anyhow!("{name}:{e}"))?;
     let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
-    // A mode that is left out is that of the command which reads the file.
+    // If the mode is missing, the command that reads the file sets it.
     let is_three_way = root.at(&["spec", "mode"]).is_none_or(|mode| mode.string() == "ThreeWay");
     let is_merge = root.get("kind").is_some_and(|kind| kind.string() == KIND);
     let spec = root.get("spec").filter(|spec| is_three_way && is_merge && spec.is_map());
@@ -172,7 +172,7 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
     Ok(edits.apply(source, 0..source.len()))
 }
 
-/// The rules that are there, behind further ones.
+/// The existing rules after the new ones.
 fn joined<'a>(there: NodeRef<'a>, new: NodeRef<'a>) -> Tree<'a> {
     let mut branch = Branch::of(there, By::Index);
     let mut further = Vec::new();
@@ -235,7 +235,7 @@ mod tests {
             with_rules("x", Some(old.to_owned()), &[rule(Some("spec.replicas"), Take::Dest, "2")]).expect("written");
         let want = old.replace("  - path", &format!("  {WRITTEN}  - path"));
         assert_eq!(first, want);
-        // The same decision stands there once; another one for the same values takes its place.
+        // The same decision is recorded once; a different one for the same values replaces it.
         let again =
             with_rules("x", Some(first.clone()), &[rule(Some("spec.replicas"), Take::Dest, "2")]).expect("written");
         assert_eq!(again, first);

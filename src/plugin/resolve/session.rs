@@ -12,9 +12,9 @@ use crate::told::counted;
 /// A conflict as it is shown.
 #[derive(Debug)]
 pub struct Case {
-    /// Where it stands, as `web.yaml:12`.
+    /// Its place, as `web.yaml:12`.
     pub place: String,
-    /// What it is about, where that is known.
+    /// What it is about, if known.
     pub about: Option<String>,
     /// What each side changed.
     pub changes: Vec<Row>,
@@ -60,7 +60,7 @@ pub enum Scroll {
     Bottom,
 }
 
-/// What whoever pressed a key waits for.
+/// What the session needs next after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Another key.
@@ -87,11 +87,11 @@ pub struct Size {
 pub struct Session<'c> {
     cases: &'c [Case],
     answers: Vec<Option<Answer>>,
-    /// The conflict that is shown; their count where all were.
+    /// The conflict that is shown; the number of conflicts after the last one.
     at: usize,
-    /// The first row that is shown of it.
+    /// The first visible row of it.
     top: usize,
-    /// What was done, the last one last: which conflict, and its answer before.
+    /// The steps so far, the latest last: which conflict, and its previous answer.
     steps: Vec<(usize, Option<Answer>)>,
     size: Size,
     /// What went wrong with the last key.
@@ -108,7 +108,7 @@ impl<'c> Session<'c> {
         Self { cases, answers, at: 0, top: 0, steps: Vec::new(), size, told: None }
     }
 
-    /// The answer to each conflict up to now.
+    /// The answer to each conflict so far.
     pub fn given(&self) -> &[Option<Answer>] {
         &self.answers
     }
@@ -137,19 +137,19 @@ impl<'c> Session<'c> {
         Next::Key
     }
 
-    /// Takes what someone wrote in the place of the conflict that is shown.
+    /// Takes the user's text as the answer to the conflict that is shown.
     pub fn edited(&mut self, text: Vec<u8>) {
         if self.at < self.cases.len() {
             self.answer(Some(Answer::Edited(text)));
         }
     }
 
-    /// Tells something until the next key.
+    /// Shows a message until the next key.
     pub fn tell(&mut self, told: String) {
         self.told = Some(told);
     }
 
-    /// Takes another size.
+    /// Takes a new size.
     pub fn resize(&mut self, size: Size) {
         self.size = size;
         self.top = self.top.min(self.last_top());
@@ -201,7 +201,7 @@ impl<'c> Session<'c> {
         rows
     }
 
-    /// What stands above what is scrolled.
+    /// The rows above the scrolled part.
     fn head(&self) -> Vec<Row> {
         let count = self.cases.len();
         let Some(case) = self.cases.get(self.at) else {
@@ -218,7 +218,7 @@ impl<'c> Session<'c> {
         self.cases.get(self.at).map(|case| self.wrapped(&case.changes)).unwrap_or_default()
     }
 
-    /// What stands below: what is told, how much more there is, and the keys.
+    /// The rows below it: the message, how much more there is, and the keys.
     fn foot(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         rows.extend(self.told.as_ref().map(|told| Row::new(Paint::Yellow, told.clone())));
@@ -226,7 +226,7 @@ impl<'c> Session<'c> {
         self.wrapped(&rows)
     }
 
-    /// How many rows of the conflict are seen.
+    /// How many rows of the conflict are visible.
     fn height(&self) -> usize {
         self.size.rows.saturating_sub(self.head().len() + self.foot().len()).max(1)
     }
@@ -236,14 +236,14 @@ impl<'c> Session<'c> {
         self.body().len().saturating_sub(self.height())
     }
 
-    /// Rows that fit into the width; in which what could mislead is an escape.
+    /// Rows that fit into the width; misleading characters are escaped.
     fn wrapped(&self, rows: &[Row]) -> Vec<Row> {
         let width = self.size.columns.max(2);
         rows.iter().flat_map(|row| pieces(&row.text, width).into_iter().map(|text| Row::new(row.paint, text))).collect()
     }
 }
 
-/// A line in pieces of at most so many columns. A character beyond the first alphabets may take two.
+/// A line in pieces of at most so many columns. A character beyond the first alphabets may take two columns.
 fn pieces(text: &str, width: usize) -> Vec<String> {
     let text = text.replace('\t', "    ");
     let (mut pieces, mut used) = (vec![String::new()], 0);

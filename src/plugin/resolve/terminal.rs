@@ -1,4 +1,4 @@
-//! The terminal: what is pressed there becomes keys of a session, and its rows are drawn.
+//! The terminal: turns its input into keys of a session, and draws the session's rows.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::session::{Case, Key, Next, Scroll, Session, Size};
 use crate::screen;
 use crate::signals::{Signals, Stopped};
 
-/// How long a signal may wait until it is looked at.
+/// How long a signal may wait before it is noticed.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// A terminal that gives each key at once, until this ends.
+/// A terminal in raw mode, which delivers each key at once, until this is dropped.
 struct Raw;
 
 impl Raw {
@@ -28,14 +28,14 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // What cannot be said to a terminal cannot be told there, either.
+        // If writing to the terminal fails, the failure cannot be reported there either.
         let _ = screen::close();
         let _ = disable_raw_mode();
     }
 }
 
-/// Asks for an answer to each conflict; `edit` asks for the text of one by its number, and `fault` says what is wrong with what the answers
-/// leave, which someone then takes back, or writes all the same by pressing `q` twice.
+/// Asks for an answer to each conflict. `edit` asks for the text of a conflict by its number. `fault` says what is wrong with the result of
+/// the answers; the user then takes answers back, or writes anyway by pressing `q` twice.
 ///
 /// # Errors
 /// A terminal that cannot be read or written; a signal, and a user who wants nothing to be written.
@@ -84,11 +84,11 @@ pub fn ask(
     }
 }
 
-/// The next key; `None` where something else came, after which the screen is drawn again.
+/// The next key; `None` for any other event, after which the screen is drawn again.
 fn next_key(session: &mut Session<'_>, signals: &Signals) -> Result<Option<Key>> {
     while !poll(PATIENCE).context("the terminal must be readable")? {
         signals.check()?;
-        // One that goes away ends the program by a signal, unless a shell keeps that for itself.
+        // A terminal that goes away ends the program by a signal, unless a shell keeps the signal for itself.
         if !screen::is_someone_there() {
             bail!("the terminal must stay until all conflicts are decided; nothing was written");
         }
