@@ -263,7 +263,7 @@ fn a_kptfile_is_merged_like_any_resource() {
 
 #[test]
 fn a_conflict_is_a_result_with_its_place_and_three_values() {
-    let spec = |image: &str| format!("\n  containers:\n  - name: side\n  - name: app\n    image: {image}");
+    let spec = |image: &str| format!("\n  parts:\n  - name: side\n  - name: app\n    image: {image}");
     let stdin = format!(
         "{}{}{}",
         at("a.yaml", &thing("a", &spec("mine"))),
@@ -272,14 +272,14 @@ fn a_conflict_is_a_result_with_its_place_and_three_values() {
     );
     let output = passes(&resource_list(&stdin, BY_PATH));
     let want = "results:
-- message: '`spec.containers[name=app].image` was changed in dest to \"mine\" and changed in updated to \"v2\" from \"v1\": updated''s was taken'
+- message: '`spec.parts[name=app].image` was changed in dest to \"mine\" and changed in updated to \"v2\" from \"v1\": updated''s was taken'
   severity: warning
   resourceRef:
     apiVersion: example.com/v1
     kind: Thing
     name: a
   field:
-    path: spec.containers[1].image
+    path: spec.parts[1].image
     currentValue: mine
     proposedValue: v2
   file:
@@ -293,7 +293,7 @@ fn a_conflict_is_a_result_with_its_place_and_three_values() {
     assert!(output.stdout.ends_with(want), "{}", output.stdout);
     assert_eq!(output.stderr.len(), 1);
     let failing = resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n"));
-    assert!(fails(&failing).starts_with("error: Thing a (a.yaml): `spec.containers[name=app].image`"));
+    assert!(fails(&failing).starts_with("error: Thing a (a.yaml): `spec.parts[name=app].image`"));
 }
 
 #[test]
