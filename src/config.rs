@@ -1,8 +1,8 @@
-//! The functionConfig: as it is written, and as it is meant.
+//! The functionConfig: the form that users write, and the form that the program works with.
 //!
-//! What users write is a set of types with a derived JSON schema ([`Merge`]); what the program works with is [`Config`], which cannot say
-//! anything impossible. A ConfigMap says the same in strings, for `kpt fn eval -- mode=…`. Nothing is guessed: what is not understood
-//! is an error that names the field, quotes what was written and says what is allowed.
+//! Users write a [`Merge`], a set of types with a derived JSON schema. The program works with a [`Config`], which cannot say anything
+//! impossible. A ConfigMap says the same in strings, for `kpt fn eval -- mode=…`. Nothing is guessed: anything that is not understood is an
+//! error. The error names the field, quotes what was written and says what is allowed.
 
 mod data;
 mod deserialize;
@@ -56,7 +56,7 @@ impl Role {
         }
     }
 
-    /// The roles that a mode has beside dest.
+    /// The roles that a mode has besides dest.
     pub fn of(mode: Mode) -> &'static [Self] {
         match mode {
             Mode::TwoWay | Mode::Strategic => &[Self::Source],
@@ -92,22 +92,22 @@ struct Spec {
     /// How resources are merged. Required.
     #[schemars(with = "Mode")]
     mode: Option<Mode>,
-    /// TwoWay and Strategic: what is merged into the other items. Without it the items that carry the annotation
-    /// `config.kubernetes.io/merge-source: source` (or `patch`) play the role.
+    /// TwoWay and Strategic: what is merged into the other items. Default: the items with the annotation
+    /// `config.kubernetes.io/merge-source: source` (or `patch`).
     #[schemars(length(min = 1))]
     source: Option<Vec<WrittenInput>>,
-    /// ThreeWay: the state that both sides come from. Without it the items that carry `config.kubernetes.io/merge-source: original`.
+    /// ThreeWay: the state that both sides come from. Default: the items with the annotation `config.kubernetes.io/merge-source: original`.
     #[schemars(length(min = 1), transform = without_target)]
     original: Option<Vec<WrittenInput>>,
-    /// ThreeWay: the new state of original. Without it the items that carry `config.kubernetes.io/merge-source: updated`.
+    /// ThreeWay: the new state of original. Default: the items with the annotation `config.kubernetes.io/merge-source: updated`.
     #[schemars(length(min = 1), transform = without_target)]
     updated: Option<Vec<WrittenInput>>,
-    /// ThreeWay: who wins where dest and updated both changed something. Default `TakeUpdated`.
+    /// ThreeWay: who wins if dest and updated both changed something. Default `TakeUpdated`.
     on_conflict: Option<OnConflict>,
-    /// ThreeWay: who wins at some places of some resources, in this order: the first rule that fits decides. `onConflict` is for what none fits.
+    /// ThreeWay: who wins at some places of some resources. The first rule that fits decides. If no rule fits, `onConflict` decides.
     #[schemars(length(min = 1))]
     rules: Option<Vec<WrittenDecision>>,
-    /// ThreeWay: how fine the parts are of which each may be changed by one side only. Default `Line`.
+    /// ThreeWay: how large the parts are that only one side may change. Default `Line`.
     conflict_level: Option<ConflictLevel>,
     /// ThreeWay: whether a resource that has another name or namespace on a side is found again. Default `Follow`.
     renames: Option<Renames>,
@@ -121,7 +121,8 @@ struct Spec {
     /// An OpenAPI v2 document with the merge metadata of further types: `definitions` with `x-kubernetes-group-version-kind`.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     openapi: Option<IgnoredAny>,
-    /// How many bytes of new text and results a run may write, as `64Mi`, `1Gi` or a number. Default: 20 times the input, and at least `32Mi`.
+    /// How many bytes of new text and results a run may write, as `64Mi`, `1Gi` or a number. Default: 20 times the input, and at least
+    /// `32Mi`.
     #[schemars(extend("x-kubernetes-int-or-string" = true))]
     max_output: Option<Size>,
 }
@@ -171,8 +172,8 @@ impl JsonSchema for Size {
     }
 }
 
-/// The schema of the inputs of a role that has no targets. That a field is known and has no place here is a better message than that it is
-/// unknown, so the type is one.
+/// Removes `target` from the schema of inputs that cannot have one. Both kinds of inputs share one type: the message that `target` is not
+/// allowed here is better than the message that it is unknown.
 fn without_target(inputs: &mut schemars::Schema) {
     let properties = inputs.pointer_mut("/items/properties").and_then(serde_json::Value::as_object_mut);
     if let Some(properties) = properties {
@@ -188,15 +189,15 @@ struct WrittenInput {
     /// Resources as objects.
     #[schemars(with = "Option<Vec<BTreeMap<String, serde_json::Value>>>")]
     resources: Option<Vec<IgnoredAny>>,
-    /// One or more YAML documents as text; their comments come along.
+    /// One or more YAML documents as text; their comments are merged, too.
     yaml: Option<String>,
     /// The items whose path is this file or lies below this folder.
     #[schemars(length(min = 1))]
     path: Option<String>,
     /// With `path`: whether these items stay in the output. Default `true`.
     keep: Option<bool>,
-    /// Which dest items a source is applied to, instead of by identity. All that is given must fit; group, version, kind, name and
-    /// namespace are regular expressions for the whole value.
+    /// Which dest items a source is applied to, instead of the items with its identity. An item must match all fields that are given.
+    /// Group, version, kind, name and namespace are regular expressions for the whole value.
     target: Option<WrittenTarget>,
 }
 
@@ -217,7 +218,7 @@ pub struct WrittenTarget {
     pub namespace: Option<String>,
     /// A label selector, as kubectl's `-l` takes it.
     pub label_selector: Option<String>,
-    /// The same over annotations.
+    /// A selector for annotations, in the same form.
     pub annotation_selector: Option<String>,
 }
 
@@ -226,34 +227,35 @@ pub struct WrittenTarget {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[schemars(rename = "Rule")]
 struct WrittenDecision {
-    /// The resources, as they are in dest; a resource that dest deleted is as updated has it. Default: all.
+    /// The resources, as they are in dest. A resource that dest deleted is selected as it is in updated. Default: all.
     target: Option<WrittenTarget>,
-    /// The field, with all that is below it, as messages and results write it: `spec.replicas`, `spec.template.spec.containers[name=app].image`,
-    /// `metadata.annotations["example.com/a"]`. `*` stands for one field, `[*]` for all elements. Default: everything, the resource as a whole
-    /// among it.
+    /// The field, with everything below it, as messages and results write it: `spec.replicas`,
+    /// `spec.template.spec.containers[name=app].image`, `metadata.annotations["example.com/a"]`. `*` stands for one field, `[*]` for all
+    /// elements. Default: everything, including the resource as a whole.
     #[schemars(length(min = 1))]
     path: Option<String>,
     /// Who wins.
     #[schemars(with = "Take")]
     take: Option<Take>,
-    /// The values for which the rule was made: it decides nothing where a side has another one.
+    /// The values for which the rule was made. If a side has another value, the rule decides nothing.
     when: Option<WrittenWhen>,
 }
 
-/// What the sides must have at `path` for a rule to decide. A side that is left out may have anything; `null` stands for no value.
+/// The values that the sides must have at `path`, or the rule decides nothing. A side that is left out may have any value; `null` means
+/// that there is no value.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[schemars(rename = "When", extend("minProperties" = 1))]
 struct WrittenWhen {
-    /// What original has there.
+    /// The value in original.
     #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     original: Option<IgnoredAny>,
-    /// What updated has there. Of a text or list that is merged in parts, also what stands there if updated wins.
+    /// The value in updated. If a text or list is merged in parts, the value that is written if updated wins fits, too.
     #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     updated: Option<IgnoredAny>,
-    /// What dest has there.
+    /// The value in dest.
     #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
     #[allow(dead_code, reason = "read where it stands")]
     dest: Option<IgnoredAny>,
@@ -266,7 +268,7 @@ enum Take {
     Dest,
     /// Updated.
     Updated,
-    /// Nobody: nothing is merged, and someone decides first.
+    /// Nobody: nothing is merged. A person decides first.
     Fail,
 }
 
@@ -292,37 +294,37 @@ pub struct WrittenRule {
     /// The fields from the root to the list, joined by dots; lists on the way are passed through.
     #[schemars(length(min = 1))]
     pub path: String,
-    /// A list of maps, told apart by the values of these keys.
+    /// The list holds maps, and the values of these keys tell them apart.
     #[schemars(length(min = 1), inner(length(min = 1)))]
     pub keys: Option<Vec<String>>,
-    /// A list of scalars, each at most once.
+    /// The list holds scalars, each at most once.
     #[schemars(extend("enum" = [true, null]))]
     pub set: Option<bool>,
-    /// Replaced whole.
+    /// The list is replaced as a whole.
     #[schemars(extend("enum" = [true, null]))]
     pub atomic: Option<bool>,
 }
 
-/// The functionConfig as it is meant.
+/// The functionConfig, in the form that the program works with.
 #[derive(Debug)]
 pub struct Config<'a> {
     /// What is merged.
     pub task: Task<'a>,
     /// Where new elements of a list go.
     pub new_elements: NewElements,
-    /// What the user says of lists; `types` knows it, too.
+    /// The user's rules for lists; `types` has them, too.
     pub merge_keys: Vec<NamedRule>,
-    /// Whether lists of which no schema is known merge by their elements; `types` knows it, too.
+    /// Whether lists without a schema merge by their elements; `types` has it, too.
     pub inference: Inference,
     /// What is known of types.
     pub types: Types<'a>,
-    /// The items that sources are for which a host gives beside the functionConfig, instead of those that have their identity.
+    /// The items to which sources are applied that a host gives besides the functionConfig; `None` for the items with their identity.
     pub target_of_given: Option<Rc<Target>>,
-    /// How much a run may write. Its input is the text that the functionConfig stands in, until more is said.
+    /// How much a run may write. Until more input is added, its input is the text that contains the functionConfig.
     pub limit: Limit,
 }
 
-/// What is merged: a mode with what only that mode has. A role that is `None` is played by marked items, or by what a host gives.
+/// What is merged: a mode, with the settings that only this mode has. If a role is `None`, annotated items or what a host gives play it.
 #[derive(Debug)]
 pub enum Task<'a> {
     /// TwoWay.
@@ -340,7 +342,7 @@ pub enum Task<'a> {
         on_conflict: Verdict,
         /// Who wins at some places of some resources.
         rules: Vec<Decision<'a>>,
-        /// How fine the parts are that can be in conflict.
+        /// How large the parts are that only one side may change.
         conflict_level: ConflictLevel,
         /// Whether a resource is found again under another name.
         renames: Renames,
@@ -352,14 +354,14 @@ pub enum Task<'a> {
     },
 }
 
-/// What all modes have.
+/// The settings that all modes have.
 #[derive(Debug, Default)]
 pub struct Settings<'a> {
     /// Where new elements of a list go.
     pub new_elements: NewElements,
-    /// Whether lists of unknown types merge by inferred keys; the mode says it where the user does not.
+    /// Whether lists of unknown types merge by inferred keys; if the user does not say it, the mode decides.
     pub infer_merge_keys: Option<bool>,
-    /// What the user says of lists.
+    /// The user's rules for lists.
     pub merge_keys: Vec<NamedRule>,
     /// An OpenAPI document with further types.
     pub openapi: Option<(Name, NodeRef<'a>)>,
@@ -367,21 +369,21 @@ pub struct Settings<'a> {
     pub limit: Limit,
 }
 
-/// What a functionConfig may leave out, for whoever reads it knows it otherwise.
+/// What a functionConfig may leave out, because its reader knows it already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given<'a> {
-    /// The mode; `None` where it must be said.
+    /// The mode; `None` if the functionConfig must name it.
     pub mode: Option<Mode>,
-    /// Who wins a conflict where nobody says it.
+    /// Who wins a conflict if the functionConfig does not say it.
     pub on_conflict: OnConflict,
-    /// The OpenAPI document, where `spec.openapi` says where it is.
+    /// The OpenAPI document, if `spec.openapi` only names its file.
     pub openapi: Option<NodeRef<'a>>,
 }
 
 /// A rule of the user for a list.
 #[derive(Clone, Debug)]
 pub struct NamedRule {
-    /// How the user knows it.
+    /// The name by which the user knows it.
     pub name: Name,
     /// The rule.
     pub rule: ListRule,
@@ -396,7 +398,7 @@ pub struct Input<'a> {
     pub node: NodeRef<'a>,
     /// Where its resources come from.
     pub from: From<'a>,
-    /// The items that they are for, instead of those that have their identity.
+    /// The items to which its resources are applied; `None` for the items with their identity.
     pub target: Option<Rc<Target>>,
 }
 
@@ -426,7 +428,7 @@ pub enum Keep {
 }
 
 impl<'a> Task<'a> {
-    /// What a mode merges, where nothing more is said.
+    /// The task of a mode, with a default for everything else.
     pub fn of(mode: Mode) -> Self {
         match mode {
             Mode::TwoWay => Self::Overlay { source: None },
@@ -468,13 +470,13 @@ impl<'a> Task<'a> {
     pub fn decisions(&self) -> Decisions<'_> {
         match self {
             Self::Upgrade { rules, on_conflict, .. } => Decisions::new(rules, *on_conflict),
-            // They have none.
+            // These modes have no conflicts.
             Self::Overlay { .. } | Self::Patch { .. } => Decisions::new(&[], Verdict::default()),
         }
     }
 
-    /// What is done about a conflict of a file that one side broke. No rule can look into it, so it stays open if a rule leaves anything to
-    /// someone.
+    /// What is done about a conflict of a file that one side broke. No rule can look into it, so a person decides it if any rule has
+    /// `take: Fail`.
     pub fn on_broken(&self) -> Verdict {
         match self {
             Self::Upgrade { rules, on_conflict: Verdict::By(_), .. }
@@ -496,11 +498,11 @@ impl<'a> Task<'a> {
         rules.iter().filter(|rule| rule.take != OnConflict::Fail).filter(is_meant).map(|rule| &rule.name)
     }
 
-    /// What the user chose, but for who wins.
+    /// What the user chose, except who wins.
     pub fn policy(&self, new_elements: NewElements) -> Policy {
         let (conflict_level, renames) = match self {
             Self::Upgrade { conflict_level, renames, .. } => (*conflict_level, *renames),
-            // They have no conflicts, and a source names what it is for.
+            // These modes have no conflicts, and a source names the resource that it is for.
             Self::Overlay { .. } | Self::Patch { .. } => (ConflictLevel::default(), Renames::Ignore),
         };
         Policy { new_elements, conflict_level, renames }
@@ -510,7 +512,7 @@ impl<'a> Task<'a> {
     pub fn on_conflict(&self) -> Verdict {
         match self {
             Self::Upgrade { on_conflict, .. } => *on_conflict,
-            // They have none.
+            // These modes have no conflicts.
             Self::Overlay { .. } | Self::Patch { .. } => Verdict::default(),
         }
     }
@@ -545,7 +547,7 @@ impl<'a> Config<'a> {
         self.task.mode()
     }
 
-    /// The same, but that what no rule decides stays open, and this side's outcome is written.
+    /// The same, except that conflicts that no rule decides stay open, and this side's outcome is written.
     #[must_use]
     pub fn left_open(mut self, pick: Pick) -> Self {
         if let Task::Upgrade { on_conflict, .. } = &mut self.task {
@@ -559,7 +561,7 @@ impl<'a> Config<'a> {
         self.policy().renames
     }
 
-    /// What the user chose, but for who wins.
+    /// What the user chose, except who wins.
     pub fn policy(&self) -> Policy {
         self.task.policy(self.new_elements)
     }
@@ -572,7 +574,7 @@ impl<'a> Config<'a> {
     /// Reads a functionConfig.
     ///
     /// # Errors
-    /// One that names the field, quotes what was written and says what is allowed.
+    /// An error that names the field, quotes what was written and says what is allowed.
     pub fn read(node: NodeRef<'a>) -> Result<Self, Error> {
         Self::read_with(node, Given::default())
     }
@@ -602,7 +604,7 @@ impl<'a> Config<'a> {
     }
 }
 
-/// Checks that a functionConfig may be read: its aliases are written out there.
+/// Checks that a functionConfig is not too large to read: reading it writes out its aliases.
 fn check_size(node: NodeRef<'_>) -> Result<(), Error> {
     let asked = ["spec", "data"].into_iter().find_map(|parent| node.at(&[parent, "maxOutput"])).map(NodeRef::string);
     let budget = Budget::new(limit(node, asked.and_then(Asked::parse), "spec.maxOutput"));
@@ -670,7 +672,7 @@ fn read_merge<'a>(node: NodeRef<'a>, given: Given<'a>) -> Result<Config<'a>, Err
     Config::new(task, settings)
 }
 
-/// The fields that only ThreeWay has, each with why.
+/// The fields that only ThreeWay has, each with the reason.
 const OF_THREE_WAY: [(&str, &str); 4] = [
     ("onConflict", "has conflicts"),
     ("rules", "has conflicts"),
@@ -711,13 +713,13 @@ fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Re
     written.into_iter().zip(rules.elements()).enumerate().map(decision).collect()
 }
 
-/// A target as it is written at a place.
+/// The target that the user wrote at a place; errors point into it.
 fn target_at(at: NodeRef<'_>, written: WrittenTarget, name: Name) -> Result<Target, Error> {
     let in_target = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
     target(name, written, shown_fields(at)).map_err(in_target)
 }
 
-/// Refuses fields in a mode that does not have them. `three_way` is the name of the one that does.
+/// Refuses the fields of ThreeWay in the other modes. `three_way` is the name of ThreeWay in messages.
 fn check_three_way<'a>(
     mode: Mode,
     parent: &str,
@@ -812,10 +814,10 @@ fn shown_fields(target: NodeRef<'_>) -> Vec<String> {
     given.map(|(key, value)| format!("`{}: {}`", key.string(), value.string())).collect()
 }
 
-/// A target as it is meant; `given` are its fields as the user wrote them.
+/// The target that the user wrote, checked. `given` holds its fields as the user wrote them.
 ///
 /// # Errors
-/// It has no field; a pattern or a selector is none.
+/// It has no field; a pattern or a selector is invalid.
 pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<Target, Wrong> {
     if given.is_empty() {
         return Err(Wrong::whole(format!(
@@ -849,7 +851,7 @@ pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<
     Ok(target)
 }
 
-/// A path as annotations have it: relative to the package, with `/`, without `.` and without `/` at the end.
+/// A path in the form of annotations: relative to the package, with `/`, without `.` and without `/` at the end.
 fn clean_path(node: NodeRef<'_>, field: &str) -> Result<String, Error> {
     let path = node.string();
     let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
@@ -863,10 +865,10 @@ fn clean_path(node: NodeRef<'_>, field: &str) -> Result<String, Error> {
 }
 
 impl NamedRule {
-    /// A rule as it is meant.
+    /// The rule that the user wrote, checked.
     ///
     /// # Errors
-    /// It does not say in exactly one way how the list merges, or its path is none.
+    /// It does not say in exactly one way how the list merges, or its path is invalid.
     pub fn new(name: Name, rule: WrittenRule) -> Result<Self, Wrong> {
         let list = match (rule.keys, rule.set, rule.atomic) {
             (Some(keys), None, None) if !keys.is_empty() && keys.iter().all(|k| !k.is_empty()) => ListKind::Map(keys),
@@ -940,7 +942,7 @@ pub fn definition() -> serde_json::Value {
             "tags": ["mutator"],
             "versions": [{
                 "name": "v1alpha1",
-                // A deletion that was made, and sides that were consumed, are not there for a second run, which says so with an error.
+                // A second run is an error if it deletes what the first run deleted, or selects sides that the first run consumed.
                 "idempotent": false,
                 "usage": page("functions/merge"),
                 "examples": EXAMPLES.map(|name| page(&format!("examples/merge-{name}"))),

@@ -1,5 +1,5 @@
 //! Custom resources merge as their maintainers document, without their definitions in the package: by the atlas, by shape, and with a
-//! warning where a list of which nothing is known loses elements.
+//! warning where an unknown list loses elements.
 
 #[path = "support/custom_resources.rs"]
 mod custom_resources;

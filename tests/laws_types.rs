@@ -271,7 +271,7 @@ impl Choices {
                 });
                 ("rbac.authorization.k8s.io/v1", vec![("rules", rules)])
             }
-            // A type of which nothing is known, with a pod template in it.
+            // An unknown type with a pod template in it.
             _ => ("example.com/v1", vec![("spec", json!({"pool": {"template": self.template()}}))]),
         };
         let mut resource = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "web"}});

@@ -1,4 +1,4 @@
-//! Small packages in three versions and what becomes of them: `tests/upgrades/<name>/` holds original, updated, dest and merged, and in
+//! Small packages in three versions, and the merged ones: `tests/upgrades/<name>/` holds original, updated, dest and merged, and in
 //! `conflicts` the places at which someone must decide. There dest wins. The plugin's tests read the same packages.
 
 mod support;

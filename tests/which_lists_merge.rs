@@ -25,7 +25,7 @@ enum Speaker {
     Inference,
 }
 
-/// A Deployment, or what is called so in a group of which nothing is known.
+/// A Deployment, or what is called so in an unknown group.
 fn deployment(group: &str, list: Value) -> Value {
     json!({
         "apiVersion": format!("{group}/v1"),

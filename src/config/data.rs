@@ -1,4 +1,4 @@
-//! The functionConfig as a ConfigMap says it: in strings, for `kpt fn eval -- mode=…`.
+//! The functionConfig in a ConfigMap: all values are strings, for `kpt fn eval -- mode=…`.
 
 use krm_merge::limit::Asked;
 use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Renames};
@@ -8,7 +8,7 @@ use super::{
     Config, From, Input, Keep, Mode, Role, SIZE, Settings, Task, check_role, check_three_way, clean_path, limit, one_of,
 };
 
-/// The fields that it may have.
+/// The fields that `data` may have.
 const FIELDS: [&str; 10] = [
     "mode",
     "source",
@@ -39,7 +39,7 @@ struct Data<'a>(Vec<(NodeRef<'a>, NodeRef<'a>)>);
 /// Reads a ConfigMap.
 ///
 /// # Errors
-/// A field that is unknown, or whose value is none that is allowed.
+/// An unknown field, or a value that is not allowed.
 pub(super) fn read<'a>(node: NodeRef<'a>) -> Result<Config<'a>, Error> {
     let place = node.get("data").filter(|d| !d.is_null());
     let data = Data::of(place)?;
@@ -103,13 +103,13 @@ impl<'a> Data<'a> {
         self.0.iter().find(|(key, _)| key.string() == name).map(|(_, value)| *value)
     }
 
-    /// The meaning of the name that a field has.
+    /// What the name in a field stands for.
     fn pick<T: Copy>(&self, field: &str, names: &[(&str, T)]) -> Result<Option<T>, Error> {
         let allowed: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
         self.pick_among(field, names, &allowed)
     }
 
-    /// The same, where a message names not all that is allowed.
+    /// The same, but messages name only the values of `told`, not all that are allowed.
     fn pick_among<T: Copy>(&self, field: &str, names: &[(&str, T)], told: &[&str]) -> Result<Option<T>, Error> {
         let Some(node) = self.get(field) else { return Ok(None) };
         match names.iter().find(|(name, _)| *name == node.string()) {

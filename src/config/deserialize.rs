@@ -1,7 +1,7 @@
-//! serde over a node, with errors that name the field, quote what was written and say what is allowed.
+//! Reads a node with serde. Errors name the field, quote what was written and say what is allowed.
 //!
-//! The functionConfig is part of a text that is parsed already. Reading it from the tree parses nothing twice and keeps the places,
-//! which a detour over another YAML library would lose.
+//! The functionConfig is part of a text that is already parsed. Reading it from the tree parses nothing twice and keeps the places. A
+//! detour over another YAML library would lose them.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor, value::StrDese
 
 use krm_merge::yaml::{Error, Kind, NodeRef, Scalar};
 
-/// Reads a value from a node; `name` is what the node is called where the field has no path of its own.
+/// Reads a value from a node. `name` is the node's name in messages about the node as a whole.
 ///
 /// # Errors
-/// What the type does not take, as `` `spec.mode` must be … ``, with the place.
+/// A value that the type does not accept, such as `` `spec.mode` must be … ``, with the place.
 pub fn from_node<'a, T: serde::Deserialize<'a>>(node: NodeRef<'a>, name: &str) -> Result<T, Error> {
     T::deserialize(Reader(node)).map_err(|e| {
         let mut path = String::new();
@@ -27,7 +27,7 @@ pub fn from_node<'a, T: serde::Deserialize<'a>>(node: NodeRef<'a>, name: &str) -
     })
 }
 
-/// What is wrong, told while the reader unwinds: the path grows from the inside out.
+/// What is wrong. The path grows from the inside out while the reader unwinds.
 #[derive(Debug)]
 struct Failure {
     message: String,
@@ -167,7 +167,7 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Failure> {
-        // A struct could be read from a list, by place; nobody means that.
+        // serde would also read a struct from a list, by position. Nobody means that.
         if self.0.is_list() {
             Err(Failure::new("must be a map, not a list".into()))
         } else {

@@ -1,4 +1,4 @@
-//! The command line: what can be said, and the words that `--help` says it with.
+//! The command line: its commands and flags, and their texts in `--help`.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Set in dest what a source holds; null removes
+    /// Set the values of a source in dest; null removes
     #[command(after_help = manual::of("two-way"))]
     TwoWay {
         #[command(flatten)]
@@ -28,7 +28,7 @@ pub enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// Make in dest what changed from original to updated: an upgrade that keeps local edits
+    /// Apply to dest what changed from original to updated: an upgrade that keeps local edits
     #[command(after_help = manual::of("three-way"))]
     ThreeWay {
         #[command(flatten)]
@@ -44,39 +44,40 @@ pub enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// Show what applying files would change in a cluster, and what someone changed there since; `--apply` sends it
+    /// Show what applying files would change in a cluster, and what someone changed there since the last apply; `--apply` sends the changes
     #[command(after_help = manual::of("live"))]
     Live(Live),
     /// Compare two files or folders by resource and field, not by line
     #[command(after_help = manual::of("diff"))]
     Diff(Diff),
-    /// Print the smallest patch that makes of original what dest is, to the byte: what a fork changed, as an overlay
+    /// Print the smallest patch that turns original into dest, to the byte: the changes of a fork as an overlay
     #[command(after_help = manual::of("extract"))]
     Extract(Extract),
     /// Print how each list of a type merges, and who says so
     #[command(after_help = manual::of("explain"))]
     Explain(Explain),
-    /// Make git merge Kubernetes YAML by field: writes the configuration of this clone, and lines of `.gitattributes` to be committed;
-    /// `--uninstall` takes both back
+    /// Make git merge Kubernetes YAML by field: write the configuration of this clone, and lines of `.gitattributes`, which you commit;
+    /// `--uninstall` removes both
     #[command(after_help = manual::of("git-install"))]
     GitInstall(GitInstall),
-    /// What git runs to merge a file: `git-driver %O %A %B %P`
+    /// Merge a file for git, which runs `git-driver %O %A %B %P`
     #[command(after_help = manual::of("git-driver"))]
     GitDriver(GitDriver),
     /// Resolve conflicts between the markers of git or any other tool: one by one in the terminal, or all at once
     #[command(after_help = manual::of("resolve"))]
     Resolve(Resolve),
-    /// Print what completes `kubectl-krm_merge` in a shell, or `kubectl krm-merge` in kubectl
+    /// Print a script that completes `kubectl-krm_merge` in a shell, or the program that completes `kubectl krm-merge` in kubectl
     Completion {
-        /// For which shell; `kubectl` is the program `kubectl_complete-krm_merge`, by which kubectl itself completes `kubectl krm-merge`
+        /// The shell; for `kubectl`, the output is the program `kubectl_complete-krm_merge`, which kubectl runs to complete
+        /// `kubectl krm-merge`
         shell: Shell,
     },
     /// Print the man page of the plugin, or of one of its commands: `kubectl krm-merge man | man -l -`
     Man {
-        /// Of this command
+        /// The command; without one, the page is that of the plugin
         command: Option<String>,
     },
-    /// What may stand in the place of the last word, for kubectl
+    /// Print the possible values of the last word, for kubectl
     #[command(hide = true)]
     Complete {
         /// The words of the command line
@@ -91,11 +92,12 @@ pub struct Source {
     /// What is merged into dest: a file, a folder, or `-` for stdin; may be given several times
     #[arg(long, short = 's', value_name = "PATH")]
     pub source: Vec<String>,
-    /// The same, or the patch itself as YAML or JSON text
+    /// A source, as for `--source`, or the patch itself as YAML or JSON text
     #[arg(long, short = 'p', value_name = "PATH|TEXT")]
     pub patch: Vec<String>,
-    /// Apply the sources to every resource of dest that this selects, not by identity: `kind=Deployment,name=web-.*`, of `group`,
-    /// `version`, `kind`, `name`, `namespace`, `labelSelector`, `annotationSelector`
+    /// Apply the sources to every resource of dest that this selects, instead of the resources with their identity:
+    /// `kind=Deployment,name=web-.*`. The fields are `group`, `version`, `kind`, `name`, `namespace`, `labelSelector` and
+    /// `annotationSelector`
     #[arg(long, value_name = "FIELD=VALUE,...")]
     pub target: Option<String>,
 }
@@ -106,13 +108,14 @@ pub struct Upgrade {
     /// The state of upstream that dest comes from: a file, a folder, or `-` for stdin
     #[arg(long, value_name = "PATH", required_unless_present = "config")]
     pub original: Option<String>,
-    /// The new state of upstream; it must hold a resource where original does
+    /// The new state of upstream; it must hold at least one resource if original does
     #[arg(long, value_name = "PATH", required_unless_present = "config")]
     pub updated: Option<String>,
-    /// Who wins where dest and updated both changed something; each case is reported [default: take-updated]. With `--config`, only `mark`
+    /// Who wins if dest and updated both changed something; each case is reported [default: take-updated]. With `--config`, only `mark` is
+    /// allowed
     #[arg(long, value_enum, ignore_case = true)]
     pub on_conflict: Option<InConflict>,
-    /// Whether both sides may change one list without keys, or one text [default: line]
+    /// Whether both sides may change the same list without keys, or the same text, without a conflict [default: line]
     #[arg(long, value_enum, ignore_case = true, conflicts_with = "config")]
     pub conflict_level: Option<ConflictLevel>,
     /// Whether a resource that has another name or namespace on a side is found again [default: follow]
@@ -126,8 +129,8 @@ pub struct Lists {
     /// Whether lists of unknown types merge by their elements' keys [default: true; strategic: false]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub infer_merge_keys: Option<bool>,
-    /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`, with several
-    /// keys as `keys=port,protocol`, or with `set=true` or `atomic=true` in their place; may be given several times
+    /// How a list merges, ahead of every schema: `apiVersion=example.com/v1,kind=Rollout,path=spec.steps,keys=name`. Several keys are
+    /// `keys=port,protocol`. A list without keys has `set=true` or `atomic=true` instead. May be given several times
     #[arg(long, value_name = "FIELD=VALUE,...")]
     pub merge_keys: Vec<String>,
     /// An OpenAPI v2 document with further types
@@ -135,14 +138,15 @@ pub struct Lists {
     pub openapi: Option<PathBuf>,
 }
 
-/// What all merges have.
+/// The flags that all merges have.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// What is merged into: a file, a folder (a package: .yaml, .yml, .json and Kptfile; `.krmignore` is honoured), or `-` for stdin
+    /// The resources to merge into: a file, a folder (a package: .yaml, .yml, .json and Kptfile; `.krmignore` is honoured), or `-` for
+    /// stdin
     #[arg(long, short = 'd', value_name = "PATH")]
     pub dest: String,
-    /// A functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below, as the `.krm-merge.yaml` of a repository; its paths lie
-    /// in dest, and that of `openapi` below the folder of the file
+    /// A file with a functionConfig (`kind: Merge` or a ConfigMap) instead of the flags below, such as the `.krm-merge.yaml` of a
+    /// repository. Its paths are paths in dest. The path of `openapi` is relative to the folder of the file and stays inside it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["new_elements", "infer_merge_keys", "merge_keys", "openapi", "max_output"])]
     pub config: Option<PathBuf>,
     /// Where new elements of a merged list go [default: append]
@@ -156,26 +160,26 @@ pub struct Common {
     /// What is printed [default: yaml; nothing with --in-place, diff with --dry-run]
     #[arg(long, short = 'o', value_enum)]
     pub output: Option<Output>,
-    /// With `-o yaml` or `-o json`: leave out Kptfiles and what has the annotation `config.kubernetes.io/local-config`, which are not for
-    /// a cluster
+    /// With `-o yaml` or `-o json`: leave out Kptfiles and resources with the annotation `config.kubernetes.io/local-config`, because they
+    /// are not for a cluster
     #[arg(long)]
     pub without_local_config: bool,
-    /// With the diff, or in its place: how many lines change in which file
+    /// Print how many lines change in each file, instead of the diff, or after it with `-o diff`
     #[arg(long)]
     pub stat: bool,
-    /// Write the files that change: each whole and at once, and all of them or none
+    /// Write the files that change. Each file is replaced as a whole, in one step. Either all files are written or none
     #[arg(long, short = 'i')]
     pub in_place: bool,
-    /// Do everything but write
+    /// Do everything except writing
     #[arg(long)]
     pub dry_run: bool,
-    /// Exit with 1 where anything differs
+    /// Exit with 1 if anything differs
     #[arg(long)]
     pub exit_code: bool,
-    /// Exit with 1 where anything was in conflict, whoever won, after all is done
+    /// After everything is done, exit with 1 if anything was in conflict, whoever won
     #[arg(long)]
     pub conflicts_exit_code: bool,
-    /// Whether what is printed has colours
+    /// Whether the output has colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,
 }
@@ -194,7 +198,7 @@ pub enum OnConflict {
     /// Dest's value stays
     #[value(alias = "KeepDest")]
     KeepDest,
-    /// Nothing is merged, exit 1
+    /// Nothing is merged; exit 1
     Fail,
 }
 
@@ -209,7 +213,7 @@ impl OnConflict {
     }
 }
 
-/// Who wins in files, where a conflict can stand, too.
+/// Who wins in files. In a file, a conflict can also stay between markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InConflict {
     /// Updated's value is taken
@@ -218,14 +222,14 @@ pub enum InConflict {
     /// Dest's value stays
     #[value(alias = "KeepDest")]
     KeepDest,
-    /// Nothing is merged, exit 1
+    /// Nothing is merged; exit 1
     Fail,
-    /// Both stand in the file, between the markers of a conflict, for `resolve` or an editor, exit 1
+    /// The file holds both values between conflict markers, for `resolve` or an editor; exit 1
     Mark,
 }
 
 impl InConflict {
-    /// The policy that it stands for; markers come of none.
+    /// The policy that it stands for; `None` for markers.
     pub fn policy(self) -> Option<policy::OnConflict> {
         match self {
             Self::TakeUpdated => Some(policy::OnConflict::TakeUpdated),
@@ -236,19 +240,19 @@ impl InConflict {
     }
 }
 
-/// How fine the parts are of which each may be changed by one side only.
+/// How large the parts are that only one side may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ConflictLevel {
-    /// Elements of lists without keys, and lines of texts; each value that is merged so is reported
+    /// Elements of lists without keys, and lines of texts; each value that is merged in this way is reported
     Line,
-    /// Values: such a list or text is in conflict as a whole
+    /// Values: a list without keys or a text is in conflict as a whole
     Value,
 }
 
 /// Whether a resource is found again under another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Renames {
-    /// In the same place, or with at least half of its text: local edits go along
+    /// It is one resource if it is in the same place, or if at least half of its text is the same; local edits are kept
     Follow,
     /// The old one is deleted, the new one added
     Ignore,
@@ -257,7 +261,7 @@ pub enum Renames {
 /// Where new elements go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum NewElements {
-    /// Behind dest's
+    /// After dest's
     Append,
     /// Before dest's
     Prepend,
@@ -276,18 +280,18 @@ pub enum Output {
     Name,
     /// What the merge reports: conflicts, warnings, errors
     Results,
-    /// The same as annotations of a workflow of GitHub Actions, beside the lines of dest
+    /// The results as annotations of a GitHub Actions workflow, beside the lines of dest
     Github,
-    /// The same as SARIF 2.1.0, for code scanning
+    /// The results as SARIF 2.1.0, for code scanning
     Sarif,
     /// The conflicts as a comment of a pull request
     Markdown,
 }
 
-/// Whether what is printed has colours.
+/// Whether the output has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// Also where stdout is no terminal
+    /// Also if stdout is not a terminal
     Always,
     /// On a terminal, unless `NO_COLOR` is set
     Auto,
@@ -314,77 +318,78 @@ pub struct Live {
     /// The resources: a file, a folder with all below it, or `-` for stdin; may be given several times
     #[arg(long, short = 'f', value_name = "PATH", required_unless_present = "kustomize")]
     pub filename: Vec<String>,
-    /// The resources that `kubectl kustomize` makes of a folder
+    /// The resources that `kubectl kustomize` builds from a folder
     #[arg(long, short = 'k', value_name = "DIR", conflicts_with = "filename")]
     pub kustomize: Option<String>,
-    /// Read a folder with all below it, as is done anyway: scripts for kubectl may say so
+    /// Read a folder with all below it. This is the default; the flag exists because scripts for kubectl may pass it
     #[arg(long, short = 'R', num_args = 0)]
     pub recursive: bool,
-    /// Only the resources whose labels fit, as `app=web,tier in (a, b)`
+    /// Only the resources whose labels match this selector, such as `app=web,tier in (a, b)`
     #[arg(long, short = 'l', value_name = "SELECTOR")]
     pub selector: Option<String>,
     #[command(flatten)]
     pub connection: Connection,
-    /// The namespace of resources that say none; one that says another is an error
+    /// The namespace of resources that name none; a resource that names another one is an error
     #[arg(long, short = 'n', value_name = "NAME")]
     pub namespace: Option<String>,
-    /// Who wins where the files and the cluster both changed something; each case is reported [default: take-updated, the files]
+    /// Who wins if the files and the cluster both changed something; each case is reported [default: take-updated, the files]
     #[arg(long, value_enum, ignore_case = true)]
     pub on_conflict: Option<OnConflict>,
     /// How many bytes of new text and results a run may write, as `64Mi` or `1Gi` [default: 20 times the input, at least 32Mi]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_output: Option<Asked>,
-    /// Send what changes, after the server has checked it in a dry run
+    /// Send the changes, after the server has checked them in a dry run
     #[arg(long)]
     pub apply: bool,
-    /// Apply on the server's side, which leaves each field to its owner: fields that it will refuse are told before anything is sent
+    /// Use server-side apply, which leaves each field to its owner. Fields that the server will refuse are reported before anything is sent
     #[arg(long, conflicts_with = "on_conflict")]
     pub server_side: bool,
-    /// Take over a field that someone else owns, as `.spec.replicas`, with all below it; may be given several times
+    /// Take over a field that someone else owns, such as `.spec.replicas`, with all below it; may be given several times
     #[arg(long, value_name = "FIELD", requires = "server_side")]
     pub take: Vec<String>,
     /// The name under which the cluster records who set the fields
     #[arg(long, value_name = "NAME", default_value = "krm-merge")]
     pub field_manager: String,
-    /// What is printed [default: diff; what was sent with --apply]
+    /// What is printed [default: diff; with --apply, what was sent]
     #[arg(long, short = 'o', value_enum)]
     pub output: Option<Output>,
-    /// Exit with 1 where anything differs
+    /// Exit with 1 if anything differs
     #[arg(long)]
     pub exit_code: bool,
-    /// Exit with 1 where anything was in conflict, whoever won, after all is done
+    /// After everything is done, exit with 1 if anything was in conflict, whoever won
     #[arg(long)]
     pub conflicts_exit_code: bool,
-    /// Whether what is printed has colours
+    /// Whether the output has colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,
 }
 
-/// Which cluster is asked, and for how long.
+/// Which cluster is asked, and how long it may take to answer.
 #[derive(Debug, Args)]
 pub struct Connection {
     /// The context of the kubeconfig
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
-    /// The kubeconfig, not that of `KUBECONFIG` or ~/.kube/config
+    /// The kubeconfig, instead of that of `KUBECONFIG` or ~/.kube/config
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// The cluster of the kubeconfig, not that of the context
+    /// The cluster of the kubeconfig, instead of that of the context
     #[arg(long, value_name = "NAME")]
     pub cluster: Option<String>,
-    /// The user of the kubeconfig, not that of the context
+    /// The user of the kubeconfig, instead of that of the context
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
-    /// The address of the API server, not that of the kubeconfig
+    /// The address of the API server, instead of that of the kubeconfig
     #[arg(long, short = 's', value_name = "URL")]
     pub server: Option<String>,
-    /// Act as this user, if the one of the kubeconfig may
+    /// Act as this user, if the user of the kubeconfig may do so
     #[arg(long = "as", value_name = "NAME")]
     pub as_user: Option<String>,
     /// Act as a member of this group; may be given several times
     #[arg(long, value_name = "NAME", requires = "as_user")]
     pub as_group: Vec<String>,
-    /// How many seconds the cluster may take for an answer, with the time that it asks to wait where it is too busy; at most 31536000, a year
+    /// How many seconds the cluster may take for an answer, including the time that it asks to wait if it is too busy; at most 31536000, a
+    /// year
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,
 }
@@ -392,19 +397,19 @@ pub struct Connection {
 /// What is compared.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The one state: a file, a folder, or `-` for stdin
+    /// The first state: a file, a folder, or `-` for stdin
     pub a: String,
-    /// The other state, in the same way
+    /// The second state: a file, a folder, or `-` for stdin
     pub b: String,
     #[command(flatten)]
     pub lists: Lists,
     /// What is printed
     #[arg(long, short = 'o', value_enum, default_value_t = Compared::Fields)]
     pub output: Compared,
-    /// Exit with 1 where anything differs, as `diff` does; `--exit-code=false` exits with 0
+    /// Exit with 1 if anything differs, as `diff` does; `--exit-code=false` exits with 0
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     pub exit_code: bool,
-    /// Whether what is printed has colours
+    /// Whether the output has colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,
 }
@@ -412,15 +417,15 @@ pub struct Diff {
 /// Which type is explained, and who is asked.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The type: KIND, KIND.GROUP or KIND.VERSION.GROUP, as `Rollout` or `Rollout.v1alpha1.argoproj.io`
+    /// The type: KIND, KIND.GROUP or KIND.VERSION.GROUP, such as `Rollout` or `Rollout.v1alpha1.argoproj.io`
     pub kind: String,
-    /// Only this list, and those below it, as `spec.template`
+    /// Only the lists at this path or below it, such as `spec.template`
     pub path: Option<String>,
-    /// Files with CustomResourceDefinitions, and with resources, whose values show what no definition says: a file, a folder, or `-` for
-    /// stdin; may be given several times
+    /// CustomResourceDefinitions, and resources whose values show what no definition says: a file, a folder, or `-` for stdin; may be given
+    /// several times
     #[arg(long, short = 'f', value_name = "PATH")]
     pub filename: Vec<String>,
-    /// How a list merges, as for a merge; may be given several times
+    /// How a list merges, as in `--merge-keys` of a merge; may be given several times
     #[arg(long, value_name = "FIELD=VALUE,...")]
     pub merge_keys: Vec<String>,
     /// An OpenAPI v2 document with further types
@@ -431,7 +436,7 @@ pub struct Explain {
     pub live: bool,
     #[command(flatten)]
     pub connection: Connection,
-    /// Whether what is printed has colours
+    /// Whether the output has colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,
 }
@@ -447,23 +452,23 @@ pub enum Compared {
     Name,
     /// A list with each field and both of its values, for programs
     Json,
-    /// The same in the form of KRM results
+    /// Each field with both of its values, as KRM results
     Results,
     /// The fields as a comment of a pull request
     Markdown,
 }
 
-/// Between which states a patch is made.
+/// The states between which a patch is made.
 #[derive(Debug, Args)]
 pub struct Extract {
     /// What the patch is for: a file, a folder, or `-` for stdin
     pub original: String,
-    /// What the patch has to make of it, in the same way
+    /// What the patch must turn original into: a file, a folder, or `-` for stdin
     pub dest: String,
     /// Which command takes the patch
     #[arg(long, value_enum, ignore_case = true, default_value_t = PatchMode::TwoWay)]
     pub mode: PatchMode,
-    /// Let only the values agree: comments, layout, and the order of fields and documents may differ
+    /// Only the values must agree: comments, layout, and the order of fields and documents may differ
     #[arg(long)]
     pub values: bool,
     #[command(flatten)]
@@ -476,7 +481,7 @@ pub enum PatchMode {
     /// `two-way`, and kustomize's `patches`; new resources are whole documents
     #[value(alias = "TwoWay")]
     TwoWay,
-    /// `strategic`, and `kubectl patch`: directives also say the order of lists, and no resource is new
+    /// `strategic`, and `kubectl patch`: directives also say the order of lists, and the patch adds no resources
     #[value(alias = "Strategic")]
     Strategic,
 }
@@ -484,17 +489,17 @@ pub enum PatchMode {
 /// Which conflicts are resolved, and how.
 #[derive(Debug, Args)]
 pub struct Resolve {
-    /// Files and folders with conflict markers [default: below the current folder, the files that git lists as unmerged, or else all
-    /// that git does not ignore]
+    /// Files and folders with conflict markers [default: the files below the current folder that git lists as unmerged; if there are none,
+    /// all files there that git does not ignore]
     pub files: Vec<PathBuf>,
     /// Take one side in each conflict that `--answers` does not answer, and do not ask
     #[arg(long, value_enum, ignore_case = true)]
     pub take: Option<Take>,
-    /// Answers in a file, a line each, as `web.yaml:12 ours`, `3 theirs` or `4 both`; a number is that in the list which is printed where
-    /// nobody can be asked
+    /// A file with answers, one per line, such as `web.yaml:12 ours`, `3 theirs` or `4 both`. A number alone is the conflict's number in
+    /// the list that is printed if nobody can be asked
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
-    /// Write the decisions as rules into this functionConfig, new or not, with the values that they were made for: with it,
+    /// Write the decisions as rules into this functionConfig, with the values that they were made for. The file may be new. With it,
     /// `three-way --config` asks for none of them again
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -512,13 +517,13 @@ pub enum Take {
 /// Where the merge driver is installed.
 #[derive(Debug, Args)]
 pub struct GitInstall {
-    /// For all repositories of this user, not for this one
+    /// For all repositories of this user, instead of this one
     #[arg(long)]
     pub global: bool,
-    /// Which files git merges so; may be given several times
+    /// Which files git merges by field; may be given several times
     #[arg(long, value_name = "PATTERN", default_values = ["*.yaml", "*.yml", "Kptfile"])]
     pub pattern: Vec<String>,
-    /// Take the driver out of the configuration and the attributes again
+    /// Remove the driver from the configuration and the attributes
     #[arg(long, conflicts_with = "pattern")]
     pub uninstall: bool,
     /// Say what would be written, and write nothing

@@ -6,7 +6,7 @@ mod shown;
 
 use std::collections::BTreeSet;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use krm_merge::diff::diff as change_between;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::mode::Mode;
@@ -34,27 +34,24 @@ use shown::{Differing, Kind, markdown, outcomes};
 /// # Errors
 /// Sides that cannot be read or compared; more output than the limit allows.
 pub fn diff(args: &Diff) -> Result<End> {
-    if args.a == "-" && args.b == "-" {
-        bail!("only one side must be `-`, for stdin can be read once");
-    }
-    let (a, b) = (Side::read(&args.a)?, Side::read(&args.b)?);
+    let [a, b] = Side::read_both([&args.a, &args.b])?;
     let setting = setting::of_lists(Mode::ThreeWay, &args.lists)?;
     let config = setting.config()?;
     let limit = config.limit.with_input(a.size() + b.size());
-    let definitions = [&a, &b].into_iter().flat_map(|side| &side.files).flat_map(Held::resources);
-    let types = config.types.with_definitions(definitions.filter(Resource::is_definition).map(|r| r.node));
+    let types = config.types.with_definitions([&a, &b].into_iter().flat_map(Side::definitions));
     let plain = Plain::of(&a, &b)?;
     let states = [(&a, &plain.a), (&b, &plain.b)].map(|(side, plain)| resources(side, plain));
     let [old, new] = states;
     let pairs = pairs(old, new);
     let found = pairs.iter().filter_map(|pair| differing(pair, &types).transpose()).collect::<Result<Vec<_>>>()?;
-    print(args, [&a, &b], &found, &plain.files, &types, limit)?;
+    let changes = changes(&a, &b)?;
+    print(args, &found, &plain.files, &changes, &types, limit)?;
     let differs = match args.output {
         // This output compares lines.
-        Compared::Diff => !changes(&a, &b)?.is_empty(),
+        Compared::Diff => !changes.is_empty(),
         _ => {
-            let told: BTreeSet<&str> = found.iter().map(|one| one.resource.path.unwrap_or_default()).collect();
-            tell_rest([&a, &b], &pairs, &told)?;
+            tell_moved(&pairs);
+            tell_text_alone([&a, &b], &changes, &found);
             !found.is_empty() || !plain.files.is_empty()
         }
     };
@@ -90,9 +87,9 @@ impl Plain {
             return Ok(plain);
         }
         for path in paths([a, b]) {
-            let is_plain = |held: Option<&Held>| held.is_some_and(|held| held.document().is_none());
+            let is_plain = |held: &Held| held.document().is_none();
             let kind = match (a.at(path), b.at(path)) {
-                (Some(old), Some(new)) if is_plain(Some(old)) || is_plain(Some(new)) => {
+                (Some(old), Some(new)) if is_plain(old) || is_plain(new) => {
                     let texts = [old.bytes()?, new.bytes()?];
                     if texts[0] == texts[1] {
                         continue;
@@ -101,7 +98,7 @@ impl Plain {
                     let [of_old, of_new] = texts;
                     match (read((old, of_old)), read((new, of_new))) {
                         (Some(of_old), Some(of_new))
-                            if is_plain(Some(old)) && is_plain(Some(new)) && may_hold_resources(path) =>
+                            if is_plain(old) && is_plain(new) && may_hold_resources(path) =>
                         {
                             plain.a.push((path.to_owned(), old.name.clone(), of_old));
                             plain.b.push((path.to_owned(), new.name.clone(), of_new));
@@ -110,8 +107,8 @@ impl Plain {
                         _ => Kind::Changed,
                     }
                 }
-                (Some(held), None) if is_plain(Some(held)) => Kind::Removed,
-                (None, Some(held)) if is_plain(Some(held)) => Kind::Added,
+                (Some(held), None) if is_plain(held) => Kind::Removed,
+                (None, Some(held)) if is_plain(held) => Kind::Added,
                 _ => continue,
             };
             plain.files.push((kind, path.to_owned()));
@@ -144,9 +141,9 @@ fn differing<'a>(pair: &'a Pair<'a>, types: &'a Types<'_>) -> Result<Option<Diff
 
 fn print(
     args: &Diff,
-    [a, b]: [&Side; 2],
     found: &[Differing<'_>],
     files: &[(Kind, String)],
+    changes: &[Change],
     types: &Types<'_>,
     limit: Limit,
 ) -> Result<()> {
@@ -160,10 +157,7 @@ fn print(
             let summary = shown::summary(found, files);
             summary.into_iter().for_each(|line| page.painted(screen::Paint::Bold, &line));
         }
-        Compared::Diff => {
-            let changes = changes(a, b)?;
-            page.append(diff::diff(&changes, types, reader));
-        }
+        Compared::Diff => page.append(diff::diff(changes, types, reader)),
         Compared::Name => {
             let named = found.iter().filter_map(|one| one.resource.identity.map(|identity| name_of(&identity)));
             named.for_each(|name| page.line(&name));
@@ -200,8 +194,8 @@ fn changes(a: &Side, b: &Side) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// Reports what does not differ by field: resources in other files, and files in which only the text differs.
-fn tell_rest([a, b]: [&Side; 2], pairs: &[Pair<'_>], told: &BTreeSet<&str>) -> Result<()> {
+/// Reports resources that are in another file.
+fn tell_moved(pairs: &[Pair<'_>]) {
     for Pair { old, new } in pairs {
         let (Some(old), Some(new)) = (old, new) else { continue };
         if let (Some(from), Some(to)) = (old.place(), new.place())
@@ -213,9 +207,14 @@ fn tell_rest([a, b]: [&Side; 2], pairs: &[Pair<'_>], told: &BTreeSet<&str>) -> R
             screen::tell(&format!("info: {called} is in another file: {from} -> {to}"));
         }
     }
+}
+
+/// Reports files that differ, but not by field.
+fn tell_text_alone([a, b]: [&Side; 2], changes: &[Change], found: &[Differing<'_>]) {
     let are_folders = a.is_folder() && b.is_folder();
+    let told: BTreeSet<&str> = found.iter().map(|one| one.resource.path.unwrap_or_default()).collect();
     let mut names = Vec::new();
-    for change in changes(a, b)? {
+    for change in changes {
         let is_told = if are_folders { told.contains(change.path.as_str()) } else { !told.is_empty() };
         let held = if are_folders { b.at(&change.path) } else { b.files.first() };
         let held = held.filter(|held| change.old.is_some() && held.document().is_some() && !is_told);
@@ -224,5 +223,4 @@ fn tell_rest([a, b]: [&Side; 2], pairs: &[Pair<'_>], told: &BTreeSet<&str>) -> R
     if !names.is_empty() {
         screen::tell(&format!("info: only comments, layout or order differ in {}", names.join(", ")));
     }
-    Ok(())
 }

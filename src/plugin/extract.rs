@@ -10,13 +10,12 @@ use anyhow::{Result, bail};
 use krm_merge::extract::Extent;
 use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
-use krm_merge::resource::Resource;
 
 use crate::End;
 use crate::cli::{Extract, PatchMode};
 use crate::screen;
 use crate::setting;
-use crate::side::{Held, Side};
+use crate::side::Side;
 use crate::told::counted;
 use left::Left;
 use patch::Patch;
@@ -26,10 +25,7 @@ use patch::Patch;
 /// # Errors
 /// Sides that cannot be read, compared or merged.
 pub fn extract(args: &Extract) -> Result<End> {
-    if args.original == "-" && args.dest == "-" {
-        bail!("only one side must be `-`, for stdin can be read once");
-    }
-    let (original, dest) = (Side::read(&args.original)?, Side::read(&args.dest)?);
+    let [original, dest] = Side::read_both([&args.original, &args.dest])?;
     if original.is_folder() != dest.is_folder() {
         bail!("original and dest must both be folders, or neither: {} and {}", original.name, dest.name);
     }
@@ -41,8 +37,7 @@ pub fn extract(args: &Extract) -> Result<End> {
     let setting = setting::of_lists(mode, &args.lists)?;
     let config = setting.config()?;
     let budget = Budget::new(config.limit.with_input(original.size() + dest.size()));
-    let definitions = [&original, &dest].into_iter().flat_map(|side| &side.files).flat_map(Held::resources);
-    let types = config.types.with_definitions(definitions.filter(Resource::is_definition).map(|r| r.node));
+    let types = config.types.with_definitions([&original, &dest].into_iter().flat_map(Side::definitions));
     let patch = Patch::between(&original, &dest, &types, mode, extent, &budget)?;
     let all = match patch.unnamed.is_empty() {
         true => Left::of(&patch.merged(&original, &setting)?, &dest, &types, mode, extent)?,

@@ -1,6 +1,6 @@
 //! What `--help` and the man pages say besides the flags: examples, exit codes, the environment.
 //!
-//! Both are made from the same sections. Lines that begin with two blanks are commands, and keep their breaks.
+//! Both are made from the same sections. Lines that begin with two spaces are commands and keep their line breaks.
 
 use anyhow::{Result, bail};
 use clap::Command;
@@ -20,11 +20,11 @@ Look at the upgrade of a package with local edits from upstream's v1 to its v2, 
 The same where upstream's versions are tags of this repository:
   kubectl krm-merge three-way --original <(git show v1:web.yaml) --updated <(git show v2:web.yaml) --dest web.yaml
 
-Leave what both sides changed between markers, then decide it one by one:
+Leave conflicts between markers, then decide them one by one:
   kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place --on-conflict mark
   kubectl krm-merge resolve my-package
 
-Merge in a workflow, show each conflict beside its line, and fail where there is one:
+Merge in a workflow, show each conflict beside its line, and fail if there is one:
   kubectl krm-merge three-way --original v1 --updated v2 --dest my-package --in-place \\
       -o github --conflicts-exit-code";
 
@@ -32,10 +32,10 @@ const OF_RESOLVE: &str = "\
 Decide the conflicts that `git merge` left, one by one:
   kubectl krm-merge resolve
 
-Take what is ours everywhere:
+Take our side in every conflict:
   kubectl krm-merge resolve --take ours my-package
 
-Write the decisions down, and let the next merge ask only for others:
+Record the decisions, so that the next merge asks only for others:
   kubectl krm-merge resolve --record decisions.yaml my-package
   kubectl krm-merge three-way --original v2 --updated v3 --dest my-package --in-place \\
       --config decisions.yaml --on-conflict mark";
@@ -61,9 +61,9 @@ See what `kubectl apply` would change in a cluster, and what it would overwrite:
 Let git merge Kubernetes files by field, in this repository:
   kubectl krm-merge git-install
 
-Where both sides changed something, `--on-conflict` says who wins; each case is reported.";
+If both sides changed something, `--on-conflict` says who wins; each case is reported.";
 
-/// The examples on a command's pages; empty means the plugin itself.
+/// The examples on a command's pages; an empty name means the plugin itself.
 fn examples(command: &str) -> &'static str {
     match command {
         "" => OF_PLUGIN,
@@ -90,10 +90,10 @@ See what `kubectl apply` would change, and what it would overwrite, then apply i
         }
         "diff" => {
             "\
-See by field what a fork changed, whatever was moved or written otherwise:
+See by field what a fork changed, even if it also moved or reformatted something:
   kubectl krm-merge diff upstream my-fork
 
-The same of two revisions of a file:
+The same for two revisions of a file:
   kubectl krm-merge diff <(git show v1:web.yaml) <(git show v2:web.yaml)"
         }
         "extract" => {
@@ -102,12 +102,12 @@ Turn a fork into an overlay, and take the next release with it:
   kubectl krm-merge extract upstream/v1 my-fork > overlay.yaml
   kubectl krm-merge two-way --source overlay.yaml --dest upstream/v2
 
-A fork that changed comments and layout, too:
+If the fork also changed comments and layout:
   kubectl krm-merge extract --values upstream/v1 my-fork > overlay.yaml"
         }
         "git-install" => {
             "\
-In this repository, and no more:
+Install the driver in this repository, and remove it again:
   kubectl krm-merge git-install
   kubectl krm-merge git-install --uninstall
 
@@ -119,7 +119,7 @@ For charts, too:
 See how the lists of a Rollout merge, and who says so:
   kubectl krm-merge explain rollout.argoproj.io spec.template
 
-The same with the definitions and resources of a package, or as the cluster has it:
+The same with the definitions and resources of a package, or with the definition in the cluster:
   kubectl krm-merge explain Rollout -f my-package
   kubectl krm-merge explain Rollout --live"
         }
@@ -131,28 +131,29 @@ The same with the definitions and resources of a package, or as the cluster has 
 const LIVE: Section = Section {
     title: "Promises",
     text: "\
-What `--apply` promises: nothing is sent if the server refuses any of it in a dry run, and an object is set only as it was read. \
-What needs a Namespace or a CustomResourceDefinition that is new, too, no dry run can check; an info says so.
+`--apply` sends nothing if the server refuses any of it in a dry run. It changes an object only if the object is still as it was read. \
+A dry run cannot check an object that needs a Namespace or a CustomResourceDefinition that is also new; an info says so.
 
 A cluster has no transactions: objects are sent one by one, Namespaces and CustomResourceDefinitions first, webhooks last, the others \
-in the order of the files. Where one is refused after all, the run ends, and what was sent before stays and is told. Nothing is deleted.",
+in the order of the files. If the server refuses an object after all, the run ends, and what was sent before stays. The output says what was \
+sent. Nothing is deleted.",
 };
 
 const KEYS: Section = Section {
     title: "Keys",
     text: "\
 o ours, t theirs, b both, e edit (with `VISUAL` or `EDITOR`), s skip, u undo, q write and quit; arrows, PgUp, PgDn, Home and End \
-scroll. Ctrl-C quits and writes nothing. Where the tool wrote what both sides come from (git's `merge.conflictStyle` of diff3 or zdiff3), \
-each side is compared with that. Tell git that a file is resolved with `git add`.",
+scroll. Ctrl-C quits and writes nothing. If the conflict also shows the original (git's `merge.conflictStyle` of diff3 or zdiff3), each side \
+is compared with it. Run `git add` to tell git that a file is resolved.",
 };
 
 const RULES: Section = Section {
     title: "Rules",
     text: "\
 `.krm-merge.yaml` at the root of the repository is a functionConfig without sides: its `rules` decide conflicts (Dest is ours, Updated \
-theirs), and `mergeKeys`, `openapi`, `inferMergeKeys` and `conflictLevel` say how lists and texts merge. What nobody decides stays between \
-markers. The file in the work tree counts; where it cannot be read, a warning says so, and files are merged without it. \
-CustomResourceDefinitions are read from git's index.",
+theirs), and `mergeKeys`, `openapi`, `inferMergeKeys` and `conflictLevel` say how lists and texts merge. Conflicts that it does not decide \
+stay between markers. The driver reads the file of the work tree. If it cannot be read, a warning says so, and files are merged without it. \
+The driver reads CustomResourceDefinitions from git's index.",
 };
 
 const EXIT_OF_RESOLVE: Section = Section {
@@ -164,19 +165,19 @@ const EXIT: Section = Section {
     title: "Exit status",
     text: "\
 0 done; 1 conflicts under `--on-conflict fail` or `mark`, differences with `--exit-code`, conflicts of any kind with `--conflicts-exit-code`; \
-2 bad usage or input, and nothing is written; 130, 143 or 129 where SIGINT, SIGTERM or SIGHUP stopped `--in-place`, and nothing is written.",
+2 bad usage or input, and nothing is written; 130, 143 or 129 if SIGINT, SIGTERM or SIGHUP stopped `--in-place`, and nothing is written.",
 };
 
 const EXTRACT: Section = Section {
     title: "Patches",
     text: "\
-The patch names what differs, the path that leads there, and what says who a resource or an element is. A field that does not differ is in it \
-only where a new field would not find its place without that neighbour. New resources are whole documents, each with its path where \
-original is a folder; deleted ones have `$patch: delete`. kustomize's `patches` takes the documents of resources that original has, but puts new elements of lists \
-before the others. `--mode strategic` says the order of lists by `$setElementOrder`, where `two-way` gives the whole list.
+The patch holds what differs, the path that leads there, and the fields that identify a resource or an element. It holds a field that does not \
+differ only if a new field would not find its place without that neighbour. New resources are whole documents; if original is a folder, each \
+has its path. Deleted resources have `$patch: delete`. kustomize's `patches` takes the documents of resources that original has, but puts new \
+elements of lists before the others. `--mode strategic` gives the order of lists by `$setElementOrder`; `two-way` gives the whole list.
 
-Nothing is printed that was not merged into original and compared with dest. What no patch can express is named with its line: comments above fields, the \
-order of fields, nulls, blank lines, indentation and quotes, and where documents stand.",
+Before the patch is printed, it is merged into original, and the result is compared with dest. What no patch can express is named with its \
+line: comments above fields, the order of fields, nulls, blank lines, indentation and quotes, and the places of documents.",
 };
 
 const EXIT_OF_DIFF: Section = Section {
@@ -186,20 +187,20 @@ const EXIT_OF_DIFF: Section = Section {
 
 const EXIT_OF_EXTRACT: Section = Section {
     title: "Exit status",
-    text: "0 the patch is printed, and empty where nothing differs; 1 no patch can express it, and nothing is printed; 2 bad usage or input.",
+    text: "0 the patch is printed; it is empty if nothing differs; 1 no patch can express it, and nothing is printed; 2 bad usage or input.",
 };
 
 const EXIT_OF_DRIVER: Section = Section {
     title: "Exit status",
-    text: "0 merged; 1 someone must decide what stands between the markers, as git expects it.",
+    text: "0 merged; 1 someone must decide the conflicts between the markers. git expects these codes.",
 };
 
 const ENVIRONMENT: Section = Section {
     title: "Environment",
     text: "\
-`NO_COLOR`: nothing is coloured where it is set, unless `--color=always` is given. `TERM`: neither on a terminal that is `dumb`.
+`NO_COLOR`: if it is set, nothing is coloured, unless `--color=always` is given. The same holds if `TERM` is `dumb`.
 
-`KUBECONFIG`: the configuration of `live`, as of kubectl. `XDG_CONFIG_HOME` and `HOME`: where `git-install --global` finds the attributes of the user.",
+`KUBECONFIG`: the configuration of `live`, as for kubectl. `XDG_CONFIG_HOME` and `HOME`: where `git-install --global` finds the attributes of the user.",
 };
 
 /// The page of the documentation about a command.
@@ -296,7 +297,7 @@ fn roff(section: &Section) -> String {
     out
 }
 
-/// A line of text without roff requests. Source: groff_char(7), on ASCII that must stay unchanged.
+/// A line of text, escaped so that roff shows it unchanged. Source: groff_char(7), on ASCII that must stay unchanged.
 fn escaped(line: &str) -> String {
     let mut out = if line.starts_with(['.', '\'']) { "\\&".to_owned() } else { String::new() };
     for c in line.chars() {
@@ -313,7 +314,7 @@ fn escaped(line: &str) -> String {
     out
 }
 
-/// The other pages.
+/// The section that names the other pages.
 fn see_also(command: &Command, name: Option<&str>) -> String {
     let commands = command.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name);
     let pages = commands.filter(|other| Some(*other) != name).map(|other| format!("{PROGRAM}-{other}"));

@@ -86,8 +86,7 @@ impl Merge {
     /// How to match the elements of lists for someone who reads the diff: by the user's rules, the definitions next to dest's resources and
     /// the built-in types, or otherwise by their contents.
     pub fn types<'d>(&self, dest: &'d Side) -> Types<'d> {
-        let definitions = dest.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|r| r.node);
-        Types::new(self.rules.iter().cloned(), Inference::On).with_definitions(definitions)
+        Types::new(self.rules.iter().cloned(), Inference::On).with_definitions(dest.definitions())
     }
 
     /// Whether any result is a conflict.

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::sarif::sarif;
 use crate::screen::{self, Page, Reader};
 use crate::setting::Setting;
-use crate::side::{Root, Side};
+use crate::side::{Root, STDIN_ONCE, Side};
 use crate::signals::Signals;
 use crate::told;
 
@@ -35,7 +35,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     let mut setting = setting()?;
     let from_stdin = |side: &Side| matches!(side.root, Root::Stdin);
     if common.dest == "-" && setting.given.iter().flat_map(|(_, sides)| sides).any(from_stdin) {
-        bail!("only one side must be `-`, for stdin can be read once");
+        bail!(STDIN_ONCE);
     }
     if common.dest == "-" && common.in_place {
         bail!("`--in-place` must not be given with `--dest -`");

@@ -37,6 +37,9 @@ pub enum Root {
     Cluster,
 }
 
+/// What is said to someone who names stdin twice.
+pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read once";
+
 /// A side of a merge.
 #[derive(Debug)]
 pub struct Side {
@@ -117,6 +120,17 @@ impl Side {
         let side = Self { name: shown(disk), root: Root::Folder(Box::new(tree)), files };
         side.check()?;
         Ok(side)
+    }
+
+    /// Reads two sides, of which stdin can be only one.
+    ///
+    /// # Errors
+    /// Those of [`Side::read`], and two sides that are stdin.
+    pub fn read_both(paths: [&str; 2]) -> Result<[Self; 2]> {
+        if paths == ["-", "-"] {
+            bail!(STDIN_ONCE);
+        }
+        Ok([Self::read(paths[0])?, Self::read(paths[1])?])
     }
 
     /// A side of the resources in a text; there may be none.
@@ -210,6 +224,11 @@ impl Side {
             bail!("{}: there must be at least one resource", self.name);
         }
         Ok(())
+    }
+
+    /// The definitions of types among its resources.
+    pub fn definitions(&self) -> impl Iterator<Item = NodeRef<'_>> {
+        self.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|resource| resource.node)
     }
 
     /// The files that are called YAML but are not: each with its path and the place of the error.

@@ -136,7 +136,7 @@ impl Drop for Folder {
     }
 }
 
-/// What becomes of each dest with its patch. A build ends with the first patch that is refused, so that one with a refusal is made again
+/// The result of each patch on its dest. A build ends with the first patch that is refused, so that one with a refusal is made again
 /// in halves.
 pub fn build(name: &str, pairs: &[(&Value, &Value)]) -> Vec<Outcome> {
     let renamed = |i: usize, dest: &Value| {

@@ -15,7 +15,7 @@ pub struct Case {
     pub two_way: &'static str,
     /// What Strategic makes of them.
     pub strategic: &'static str,
-    /// Lists that Strategic replaces, of which it warns: with the key by which each would merge.
+    /// Lists that Strategic replaces with a warning, each with the key by which it would merge.
     pub warned: &'static [(&'static str, &'static str)],
     /// What dest made of the original.
     pub ours: &'static str,

@@ -28,7 +28,7 @@ pub struct Atlas {
     pub types: Vec<BTreeMap<String, Field>>,
 }
 
-/// A tree of fields, of which some are lists.
+/// A tree of fields; some of them are lists.
 #[derive(Debug, Default)]
 struct Tree {
     rule: Rule,
@@ -102,7 +102,7 @@ impl Lists {
         }
     }
 
-    /// The table: kinds of which no version declares anything are left out.
+    /// The table, without the kinds that declare nothing in any version.
     pub fn table(&self) -> Atlas {
         let mut atlas = Atlas { kinds: BTreeMap::new(), types: vec![BTreeMap::new()] };
         let mut known = HashMap::from([(Vec::new(), 0)]);

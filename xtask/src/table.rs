@@ -130,7 +130,7 @@ impl Table {
     }
 
     /// Requires further fields: those that the API server refuses an object without, although no document says so. A line of the list is a
-    /// type and fields of it; what stands behind `#` is for readers.
+    /// type and fields of it; the text after `#` is for readers.
     pub fn require(&mut self, list: &str) -> Result<(), String> {
         for line in list.lines() {
             let mut words = line.split('#').next().unwrap_or_default().split_whitespace();

@@ -205,6 +205,17 @@ pub fn element_key<'a>(element: impl Value<'a>, keys: &[MergeKey<'a>]) -> Option
     (!values.is_empty()).then_some(ElementKey(values))
 }
 
+/// The elements of a list by their merge keys; of several with one key, the first.
+pub fn by_keys<'a>(list: NodeRef<'a>, keys: &[MergeKey<'a>]) -> HashMap<ElementKey<'a>, NodeRef<'a>> {
+    let mut found = HashMap::new();
+    for element in list.elements() {
+        if let Some(key) = element_key(element, keys) {
+            found.entry(key).or_insert(element);
+        }
+    }
+    found
+}
+
 /// A scalar as the value of a merge key: numbers in decimal, anything else its text; `None` for null and for containers.
 pub fn key_text<'a>(value: impl Value<'a>) -> Option<Cow<'a, str>> {
     match value.scalar()? {

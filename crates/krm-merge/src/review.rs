@@ -1,6 +1,6 @@
 //! What the owner of a merged resource should check: values of another kind than before, and unions with several members.
 //!
-//! A union is a map of which one field may be set at a time. If each side sets a different member, there is no conflict, because they
+//! A union is a map in which only one field may be set. If each side sets a different member, there is no conflict, because they
 //! change no common field; only the API server refuses the result. So a settled tree is checked, as far as a merge changed it. Source: the
 //! patch strategy `retainKeys`, semantics.md section 2.
 

@@ -466,7 +466,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// A root of which no child stays; for any other map or list, its container writes it again.
+    /// A root that keeps no child; for any other map or list, its container writes it again.
     fn root_anew(&mut self, root: NodeRef<'d>, places: &[Place], entries: &[Entry<'_>]) {
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
         let column = first.column(self.doc);

@@ -4,6 +4,7 @@
 //! Source: FieldsV1 of the API: `f:` a field, `k:` the element of a list with these keys, `v:` the element that is this value, `.` the map,
 //! list or element itself. A map or list without further entries belongs to the writer as a whole.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use krm_merge::path::PathPattern;
@@ -27,7 +28,7 @@ pub struct Owner {
     pub time: Option<String>,
     /// Whether it writes for whoever applies the files.
     pub is_ours: bool,
-    fields: Value,
+    fields: Fields,
 }
 
 /// All writers of a live object.
@@ -40,14 +41,14 @@ impl Owners {
     pub fn of(live: &Value, manager: &str) -> Self {
         let entries = live["metadata"]["managedFields"].as_array().into_iter().flatten();
         let read = |entry: &Value| {
-            let fields = entry.get("fieldsV1").filter(|fields| fields.is_object())?.clone();
+            let fields = entry.get("fieldsV1").filter(|fields| fields.is_object())?;
             let text = |name: &str| entry[name].as_str().map(str::to_owned);
             let name = text("manager").unwrap_or_default();
             let notes = fields["f:metadata"]["f:annotations"].get(format!("f:{LAST_APPLIED}")).is_some();
             let is_ours = notes || name == KUBECTL || name == manager;
             // On a subresource, a controller writes its own fields.
             let applies = entry["operation"] == "Apply" && text("subresource").is_none_or(|s| s.is_empty());
-            Some(Owner { manager: name, applies, time: text("time"), is_ours, fields })
+            Some(Owner { manager: name, applies, time: text("time"), is_ours, fields: Fields::of(fields) })
         };
         Self(entries.filter_map(read).collect())
     }
@@ -103,87 +104,121 @@ impl fmt::Display for Owner {
 impl Owner {
     /// The part of an object that it set, with the keys of elements.
     pub fn part_of(&self, object: &Value) -> Value {
-        part(object, &self.fields)
+        self.fields.part_of(object)
     }
 }
 
-/// The part of a value that a set of fields names.
-fn part(value: &Value, fields: &Value) -> Value {
-    let Some(named) = fields.as_object().filter(|named| !named.is_empty()) else { return value.clone() };
-    match value {
-        Value::Object(map) => {
-            let below = map
-                .iter()
-                .filter_map(|(name, value)| Some((name.clone(), part(value, named.get(&format!("f:{name}"))?))));
-            Value::Object(below.collect())
-        }
-        Value::Array(list) => {
-            let below = list.iter().filter_map(|element| {
-                let (name, fields) = named.iter().find(|(name, _)| is_named(element, name))?;
-                let mut found = part(element, fields);
-                if let (Some(keys), Some(found)) = (keys(name), found.as_object_mut()) {
-                    keys.as_object().into_iter().flatten().for_each(|(name, value)| {
-                        found.entry(name).or_insert_with(|| value.clone());
-                    });
+/// What a writer set in a value.
+#[derive(Debug, Default, PartialEq)]
+struct Fields {
+    /// Whether it set all of the value: nothing inside is named.
+    is_whole: bool,
+    /// Whether it set the map, list or element itself.
+    is_itself: bool,
+    fields: HashMap<String, Fields>,
+    /// The elements of a list with keys: by the names of their keys, and then by the values of these.
+    elements: Vec<(Vec<String>, HashMap<Vec<String>, Fields>)>,
+    /// The elements that are these values.
+    values: HashMap<String, Fields>,
+}
+
+impl Fields {
+    /// Reads FieldsV1. Parts that cannot be read name nothing.
+    fn of(named: &Value) -> Self {
+        let Some(entries) = named.as_object().filter(|entries| !entries.is_empty()) else {
+            return Self { is_whole: true, ..Self::default() };
+        };
+        let mut all = Self::default();
+        for (name, below) in entries {
+            let parsed = |json: &str| serde_json::from_str::<Value>(json).ok();
+            match name.split_at_checked(2) {
+                Some(("f:", field)) => _ = all.fields.insert(field.to_owned(), Self::of(below)),
+                Some(("k:", keys)) => {
+                    if let Some(Value::Object(keys)) = parsed(keys) {
+                        let names: Vec<String> = keys.keys().cloned().collect();
+                        let values = keys.values().map(Value::to_string).collect();
+                        let of_names = all.elements.iter().position(|(other, _)| *other == names);
+                        let at = of_names.unwrap_or_else(|| {
+                            all.elements.push((names, HashMap::new()));
+                            all.elements.len() - 1
+                        });
+                        all.elements[at].1.insert(values, Self::of(below));
+                    }
                 }
-                Some(found)
-            });
-            Value::Array(below.collect())
+                Some(("v:", value)) => {
+                    all.values.extend(parsed(value).map(|value| (value.to_string(), Self::of(below))));
+                }
+                _ => all.is_itself |= name == ".",
+            }
         }
-        other => other.clone(),
+        all
     }
-}
 
-/// The keys in the name of an element.
-fn keys(name: &str) -> Option<Value> {
-    serde_json::from_str(name.strip_prefix("k:")?).ok()
-}
+    /// What is set in an element of a list, and the names of the keys by which it is named.
+    fn element(&self, element: &Value) -> Option<(&[String], &Self)> {
+        let by_keys = self.elements.iter().find_map(|(names, all)| {
+            let values: Option<Vec<String>> = names.iter().map(|name| element.get(name).map(Value::to_string)).collect();
+            Some((&names[..], all.get(&values?)?))
+        });
+        by_keys.or_else(|| Some((&[][..], self.values.get(&element.to_string())?)))
+    }
 
-/// Whether a name in a set of fields means this element.
-fn is_named(element: &Value, name: &str) -> bool {
-    let value = || serde_json::from_str::<Value>(name.strip_prefix("v:")?).ok();
-    match keys(name) {
-        Some(keys) => keys.as_object().is_some_and(|keys| keys.iter().all(|(n, v)| element.get(n) == Some(v))),
-        None => value().is_some_and(|value| value == *element),
+    /// The part of a value that is set here.
+    fn part_of(&self, value: &Value) -> Value {
+        match value {
+            _ if self.is_whole => value.clone(),
+            Value::Object(map) => {
+                let below =
+                    map.iter().filter_map(|(name, value)| Some((name.clone(), self.fields.get(name)?.part_of(value))));
+                Value::Object(below.collect())
+            }
+            Value::Array(list) => {
+                let below = list.iter().filter_map(|element| {
+                    let (keys, fields) = self.element(element)?;
+                    let mut found = fields.part_of(element);
+                    if let Some(found) = found.as_object_mut() {
+                        let keys = keys.iter().filter_map(|name| Some((name, element.get(name)?)));
+                        keys.for_each(|(name, value)| _ = found.entry(name).or_insert_with(|| value.clone()));
+                    }
+                    Some(found)
+                });
+                Value::Array(below.collect())
+            }
+            other => other.clone(),
+        }
     }
 }
 
 /// What each writer set at a place.
 #[derive(Clone, Debug)]
 pub struct Held<'o> {
-    by: Vec<(&'o Owner, &'o Value)>,
+    by: Vec<(&'o Owner, &'o Fields)>,
     /// Whether the server says anything about writers. If it does not, someone may have told it to forget them.
     are_known: bool,
 }
 
 impl<'o> Held<'o> {
-    /// A field of a map.
+    /// A field of a map. The owner of a whole map owns its fields.
     pub fn field(&self, name: &str) -> Self {
-        let name = format!("f:{name}");
-        self.below(|fields| fields.get(&name))
+        self.below(|fields| if fields.is_whole { Some(fields) } else { fields.fields.get(name) })
     }
 
-    /// An element of a list.
+    /// An element of a list. The owner of a whole list owns its elements.
     pub fn element(&self, element: &Value) -> Self {
-        self.below(|fields| {
-            fields.as_object()?.iter().find(|(name, _)| is_named(element, name)).map(|(_, below)| below)
-        })
+        self.below(|fields| if fields.is_whole { Some(fields) } else { Some(fields.element(element)?.1) })
     }
 
     /// A field of a map in which each field has its own owner: the owner of the map does not own it.
     pub fn own_field(&self, name: &str) -> Self {
-        let name = format!("f:{name}");
-        self.below_named(|fields| fields.get(&name))
+        self.below(|fields| fields.fields.get(name))
     }
 
     /// An element of a list in which each element has its own owner.
     pub fn own_element(&self, element: &Value) -> Self {
-        self.below_named(|fields| {
-            fields.as_object()?.iter().find(|(name, _)| is_named(element, name)).map(|(_, below)| below)
-        })
+        self.below(|fields| Some(fields.element(element)?.1))
     }
 
-    fn below_named(&self, find: impl Fn(&'o Value) -> Option<&'o Value>) -> Self {
+    fn below(&self, find: impl Fn(&'o Fields) -> Option<&'o Fields>) -> Self {
         let by = self.by.iter().filter_map(|(owner, fields)| Some((*owner, find(fields)?))).collect();
         Self { by, ..self.clone() }
     }
@@ -196,18 +231,9 @@ impl<'o> Held<'o> {
         })
     }
 
-    fn below(&self, find: impl Fn(&'o Value) -> Option<&'o Value>) -> Self {
-        let is_whole = |fields: &Value| fields.as_object().is_none_or(serde_json::Map::is_empty);
-        let below = |(owner, fields): &(&'o Owner, &'o Value)| {
-            Some((*owner, if is_whole(fields) { *fields } else { find(fields)? }))
-        };
-        Self { by: self.by.iter().filter_map(below).collect(), ..self.clone() }
-    }
-
     /// The owners of this value itself, not only of something in it.
     pub fn owners_of_this(&self) -> impl Iterator<Item = &'o Owner> {
-        let owns = |fields: &Value| fields.as_object().is_none_or(|named| named.is_empty() || named.contains_key("."));
-        self.by.iter().filter(move |(_, fields)| owns(fields)).map(|(owner, _)| *owner)
+        self.by.iter().filter(|(_, fields)| fields.is_whole || fields.is_itself).map(|(owner, _)| *owner)
     }
 
     /// The other writers that set something here or below.

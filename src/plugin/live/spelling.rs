@@ -7,7 +7,7 @@
 use anyhow::Result;
 use k8s_openapi::ByteString;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
-use krm_merge::child::element_key;
+use krm_merge::child::{by_keys, element_key};
 use krm_merge::mode::Mode;
 use krm_merge::schema::{Cursor, ListKind, Types, list_kind};
 use krm_merge::yaml::{Document, NodeRef};
@@ -217,11 +217,10 @@ fn paired<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, cursor: Cursor<'a>) -> Vec<
         _ => Vec::new(),
     };
     let is_as_long = lists[0].len() == lists[1].len();
+    let others = by_keys(other, &keys);
     let partner = |i: usize, element: NodeRef<'a>| match element_key(element, &keys) {
-        Some(key) if !keys.is_empty() => {
-            lists[1].iter().find(|o| element_key(**o, &keys).as_ref() == Some(&key)).copied()
-        }
-        _ => lists[1].get(i).copied().filter(|_| is_as_long),
+        Some(key) => others.get(&key).copied(),
+        None => lists[1].get(i).copied().filter(|_| is_as_long),
     };
     lists[0].iter().enumerate().map(|(i, element)| (*element, partner(i, *element))).collect()
 }

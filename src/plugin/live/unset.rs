@@ -6,7 +6,7 @@
 //! alone. If the files rule out a field by choosing another one next to it, it is removed, or is a conflict if someone else set it.
 
 use anyhow::Result;
-use krm_merge::child::{MergeKey, element_key};
+use krm_merge::child::{MergeKey, by_keys, element_key};
 use krm_merge::mode::Mode;
 use krm_merge::schema::{Cursor, ListKind, Types, builtin, list_kind};
 use krm_merge::yaml::{Document, NodeRef, same};
@@ -165,21 +165,21 @@ impl<'a> Place<'a, '_> {
     }
 
     /// A list with keys: applied elements that are gone, and each element of the live object.
-    fn elements(&self, of: impl Fn(&Self) -> Result<Option<Value>>) -> Result<Option<Value>> {
+    fn elements(&self, what: impl Fn(&Self) -> Result<Option<Value>>) -> Result<Option<Value>> {
         let keys = self.keys();
-        let key = |element: NodeRef<'a>| element_key(element, &keys);
-        let find = |list: Option<NodeRef<'a>>, element: NodeRef<'a>| {
-            list.into_iter().flat_map(NodeRef::elements).find(|other| key(*other) == key(element))
-        };
+        let of = |list: Option<NodeRef<'a>>| list.map(|list| by_keys(list, &keys)).unwrap_or_default();
+        let [of_live, of_applied, of_said] = [Some(self.live), self.applied, self.said].map(of);
         let mut out = Vec::new();
         for applied in self.applied.into_iter().flat_map(NodeRef::elements) {
-            out.extend(match find(Some(self.live), applied) {
-                Some(live) => of(&self.element(live, Some(applied), find(self.said, applied))?)?,
+            let Some(key) = element_key(applied, &keys) else { continue };
+            out.extend(match of_live.get(&key) {
+                Some(live) => what(&self.element(*live, Some(applied), of_said.get(&key).copied())?)?,
                 None => Some(value(applied)?),
             });
         }
-        for live in self.live.elements().filter(|live| find(self.applied, *live).is_none()) {
-            out.extend(of(&self.element(live, None, find(self.said, live))?)?);
+        for live in self.live.elements() {
+            let Some(key) = element_key(live, &keys).filter(|key| !of_applied.contains_key(key)) else { continue };
+            out.extend(what(&self.element(live, None, of_said.get(&key).copied())?)?);
         }
         let is_there = self.applied.is_some() || !out.is_empty() || self.held.is_ours();
         Ok(is_there.then_some(Value::Array(out)))
@@ -227,9 +227,9 @@ fn without_ruled_out<'a>(said: NodeRef<'a>, live: NodeRef<'a>, map: union::Map<'
     if said.is_list() && live.is_list() {
         let lists: [Vec<NodeRef<'a>>; 2] = [said.elements().collect(), live.elements().collect()];
         let Ok(ListKind::Map(keys)) = list_kind(map.cursor, &lists) else { return value(said) };
+        let of_live = by_keys(live, &keys);
         let elements = lists[0].iter().map(|element| {
-            let key = element_key(*element, &keys);
-            let partner = lists[1].iter().find(|other| key.is_some() && element_key(**other, &keys) == key);
+            let partner = element_key(*element, &keys).and_then(|key| of_live.get(&key));
             partner.map_or_else(|| value(*element), |partner| without_ruled_out(*element, *partner, map))
         });
         return elements.collect::<Result<Vec<_>>>().map(Value::Array);

@@ -106,7 +106,7 @@ fn each_half_has_the_comments_of_its_side() {
         format!("  - name: app\n    resources:\n      limits: {{cpu: {cpu}, memory: 1}} # {comment}\n")
     };
     let with = |cpu: u8, comment: &str| pod(&line(cpu, comment), &tolerations("first", "second", "b"));
-    // In a flow map, of which one side changed the comment.
+    // In a flow map whose comment one side changed.
     let (_, text) = stops([&with(1, "why"), &with(2, "ours"), &with(3, "why")]);
     assert_eq!(resolved(&text, Half::Ours), with(2, "ours"));
     assert_eq!(resolved(&text, Half::Theirs), with(3, "why"));

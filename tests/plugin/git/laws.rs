@@ -77,7 +77,7 @@ fn mixed(base: &Value, other: &Value, one_in: &mut dyn FnMut(u8) -> bool) -> Val
     }
 }
 
-/// A file of some resources of which one is changed, and perhaps one goes or comes.
+/// A file of some resources: one is changed, and perhaps one goes or comes.
 fn changed(file: &File, other: &Value, one_in: &mut dyn FnMut(u8) -> bool) -> File {
     let mut out = File::new();
     for (i, spec) in file {
@@ -197,7 +197,7 @@ fn fields(text: &str) -> BTreeMap<String, String> {
     out
 }
 
-/// The places below a value at which there is a value and no map, and what stands there.
+/// The places below a value that hold no map, with what they hold.
 fn leaves(value: &Value, path: &str, out: &mut BTreeMap<String, Value>) {
     match value {
         Value::Object(map) if !map.is_empty() => {

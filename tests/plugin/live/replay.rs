@@ -1,4 +1,4 @@
-//! A server that says what a real API server said: discovery, OpenAPI and the objects of recorded scenarios, and what becomes of what is sent.
+//! A server that says what a real API server said: discovery, OpenAPI and the objects of recorded scenarios. It applies what is sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

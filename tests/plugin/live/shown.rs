@@ -27,7 +27,7 @@ fn odd_cluster() -> Answers {
     answers
 }
 
-/// The files, of which one field is in conflict.
+/// The files; one field is in conflict.
 fn files(server: &Server) -> Folder {
     folder(server, &[("t.yaml", &ascii(&thing([&odd("theirs"), "1"], json!({}))))])
 }

@@ -254,10 +254,15 @@ impl Sides {
     }
 }
 
+/// The place in one order of each element of another.
+fn ranks(was: &[usize], is: &[usize]) -> Vec<usize> {
+    let rank: HashMap<usize, usize> = was.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
+    is.iter().filter_map(|at| rank.get(at).copied()).collect()
+}
+
 /// The elements that are on another side of some other element in one order than in another order of the same elements.
 fn turned(was: &[usize], is: &[usize]) -> Vec<usize> {
-    let rank: HashMap<usize, usize> = was.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
-    let ranks: Vec<usize> = is.iter().filter_map(|at| rank.get(at).copied()).collect();
+    let ranks = ranks(was, is);
     let mut lowest_after: Vec<usize> = ranks
         .iter()
         .rev()
@@ -300,8 +305,7 @@ fn stretches(original: &[usize], others: [&[usize]; 2]) -> Vec<usize> {
 
 /// The elements that must move to turn one order into another: all but a longest common subsequence.
 fn out_of_line(was: &[usize], is: &[usize]) -> Vec<usize> {
-    let rank: HashMap<usize, usize> = was.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
-    let ranks: Vec<usize> = is.iter().filter_map(|at| rank.get(at).copied()).collect();
+    let ranks = ranks(was, is);
     // By length, the place of the smallest rank that ends an increasing subsequence of that length.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(ranks.len());

@@ -20,9 +20,9 @@ struct Shape {
     form: Form,
     /// What its fields must hold.
     marks: &'static [Mark],
-    /// Fields of which it must have at least one, if there are any here.
+    /// If there are any here, it must have at least one of these fields.
     one_of: &'static [&'static str],
-    /// The only fields that it may have, if there are any here.
+    /// If there are any here, it may have only these fields.
     only: &'static [&'static str],
     /// The built-in field whose value is of that type: apiVersion, kind, and the way there.
     like: (&'static str, &'static str, &'static [&'static str]),
