@@ -161,7 +161,7 @@ fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]
     })
 }
 
-/// What `kubectl kustomize` makes of a folder.
+/// What `kubectl kustomize` builds from a folder.
 ///
 /// # Errors
 /// kubectl is missing, or refuses the folder.
