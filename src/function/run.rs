@@ -460,11 +460,12 @@ impl<'a> Run<'a> {
         side: Role,
     ) -> Result<(), Box<Outcome>> {
         let Some(tree) = tree else { return Ok(()) };
-        let found = grounds(tree, self.rules.cursor(about));
+        let cursor = self.rules.cursor(about);
+        let found = grounds(tree, cursor);
         if let Some(identity) = about.identity.filter(|_| !found.is_empty()) {
             self.grounds.entry((identity.api_version, identity.kind)).or_default().extend(found);
         }
-        for warning in review(tree, self.rules.cursor(about), Some(about.node)) {
+        for warning in review(tree, cursor, Some(about.node)) {
             let proposed = sources.iter().rev().find_map(|source| find(source.node, &warning.path));
             let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
             self.results.report(&Report::Warning { about, warning: &warning, side })?;

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::edits::{Edit, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
-use crate::tree::{self, Branch, Entry, Tree};
+use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
     line_end, next_line,
@@ -200,6 +200,9 @@ impl<'d> Splicer<'d, '_> {
     /// One child of a block map or list that stays.
     fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, entry: &Entry<'_>) {
         let Some(new) = Piece::of(entry) else { return };
+        if new.tree.is(value) && entry.comments == Comments::default() && entry.layout == tree::Layout::Host {
+            return;
+        }
         let column = place.column(self.doc);
         if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
             return self.edit(range, text);
@@ -233,7 +236,7 @@ impl<'d> Splicer<'d, '_> {
         new: &Piece<'_, '_>,
         layout: tree::Layout,
     ) -> Option<(Range<usize>, String)> {
-        let (there, value) = new.place().filter(|_| layout == tree::Layout::Own)?;
+        let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
         let doc = value.document();
         // The end of a block scalar that keeps its blank lines depends on what comes below.
         let keeps =
