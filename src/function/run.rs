@@ -11,7 +11,7 @@ use krm_merge::documents::Item;
 use krm_merge::edits::TextEdits;
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
-use krm_merge::layout;
+use krm_merge::layout::{self, Upstream};
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge::{self, Merging};
 use krm_merge::package::{FileOrder, Member, Spot, number_of};
@@ -434,9 +434,10 @@ impl<'a> Run<'a> {
     pub(super) fn laid_out(
         &self,
         sides: Sides<Option<&Resource<'a>>>,
+        upstream: Upstream,
         fate: Fate<'a>,
     ) -> Result<Fate<'a>, Box<Outcome>> {
-        let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, self.budget)) else { return Ok(fate) };
+        let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.budget)) else { return Ok(fate) };
         let tree = match &fate {
             Fate::Unchanged => Tree::Node(dest.node),
             Fate::Unmarked(tree) | Fate::Changed(tree) => tree.clone(),

@@ -118,7 +118,7 @@ fn settle<'r, 'a>(
                 run.bring_back(updated, back, stand)?;
             }
         }
-        (Becomes::Merged(merged), _, Some(updated), Some(dest)) => {
+        (Becomes::Merged(merged, upstream), _, Some(updated), Some(dest)) => {
             match member.moves {
                 Move::Apart([from, to]) => {
                     let ruling = run.rule(dest, member.sides)?;
@@ -134,7 +134,7 @@ fn settle<'r, 'a>(
             // A number says where it is, not what it is.
             let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
             let fate = run.upgrade(member.sides, [dest, updated], merged, place)?;
-            let fate = run.laid_out(member.sides, fate)?;
+            let fate = run.laid_out(member.sides, upstream, fate)?;
             match fate {
                 Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
                 Fate::Changed(_) if is_same => counts.unchanged += 1,

@@ -38,7 +38,8 @@ impl<'a> Look<'a> {
             self.check(view, cursor, Some(branch.like));
         }
         let written: Vec<_> = branch.like.resolve().written().collect();
-        let merged = LazyCell::new(|| if branch.like.has_merge_entry() { fields_of(branch.like) } else { HashMap::new() });
+        let merged =
+            LazyCell::new(|| if branch.like.has_merge_entry() { fields_of(branch.like) } else { HashMap::new() });
         for (at, entry) in branch.entries.iter().enumerate() {
             let Some(value) = &entry.value else { continue };
             if entry.place.and_then(|place| written.get(place)).is_some_and(|(_, was)| value.is(*was)) {

@@ -141,15 +141,14 @@ pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     let mut bottom = doc.next_line(end);
     let mut line = bottom;
     while line < text.len() {
-        if is_blank(&text[line..line_end(text, line)]) {
-            line = next_line(text, line);
-            continue;
-        }
-        match own_line_comment(doc, line) {
-            Some(at) if at - line > column => {
+        let at = line + text.as_bytes()[line..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        match text.as_bytes().get(at) {
+            Some(b'#') if at - line > column && doc.is_comment(at) => {
                 line = next_line(text, line);
                 bottom = line;
             }
+            Some(byte) if byte.is_ascii_graphic() => break,
+            _ if is_blank(&text[line..line_end(text, line)]) => line = next_line(text, line),
             _ => break,
         }
     }
