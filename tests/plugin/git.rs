@@ -123,7 +123,7 @@ fn a_conflict_is_marked_around_the_lines_of_its_field() {
     let ran = repository.fails(&["merge", "topic"]);
     assert!(
         ran.stderr.contains(
-            "error: Deployment web: `spec.template.spec.containers[name=app].image` was changed in ours (HEAD) to \"web:ours\" and changed in theirs (topic) to \"web:theirs\" from \"web:1\": someone must decide"
+            "error: Deployment web: both sides changed `spec.template.spec.containers[name=app].image`: ours (HEAD) has \"web:ours\", theirs (topic) has \"web:theirs\", original had \"web:1\"; someone must decide"
         ),
         "{ran:?}"
     );
