@@ -284,10 +284,9 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             format!("`{place}` stands more than once in dest: the first was merged, the others stay as they are")
         }
         Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
-        Notice::Combined(how) => format!(
-            "both sides changed `{place}`, and it was merged {}: look whether it is right",
-            how_of(*how)
-        ),
+        Notice::Combined(how) => {
+            format!("both sides changed `{place}`, and it was merged {}: look whether it is right", how_of(*how))
+        }
         Notice::Ignored(reason) => format!("`{place}`: {reason}"),
         Notice::Renamed { side, place: there } => format!(
             "`{place}` is `{there}` in {}: it is one that was renamed, and the changes of both sides were made in it: look whether it is right",
@@ -297,7 +296,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
         ),
         Notice::Contradiction { original, updated, dest, stays } => {
-            contradiction(&place, Sides { original, updated, dest }, *stays)
+            contradiction(resource, &place, Sides { original, updated, dest }, *stays)
         }
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
     };
@@ -317,25 +316,32 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
     outcome
 }
 
-fn contradiction(place: &str, texts: Sides<&str>, stays: CommentOf) -> String {
+fn contradiction(resource: &Resource<'_>, place: &str, texts: Sides<&str>, stays: CommentOf) -> String {
     let stays = match stays {
         CommentOf::Dest => of_settled(Settled::Dest),
         CommentOf::Winner => "it goes with the value, which is in conflict",
     };
-    format!("{}; {stays}", contradicting(Sides::of(Side::name), place, texts))
+    let names = Sides::of(Side::name);
+    // A comment beside a secret value may hold the value before it.
+    let told = if is_secret(resource) { at_comment(names, place, texts) } else { contradicting(names, place, texts) };
+    format!("{told}; {stays}")
 }
 
 /// Reports that both sides changed a comment, and how; the text of a side without a comment is empty.
 pub fn contradicting(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
+    let show = |text: &str| brief(&text.split_whitespace().collect::<Vec<_>>().join(" "), 0);
+    let shown = texts.map(|text| Some(format!("\"{}\"", show(text))).filter(|_| !text.is_empty()));
+    at_comment(names, place, texts) + &with_values(names, shown)
+}
+
+/// The same without the texts.
+fn at_comment(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
     let did = |text: &str| match (texts.original, text) {
         (_, "") => Did::Deleted,
         ("", _) => Did::Added,
         _ => Did::Changed,
     };
-    let show = |text: &str| brief(&text.split_whitespace().collect::<Vec<_>>().join(" "), 0);
-    let shown = texts.map(|text| Some(format!("\"{}\"", show(text))).filter(|_| !text.is_empty()));
-    let what = format!("the comment at `{place}`");
-    changed_by(names, &what, [did(texts.dest), did(texts.updated)]) + &with_values(names, shown)
+    changed_by(names, &format!("the comment at `{place}`"), [did(texts.dest), did(texts.updated)])
 }
 
 /// A list that was replaced because nothing says how it merges, and the line that would merge it.

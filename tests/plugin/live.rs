@@ -839,7 +839,10 @@ fn apply_settles_conflicts_as_it_is_told() {
         let sent = server.sent();
         if policy == "fail" {
             let err = ran.failed(1);
-            assert!(err.contains("both sides changed `spec.replicas`: dest has 5") && sent.is_empty(), "{err} {sent:?}");
+            assert!(
+                err.contains("both sides changed `spec.replicas`: dest has 5") && sent.is_empty(),
+                "{err} {sent:?}"
+            );
             continue;
         }
         assert!(ran.stderr.contains("both sides changed `spec.replicas`: dest has 5"), "{ran:?}");

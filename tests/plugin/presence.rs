@@ -56,12 +56,11 @@ fn package(sides: [Has; 3]) -> Folder {
 
 const DELETED_HERE: &str = ") and updated changed it; it stays deleted";
 const DELETED_THERE: &str = ") and dest changed it; deleted it";
-const OVERLAP: &str =
-    ", and it was merged as the document that it holds; took updated's where";
+const OVERLAP: &str = ", and it was merged as the document that it holds; took updated's where";
 const FIELD: &str = "both sides changed `data.x`: dest has \"3\", updated has \"2\"";
-const MIXED: &str =
-    "both sides changed the file (it holds resources on one side, and something else on another)";
-const MIXED_NEW: &str = "both sides added the file (it holds resources on one side, and something else on another); took updated's";
+const MIXED: &str = "both sides changed the file (it holds resources on one side, and something else on another)";
+const MIXED_NEW: &str =
+    "both sides added the file (it holds resources on one side, and something else on another); took updated's";
 const PLAIN_NOW: &str = "must hold resources in updated";
 
 #[test]
@@ -115,10 +114,7 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
         ([P(1), Another, R(3)], Both),
         // Resources became plain content.
         ([R(1), P(2), P(2)], Quiet(P(2))),
-        (
-            [R(1), P(2), P(3)],
-            Told(P(2), "both sides changed the file (it no longer holds resources)"),
-        ),
+        ([R(1), P(2), P(3)], Told(P(2), "both sides changed the file (it no longer holds resources)")),
         ([R(1), P(2), R(1)], Quiet(P(2))),
         ([R(1), P(2), R(3)], Told(P(2), MIXED)),
     ] {
