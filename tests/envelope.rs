@@ -170,9 +170,7 @@ fn a_result_says_where_and_what() {
     assert!(output.stdout.ends_with(want), "{}", output.stdout);
     assert_eq!(
         output.stderr,
-        [
-            "warning: ConfigMap prod/a (app/cm.yaml): `data.k` is a scalar in dest and a map in source; took source's"
-        ]
+        ["warning: ConfigMap prod/a (app/cm.yaml): `data.k` is a scalar in dest and a map in source; took source's"]
     );
 }
 

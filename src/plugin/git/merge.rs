@@ -515,9 +515,7 @@ impl Asked<'_> {
 fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<String> {
     let is_open = parts.iter().any(|part| matches!(part, Part::Choice(_)));
     let Sides { updated, dest, .. } = names;
-    is_open.then(|| {
-        format!("{dest} and {updated} changed the comments {place} all resources in different ways")
-    })
+    is_open.then(|| format!("{dest} and {updated} changed the comments {place} all resources in different ways"))
 }
 
 /// The name of a resource for messages.

@@ -214,9 +214,6 @@ fn whole_lists_and_names_of_branches_are_told_in_a_repository() {
     let repository = Repository::new("web.yaml", &with("app"));
     repository.branch("web.yaml", &with("ours"), &with("theirs"));
     let ran = repository.fails(&["merge", "topic"]);
-    assert!(
-        ran.stderr.contains(": ours (HEAD) has \"# ours\", theirs (topic) has \"# theirs\""),
-        "{ran:?}"
-    );
+    assert!(ran.stderr.contains(": ours (HEAD) has \"# ours\", theirs (topic) has \"# theirs\""), "{ran:?}");
     assert_eq!(conflicts(&with("app"), &with("ours"), &with("theirs")).matches("<<<<<<<").count(), 1);
 }
