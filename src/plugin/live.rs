@@ -36,6 +36,7 @@ use crate::End;
 use crate::cli::{Connection, Live, OnConflict, Output};
 use crate::diff;
 use crate::github::github;
+use crate::html::html;
 use crate::markdown::markdown;
 use crate::merge::{Merge, is_conflict, merge};
 use crate::output::{self, Printed};
@@ -123,6 +124,10 @@ pub fn live(args: &Live) -> Result<End> {
         Some(Output::Github) => page.append(github(&dest, &merge.results, reader)),
         Some(Output::Sarif) => page.data(&sarif(&dest, &merge.results)),
         Some(Output::Markdown) => page.data(&markdown(&dest, &merge.results)),
+        Some(Output::Html) => {
+            let changes = secret::masked(&merge.changes);
+            page.data(&html(&dest, &changes, &merge.results, &merge.types(&dest)));
+        }
         Some(Output::Diff) => {
             page.append(diff::diff(&secret::masked(&merge.changes), &merge.types(&dest), reader));
             page.append(told);

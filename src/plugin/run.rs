@@ -13,6 +13,7 @@ use crate::diff;
 use crate::disk::{self, Replacement};
 use crate::git::style;
 use crate::github::github;
+use crate::html::html;
 use crate::mark;
 use crate::markdown::markdown;
 use crate::merge::{Conflicts, Merge, is_conflict, merge};
@@ -148,6 +149,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
         Some(Output::Github) => page.append(github(dest, &merge.results, reader)),
         Some(Output::Sarif) => page.data(&sarif(dest, &merge.results)),
         Some(Output::Markdown) => page.data(&markdown(dest, &merge.results)),
+        Some(Output::Html) => page.data(&html(dest, &merge.changes, &merge.results, &merge.types(dest))),
         Some(Output::Diff) => {
             if !common.stat || common.output.is_some() {
                 page.append(diff::diff(&merge.changes, &merge.types(dest), reader));

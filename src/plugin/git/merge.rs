@@ -494,7 +494,7 @@ impl Decided<'_> {
         let place = if self.path.is_empty() { "the resource".to_owned() } else { format!("`{}`", self.path) };
         let side = if self.ruling.verdict.policy() == OnConflict::TakeUpdated { "theirs" } else { "ours" };
         let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), ToString::to_string);
-        format!("{place} was changed on both sides, and {side} was taken, as {field} of .krm-merge.yaml says")
+        format!("both sides changed {place}; took {side}, as {field} of .krm-merge.yaml says")
     }
 }
 
@@ -505,7 +505,7 @@ impl Asked<'_> {
             Why::Contradiction(texts) => contradicting(names, &self.path, texts),
             Why::Apart => {
                 let place = if self.path.is_empty() { String::new() } else { format!(" of `{}`", self.path) };
-                format!("a comment{place} was changed on one side, and it or what it is of on the other")
+                format!("one side changed a comment{place}, and the other side changed it or what it belongs to")
             }
         }
     }
@@ -515,9 +515,7 @@ impl Asked<'_> {
 fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<String> {
     let is_open = parts.iter().any(|part| matches!(part, Part::Choice(_)));
     let Sides { updated, dest, .. } = names;
-    is_open.then(|| {
-        format!("the comments {place} all resources were changed in {dest} and in {updated}, and not in the same way")
-    })
+    is_open.then(|| format!("{dest} and {updated} changed the comments {place} all resources in different ways"))
 }
 
 /// The name of a resource for messages.
