@@ -50,6 +50,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
     }
     setting.check_source(&dest)?;
+    mark::check_resolved(&dest)?;
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(&dest);

@@ -95,7 +95,8 @@ impl Outcome {
                 info(format!("{name} is not used, for no resource {lacks}"))
             }
             Report::IdleDecision(rule) => {
-                info(format!("{rule} is not used, for nothing is in conflict where it says who wins"))
+                let how = "copy `path` from the message of the conflict, and leave it out if the resource was deleted";
+                info(format!("{rule} is not used, for no conflict is where it says who wins; {how}"))
             }
             Report::Apart { item, missed, stays } => apart(item, missed, *stays),
         }
