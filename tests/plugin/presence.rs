@@ -266,7 +266,7 @@ fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
         "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {target: {kind: Secret}, take: Dest}\n",
     );
     let err = folder.run(&[&UPGRADE[..], &["--config", "rules.yaml"]].concat()).stderr;
-    assert!(err.contains("a.yaml: the file") && !err.contains(told), "{err}");
+    assert!(err.contains("a.yaml: both sides changed the file") && !err.contains(told), "{err}");
 }
 
 #[test]
