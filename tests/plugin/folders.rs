@@ -144,7 +144,7 @@ fn keep_dest_and_fail_settle_files_as_they_settle_fields() {
     let folder = package();
     let before = folder.files("here");
     let err = folder.run(&upgrade(&["--in-place", "--on-conflict", "fail"])).failed(1);
-    assert!(err.starts_with("error: both.txt: the file"), "{err}");
+    assert!(err.starts_with("error: both.txt: both sides changed the file"), "{err}");
     assert!(
         err.contains(
             "error: run.sh: dest deleted the file (it holds no resources) and updated changed it; it stays deleted"

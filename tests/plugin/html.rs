@@ -58,7 +58,7 @@ fn the_page_holds_what_changes_and_each_conflict() {
         "<dt>updated <span class=\"tag won\">taken</span></dt>",
         "<strong>Outcome:</strong> took updated&#39;s",
         "<li><code>stringData.p</code></li>",
-        "<del data-n=\"5\">-   x: <mark>&#39;one&#39;</mark>\n</del><ins data-n=\"5\">+   x: <mark>&#39;two&#39;</mark>\n</ins>",
+        "<del data-n=\"6\">-   x: <mark>&#39;one&#39;</mark>\n</del><ins data-n=\"6\">+   x: <mark>&#39;two&#39;</mark>\n</ins>",
         "<ins data-n=\"1\">+ new &lt;script&gt;\n</ins>",
         "data-kind=\"(file)\" data-file=\"plain.txt\" data-has=\"changed\"",
     ] {

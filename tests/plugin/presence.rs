@@ -230,7 +230,7 @@ fn a_conflict_of_a_file_is_settled_by_the_policy_whatever_upstream_made_of_it() 
     folder.write("here/b.yaml", map("a", &[("x", "'2'")]));
     let with = |policy| folder.run(&[&UPGRADE[..], &["--on-conflict", policy]].concat());
     let err = with("fail").failed(1);
-    assert!(err.contains("error: a.yaml: the file") && err.contains("someone must decide"), "{err}");
+    assert!(err.contains("error: a.yaml: updated replaced the file") && err.contains("someone must decide"), "{err}");
     assert!(with("keep-dest").stderr.contains("kept dest's"));
     assert_eq!(folder.read("here/a.yaml"), text(P(3)).expect("a file"));
     assert!(with("take-updated").stderr.contains("deleted it"));
@@ -253,7 +253,7 @@ fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
         folder.run(&[&UPGRADE[..], &["--config", "rules.yaml"]].concat())
     };
     let err = with("Fail").failed(1);
-    assert!(err.contains("error: a.yaml: the file") && err.contains("someone must decide"), "{err}");
+    assert!(err.contains("error: a.yaml: both sides changed the file") && err.contains("someone must decide"), "{err}");
     assert_eq!(folder.read("here/a.yaml"), twice);
     // One that picks a side cannot, and that is told.
     let told = "warning: a.yaml: the file holds resources on one side and something else on another, so that no rule looks into it: `spec.rules[0]` decided nothing here";
@@ -266,7 +266,7 @@ fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
         "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {target: {kind: Secret}, take: Dest}\n",
     );
     let err = folder.run(&[&UPGRADE[..], &["--config", "rules.yaml"]].concat()).stderr;
-    assert!(err.contains("a.yaml: the file") && !err.contains(told), "{err}");
+    assert!(err.contains("a.yaml: both sides changed the file") && !err.contains(told), "{err}");
 }
 
 #[test]

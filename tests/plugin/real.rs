@@ -92,8 +92,7 @@ fn a_fault_in_a_file_of_resources_deletes_nothing() {
     let folder = chart();
     folder.write("here/app.yaml", "kind: [\n");
     let ran = folder.run(&[&UPGRADE[..], &["-i", "--on-conflict", "keep-dest"]].concat());
-    let told =
-        "warning: app.yaml: the file, which holds resources on one side and something else on another, was changed";
+    let told = "warning: app.yaml: both sides changed the file (it holds resources on one side, and something else on another)";
     assert!(ran.stderr.contains(told) && ran.stderr.contains("here/app.yaml:1:7"), "{}", ran.stderr);
     assert_eq!(folder.read("here/app.yaml"), "kind: [\n");
 }

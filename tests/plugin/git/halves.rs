@@ -88,7 +88,7 @@ fn comments_in_a_list_without_keys_are_marked_as_git_marks_them() {
     let sides = [with("first", "second", "b"), with("new", "ours", "b"), with("first", "theirs", "b")];
     let (err, text) = stops([&sides[0], &sides[1], &sides[2]]);
     assert_eq!(text, with("new", "second", "b").replace("  # second\n", &marked));
-    assert!(err.contains("error: Pod web: a comment of `spec.tolerations` was changed"), "{err}");
+    assert!(err.contains("error: Pod web: one side changed a comment of `spec.tolerations`, and"), "{err}");
     // A comment alone that each side changed is merged.
     let sides = [with("first", "second", "b"), with("ours", "second", "b"), with("first", "theirs", "b")];
     let image = |text: &str, tag: &str| text.replace("web:1", tag);

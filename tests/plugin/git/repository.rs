@@ -327,7 +327,10 @@ fn settings_of_the_repository_say_how_lists_and_texts_merge() {
     let texts = texts.each_ref().map(String::as_str);
     assert_eq!(with_rules(&rules("  conflictLevel: Line\n"), "s.yaml", texts).0, Some(0));
     let (code, text, told) = with_rules(&rules("  conflictLevel: Value\n"), "s.yaml", texts);
-    assert!(code == Some(1) && text.contains("<<<<<<<") && told.contains("`data.x` was changed"), "{told}{text}");
+    assert!(
+        code == Some(1) && text.contains("<<<<<<<") && told.contains("both sides changed `data.x`"),
+        "{told}{text}"
+    );
 }
 
 /// A merge goes on without rules that cannot be read, and says so: conflicts are left to someone then.
