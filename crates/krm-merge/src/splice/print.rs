@@ -6,12 +6,12 @@
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
 //! to check whether the text is complete.
 
+use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
-    comments_above, line_start, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted,
-    quoted_json,
+    comments_above, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
 };
 
 /// The layout of a resource, read from its own text, and how much more text may be made in that layout.
@@ -157,6 +157,17 @@ fn blanks(n: usize) -> String {
 }
 
 impl Layout<'_> {
+    /// Checks that the layout can write all values that a tree brings to a node, or all that it has if there is no node.
+    ///
+    /// # Errors
+    /// The layout is JSON, which lacks one.
+    pub fn check(&self, tree: &Tree<'_>, old: Option<NodeRef<'_>>) -> Result<(), Unwritable> {
+        match self.flow {
+            Flow::Yaml => Ok(()),
+            Flow::Json | Flow::TightJson => check_json(tree, old).map_err(Unwritable::NotJson),
+        }
+    }
+
     /// The column of the children of a value after a key or dash at `column`.
     pub fn child_column(&self, kind: Kind, host: Host, column: usize) -> usize {
         match (host, kind) {
@@ -313,7 +324,7 @@ impl Layout<'_> {
             let place = places[index];
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
-                let above = &text[first_of_gap(node, limit, place.lead)..line_start(text, place.lead)];
+                let above = &text[first_of_gap(node, limit, place.lead)..doc.line_start(place.lead)];
                 let above = comment_lines(above, column, self.budget);
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));
@@ -637,7 +648,7 @@ fn nothing(node: NodeRef<'_>) -> String {
     }
 }
 
-/// A scalar as JSON.
+/// A scalar as JSON; a number that JSON lacks is a text.
 pub(super) fn json_scalar(node: NodeRef<'_>) -> String {
     match node.scalar() {
         None | Some(Scalar::Null) => "null".into(),
