@@ -10,8 +10,9 @@ use crate::config::Config;
 use crate::function::{Job, Merged, Output, Texts, Verdict};
 use crate::results::{self, Outcome};
 use krm_merge::documents::{rewrite, sorted};
-use krm_merge::limit::{Budget, Exceeded};
+use krm_merge::limit::Budget;
 use krm_merge::resource::{Origin, Resource};
+use krm_merge::splice::Unwritable;
 use krm_merge::yaml::{Document, Error, extent};
 
 /// Runs the function on the text of a config file, which is the functionConfig, and on YAML documents.
@@ -65,7 +66,7 @@ fn write(
     extents: &[Range<usize>],
     merged: Merged<'_>,
     budget: &Budget,
-) -> Result<String, Exceeded> {
+) -> Result<String, Unwritable> {
     let order = merged.order();
     let mut out = rewrite(doc.source(), extents.iter().cloned().zip(&merged.items));
     for added in merged.added {

@@ -13,6 +13,7 @@ use krm_merge::policy::Settled;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::rules::Unmergeable;
 use krm_merge::shown;
+use krm_merge::splice::Unwritable;
 use krm_merge::tree::View;
 use krm_merge::yaml::{Error, Kind, NodeRef, Position, Scalar};
 use serde::Serialize;
@@ -181,9 +182,9 @@ impl Outcome {
         }
     }
 
-    /// There was more to write about a resource than a limit allows.
-    pub fn exceeded(exceeded: Exceeded, resource: &Resource<'_>) -> Box<Self> {
-        Box::new(Self::new(Severity::Error, exceeded.to_string()).about(resource))
+    /// What was to be written about a resource cannot be written.
+    pub fn unwritable(why: impl Into<Unwritable>, resource: &Resource<'_>) -> Box<Self> {
+        Box::new(Self::new(Severity::Error, why.into().to_string()).about(resource))
     }
 
     /// An error in a text; `text` says which.
@@ -341,6 +342,12 @@ fn value_of(view: View<'_, '_>, budget: &Budget) -> Value {
             }
             Some(_) => Value::String(view.string().into()),
         },
+    }
+}
+
+impl From<Unwritable> for Box<Outcome> {
+    fn from(unwritable: Unwritable) -> Self {
+        Self::new(Outcome::new(Severity::Error, unwritable.to_string()))
     }
 }
 

@@ -528,3 +528,42 @@ fn on_an_error_the_items_go_out_as_they_came_with_the_reason_among_the_results()
         [("error".into(), "`spec.source[0].yaml, document 2` must have `apiVersion` to be merged, or a `target` that says which items it is for".into())]
     );
 }
+
+/// `.inf` and `.nan` are numbers of YAML alone.
+#[test]
+fn a_number_that_json_lacks() {
+    let json =
+        "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"a\"},\"spec\":{\"b\":1}}\n";
+    let head = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n";
+    for (value, path) in [
+        ("  b: .inf\n", "`spec.b` must be a number that JSON has, not \".inf\""),
+        ("  c: -.Inf\n", "`spec.c` must be a number that JSON has, not \"-.Inf\""),
+        ("  c: [1, {d: .nan}]\n", "`spec.c[1].d` must be a number that JSON has, not \".nan\""),
+        ("  c: {d: &x .inf, e: *x}\n", "`spec.c.d` must be a number that JSON has"),
+    ] {
+        let source = side("source", &format!("{head}{value}"));
+        for mode in ["TwoWay", "Strategic"] {
+            let stdin = resource_list(&format!("- {json}"), &format!("mode: {mode}\n{source}"));
+            // The item itself is YAML here.
+            passes(&stdin.replace("{\"apiVersion\":", "{apiVersion: "));
+            says(&stdin, &["resource a", path, "because the resource is written as JSON"]);
+        }
+        let original = side("original", &format!("{head}  b: 1\n"));
+        let updated = side("updated", &format!("{head}{value}"));
+        says(&resource_list(&format!("- {json}"), &format!("mode: ThreeWay\n{original}{updated}")), &[path]);
+    }
+    // A text is one in JSON, too, and what the merge leaves alone stays.
+    let text = side("source", &format!("{head}  c: '.inf'\n"));
+    assert!(
+        passes(&resource_list(&format!("- {json}"), &format!("mode: TwoWay\n{text}")))
+            .stdout
+            .contains("\"c\":\".inf\"")
+    );
+    let there = json.replace("\"b\":1", "\"b\":.inf");
+    let text = side("source", &format!("{head}  c: 1\n"));
+    assert!(
+        passes(&resource_list(&format!("- {there}"), &format!("mode: TwoWay\n{text}")))
+            .stdout
+            .contains("\"b\":.inf,\"c\":1")
+    );
+}

@@ -1,10 +1,14 @@
 //! The laws of the design: over a small universe, where every case is tried, and over generated resources in many styles.
 
+#[path = "support/blanked.rs"]
+mod blanked;
+#[path = "support/reference.rs"]
+mod reference;
 #[path = "support/render.rs"]
 mod render;
 mod support;
 
-use krm_merge::yaml::{Document, Kind, NodeRef, Style as Written};
+use krm_merge::yaml::Document;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use support::{indent, items, items_of, passes, resource, resource_list, sample, value_of};
@@ -124,50 +128,6 @@ fn map() -> impl Strategy<Value = Value> {
     prop::collection::btree_map("[a-f]", value(), 0..5).prop_map(|m| Value::Object(m.into_iter().collect()))
 }
 
-/// Replaces lists by the name of their elements as inference does, so that the model stays a few lines.
-fn two_way(dest: Option<&Value>, source: &Value) -> Option<Value> {
-    let names = |list: &Vec<Value>| -> Option<Vec<String>> {
-        let names: Vec<String> =
-            list.iter().map(|e| Some(e.get("name")?.as_str()?.to_owned())).collect::<Option<_>>()?;
-        let mut unique = names.clone();
-        unique.sort();
-        unique.dedup();
-        (unique.len() == names.len()).then_some(names)
-    };
-    match (dest, source) {
-        (_, Value::Null) => None,
-        (dest, Value::Object(source)) => {
-            let mut out = dest.and_then(Value::as_object).cloned().unwrap_or_default();
-            for (key, value) in source {
-                match two_way(out.get(key), value) {
-                    Some(value) => drop(out.insert(key.clone(), value)),
-                    None => drop(out.remove(key)),
-                }
-            }
-            Some(Value::Object(out))
-        }
-        (dest, Value::Array(source)) => {
-            let empty = Vec::new();
-            let dest = dest.and_then(Value::as_array);
-            let (of_dest, of_source) = (names(dest.unwrap_or(&empty)), names(source));
-            match (of_dest, of_source) {
-                (Some(of_dest), Some(of_source)) if !(of_dest.is_empty() && of_source.is_empty()) => {
-                    let mut out = dest.cloned().unwrap_or_default();
-                    for (name, element) in of_source.iter().zip(source) {
-                        match of_dest.iter().position(|n| n == name) {
-                            Some(i) => out[i] = two_way(Some(&out[i]), element)?,
-                            None => out.extend(two_way(None, element)),
-                        }
-                    }
-                    Some(Value::Array(out))
-                }
-                _ => Some(Value::Array(source.clone())),
-            }
-        }
-        (_, scalar) => Some(scalar.clone()),
-    }
-}
-
 /// Without nulls, which are orders to clear; or without those in lists, which an atomic list holds as they are, and which clear once
 /// inference finds a key in both lists.
 fn without_nulls(value: Value, everywhere: bool) -> Value {
@@ -201,7 +161,7 @@ proptest! {
         let output = passes(&stdin);
         let doc = Document::parse(output.stdout.as_str()).expect("YAML");
         let item = doc.roots().next().and_then(|r| r.get("items")).and_then(|i| i.elements().next()).expect("the item");
-        let want = two_way(Some(&resource(0, &dest)), &resource(0, &source)).expect("a map");
+        let want = reference::two_way(Some(&resource(0, &dest)), &resource(0, &source)).expect("a map");
         prop_assert_eq!(value_of(item), want, "\n{}\n{}\n{}", dest_text, source_text, output.stdout);
 
         let again = passes(&resource_list(items_of(&output.stdout), &spec));
@@ -235,36 +195,8 @@ proptest! {
     #[test]
     fn outside_of_the_spans_there_are_only_indicators(dest in map(), style in prop::collection::vec(any::<u8>(), 1..40)) {
         let text = render::Style::new(&style).document(&resource(0, &dest));
-        check_blanked(&text);
+        blanked::check(&text);
     }
-}
-
-fn check_blanked(text: &str) {
-    let doc = Document::parse(text).expect("valid");
-    let mut bytes = text.as_bytes().to_vec();
-    let mut blank = |start: usize, end: usize| bytes[start..end].fill(b' ');
-    let mut todo: Vec<NodeRef<'_>> = doc.roots().collect();
-    while let Some(node) = todo.pop() {
-        if matches!(node.kind(), Kind::Scalar | Kind::Alias) {
-            blank(node.full_start().min(node.start()), node.end());
-        } else {
-            blank(
-                node.full_start(),
-                if node.style() == Written::Flow { node.full_start() } else { node.start() }.max(node.full_start()),
-            );
-            todo.extend(node.entries().flat_map(|(k, v)| [k, v]));
-            todo.extend(node.elements());
-        }
-    }
-    for (start, end) in doc.comments_in(0..text.len()) {
-        blank(start, end);
-    }
-    let left: String = String::from_utf8_lossy(&bytes)
-        .chars()
-        .filter(|c| !c.is_whitespace() && !"-:?,[]{}\u{feff}".contains(*c))
-        .collect();
-    let left = left.replace("...", "");
-    assert!(left.is_empty(), "{left:?} lies outside of the tree of\n{text}");
 }
 
 #[test]
@@ -275,6 +207,6 @@ fn outside_of_the_spans_of_hard_documents_there_are_only_indicators() {
         "--- # c\n- - a\n  -\n- |\n  x\n-   k: 'l\n      m'\n    n: \"o\n\n      p\"\n",
         "a:\r\n  b: 1 # c\r\n\r\n  c: |\r\n    d\r\n",
     ] {
-        check_blanked(text);
+        blanked::check(text);
     }
 }

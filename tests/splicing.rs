@@ -13,7 +13,9 @@ use krm_merge::yaml::{Document, Kind, NodeRef};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const HARD: [&str; 15] = [
+const HARD: [&str; 17] = [
+    "\u{feff}a: 1 # one\nb:\n  c: 2\n",
+    "\u{feff}# head\n# of a\na:\n- 1\nb: 2\n",
     "# head\na: 1 # one\n\n# of b\nb:\n  c: 2\n  # foot of b\n# of d\nd: [1, 2, 3]\n",
     "a:\n- x # x\n# of y\n- y\n- - p\n  - q\n-\n- # dash\n  k: v\n  # in\n  l: w\nb: z\n",
     "a:\n  - name: x\n    # about v\n    v: |\n      text\n      # no comment\n\n  - name: y\n    v: >-\n      fold\n\n      ed\n    w: 1\nb: 1\n",

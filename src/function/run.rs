@@ -12,7 +12,7 @@ use krm_merge::edits::TextEdits;
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
 use krm_merge::layout::{self, Upstream};
-use krm_merge::limit::{Budget, Exceeded};
+use krm_merge::limit::Budget;
 use krm_merge::merge::{self, Merging};
 use krm_merge::package::{FileOrder, Member, Spot, number_of};
 use krm_merge::path::FieldPath;
@@ -21,7 +21,7 @@ use krm_merge::review::review;
 use krm_merge::rules::{Rules, Unmergeable};
 use krm_merge::schema::Basis;
 use krm_merge::sides::Sides;
-use krm_merge::splice;
+use krm_merge::splice::{self, Unwritable};
 use krm_merge::transport::{self, NewPlace};
 use krm_merge::tree::{Tree, settle};
 use krm_merge::warning::Warning;
@@ -79,8 +79,8 @@ impl Added<'_> {
     /// The resource as one YAML document.
     ///
     /// # Errors
-    /// It takes more than the budget has left.
-    pub fn text(&self, budget: &Budget) -> Result<String, Exceeded> {
+    /// As for [`splice::standalone`].
+    pub fn text(&self, budget: &Budget) -> Result<String, Unwritable> {
         splice::standalone(&self.tree, budget)
     }
 }
@@ -340,7 +340,7 @@ impl<'a> Run<'a> {
     /// A resource as JSON, without the annotations of the host.
     pub(super) fn own_json(&self, resource: &Resource<'a>) -> Result<String, Box<Outcome>> {
         let own = self.rules.own(resource).map_err(unmergeable)?;
-        splice::json_of(&own, self.budget).map_err(|e| Outcome::exceeded(e, resource))
+        splice::json_of(&own, self.budget).map_err(|e| Outcome::unwritable(e, resource))
     }
 
     /// Merges sources into a dest item, one after the other.
@@ -382,7 +382,7 @@ impl<'a> Run<'a> {
             Fate::Unchanged => {}
             Fate::Unmarked(tree) | Fate::Changed(tree) => {
                 let tree = alias::written_out(item.node, tree);
-                let edits = splice::edits(item.node, &tree, self.budget).map_err(|e| Outcome::exceeded(e, item))?;
+                let edits = splice::edits(item.node, &tree, self.budget).map_err(|e| Outcome::unwritable(e, item))?;
                 self.set(item, Item::Edited(edits));
             }
             Fate::Written(edits) => self.set(item, Item::Edited(edits)),
@@ -443,8 +443,9 @@ impl<'a> Run<'a> {
             Fate::Unmarked(tree) | Fate::Changed(tree) => tree.clone(),
             Fate::Written(_) | Fate::Gone => return Ok(fate),
         };
-        let edits =
-            |tree: &Tree<'a>| layout::edits(dest.node, tree, like, self.budget).map_err(|e| Outcome::exceeded(e, dest));
+        let edits = |tree: &Tree<'a>| {
+            layout::edits(dest.node, tree, like, self.budget).map_err(|e| Outcome::unwritable(e, dest))
+        };
         let laid = match edits(&tree)? {
             Some(_) if transport::has_ids(&tree) => edits(&transport::without_ids(tree))?,
             laid => laid,

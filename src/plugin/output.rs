@@ -9,7 +9,7 @@ use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::Spot;
 use krm_merge::resource::{Identity, Origin, Resource};
 use krm_merge::shown;
-use krm_merge::splice::to_json;
+use krm_merge::splice::exact_json;
 use krm_merge::yaml::{Document, NodeRef, extent};
 use krm_merge_function::results::{Outcome, to_yaml};
 
@@ -120,7 +120,7 @@ pub fn json(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     for text in texts(dest, merge, printed)? {
         let document = Document::parse(text)?;
         for root in document.roots().filter(|r| !r.is_null()) {
-            items.push(to_json(root, &budget)?);
+            items.push(exact_json(root, &budget)?);
         }
     }
     Ok(match items.as_slice() {

@@ -3,6 +3,7 @@
 
 mod compare;
 mod completion;
+mod diff_corpus;
 mod explain;
 mod extract;
 mod folders;

@@ -19,7 +19,7 @@ use crate::resource::{Identity, Index, Located, Origin, Resource};
 use crate::rules::{Rules, Unmergeable};
 use crate::schema::{Inference, Types};
 use crate::sides::Sides;
-use crate::splice;
+use crate::splice::{self, NotJson, Unwritable};
 use crate::tree::{self, Pick, Taking, Tree, settle};
 use crate::yaml::{self, Document, NodeRef, extent};
 
@@ -86,6 +86,8 @@ pub enum Error {
     Partner(String),
     /// The result would take more bytes than the limit for such an input.
     Exceeded(Exceeded),
+    /// A resource of dest is JSON, which lacks one of the numbers of the result.
+    NotJson(NotJson),
 }
 
 impl fmt::Display for Error {
@@ -96,6 +98,7 @@ impl fmt::Display for Error {
             Self::Ambiguous(error) => error.fmt(f),
             Self::Partner(message) => f.write_str(message),
             Self::Exceeded(error) => error.fmt(f),
+            Self::NotJson(error) => error.fmt(f),
         }
     }
 }
@@ -105,6 +108,15 @@ impl std::error::Error for Error {}
 impl From<Exceeded> for Error {
     fn from(exceeded: Exceeded) -> Self {
         Self::Exceeded(exceeded)
+    }
+}
+
+impl From<Unwritable> for Error {
+    fn from(unwritable: Unwritable) -> Self {
+        match unwritable {
+            Unwritable::Exceeded(exceeded) => Self::Exceeded(exceeded),
+            Unwritable::NotJson(not_json) => Self::NotJson(not_json),
+        }
     }
 }
 

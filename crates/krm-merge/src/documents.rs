@@ -7,9 +7,9 @@ use std::ops::Range;
 use crate::alias;
 use crate::child::By;
 use crate::edits::{Edit, TextEdits};
-use crate::limit::{Budget, Exceeded};
+use crate::limit::Budget;
 use crate::list;
-use crate::splice;
+use crate::splice::{self, Unwritable};
 use crate::tree::{Branch, Tree};
 use crate::yaml::{Document, NodeRef, Place, Style, ends_line, extent, line_start, next_line};
 
@@ -66,7 +66,7 @@ fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, 
 ///
 /// # Errors
 /// The new text takes more than what is left of the budget.
-pub fn sorted<K: Ord>(text: String, keys: &[K], budget: &Budget) -> Result<String, Exceeded> {
+pub fn sorted<K: Ord>(text: String, keys: &[K], budget: &Budget) -> Result<String, Unwritable> {
     if keys.is_sorted() {
         return Ok(text);
     }
@@ -89,7 +89,7 @@ pub fn sorted<K: Ord>(text: String, keys: &[K], budget: &Budget) -> Result<Strin
         return Ok(edits.apply(&text, 0..text.len()));
     }
     if !budget.take(text.len()) {
-        return budget.check(crate::limit::Kind::Text).map(|()| text);
+        return Ok(budget.check(crate::limit::Kind::Text).map(|()| text)?);
     }
     Ok(in_order(&roots, &edits, &order).unwrap_or_else(|| edits.apply(&text, 0..text.len())))
 }

@@ -9,10 +9,10 @@ use crate::alias;
 use crate::child::{By, Value};
 use crate::edits::{Edit, TextEdits};
 use crate::host::is_transport;
-use crate::limit::{Budget, Exceeded};
+use crate::limit::Budget;
 use crate::resource::Resource;
 use crate::sides::Sides;
-use crate::splice;
+use crate::splice::{self, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, is_blank};
@@ -62,13 +62,13 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
 /// already has both, or the other layout cannot be used in its place.
 ///
 /// # Errors
-/// The new text takes more than what is left of the budget.
+/// As for [`splice::edits`].
 pub fn edits<'a>(
     dest: NodeRef<'a>,
     tree: &Tree<'a>,
     like: NodeRef<'a>,
     budget: &Budget,
-) -> Result<Option<TextEdits>, Exceeded> {
+) -> Result<Option<TextEdits>, Unwritable> {
     let (Some(place), Some(from)) = (Lines::of(dest), Lines::of(like)) else { return Ok(None) };
     let Some(laid) = tree.view().and_then(|view| written_as(view, like)) else { return Ok(None) };
     let Some(text) = from.text(&splice::edits(like, &laid, budget)?) else { return Ok(None) };
@@ -84,7 +84,7 @@ pub fn edits<'a>(
     let is_behind = place.has_comment_behind_dash() || from.has_comment_behind_dash();
     let text = place.written(&text, if is_behind { Head::BehindDash } else { Head::AboveDash });
     if !budget.take(text.len()) {
-        return budget.check(crate::limit::Kind::Text).map(|()| None);
+        return Ok(budget.check(crate::limit::Kind::Text).map(|()| None)?);
     }
     let text = text.replace("\r\n", "\n").replace('\n', dest.document().line_break());
     Ok(Some(TextEdits::sorted(vec![Edit { range: place.range, text }])))

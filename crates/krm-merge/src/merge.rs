@@ -257,7 +257,8 @@ impl<'a> Walk<'a> {
     /// Puts a child into a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not put. An
     /// element whose key already exists is merged into the existing one.
     fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, place: Option<usize>) -> Result<bool, Error> {
-        if let [found, ..] = branch.find(&child.id)[..] {
+        let found = branch.find(&child.id).next();
+        if let Some(found) = found {
             self.path.push(child.id.step(&branch.by), None);
             let like = branch.like;
             self.again(&mut branch.entries[found], Some(like), child)?;
@@ -297,24 +298,28 @@ impl<'a> Walk<'a> {
         let merges = self.merges(&mut branch, inside)?;
         let mut asked = vec![false; branch.entries.len()];
         let mut new: Vec<(&ChildId<'a>, Entry<'a>)> = Vec::new();
-        let mut new_by_id: HashMap<&ChildId<'a>, usize> = HashMap::new();
+        // Of what dest lacks: what there is to put, if anything.
+        let mut new_by_id: HashMap<&ChildId<'a>, Option<usize>> = HashMap::new();
         for child in inside.children.iter().filter(|child| !merges.brings_in(&child.id)) {
-            let found = branch.find(&child.id);
-            if found.is_empty() {
-                let again = new_by_id.get(&child.id).copied().filter(|at| new[*at].1.value.is_some());
-                if let Some(at) = again {
+            let known = new_by_id.get(&child.id).copied();
+            let first = if known.is_some() { None } else { branch.find(&child.id).next() };
+            let Some(first) = first else {
+                if let Some(at) = known.flatten().filter(|at| new[*at].1.value.is_some()) {
                     self.path.push(child.id.step(&inside.by), None);
                     self.again(&mut new[at].1, None, child)?;
                     self.path.pop();
-                } else if let Some(entry) = self.new_entry(child, &inside.by, None)? {
-                    new_by_id.insert(&child.id, new.len());
-                    new.push((&child.id, entry));
+                } else {
+                    let entry = self.new_entry(child, &inside.by, None)?;
+                    new_by_id.insert(&child.id, entry.is_some().then_some(new.len()));
+                    new.extend(entry.map(|entry| (&child.id, entry)));
                 }
                 continue;
+            };
+            let new_fields = if asked[first] { NewFields::Last } else { self.new_fields };
+            if !asked[first] {
+                branch.find(&child.id).for_each(|at| asked[at] = true);
             }
-            let new_fields = if asked[found[0]] { NewFields::Last } else { self.new_fields };
-            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, &found))?;
-            found.iter().for_each(|i| asked[*i] = true);
+            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child))?;
         }
         if !inside.renamed.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
             branch.reorder(|entries| entries.into_iter().flat_map(|entry| under_its_name(entry, inside)).collect());
@@ -335,16 +340,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Makes a change in all children of dest that it applies to: in the first of one identity, unless it removes them.
-    fn found(
-        &mut self,
-        branch: &mut Branch<'a>,
-        inside: &Inside<'a>,
-        child: &Child<'a>,
-        found: &[usize],
-    ) -> Result<(), Error> {
+    fn found(&mut self, branch: &mut Branch<'a>, inside: &Inside<'a>, child: &Child<'a>) -> Result<(), Error> {
         let removes = matches!(child.change.wants, Wants::Nothing);
+        // Elements may repeat one key on both sides, so no more of them are looked at than needed.
+        let mut found: Vec<usize> = branch.find(&child.id).take(if removes { usize::MAX } else { 2 }).collect();
         let is_repeated = found.len() > 1 && !removes && inside.others != Others::Once;
-        for &at in if removes { found } else { &found[..found.len().min(1)] } {
+        found.truncate(if removes { usize::MAX } else { 1 });
+        for at in found {
             let entry = &branch.entries[at];
             self.path.push(child.id.step(&inside.by), entry.place);
             let dest = entry.value.as_ref().and_then(Tree::like);
@@ -442,7 +444,7 @@ impl<'a> Walk<'a> {
             let goes = match others {
                 Others::Stay => false,
                 Others::Once => {
-                    branch.id(at).is_some_and(|id| branch.find(&id).first().is_some_and(|first| *first != at))
+                    branch.id(at).is_some_and(|id| branch.find(&id).next().is_some_and(|first| first != at))
                 }
                 Others::Go => !is_asked && !branch.entries[at].is_merge(),
             };

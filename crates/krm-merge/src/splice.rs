@@ -4,6 +4,7 @@
 //! a part that a merge did not touch cannot change. The splicer knows nothing of Kubernetes.
 
 mod print;
+mod unwritable;
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -16,6 +17,8 @@ use crate::yaml::{
     line_end, next_line,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
+use unwritable::check_json;
+pub use unwritable::{NotJson, Unwritable};
 
 /// The edits that turn a map or list into what a tree says, in the order of the text.
 ///
@@ -23,8 +26,9 @@ use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 /// must replace the root, because that affects the root's container.
 ///
 /// # Errors
-/// The new text takes more than what is left of the budget.
-pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Exceeded> {
+/// The new text takes more than what is left of the budget; the root is JSON, which lacks one of the values.
+pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Unwritable> {
+    Flow::of(root).check(tree, Some(root))?;
     let mut splicer = Splicer { root, doc: root.document(), budget, layout: OnceCell::new(), edits: Vec::new() };
     if let Tree::Branch(branch) = tree {
         splicer.children(root, branch);
@@ -53,15 +57,29 @@ pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
 /// A new resource as a text of its own.
 ///
 /// # Errors
-/// It takes more than what is left of the budget.
-pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
-    let mut lines = tree.like().map(|like| Layout::of(like, budget).document(tree)).unwrap_or_default();
+/// It takes more than what is left of the budget; it is JSON, which lacks one of the values.
+pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Unwritable> {
+    let mut lines = Vec::new();
+    if let Some(like) = tree.like() {
+        let layout = Layout::of(like, budget);
+        layout.flow.check(tree, None)?;
+        lines = layout.document(tree);
+    }
     lines.push(String::new());
     budget.check(Written::Text)?;
     Ok(lines.join("\n"))
 }
 
-/// The value of a node as compact JSON.
+/// The value of a node as compact JSON, for a program.
+///
+/// # Errors
+/// It takes more than what is left of the budget; JSON lacks one of the values.
+pub fn exact_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Unwritable> {
+    check_json(&Tree::Node(node), None).map_err(Unwritable::NotJson)?;
+    Ok(to_json(node, budget)?)
+}
+
+/// The value of a node as compact JSON, for a reader: a number that JSON lacks is a text.
 ///
 /// # Errors
 /// It takes more than what is left of the budget.
@@ -69,7 +87,7 @@ pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
     json_of(&Tree::Node(node), budget)
 }
 
-/// A tree as compact JSON.
+/// A tree as compact JSON, for a reader.
 ///
 /// # Errors
 /// It takes more than what is left of the budget.

@@ -31,7 +31,7 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
             return metadata.push(Entry::new(Some(Key::Made("annotations")), value));
         };
         let id = ChildId::Field("annotations");
-        if metadata.find(&id).is_empty() {
+        if metadata.find(&id).next().is_none() {
             // All annotations of the source were the host's.
             let value = Tree::Branch(Box::new(Branch::with(of_source, By::Field, std::mem::take(&mut marks))));
             let entry = Entry { value: Some(value), ..Entry::kept(place, Some(key), of_source) };
@@ -104,7 +104,7 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
     within(tree, "metadata", |metadata| {
         change(metadata, &ChildId::Field("annotations"), |annotations| {
             inside(annotations, |annotations| {
-                let has_number = INDICES.iter().any(|name| !annotations.find(&ChildId::Field(name)).is_empty());
+                let has_number = INDICES.iter().any(|name| annotations.find(&ChildId::Field(name)).next().is_some());
                 for (name, path) in PATHS.into_iter().filter_map(|name| Some((name, place.path?))) {
                     change(annotations, &ChildId::Field(name), |_| made(path.to_owned(), Quotes::Needed));
                 }
@@ -233,9 +233,8 @@ fn without(tree: Tree<'_>, goes: impl Fn(&str) -> bool) -> Tree<'_> {
                 is_empty = annotations.children().next().is_none();
             })
         });
-        if let [at, ..] = metadata.find(&id)[..]
-            && is_empty
-        {
+        let at = metadata.find(&id).next().filter(|_| is_empty);
+        if let Some(at) = at {
             metadata.entries[at].value = None;
         }
     })
@@ -253,7 +252,8 @@ fn inside<'a>(tree: Tree<'a>, edit: impl FnOnce(&mut Branch<'a>)) -> Tree<'a> {
 
 /// Changes a field of a map.
 fn change<'a>(map: &mut Branch<'a>, id: &ChildId<'a>, edit: impl FnOnce(Tree<'a>) -> Tree<'a>) {
-    if let [at, ..] = map.find(id)[..] {
+    let at = map.find(id).next();
+    if let Some(at) = at {
         let entry = &mut map.entries[at];
         entry.value = entry.value.take().map(edit);
     }

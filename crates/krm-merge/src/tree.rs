@@ -428,9 +428,11 @@ impl<'a> Branch<'a> {
     }
 
     /// The places among the entries of the children of this identity that are not removed.
-    pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> Vec<usize> {
-        let found: Vec<usize> = self.index().find(id).collect();
-        found.into_iter().filter(|i| self.entries[*i].value.is_some()).collect()
+    pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
+        self.index();
+        let (index, entries) = (self.index.as_ref(), &self.entries);
+        let found = index.into_iter().flat_map(move |index| index.find(id));
+        found.filter(|at| entries[*at].value.is_some())
     }
 
     /// The place among the entries of the first child of this identity, removed or not.
@@ -440,7 +442,7 @@ impl<'a> Branch<'a> {
 
     /// Whether a child of this identity was there and is removed.
     pub fn has_lost(&mut self, id: &ChildId<'a>) -> bool {
-        self.place_of(id).is_some() && self.find(id).is_empty()
+        self.place_of(id).is_some() && self.find(id).next().is_none()
     }
 
     /// Whether its children are looked up in this way already.

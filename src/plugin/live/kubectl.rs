@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use krm_merge::limit::Budget;
-use krm_merge::splice::to_json;
+use krm_merge::splice::exact_json;
 use krm_merge::yaml::{NodeRef, Style};
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 /// It takes more than is left of the budget.
 pub fn read(node: NodeRef<'_>, budget: &Budget) -> Result<Value> {
     // Aliases may expand to a lot: the budget is checked before anything is built.
-    let json = to_json(node, budget)?;
+    let json = exact_json(node, budget)?;
     Ok(if has_words(node) { of_node(node, budget)? } else { serde_json::from_str(&json)? })
 }
 
@@ -48,7 +48,7 @@ fn of_node(node: NodeRef<'_>, budget: &Budget) -> Result<Value> {
     }
     match word(node) {
         Some(word) => Ok(word.into()),
-        None => Ok(serde_json::from_str(&to_json(node, budget)?)?),
+        None => Ok(serde_json::from_str(&exact_json(node, budget)?)?),
     }
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::splice::to_json;
+use krm_merge::splice::exact_json;
 use krm_merge::yaml::NodeRef;
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,7 @@ const POPULATED: [&str; 8] = [
 /// None for what this module writes.
 pub fn value(node: NodeRef<'_>) -> Result<Value> {
     let budget = Budget::new(Limit::default().with_input(node.document().source().len()));
-    Ok(serde_json::from_str(&to_json(node, &budget)?)?)
+    Ok(serde_json::from_str(&exact_json(node, &budget)?)?)
 }
 
 /// A resource without what the server populates.

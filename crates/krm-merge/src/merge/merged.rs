@@ -39,7 +39,7 @@ impl<'a> Walk<'a> {
         for child in &inside.children {
             let ChildId::Field(name) = child.id else { continue };
             let (Some(value), Some(entry)) = (values.get(name), merges.from.get(name)) else { continue };
-            if !branch.find(&child.id).is_empty() {
+            if branch.find(&child.id).next().is_some() {
                 continue;
             }
             let known = self.warnings.len();
@@ -87,7 +87,7 @@ impl<'a> Merges<'a> {
         let entries: Vec<NodeRef<'a>> = branch.merge_entries().collect();
         for entry in entries {
             let ids = fields_in(entry).map(|(key, _)| ChildId::Field(key.string()));
-            let is_own = |branch: &mut Branch<'a>, id: &ChildId<'a>| !branch.find(id).is_empty();
+            let is_own = |branch: &mut Branch<'a>, id: &ChildId<'a>| branch.find(id).next().is_some();
             let goes = ids.filter(|id| !self.brings_in(id) && !is_own(branch, id)).count();
             if goes > 0 {
                 write_out(branch, &[entry], |name| self.brings_in(&ChildId::Field(name)));

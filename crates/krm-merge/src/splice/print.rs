@@ -6,12 +6,12 @@
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
 //! to check whether the text is complete.
 
+use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
-    comments_above, line_start, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted,
-    quoted_json,
+    comments_above, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
 };
 
 /// The layout of a resource, read from its own text, and how much more text may be made in that layout.
@@ -38,16 +38,34 @@ pub(super) enum Flow {
     TightJson,
 }
 
+impl Flow {
+    /// How a resource is written.
+    pub fn of(root: NodeRef<'_>) -> Self {
+        let first = root.entries().next();
+        match first.filter(|(key, _)| root.style() == Style::Flow && key.style() == Style::Double) {
+            Some((key, value)) if value.start() == key.end() + 1 => Self::TightJson,
+            Some(_) => Self::Json,
+            None => Self::Yaml,
+        }
+    }
+
+    /// Checks that all values can be written that a tree brings to a node, or all that it has if there is no node.
+    ///
+    /// # Errors
+    /// It is JSON, which lacks one.
+    pub fn check(self, tree: &Tree<'_>, old: Option<NodeRef<'_>>) -> Result<(), Unwritable> {
+        match self {
+            Self::Yaml => Ok(()),
+            Self::Json | Self::TightJson => check_json(tree, old).map_err(Unwritable::NotJson),
+        }
+    }
+}
+
 impl<'b> Layout<'b> {
     /// The layout of a resource: that of the first map and the first list in it.
     pub fn of(root: NodeRef<'_>, budget: &'b Budget) -> Self {
         let (mut indent, mut list_offset) = (None, None);
-        let mut flow = Flow::Yaml;
-        if let Some((key, value)) =
-            root.entries().next().filter(|(k, _)| root.style() == Style::Flow && k.style() == Style::Double)
-        {
-            flow = if value.start() == key.end() + 1 { Flow::TightJson } else { Flow::Json };
-        }
+        let flow = Flow::of(root);
         let mut todo = vec![root];
         while let Some(node) = todo.pop() {
             if (indent.is_some() && list_offset.is_some()) || node.style() != Style::Block {
@@ -313,7 +331,7 @@ impl Layout<'_> {
             let place = places[index];
             if !place.is_inline(doc) {
                 let limit = if index == 0 { 0 } else { places[index - 1].bottom(doc) };
-                let above = &text[first_of_gap(node, limit, place.lead)..line_start(text, place.lead)];
+                let above = &text[first_of_gap(node, limit, place.lead)..doc.line_start(place.lead)];
                 let above = comment_lines(above, column, self.budget);
                 let skip = if out.is_empty() { above.iter().take_while(|l| l.is_empty()).count() } else { 0 };
                 out.extend(above.into_iter().skip(skip));
@@ -637,7 +655,7 @@ fn nothing(node: NodeRef<'_>) -> String {
     }
 }
 
-/// A scalar as JSON.
+/// A scalar as JSON; a number that JSON lacks is a text.
 pub(super) fn json_scalar(node: NodeRef<'_>) -> String {
     match node.scalar() {
         None | Some(Scalar::Null) => "null".into(),

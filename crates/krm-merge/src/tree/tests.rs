@@ -76,7 +76,7 @@ fn an_order_keeps_what_is_looked_up() {
     branch.put(&order);
     assert!(branch.is_indexed(&by));
     let id = branch.id_of(7).expect("an identity");
-    assert_eq!((branch.find(&id), branch.id(7).as_ref()), (vec![7], Some(&id)));
+    assert_eq!((branch.find(&id).collect(), branch.id(7).as_ref()), (vec![7], Some(&id)));
 }
 
 /// A conflict of one field, as a tree: dest has 1, updated wants 2, both started from 0.

@@ -8,6 +8,8 @@
 //! reads anchors, aliases, tags and `? `, item by item of a list (`item.rs`). This reader refuses on purpose: directives, `...`, a scalar
 //! at the root, a lone CR, tabs outside of comments and block scalars, and characters that are not printable.
 
+#[cfg(any(test, fuzzing))]
+pub mod agreement;
 mod block_scalar;
 mod crlf;
 mod flow;

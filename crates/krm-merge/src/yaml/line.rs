@@ -10,6 +10,11 @@ pub fn line_start(text: &str, offset: usize) -> usize {
     last_break(&text.as_bytes()[..offset.min(text.len())]).map_or(0, |at| at + 1)
 }
 
+/// The length of the byte order mark at the beginning of a text, if it has one.
+pub(super) fn byte_order_mark(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+}
+
 /// The offset of the last byte that breaks a line.
 fn last_break(mut bytes: &[u8]) -> Option<usize> {
     while let Some((rest, _)) = bytes.split_last_chunk().filter(|(_, word)| !has_line_break(word)) {
@@ -178,6 +183,17 @@ mod tests {
         for at in (0..=text.len()).step_by(7) {
             assert_eq!(line_start_by(&text, at, || &known), line_start(&text, at), "{at}");
             assert_eq!(next_line_by(&text, at, || &known), next_line(&text, at), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_takes_no_column() {
+        for (text, starts) in [("\u{feff}a: 1\nb: 2\n", [3, 8]), ("a: 1\nb: 2\n", [0, 5])] {
+            let doc = crate::yaml::Document::parse(text).expect("YAML");
+            let root = doc.roots().next().expect("a root");
+            let places: Vec<_> = root.entries().map(|(key, _)| (doc.line_start(key.start()), key.column())).collect();
+            assert_eq!(places, starts.map(|start| (start, 0)), "{text:?}");
+            assert_eq!(doc.line_start(0), 0);
         }
     }
 

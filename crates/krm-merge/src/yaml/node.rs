@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::error::{Error, Position};
-use super::line::{LineStarts, line_end, line_start_by, next_line_by};
+use super::line::{LineStarts, byte_order_mark, line_end, line_start_by, next_line_by};
 use super::scalar::Scalar;
 
 /// The kinds of node.
@@ -179,8 +179,13 @@ impl<'s> Document<'s> {
     }
 
     /// The offset at which the line begins that holds an offset. The cost does not depend on the length of the line.
+    ///
+    /// A byte order mark at the beginning of the text is before the first line: it takes no column.
     pub fn line_start(&self, offset: usize) -> usize {
-        line_start_by(&self.source, offset, || self.line_starts())
+        match line_start_by(&self.source, offset, || self.line_starts()) {
+            0 => Some(byte_order_mark(&self.source)).filter(|mark| *mark <= offset).unwrap_or_default(),
+            start => start,
+        }
     }
 
     /// The comments that begin in a range, as byte ranges in the order of the text; line breaks are not in them.

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::block_scalar::header_end;
-use super::line::{is_blank, line_break_before, line_end, next_line};
+use super::line::{byte_order_mark, is_blank, line_break_before, line_end, next_line};
 use super::node::{Document, Kind, NodeRef, Style};
 
 /// Where one child of a block or flow container is.
@@ -113,8 +113,10 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
     let is = |line: usize, mark: &str| {
         said(line).strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
     };
-    let above = |line: usize| doc.line_start(line_break_before(text, line));
-    let mut start = doc.line_start(root.full_start());
+    // The byte order mark belongs to the first document.
+    let line_start = |at: usize| Some(doc.line_start(at)).filter(|start| *start > byte_order_mark(text)).unwrap_or(0);
+    let above = |line: usize| line_start(line_break_before(text, line));
+    let mut start = line_start(root.full_start());
     while start > 0 && !is(start, "---") && !is(above(start), "...") {
         start = above(start);
     }

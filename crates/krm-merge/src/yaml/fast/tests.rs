@@ -4,43 +4,9 @@
 use std::path::Path;
 
 use super::super::parse::library;
+use super::agreement::is_taken;
 use super::*;
 use crate::yaml::Kind;
-
-/// Checks that both parsers read a text the same way, unless the fast one leaves it to the library. Returns whether the fast one took it.
-fn is_taken(text: &str) -> bool {
-    let Some(fast) = parse(text) else { return false };
-    let library = library(text).unwrap_or_else(|error| panic!("{text:?} must be refused: {error}"));
-    // All fields are named, so that the test covers any field that is added.
-    let Document {
-        source,
-        nodes,
-        roots,
-        comments,
-        props,
-        aliases,
-        aliases_by_target,
-        line_starts,
-        decoded,
-        blocks,
-        buffer,
-        has_merges,
-        may_have_questions,
-        line_break,
-        nulls,
-    } = &fast;
-    assert_eq!(nodes, &library.nodes, "{text:?}");
-    assert_eq!((roots, nulls, blocks), (&library.roots, &library.nulls, &library.blocks), "{text:?}");
-    assert_eq!((comments, has_merges), (&library.comments, &library.has_merges), "{text:?}");
-    assert_eq!((decoded, buffer), (&library.decoded, &library.buffer), "{text:?}");
-    assert_eq!((props, aliases), (&library.props, &library.aliases), "{text:?}");
-    assert_eq!((source, *line_break), (&library.source, library.line_break), "{text:?}");
-    // The library knows less: a `?` in its text may be in a scalar.
-    assert!(!may_have_questions || library.may_have_questions, "{text:?}");
-    assert!(aliases_by_target.get().is_none() && library.aliases_by_target.get().is_none());
-    assert!(line_starts.get().is_none() && library.line_starts.get().is_none());
-    true
-}
 
 /// The factor by which to test more than usual.
 fn laws() -> Option<u64> {

@@ -1,0 +1,104 @@
+//! Why new text cannot be written: it exceeds the limit, or the resource is JSON and a value is a number that only YAML has.
+//!
+//! `.inf` and `.nan` are no numbers in JSON. Written as a text, they would be another value, and nobody would hear of it.
+
+use std::fmt;
+
+use crate::limit::Exceeded;
+use crate::path::{FieldPath, Step};
+use crate::tree::{Branch, Tree};
+use crate::yaml::{Kind, NodeRef, Number, Scalar};
+
+/// New text that cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unwritable {
+    /// It is more than the limit allows.
+    Exceeded(Exceeded),
+    /// JSON lacks one of its values.
+    NotJson(NotJson),
+}
+
+/// A number that JSON lacks, and where it would be in a resource that is written as JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotJson {
+    path: String,
+    value: String,
+}
+
+impl fmt::Display for NotJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, value } = self;
+        write!(
+            f,
+            "`{path}` must be a number that JSON has, not \"{value}\", because the resource is written as JSON: write the resource as YAML, or the value as a text"
+        )
+    }
+}
+
+impl fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exceeded(exceeded) => exceeded.fmt(f),
+            Self::NotJson(not_json) => not_json.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unwritable {}
+
+impl From<Exceeded> for Unwritable {
+    fn from(exceeded: Exceeded) -> Self {
+        Self::Exceeded(exceeded)
+    }
+}
+
+/// Checks that JSON has all numbers that a tree brings to a node, or that it has at all if there is no node.
+///
+/// # Errors
+/// It lacks one.
+pub(super) fn check_json(tree: &Tree<'_>, old: Option<NodeRef<'_>>) -> Result<(), NotJson> {
+    of_tree(tree, old, &mut FieldPath::default())
+}
+
+fn of_tree<'a>(tree: &Tree<'a>, old: Option<NodeRef<'_>>, path: &mut FieldPath<'a>) -> Result<(), NotJson> {
+    match tree {
+        Tree::Node(node) if old.is_some_and(|old| node.is(old)) => Ok(()),
+        Tree::Node(node) => of_node(node.resolve(), path),
+        Tree::Branch(branch) => of_branch(branch, old, path),
+        // It is a text.
+        Tree::Made(_) => Ok(()),
+        // Only a settled tree is written; of any other, dest's side is.
+        Tree::Conflict(conflict) => conflict.dest.iter().try_for_each(|dest| of_tree(dest, old, path)),
+    }
+}
+
+fn of_branch<'a>(branch: &Branch<'a>, old: Option<NodeRef<'_>>, path: &mut FieldPath<'a>) -> Result<(), NotJson> {
+    let stays = old.is_some_and(|old| branch.like.is(old) && old.kind() != Kind::Alias);
+    let written: Vec<NodeRef<'_>> = branch.like.resolve().written().map(|(_, value)| value).filter(|_| stays).collect();
+    let present = branch.entries.iter().filter_map(|entry| Some((entry, entry.value.as_ref()?)));
+    for (index, (entry, value)) in present.enumerate() {
+        let old = entry.place.and_then(|place| written.get(place).copied());
+        let step = entry.key.map_or(Step::Index(index), |key| Step::Field(key.name().into()));
+        path.push(step, None);
+        of_tree(value, old, path)?;
+        path.pop();
+    }
+    Ok(())
+}
+
+fn of_node<'a>(node: NodeRef<'a>, path: &mut FieldPath<'a>) -> Result<(), NotJson> {
+    let fields = node.fields().filter(|_| node.is_map());
+    let fields = fields.map(|(key, value)| (Step::Field(key.string().into()), value));
+    let elements = node.elements().enumerate().map(|(index, element)| (Step::Index(index), element));
+    for (step, child) in fields.chain(elements) {
+        path.push(step, None);
+        of_node(child.resolve(), path)?;
+        path.pop();
+    }
+    match node.scalar() {
+        Some(Scalar::Number(Number::Infinity { .. } | Number::NotANumber)) => {
+            Err(NotJson { path: path.shown(), value: node.string().to_owned() })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,106 @@
+//! Nothing is quadratic: the function does work in proportion to its input, for the inputs that a quadratic loop once took long for.
+
+#[path = "support/skip.rs"]
+mod skip;
+#[path = "support/steps.rs"]
+mod steps;
+#[path = "support/texts.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod texts;
+
+use steps::{Run, grows_with_the_input};
+use texts::{indent, items, resource_list, side};
+
+/// Checks the growth of a run of the function; `stdin` makes the input of a size.
+fn check(n: usize, stdin: impl Fn(usize) -> String) {
+    if skip::has("valgrind") {
+        let program = env!("CARGO_BIN_EXE_krm-merge");
+        grows_with_the_input(n, |n| Run { program, args: Vec::new(), folder: None, stdin: stdin(n) });
+    }
+}
+
+/// One text for each number below `n`.
+fn each(n: usize, text: impl Fn(usize) -> String) -> String {
+    (0..n).map(text).collect()
+}
+
+fn pod(containers: &str) -> String {
+    format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n{}", indent(containers, 2))
+}
+
+fn thing(spec: &str) -> String {
+    format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: x\nspec:\n{}", indent(spec, 2))
+}
+
+fn three_way(original: &str, updated: &str, dest: &str) -> String {
+    let spec =
+        format!("mode: ThreeWay\nonConflict: TakeUpdated\n{}{}", side("original", original), side("updated", updated));
+    resource_list(&items(dest), &spec)
+}
+
+#[test]
+fn elements_that_repeat_one_key_on_both_sides() {
+    let env = |n: usize, value: char| {
+        let variables = each(n, |i| format!("  - {{name: a, value: {value}{i}}}\n"));
+        pod(&format!("- name: c\n  env:\n{variables}"))
+    };
+    for mode in ["TwoWay", "Strategic"] {
+        check(60, |n| resource_list(&items(&env(n, 'd')), &format!("mode: {mode}\n{}", side("source", &env(n, 's')))));
+    }
+}
+
+#[test]
+fn ports_without_a_protocol() {
+    let service =
+        |ports: String| format!("apiVersion: v1\nkind: Service\nmetadata:\n  name: s\nspec:\n  ports:\n{ports}");
+    let dest = |n: usize| service(each(n, |i| format!("  - {{port: {i}, protocol: UDP}}\n")));
+    let patch = |n: usize| service(each(n, |i| format!("  - {{port: {i}, name: p{i}}}\n")));
+    check(60, |n| resource_list(&items(&dest(n)), &format!("mode: Strategic\n{}", side("source", &patch(n)))));
+}
+
+#[test]
+fn conflicts_on_one_line_of_json() {
+    let map = |n: usize, value: char| {
+        let data: Vec<String> = (0..n).map(|i| format!("\"k{i}\":\"{value}\"")).collect();
+        format!(
+            "{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{{\"name\":\"m\"}},\"data\":{{{}}}}}\n",
+            data.join(",")
+        )
+    };
+    check(60, |n| three_way(&map(n, 'o'), &map(n, 'u'), &map(n, 'd')));
+}
+
+#[test]
+fn items_of_one_identity_without_a_source() {
+    let dest = |n: usize| {
+        each(n, |i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: same\ndata:\n  k: v{i}\n"))
+    };
+    let other = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: other\n";
+    check(60, |n| resource_list(&items(&dest(n)), &format!("mode: TwoWay\n{}", side("source", other))));
+}
+
+#[test]
+fn a_patch_of_many_directives() {
+    let dest = |n: usize| pod(&each(n, |i| format!("- name: c{i}\n  image: a\n")));
+    let patch = |n: usize| {
+        let order = each(n, |i| format!("  - name: c{}\n", n - 1 - i));
+        let elements =
+            each(n, |i| format!("- name: c{i}\n  $patch: {}\n", if i % 2 == 0 { "delete" } else { "replace" }));
+        pod(&elements).replacen(
+            "  containers:\n",
+            &format!("  $setElementOrder/containers:\n{order}  containers:\n"),
+            1,
+        )
+    };
+    check(60, |n| resource_list(&items(&dest(n)), &format!("mode: Strategic\n{}", side("source", &patch(n)))));
+}
+
+#[test]
+fn aliases_of_one_anchor() {
+    let map = |n: usize, last: &str| {
+        thing(&format!("first: &x\n  a: 1\n{}last:\n  a: {last}\n", each(n, |i| format!("k{i}: *x\n"))))
+    };
+    let source = |n: usize| thing(&each(n, |i| format!("k{i}:\n  a: 2\n")));
+    check(60, |n| resource_list(&items(&map(n, "1")), &format!("mode: TwoWay\n{}", side("source", &source(n)))));
+    check(60, |n| three_way(&map(n, "1"), &map(n, "2").replacen("  a: 1", "  a: 3", 1), &map(n, "1")));
+}
