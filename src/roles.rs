@@ -226,7 +226,13 @@ impl<'a, 'c> Assigning<'a, 'c> {
         }
         if !found {
             let has_paths = self.items.iter().flatten().any(|item| item.path.is_some());
-            let of_host = if has_paths { "" } else { ": the host says of no item where it lies, so use `yaml`" };
+            let of_host = match (has_paths, self.items.is_empty()) {
+                (true, _) => "",
+                (false, true) => ": the package has no items",
+                (false, false) => {
+                    ": no item names its file (kustomize gives no names), so write it as `yaml`, or annotate it with `config.kubernetes.io/path`"
+                }
+            };
             return Err(error(format!(
                 "`{}` must select at least one item, but no item of the package lies in \"{path}\"{of_host}",
                 input.field
@@ -277,7 +283,15 @@ impl<'a, 'c> Assigning<'a, 'c> {
         }
         // An item that a `path` selects only plays its role.
         let left = items.into_iter().zip(taken_by).filter(|(_, taken)| taken.is_none());
-        Ok(Roles { dest: left.filter_map(|(item, _)| item).collect(), others, targets, apart, beside: Vec::new(), gone, files })
+        Ok(Roles {
+            dest: left.filter_map(|(item, _)| item).collect(),
+            others,
+            targets,
+            apart,
+            beside: Vec::new(),
+            gone,
+            files,
+        })
     }
 }
 

@@ -72,7 +72,7 @@ fn errors_of_the_spec() {
     says(&two_way("source: {path: x}\n"), &["`spec.source` must be a list, not a map"]);
     says(
         &two_way("source: [{path: nowhere}]\n"),
-        &["`spec.source[0].path` must select at least one item", "\"nowhere\": the host says of no item where it lies"],
+        &["`spec.source[0].path` must select at least one item", "\"nowhere\": no item names its file"],
     );
     says(&two_way("source: [{path: ../x}]\n"), &["must be a path within the package", "not \"../x\""]);
     says(&two_way("source: [{path: ./}]\n"), &["must name a file or a folder"]);

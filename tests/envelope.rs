@@ -136,7 +136,7 @@ fn results_that_are_there_stay_and_new_ones_follow() {
     let clash = CONFIG.replace("{k: new}", "{k: {x: y}}");
     let stdin = format!("{old}{}", list(ITEM, &clash));
     let output = passes(&stdin).stdout;
-    let warning = "`data.k` is a scalar in dest and a map in source: source's was taken";
+    let warning = "`data.k` is a scalar in dest and a map in source; took source's";
     assert_eq!(results(&output), [("info".into(), "earlier".into()), ("warning".into(), warning.into())]);
     assert!(output.starts_with("results:\n- message: earlier\n  severity: info\n- message:"), "{output}");
     let empty = format!("results: []\n{}", list(ITEM, &clash));
@@ -151,7 +151,7 @@ fn a_result_says_where_and_what() {
     let config = CONFIG.replace("{name: a}", "{name: a, namespace: prod}").replace("{k: new}", "{k: {x: y}}");
     let output = passes(&list(&item, &config));
     let want = "results:
-- message: '`data.k` is a scalar in dest and a map in source: source''s was taken'
+- message: '`data.k` is a scalar in dest and a map in source; took source''s'
   severity: warning
   resourceRef:
     apiVersion: v1
@@ -170,9 +170,7 @@ fn a_result_says_where_and_what() {
     assert!(output.stdout.ends_with(want), "{}", output.stdout);
     assert_eq!(
         output.stderr,
-        [
-            "warning: ConfigMap prod/a (app/cm.yaml): `data.k` is a scalar in dest and a map in source: source's was taken"
-        ]
+        ["warning: ConfigMap prod/a (app/cm.yaml): `data.k` is a scalar in dest and a map in source; took source's"]
     );
 }
 

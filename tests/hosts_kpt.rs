@@ -449,7 +449,7 @@ spec:
   - yaml: '{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {level: error}}'
 ";
 
-const CONFLICT_SHOWN: &str = "`data.level` was changed in dest to \"info\" and changed in updated to \"error\" from \"warn\": someone must decide";
+const CONFLICT_SHOWN: &str = "both sides changed `data.level`: dest has \"info\", updated has \"error\", original had \"warn\"; someone must decide";
 
 /// The first line of what kpt shows of a function that failed.
 fn first_result(run: &Run) -> String {

@@ -114,7 +114,7 @@ updated:
 ";
 
 /// What every host must show of [`CONFLICT`].
-const CONFLICT_SHOWN: &str = "error: Deployment shop-web: `spec.replicas` was changed in dest to 2 and changed in updated to 4 from 3: someone must decide";
+const CONFLICT_SHOWN: &str = "error: Deployment shop-web: both sides changed `spec.replicas`: dest has 2, updated has 4, original had 3; someone must decide";
 
 fn config(function: &str, spec: &str) -> String {
     let indented = |text: &str| text.lines().map(|l| format!("  {l}\n")).collect::<String>();

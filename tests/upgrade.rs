@@ -91,11 +91,11 @@ fn a_file_that_both_sides_moved_is_a_conflict() {
     let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
     let want = stdin.replacen("{x: 1}", "{x: 2}", 1);
     assert_eq!(items_of(&output), want);
-    let apart = "the resource was moved from \"a.yaml\" to \"here/a.yaml\" in dest and to \"b/a.yaml\" in updated: it stays where dest has it";
+    let apart = "both sides moved the resource: dest has it in \"here/a.yaml\", updated has it in \"b/a.yaml\", original had it in \"a.yaml\"; left it where dest has it";
     assert_eq!(messages(&output), [apart, "1 merged, 0 added, 0 deleted, 0 unchanged, 1 in conflict"]);
     assert_eq!(items_of(&passes(&resource_list(&want, BY_PATH)).stdout), want);
     let failed = fails(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
-    assert!(failed.contains("in updated: someone must decide"), "{failed}");
+    assert!(failed.contains("original had it in \"a.yaml\"; someone must decide"), "{failed}");
 }
 
 /// An item of a sub-package says where it lies by its path in there, and cannot say that it lies elsewhere.
@@ -189,8 +189,8 @@ fn a_null_that_swallows_a_change_of_upstream_stops_where_conflicts_do() {
     assert_eq!(output.verdict, krm_merge_function::Verdict::Failed);
     let stdout = output.stdout;
     assert_eq!(items_of(&stdout), stdin("{m: null}"));
-    let cleared = "`spec.m` was cleared with null in dest and changed in updated to {\"k\":\"v\",\"new\":\"w\"} from {\"k\":\"v\"}";
-    assert_eq!(messages(&stdout)[0], format!("{cleared}: someone must decide"));
+    let cleared = "dest cleared `spec.m` with null and updated changed it: updated has {\"k\":\"v\",\"new\":\"w\"}, original had {\"k\":\"v\"}";
+    assert_eq!(messages(&stdout)[0], format!("{cleared}; someone must decide"));
     let stdout = passes(&resource_list(&stdin("{m: null}"), BY_PATH)).stdout;
     assert_eq!(items_of(&stdout), stdin("{m: {new: w}}"));
     let stdout = passes(&resource_list(&stdin("{m: null}"), &format!("{BY_PATH}onConflict: KeepDest\n"))).stdout;
@@ -211,7 +211,7 @@ fn annotations_that_a_null_of_updated_clears_are_in_conflict_and_those_of_the_ho
     let output = passes(&resource_list(&own, &spec("TakeUpdated"))).stdout;
     assert_eq!(items_of(&output), item(""));
     let place = "`metadata.annotations.own`";
-    let lost = format!("{place} was added in dest as \"x\" and cleared with null in updated: it is deleted");
+    let lost = format!("updated cleared {place} with null and dest added it: dest has \"x\"; deleted it");
     assert_eq!(messages(&output)[0], lost);
     let output = passes(&resource_list(&own, &spec("KeepDest"))).stdout;
     assert_eq!(items_of(&output), own);
@@ -272,7 +272,7 @@ fn a_conflict_is_a_result_with_its_place_and_three_values() {
     );
     let output = passes(&resource_list(&stdin, BY_PATH));
     let want = "results:
-- message: '`spec.parts[name=app].image` was changed in dest to \"mine\" and changed in updated to \"v2\" from \"v1\": updated''s was taken'
+- message: 'both sides changed `spec.parts[name=app].image`: dest has \"mine\", updated has \"v2\", original had \"v1\"; took updated''s'
   severity: warning
   resourceRef:
     apiVersion: example.com/v1
@@ -394,7 +394,7 @@ fn several_dest_items_of_one_identity_and_none_at_the_path_stay() {
     let items = format!("{dest}{}{}", at("up/v1/c.yaml", &thing("a", "1")), at("up/v2/c.yaml", &thing("a", "2")));
     let output = passes(&resource_list(&items, BY_PATH)).stdout;
     assert_eq!(items_of(&output), items);
-    let deleted = "the resource was deleted in dest and changed in updated (`spec`): it stays deleted";
+    let deleted = "dest deleted the resource and updated changed it (`spec`); it stays deleted";
     assert_eq!(messages(&output), [deleted, "0 merged, 0 added, 0 deleted, 2 unchanged, 1 in conflict"]);
 }
 

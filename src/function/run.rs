@@ -12,7 +12,7 @@ use krm_merge::edits::TextEdits;
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
 use krm_merge::immutable::refused;
-use krm_merge::layout;
+use krm_merge::layout::{self, Upstream};
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::merge::{self, Merging};
 use krm_merge::package::{FileOrder, Member, Spot, number_of};
@@ -451,9 +451,10 @@ impl<'a> Run<'a> {
     pub(super) fn laid_out(
         &self,
         sides: Sides<Option<&Resource<'a>>>,
+        upstream: Upstream,
         fate: Fate<'a>,
     ) -> Result<Fate<'a>, Box<Outcome>> {
-        let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, self.budget)) else { return Ok(fate) };
+        let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.budget)) else { return Ok(fate) };
         let tree = match &fate {
             Fate::Unchanged => Tree::Node(dest.node),
             Fate::Unmarked(tree) | Fate::Changed(tree) => tree.clone(),
@@ -477,11 +478,12 @@ impl<'a> Run<'a> {
         side: Role,
     ) -> Result<(), Box<Outcome>> {
         let Some(tree) = tree else { return Ok(()) };
-        let found = grounds(tree, self.rules.cursor(about));
+        let cursor = self.rules.cursor(about);
+        let found = grounds(tree, cursor);
         if let Some(identity) = about.identity.filter(|_| !found.is_empty()) {
             self.grounds.entry((identity.api_version, identity.kind)).or_default().extend(found);
         }
-        for warning in review(tree, self.rules.cursor(about), Some(about.node)) {
+        for warning in review(tree, cursor, Some(about.node)) {
             let proposed = sources.iter().rev().find_map(|source| find(source.node, &warning.path));
             let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
             self.results.report(&Report::Warning { about, warning: &warning, side })?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use krm_merge::edits::{Edit, TextEdits};
+use krm_merge::layout;
 use krm_merge::limit::Budget;
 use krm_merge::merge::Merged as Merging;
 use krm_merge::package::{Becomes, FileOrder, Member, Move, Spot, members, orders, spots};
@@ -130,8 +131,8 @@ fn settle<'r, 'a>(
             }
             back.and_then(of)
         }
-        (Becomes::Merged(merged), _, Some(updated), Some(dest)) => {
-            upgrade(member, [dest, updated], merged, run, counts)?
+        (Becomes::Merged(merged, changed), _, Some(updated), Some(dest)) => {
+            upgrade(member, [dest, updated], (merged, changed), run, counts)?
         }
         (Becomes::Gone, original, ..) => {
             upstream.left.extend(original.map(|o| (o, LeftUpstream::WasNotHere)));
@@ -145,7 +146,7 @@ fn settle<'r, 'a>(
 fn upgrade<'a>(
     member: &Member<'_, 'a>,
     [dest, updated]: [&Resource<'a>; 2],
-    merged: Merging<'a>,
+    (merged, upstream): (Merging<'a>, layout::Upstream),
     run: &mut Run<'a>,
     counts: &mut Counts,
 ) -> Result<Option<Tree<'a>>, Box<Outcome>> {
@@ -165,7 +166,7 @@ fn upgrade<'a>(
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
     let fate = run.upgrade(member.sides, [dest, updated], merged, place)?;
     let becomes = fate.tree(dest);
-    let fate = run.laid_out(member.sides, fate)?;
+    let fate = run.laid_out(member.sides, upstream, fate)?;
     match fate {
         Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
         Fate::Changed(_) if is_same => counts.unchanged += 1,

@@ -29,10 +29,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::refine::Text;
+use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
 use krm_merge_function::decision::Verdict;
-use krm_merge_function::results::{self, Clash, Outcome, REASON, Severity, how_of};
+use krm_merge_function::results::{self, Clash, Did, Outcome, REASON, Severity, changed_by, how_of};
 
 use crate::combine::Combiner;
 use crate::disk::is_executable;
@@ -326,9 +327,9 @@ impl Form {
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoResources => "the file, which holds no resources,",
-            Self::NoResourcesAnyMore => "the file, which holds no resources any more,",
-            Self::Mixed => "the file, which holds resources on one side and something else on another,",
+            Self::NoResources => "the file (it holds no resources)",
+            Self::NoResourcesAnyMore => "the file (it no longer holds resources)",
+            Self::Mixed => "the file (it holds resources on one side, and something else on another)",
         })
     }
 }
@@ -336,14 +337,15 @@ impl fmt::Display for Form {
 /// The result for a file that was merged.
 fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Outcome> {
     let how = how_of(text.how);
+    let changed = changed_by(Sides::of(Version::name), &form.to_string(), [Did::Changed; 2]);
     let file = Some(results::File { path: path.to_owned(), index: None });
     if text.is_in_conflict() {
         let settled = verdict.policy().settled(&Taking::Overlap);
-        let what = format!("{form} was changed in dest and changed in updated, and merged {how}");
+        let what = format!("{changed}, and it was merged {how}");
         let clash = Clash { place: "the file".to_owned(), what, settled, more: String::new() };
         return Some(Outcome { file, ..Outcome::conflict(severity(verdict), clash) });
     }
-    let message = format!("{form} was changed in dest and in updated, and merged {how}: look whether it is right");
+    let message = format!("{changed}, and it was merged {how}: look whether it is right");
     let tags = BTreeMap::from([(REASON.to_owned(), "combined".to_owned())]);
     text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
 }
@@ -359,11 +361,11 @@ fn unreached(path: &str, combiner: &Combiner<'_>) -> Option<Outcome> {
 }
 
 fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict: Verdict) -> Outcome {
-    let did = |side: &str, has: Has| match (original, has) {
-        (Has::Nothing, _) => format!("added in {side}"),
-        (_, Has::Nothing) => format!("deleted in {side}"),
-        (_, Has::Plain) => format!("changed in {side}"),
-        (_, Has::Resources) => format!("replaced by resources in {side}"),
+    let did = |has: Has| match (original, has) {
+        (Has::Nothing, _) => Did::Added,
+        (_, Has::Nothing) => Did::Deleted,
+        (_, Has::Plain) => Did::Changed,
+        (_, Has::Resources) => Did::ReplacedByResources,
     };
     let settled = match verdict {
         Verdict::Open(_) => Settled::Open,
@@ -373,7 +375,7 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict
         Verdict::By(OnConflict::KeepDest) => Settled::Dest,
         Verdict::By(OnConflict::Fail) => Settled::Open,
     };
-    let what = format!("{form} was {} and {}", did("dest", dest), did("updated", updated));
+    let what = changed_by(Sides::of(Version::name), &form.to_string(), [did(dest), did(updated)]);
     let file = Some(results::File { path: path.to_owned(), index: None });
     let clash = Clash { place: "the whole file".to_owned(), what, settled, more: String::new() };
     Outcome { file, ..Outcome::conflict(severity(verdict), clash) }

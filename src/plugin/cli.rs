@@ -286,6 +286,8 @@ pub enum Output {
     Sarif,
     /// The conflicts as a comment of a pull request
     Markdown,
+    /// One HTML file for a review: what changes in each resource, and each conflict with the values of all sides
+    Html,
 }
 
 /// Whether the output has colours.

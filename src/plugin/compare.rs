@@ -97,9 +97,7 @@ impl Plain {
                     let read = |(held, text): (&Held, Vec<u8>)| parse(&held.name, text).ok();
                     let [of_old, of_new] = texts;
                     match (read((old, of_old)), read((new, of_new))) {
-                        (Some(of_old), Some(of_new))
-                            if is_plain(old) && is_plain(new) && may_hold_resources(path) =>
-                        {
+                        (Some(of_old), Some(of_new)) if is_plain(old) && is_plain(new) && may_hold_resources(path) => {
                             plain.a.push((path.to_owned(), old.name.clone(), of_old));
                             plain.b.push((path.to_owned(), new.name.clone(), of_new));
                             continue;

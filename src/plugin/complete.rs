@@ -52,7 +52,7 @@ fn shown(command: &Command) -> Command {
         .subcommands(subcommands)
 }
 
-/// What may stand in the place of the last of these words: a line each, with what it means, and a directive for the shell.
+/// The possible values of the last word: one line each, with its meaning, and a directive for the shell.
 pub fn candidates(command: &Command, words: &[String]) -> String {
     let Some((current, before)) = words.split_last() else { return candidates(command, &[String::new()]) };
     let named = before.iter().enumerate().find_map(|(i, word)| Some((i, command.find_subcommand(word)?)));

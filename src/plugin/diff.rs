@@ -467,12 +467,12 @@ diff --git a/c.yaml b/c.yaml
 
     #[test]
     fn how_a_conflict_was_settled_is_told_once() {
-        let what = "the file was deleted in dest".to_owned();
+        let what = "dest deleted the file".to_owned();
         let clash =
             Clash { place: "the whole file".to_owned(), what, settled: Settled::StaysDeleted, more: String::new() };
         let result = Outcome::conflict(krm_merge_function::results::Severity::Warning, clash);
-        assert_eq!(result.message, "the file was deleted in dest: it stays deleted");
-        let want = "conflict: : the whole file\n  the file was deleted in dest\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n";
+        assert_eq!(result.message, "dest deleted the file; it stays deleted");
+        let want = "conflict: : the whole file\n  dest deleted the file\n  outcome:  it stays deleted\ntotal: 1 conflict in 0 files, 0 files changed\n";
         let (changes, made, rules) = (Vec::new(), BTreeMap::new(), Vec::new());
         let limit = Limit::default();
         let merge = Merge { changes, results: vec![result], made, rules, limit, conflicts: Conflicts::Settled };

@@ -141,7 +141,7 @@ fn row(list: &Explained, of_patch: Option<&Explained>, is_live: bool, instead: O
             None => "its public definition".into(),
         },
         Some(Basis::Shape) => "the built-in type that it looks like".into(),
-        Some(Basis::Inferred) => "its elements; nobody in a patch".into(),
+        Some(Basis::Inferred) => "inferred from its elements; a patch replaces it".into(),
         None => "nobody".into(),
     };
     [list.path.clone(), how, who]

@@ -37,6 +37,7 @@ use crate::End;
 use crate::cli::{Connection, Live, OnConflict, Output};
 use crate::diff;
 use crate::github::github;
+use crate::html::html;
 use crate::markdown::markdown;
 use crate::merge::{Merge, is_conflict, merge};
 use crate::output::{self, Printed};
@@ -124,6 +125,10 @@ pub fn live(args: &Live) -> Result<End> {
         Some(Output::Github) => page.append(github(&dest, &merge.results, reader)),
         Some(Output::Sarif) => page.data(&sarif(&dest, &merge.results)),
         Some(Output::Markdown) => page.data(&markdown(&dest, &merge.results)),
+        Some(Output::Html) => {
+            let changes = secret::masked(&merge.changes);
+            page.data(&html(&dest, &changes, &merge.results, &merge.types(&dest)));
+        }
         Some(Output::Diff) => {
             page.append(diff::diff(&secret::masked(&merge.changes), &merge.types(&dest), reader));
             page.append(told);
@@ -162,7 +167,7 @@ fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]
     })
 }
 
-/// What `kubectl kustomize` makes of a folder.
+/// What `kubectl kustomize` builds from a folder.
 ///
 /// # Errors
 /// kubectl is missing, or refuses the folder.

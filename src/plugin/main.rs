@@ -15,6 +15,7 @@ mod explain;
 mod extract;
 mod git;
 mod github;
+mod html;
 mod live;
 mod manual;
 mod mark;

@@ -38,7 +38,6 @@ pub fn merge<'c>(
     style: Option<Style>,
     config: impl Fn() -> Result<Config<'c>>,
 ) -> Result<Merge> {
-    check_resolved(dest)?;
     let drawn = |pick| merge::merge(dest, given, || Ok(config()?.left_open(pick)));
     let ours = drawn(Pick::Dest)?;
     if ours.has_failed() || !ours.results.iter().any(is_open) {
@@ -67,8 +66,12 @@ pub fn merge<'c>(
     Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit })
 }
 
-/// Checks that no file of dest has markers left, which would be merged as its text. A text about markers may contain others.
-fn check_resolved(dest: &Side) -> Result<()> {
+/// Checks that no file of dest has markers left: a merge would take them for its text, or write over what is between them. A text about
+/// markers may contain others.
+///
+/// # Errors
+/// A file with markers, or one that cannot be read.
+pub fn check_resolved(dest: &Side) -> Result<()> {
     let label = label("dest", Some(dest));
     for held in &dest.files {
         let is_text = match held.content {
@@ -80,7 +83,7 @@ fn check_resolved(dest: &Side) -> Result<()> {
         let marked = Marked::read(&bytes);
         if marked.conflicts.iter().any(|conflict| !is_text || marked.shown(&conflict.ours.label) == label) {
             let how = "by `kubectl krm-merge resolve` or in an editor";
-            bail!("{}: conflicts must be resolved before the next merge, {how}", held.name);
+            bail!("{}: conflicts must be resolved before the next merge, {how}; nothing was written", held.name);
         }
     }
     Ok(())

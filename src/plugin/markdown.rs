@@ -16,15 +16,7 @@ const LONGEST: usize = 60_000;
 /// The comment.
 pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
     let conflicts: Vec<&Outcome> = results.iter().filter(|r| r.is_conflict()).collect();
-    let open = conflicts.iter().filter(|r| r.severity == Severity::Error).count();
-    let count = match (conflicts.len(), open) {
-        (0, _) => "no conflicts".to_owned(),
-        (1, 0) => "1 conflict".to_owned(),
-        (1, _) => "1 conflict, which someone must decide".to_owned(),
-        (all, 0) => format!("{all} conflicts"),
-        (all, _) => format!("{all} conflicts, which someone must decide"),
-    };
-    let mut out = format!("### krm-merge: {count}\n");
+    let mut out = format!("### krm-merge: {}\n", headline(results));
     let infos = results.iter().filter(|r| !place::is_shown(r));
     push_list(&mut out, infos.map(|info| code(&info.message)));
     let others = results.iter().filter(|r| !r.is_conflict() && place::is_shown(r));
@@ -38,6 +30,19 @@ pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
         out.push_str(&block);
     }
     out
+}
+
+/// How many conflicts there are, and whether someone must decide them.
+pub fn headline(results: &[Outcome]) -> String {
+    let conflicts = || results.iter().filter(|r| r.is_conflict());
+    let open = conflicts().filter(|r| r.severity == Severity::Error).count();
+    match (conflicts().count(), open) {
+        (0, _) => "no conflicts".to_owned(),
+        (1, 0) => "1 conflict".to_owned(),
+        (1, _) => "1 conflict, which someone must decide".to_owned(),
+        (all, 0) => format!("{all} conflicts"),
+        (all, _) => format!("{all} conflicts, which someone must decide"),
+    }
 }
 
 /// A list, as far as it fits.
@@ -118,8 +123,8 @@ mod tests {
         let file = Some(File { path: "a&b.yaml".into(), index: None });
         let result = Outcome { file, ..Outcome::conflict(Severity::Warning, clash) };
         let dest = Side { root: crate::side::Root::File("x".into()), ..Side::of_text("a&b.yaml", "").expect("a side") };
-        let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: dest&#39;s was kept</summary>\n\n<pre>`x` was &lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)</pre>\n\n</details>\n";
-        assert_eq!(markdown(&dest, &[result]), want.replace("&#39;s was", "'s was"));
+        let want = "### krm-merge: 1 conflict\n\n<details>\n<summary><code>a&amp;b.yaml:1</code> <code>data.&lt;b&gt;</code>: kept dest&#39;s</summary>\n\n<pre>`x` was &lt;/pre&gt;&lt;script&gt;\\n\\n# @someone *b* [a](b)</pre>\n\n</details>\n";
+        assert_eq!(markdown(&dest, &[result]), want.replace("&#39;s<", "'s<"));
         assert_eq!(markdown(&dest, &[]), "### krm-merge: no conflicts\n");
     }
 

@@ -183,9 +183,7 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> BTree
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
     let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
-    let upstream = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
-    let kustomizations = upstream.chain([dest]).map(Side::kustomizations).collect::<Result<Vec<_>>>()?;
-    let kustomizations: Vec<_> = kustomizations.into_iter().flatten().collect();
+    let kustomizations = kustomizations(dest, given)?;
     let (owners, nodes, asked, limit, merged) = loop {
         let mut config = config()?;
         config.limit = config.limit.with_input(input);
@@ -250,6 +248,13 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
     }
     Ok(merge)
+}
+
+/// The kustomizations of updated and dest, which make resources that others refer to.
+fn kustomizations(dest: &Side, given: &[(Role, Vec<Side>)]) -> Result<Vec<Document<'static>>> {
+    let upstream = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
+    let of_sides = upstream.chain([dest]).map(Side::kustomizations).collect::<Result<Vec<_>>>()?;
+    Ok(of_sides.into_iter().flatten().collect())
 }
 
 /// The resources of each role that take part.

@@ -13,6 +13,7 @@ use crate::diff;
 use crate::disk::{self, Replacement};
 use crate::git::style;
 use crate::github::github;
+use crate::html::html;
 use crate::mark;
 use crate::markdown::markdown;
 use crate::merge::{Conflicts, Merge, is_conflict, merge};
@@ -49,6 +50,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
         bail!("`--in-place` must be given with a `--dest` that is a file or a folder, not \"{}\"", dest.name);
     }
     setting.check_source(&dest)?;
+    mark::check_resolved(&dest)?;
     let places = setting.given.iter().flat_map(|(_, sides)| sides).filter_map(Side::place);
     places.for_each(|place| dest.leave_out(place));
     setting.keep_apart(&dest);
@@ -148,6 +150,7 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
         Some(Output::Github) => page.append(github(dest, &merge.results, reader)),
         Some(Output::Sarif) => page.data(&sarif(dest, &merge.results)),
         Some(Output::Markdown) => page.data(&markdown(dest, &merge.results)),
+        Some(Output::Html) => page.data(&html(dest, &merge.changes, &merge.results, &merge.types(dest))),
         Some(Output::Diff) => {
             if !common.stat || common.output.is_some() {
                 page.append(diff::diff(&merge.changes, &merge.types(dest), reader));

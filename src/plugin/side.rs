@@ -17,6 +17,7 @@ use krm_merge::file_path;
 use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{self, Document, NodeRef, utf_16_or_32};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::walk::{Tree, shown};
 
@@ -101,21 +102,9 @@ impl Side {
             return Self::one(Root::File(canonical.clone()), shown(disk), Some(canonical), bytes);
         }
         let tree = Tree::read(disk)?;
-        let mut files = Vec::new();
-        for path in &tree.files {
-            let name = shown(&disk.join(path));
-            let file = tree.root.join(path);
-            let content = if may_hold_resources(path) {
-                match document(fs::read(&file).with_context(|| name.clone())?) {
-                    Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
-                    Ok(_) => Content::Other,
-                    Err(fault) => Content::NoYaml(fault.place(&name)),
-                }
-            } else {
-                Content::Other
-            };
-            files.push(Held { path: path.clone(), name, disk: Some(file), content });
-        }
+        let read: Vec<Result<Held>> = tree.files.par_iter().map(|path| Held::read(disk, &tree.root, path)).collect();
+        // Of several errors, the first one counts, whichever was found first.
+        let mut files = read.into_iter().collect::<Result<Vec<Held>>>()?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let side = Self { name: shown(disk), root: Root::Folder(Box::new(tree)), files };
         side.check()?;
@@ -306,6 +295,21 @@ pub enum Part {
 }
 
 impl Held {
+    /// A file of a folder, by its path there; `root` is the folder without symbolic links.
+    fn read(folder: &Path, root: &Path, path: &str) -> Result<Self> {
+        let (name, file) = (shown(&folder.join(path)), root.join(path));
+        let content = if may_hold_resources(path) {
+            match document(fs::read(&file).with_context(|| name.clone())?) {
+                Ok(document) if holds_resources(&document) => Content::Resources(Box::new(document)),
+                Ok(_) => Content::Other,
+                Err(fault) => Content::NoYaml(fault.place(&name)),
+            }
+        } else {
+            Content::Other
+        };
+        Ok(Self { path: path.to_owned(), name, disk: Some(file), content })
+    }
+
     /// The resources in a text.
     ///
     /// # Errors

@@ -22,6 +22,9 @@ use crate::config::{NamedRule, Role};
 use crate::decision::{Ruling, Verdict};
 use crate::report::{Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
+/// A resource as a whole, in a sentence.
+const THE_RESOURCE: &str = "the resource";
+
 impl Outcome {
     /// The message for something that happened. Values come off the budget.
     pub fn of(report: &Report<'_, '_>, budget: &Budget) -> Self {
@@ -38,13 +41,13 @@ impl Outcome {
             Report::Refused { dest, refused } => of_refused(refused, dest, budget),
             Report::Broken { about, reference, cause } => of_broken(about, reference, cause),
             Report::DeletedUpstream { dest, places, original, ruling } => {
-                let what = &format!("the resource was deleted in {} and changed in {}", names.updated, names.dest);
+                let what = &changed_by(names, THE_RESOURCE, [Did::Changed, Did::Deleted]);
                 let settled = ruling.verdict.policy().settled(&Taking::Deletion);
                 let told = of_resource(dest, what, places, original, *ruling, settled);
                 Self { here: Some(dest.node.start()), ..told }
             }
             Report::DeletedHere { updated, places, original, ruling } => {
-                let what = &format!("the resource was deleted in {} and changed in {}", names.dest, names.updated);
+                let what = &changed_by(names, THE_RESOURCE, [Did::Deleted, Did::Changed]);
                 of_resource(updated, what, places, original, *ruling, left_deleted(ruling.verdict))
             }
             Report::Moved { dest, to } => moved(dest, to),
@@ -91,7 +94,8 @@ impl Outcome {
                 info(format!("{name} is not used, for no resource {lacks}"))
             }
             Report::IdleDecision(rule) => {
-                info(format!("{rule} is not used, for nothing is in conflict where it says who wins"))
+                let how = "copy `path` from the message of the conflict, and leave it out if the resource was deleted";
+                info(format!("{rule} is not used, for no conflict is where it says who wins; {how}"))
             }
             Report::Apart { item, missed, stays } => apart(item, missed, *stays),
         }
@@ -116,29 +120,20 @@ fn of_conflict(
     let dest = in_dest.map(|dest| json_of(dest, budget).unwrap_or_default());
     let (original, updated) = (conflict.original.map(json), conflict.updated.map(json));
     let start = first_difference([&dest, &original, &updated].into_iter().flatten());
-    let show = |word: &str, value: &Option<String>| match value.as_ref().filter(|_| !is_secret(resource)) {
-        Some(value) => format!(" {word} {}", brief(value, start)),
-        None => String::new(),
-    };
-    let is_null = |value: &String| value == "null";
-    let did = |value: &Option<String>, side: &str| match (&original, value) {
-        (_, Some(value)) if is_null(value) => format!("cleared with null in {side}"),
-        (Some(_), None) => format!("deleted in {side}"),
-        (Some(_), Some(_)) => format!("changed in {side}{}", show("to", value)),
-        (None, Some(_)) => format!("added in {side}{}", show("as", value)),
-        // Without an original, only a null can remove a value.
-        (None, None) => format!("cleared with null in {side}"),
-    };
-    let path = conflict.path.shown();
+    let place = if conflict.path.is_empty() { THE_RESOURCE.into() } else { format!("`{}`", conflict.path.shown()) };
     let what = match &conflict.taking {
         Taking::Order(moved) => {
             let moved: Vec<String> = moved.iter().map(FieldPath::shown).collect();
             let Sides { updated, dest, .. } = names;
-            format!("{dest} and {updated} put elements of `{path}` in different orders ({})", listed(&moved))
+            format!("{dest} and {updated} put elements of {place} in different orders ({})", listed(&moved))
         }
         Taking::Value | Taking::Delta | Taking::Deletion | Taking::CutDown | Taking::Overlap => {
-            let (in_dest, in_updated) = (did(&dest, names.dest), did(&updated, names.updated));
-            format!("`{path}` was {in_dest} and {in_updated}{}", show("from", &original))
+            let values = Sides { original: original.as_ref(), updated: updated.as_ref(), dest: dest.as_ref() };
+            let did = Sides::of(|side| did(values.original, values[side]));
+            let is_shown = |side: Side| side == Side::Original || did[side] != Did::Cleared;
+            let shown = |side: Side| values[side].filter(|_| is_shown(side) && !is_secret(resource));
+            let shown = Sides::of(|side| shown(side).map(|value| brief(value, start)));
+            changed_by(names, &place, [did.dest, did.updated]) + &with_values(names, shown)
         }
     };
     let field = Field {
@@ -153,6 +148,66 @@ fn of_conflict(
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
     let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node, &conflict.path));
     Outcome { field, here: Some(here.start()), ..outcome }
+}
+
+/// What a side did to something in conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// It added it.
+    Added,
+    /// It changed it.
+    Changed,
+    /// It removed it.
+    Deleted,
+    /// It set it to null, which removes it.
+    Cleared,
+    /// It has resources in its place.
+    ReplacedByResources,
+}
+
+impl Did {
+    /// The predicate of a sentence: `changed the file`.
+    fn to(self, what: &str) -> String {
+        match self {
+            Self::Added => format!("added {what}"),
+            Self::Changed => format!("changed {what}"),
+            Self::Deleted => format!("deleted {what}"),
+            Self::Cleared => format!("cleared {what} with null"),
+            Self::ReplacedByResources => format!("replaced {what} by resources"),
+        }
+    }
+}
+
+/// What a side did that now has this value, as JSON.
+fn did(original: Option<&String>, value: Option<&String>) -> Did {
+    match (original, value) {
+        (_, Some(value)) if value == "null" => Did::Cleared,
+        (Some(_), None) => Did::Deleted,
+        (Some(_), Some(_)) => Did::Changed,
+        (None, Some(_)) => Did::Added,
+        // Without an original, only a null can remove a value.
+        (None, None) => Did::Cleared,
+    }
+}
+
+/// Who did what to something in conflict, dest's part first: `both sides changed the file`, `updated deleted the file and dest changed it`.
+/// If only one side removed it, that side comes first.
+pub fn changed_by(names: Sides<&str>, what: &str, [dest, updated]: [Did; 2]) -> String {
+    let (first, second) = ((names.dest, dest), (names.updated, updated));
+    let (first, second) = match dest {
+        _ if dest == updated => return format!("both sides {}", dest.to(what)),
+        Did::Added | Did::Changed => (second, first),
+        Did::Deleted | Did::Cleared | Did::ReplacedByResources => (first, second),
+    };
+    format!("{} {} and {} {}", first.0, first.1.to(what), second.0, second.1.to("it"))
+}
+
+/// The values of the sides after a colon, as far as they are there and may be shown.
+fn with_values(names: Sides<&str>, Sides { original, updated, dest }: Sides<Option<String>>) -> String {
+    let values = [(names.dest, "has", dest), (names.updated, "has", updated), (names.original, "had", original)];
+    let values = values.into_iter().filter_map(|(side, has, value)| Some(format!("{side} {has} {}", value?)));
+    let values: Vec<String> = values.collect();
+    if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) }
 }
 
 /// The value at a place in conflict, if it is not the whole value of any side; and why a whole value was taken although a part would be
@@ -205,7 +260,8 @@ fn moved(dest: &Resource<'_>, to: &str) -> Outcome {
 
 fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) -> Outcome {
     let here = dest.path.unwrap_or_default();
-    let what = format!("the resource was moved from \"{from}\" to \"{here}\" in dest and to \"{to}\" in updated");
+    let places = Sides { original: from, updated: to, dest: here }.map(|path| Some(format!("it in \"{path}\"")));
+    let what = format!("both sides moved the resource{}", with_values(Sides::of(Side::name), places));
     let settled = if ruling.verdict.policy() == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
     Outcome { here: Some(dest.node.start()), ..of_clash(ruling, clash).about(dest) }
@@ -227,7 +283,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
     let kind = |node: Option<NodeRef<'_>>| node.map_or("nothing", kind_of);
     let message = match &warning.notice {
         Notice::Clash => format!(
-            "`{place}` is {} in dest and {} in {side}: {side}'s was taken",
+            "`{place}` is {} in dest and {} in {side}; took {side}'s",
             kind(warning.dest),
             kind(warning.proposed),
             side = side.name()
@@ -236,10 +292,9 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             format!("`{place}` stands more than once in dest: the first was merged, the others stay as they are")
         }
         Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
-        Notice::Combined(how) => format!(
-            "`{place}` was changed in dest and in updated, and merged {}: look whether it is right",
-            how_of(*how)
-        ),
+        Notice::Combined(how) => {
+            format!("both sides changed `{place}`, and it was merged {}: look whether it is right", how_of(*how))
+        }
         Notice::Ignored(reason) => format!("`{place}`: {reason}"),
         Notice::Renamed { side, place: there } => format!(
             "`{place}` is `{there}` in {}: it is one that was renamed, and the changes of both sides were made in it: look whether it is right",
@@ -249,7 +304,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
         ),
         Notice::Contradiction { original, updated, dest, stays } => {
-            contradiction(&place, Sides { original, updated, dest }, *stays)
+            contradiction(resource, &place, Sides { original, updated, dest }, *stays)
         }
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
     };
@@ -276,8 +331,8 @@ fn of_refused(refused: &Refused<'_, '_>, dest: &Resource<'_>, budget: &Budget) -
     let start = first_difference([&was, &is].into_iter().flatten());
     let place = refused.path.shown();
     let what = match (&was, &is) {
-        _ if is_secret(dest) => format!("`{place}` changes"),
         (None, None) => format!("`{place}` changes"),
+        _ if is_secret(dest) => format!("`{place}` changes"),
         (None, Some(is)) => format!("`{place}` was not set and becomes {}", brief(is, start)),
         (Some(was), None) => format!("`{place}` was {} and is removed", brief(was, start)),
         (Some(was), Some(is)) => format!("`{place}` changes from {} to {}", brief(was, start), brief(is, start)),
@@ -324,25 +379,32 @@ fn called(Named { kind, namespace, name, .. }: &Named<'_>) -> String {
     Identity { api_version: "", kind, namespace, name }.called()
 }
 
-fn contradiction(place: &str, texts: Sides<&str>, stays: CommentOf) -> String {
+fn contradiction(resource: &Resource<'_>, place: &str, texts: Sides<&str>, stays: CommentOf) -> String {
     let stays = match stays {
-        CommentOf::Dest => "dest's stays",
+        CommentOf::Dest => of_settled(Settled::Dest),
         CommentOf::Winner => "it goes with the value, which is in conflict",
     };
-    format!("{}: {stays}", contradicting(Sides::of(Side::name), place, texts))
+    let names = Sides::of(Side::name);
+    // A comment beside a secret value may hold the value before it.
+    let told = if is_secret(resource) { at_comment(names, place, texts) } else { contradicting(names, place, texts) };
+    format!("{told}; {stays}")
 }
 
 /// Reports that both sides changed a comment, and how; the text of a side without a comment is empty.
-pub fn contradicting(names: Sides<&str>, place: &str, Sides { original, updated, dest }: Sides<&str>) -> String {
-    let show = |comment: &str| brief(&comment.split_whitespace().collect::<Vec<_>>().join(" "), 0);
-    let did = |comment: &str, side: &str| match (original, comment) {
-        (_, "") => format!("removed in {side}"),
-        ("", comment) => format!("added in {side} as \"{}\"", show(comment)),
-        (_, comment) => format!("changed in {side} to \"{}\"", show(comment)),
+pub fn contradicting(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
+    let show = |text: &str| brief(&text.split_whitespace().collect::<Vec<_>>().join(" "), 0);
+    let shown = texts.map(|text| Some(format!("\"{}\"", show(text))).filter(|_| !text.is_empty()));
+    at_comment(names, place, texts) + &with_values(names, shown)
+}
+
+/// The same without the texts.
+fn at_comment(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
+    let did = |text: &str| match (texts.original, text) {
+        (_, "") => Did::Deleted,
+        ("", _) => Did::Added,
+        _ => Did::Changed,
     };
-    let (in_dest, in_updated) = (did(dest, names.dest), did(updated, names.updated));
-    let from = if original.is_empty() { String::new() } else { format!(" from \"{}\"", show(original)) };
-    format!("the comment at `{place}` was {in_dest} and {in_updated}{from}")
+    changed_by(names, &format!("the comment at `{place}`"), [did(texts.dest), did(texts.updated)])
 }
 
 /// A list that was replaced because nothing says how it merges, and the line that would merge it.
@@ -512,16 +574,16 @@ pub fn holds_secrets(identity: Identity<'_>) -> bool {
 /// The outcome of a conflict.
 pub fn of_settled(settled: Settled) -> &'static str {
     match settled {
-        Settled::Updated => "updated's was taken",
-        Settled::Delta => "only what upstream changed was added",
-        Settled::Dest => "dest's was kept",
-        Settled::Deleted => "it is deleted",
+        Settled::Updated => "took updated's",
+        Settled::Delta => "added only what updated changed",
+        Settled::Dest => "kept dest's",
+        Settled::Deleted => "deleted it",
         Settled::StaysDeleted => "it stays deleted",
-        Settled::StaysInPlace => "it stays where dest has it",
-        Settled::Cleared => "dest's was kept, and the field is removed",
-        Settled::CutDown => "what upstream had in it is deleted, what dest added stays",
-        Settled::OverlapOfUpdated => "updated's was taken where the changes overlap, and all other changes were made",
-        Settled::OverlapOfDest => "dest's was kept where the changes overlap, and all other changes were made",
+        Settled::StaysInPlace => "left it where dest has it",
+        Settled::Cleared => "kept dest's, and removed the field",
+        Settled::CutDown => "deleted what upstream had in it, and kept what dest added",
+        Settled::OverlapOfUpdated => "took updated's where the changes overlap, and made all other changes",
+        Settled::OverlapOfDest => "kept dest's where the changes overlap, and made all other changes",
         Settled::Open => "someone must decide",
     }
 }

@@ -205,7 +205,7 @@ fn fish_completes_the_plugin_below_kubectl() {
 fn the_completer_may_be_the_plugin_itself() {
     let home = Home::new();
     let args = ["two-way", "--new-elements", ""];
-    let candidates = "append\tBehind dest's\nprepend\tBefore dest's\n:4";
+    let candidates = "append\tAfter dest's\nprepend\tBefore dest's\n:4";
     assert_eq!(home.run("kubectl_complete-krm_merge", &args), candidates);
     std::fs::remove_file(home.folder.path("kubectl_complete-krm_merge")).expect("removed");
     symlink(PLUGIN, home.folder.path("kubectl_complete-krm_merge")).expect("a link");

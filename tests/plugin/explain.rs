@@ -58,7 +58,7 @@ fn each_list_has_its_kind_and_its_source() {
         [
             "example.com/v1 Thing",
             "spec.env by name the built-in type that it looks like",
-            "spec.free by name its elements; nobody in a patch",
+            "spec.free by name inferred from its elements; a patch replaces it",
             "spec.keyed by id the CustomResourceDefinition of the files",
             "spec.other replaced nobody",
             "spec.ruled by value `--merge-keys`",

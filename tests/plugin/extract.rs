@@ -1,4 +1,4 @@
-//! `extract`: the patch that it prints makes of original what dest is, to the byte, or it says what no patch can express.
+//! `extract`: the patch that it prints turns original into dest, to the byte, or it says what no patch can express.
 
 use std::fs;
 use std::path::Path;

@@ -93,7 +93,7 @@ fn a_folder_is_upgraded_file_by_file() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(
         ran.stderr,
-        "warning: both.txt: the file, which holds no resources, was changed in dest and changed in updated: updated's was taken\nwarning: run.sh: the file, which holds no resources, was deleted in dest and changed in updated: it stays deleted\n"
+        "warning: both.txt: both sides changed the file (it holds no resources); took updated's\nwarning: run.sh: dest deleted the file (it holds no resources) and updated changed it; it stays deleted\n"
     );
     let mut want = before.clone();
     let many = String::from_utf8(before["many.yaml"].clone()).expect("UTF-8").replace("x: '1'\n  y", "x: '2'\n  y");
@@ -145,7 +145,12 @@ fn keep_dest_and_fail_settle_files_as_they_settle_fields() {
     let before = folder.files("here");
     let err = folder.run(&upgrade(&["--in-place", "--on-conflict", "fail"])).failed(1);
     assert!(err.starts_with("error: both.txt: the file"), "{err}");
-    assert!(err.contains("error: run.sh: the file, which holds no resources, was deleted in dest and changed in updated: it stays deleted"), "{err}");
+    assert!(
+        err.contains(
+            "error: run.sh: dest deleted the file (it holds no resources) and updated changed it; it stays deleted"
+        ),
+        "{err}"
+    );
     assert_eq!(folder.files("here"), before);
     folder.run(&upgrade(&["--in-place", "--on-conflict", "KeepDest"])).passed();
     assert_eq!(folder.read("here/both.txt"), "mine\n");
@@ -509,10 +514,7 @@ fn an_error_names_one_place_and_shows_no_line_of_a_file() {
         folder.write(path, format!("{secret}  password: {x}\n"));
     }
     let err = folder.run(&["three-way", "--original", "v1.yaml", "--updated", "v2.yaml", "-d", "here.yaml"]).stderr;
-    assert!(
-        err.contains("`stringData.password` was changed in dest and changed in updated: updated's was taken\n"),
-        "{err}"
-    );
+    assert!(err.contains("both sides changed `stringData.password`; took updated's\n"), "{err}");
     assert!(!err.contains("hunter"), "{err}");
     let err = folder.run(&["git-driver", "v1.yaml", "here.yaml", "v2.yaml", "here.yaml"]).failed(1);
     assert!(err.contains("stringData.password") && !err.contains("hunter"), "{err}");

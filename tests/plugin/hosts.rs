@@ -35,7 +35,7 @@ fn kubectl_finds_the_plugin_and_passes_on_what_it_says() {
         let with = |more: &[&'static str]| kubectl(&[&upgrade[..], more].concat());
         assert_eq!(with(&[]).passed(), map("a", &[("x", "'2'")]));
         let err = with(&["--on-conflict", "fail"]).failed(1);
-        assert!(err.contains("`data.x` was changed in dest"), "{err}");
+        assert!(err.contains("both sides changed `data.x`: dest has"), "{err}");
         with(&["--exit-code"]).failed(1);
         assert!(kubectl(&[name, "--help"]).passed().contains("Usage: kubectl krm-merge <COMMAND>"));
         assert!(kubectl(&[name, "three-way", "-h"]).passed().contains("Usage: kubectl krm-merge three-way"));
@@ -191,7 +191,7 @@ fn three_way_on_a_folder_gives_what_the_function_gives_under_kpt() {
     }
     let upgrade = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "package", "--in-place"];
     let stderr = plain.run(&upgrade).stderr;
-    assert!(stderr.contains("ConfigMap both (both.yaml): `data.x` was changed in dest"), "{stderr}");
+    assert!(stderr.contains("ConfigMap both (both.yaml): both sides changed `data.x`: dest has"), "{stderr}");
     for version in ["v1", "v2"] {
         std::fs::create_dir_all(plain.path("package/upstream")).expect("a folder");
         std::fs::rename(plain.path(version), plain.path(&format!("package/upstream/{version}"))).expect("moved");

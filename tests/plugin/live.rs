@@ -286,7 +286,7 @@ fn what_both_changed_is_a_conflict() {
     let server = Server::new(cluster(5, "web:hotfix"));
     let folder = folder(&server, &[("web.yaml", &deployment(4, "web:2").to_string())]);
     let ran = run(&folder, &["-f", "web.yaml"]);
-    assert!(ran.stdout.contains("conflict: Deployment prod/web (prod/deployment.apps/web): spec.replicas\n  original: 3\n  dest:     5\n  updated:  4\n  outcome:  updated's was taken\n"), "{ran:?}");
+    assert!(ran.stdout.contains("conflict: Deployment prod/web (prod/deployment.apps/web): spec.replicas\n  original: 3\n  dest:     5\n  updated:  4\n  outcome:  took updated's\n"), "{ran:?}");
     assert!(
         ran.stdout.contains("containers[name=app].image\n  original: \"web:1\"\n  dest:     \"web:hotfix\"\n"),
         "{ran:?}"
@@ -857,7 +857,7 @@ fn a_default_that_the_server_added_is_no_conflict() {
     let ran = run_with(json!([{"x": 1, "mode": "default"}]));
     assert!(ran.code == Some(0) && ran.stdout.contains("+  - x: 2\n"), "{ran:?}");
     let err = run_with(json!([{"x": 7}])).failed(1);
-    assert!(err.contains("`spec.parts` was changed in dest") && err.contains("someone must decide"), "{err}");
+    assert!(err.contains("both sides changed `spec.parts`: dest has") && err.contains("someone must decide"), "{err}");
 }
 
 /// The bare word `1_000` is a number to some readers, and it must not be sent as one.
@@ -889,10 +889,13 @@ fn apply_settles_conflicts_as_it_is_told() {
         let sent = server.sent();
         if policy == "fail" {
             let err = ran.failed(1);
-            assert!(err.contains("`spec.replicas` was changed in dest to 5") && sent.is_empty(), "{err} {sent:?}");
+            assert!(
+                err.contains("both sides changed `spec.replicas`: dest has 5") && sent.is_empty(),
+                "{err} {sent:?}"
+            );
             continue;
         }
-        assert!(ran.stderr.contains("`spec.replicas` was changed in dest to 5"), "{ran:?}");
+        assert!(ran.stderr.contains("both sides changed `spec.replicas`: dest has 5"), "{ran:?}");
         assert_eq!(ran.passed(), "prod/deployment.apps/web configured\n");
         assert_eq!(sent.len(), 2);
         let spec = &sent[1].1["spec"];

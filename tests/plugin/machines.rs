@@ -61,19 +61,19 @@ fn annotations_of_github_name_file_and_line() {
     let lines: Vec<&str> = out.lines().collect();
     for (start, end) in [
         (
-            "::warning file=here/a%2C b/web%3A1.yaml,line=9,col=13,title=conflict in Deployment prod/web::`spec.replicas` was changed in dest to 3",
-            "updated's was taken",
+            "::warning file=here/a%2C b/web%3A1.yaml,line=9,col=13,title=conflict in Deployment prod/web::both sides changed `spec.replicas`: dest has 3",
+            "took updated's",
         ),
         (
-            "::warning file=here/script.yaml,line=6,col=8,title=conflict in ConfigMap s::`data.run` was changed",
-            "updated's was taken",
+            "::warning file=here/script.yaml,line=6,col=8,title=conflict in ConfigMap s::both sides changed `data.run`",
+            "took updated's",
         ),
         (
-            "::warning file=here/secret.yaml,line=6,col=6,title=conflict in Secret t::`stringData.p` was changed",
-            "updated's was taken",
+            "::warning file=here/secret.yaml,line=6,col=6,title=conflict in Secret t::both sides changed `stringData.p`",
+            "took updated's",
         ),
         (
-            "::warning file=here/gone.yaml,line=1,col=1,title=conflict in ConfigMap gone::the resource was deleted in dest",
+            "::warning file=here/gone.yaml,line=1,col=1,title=conflict in ConfigMap gone::dest deleted the resource",
             "it stays deleted",
         ),
         ("::warning title=krm-merge::1 file is no YAML", "here/t.tpl.yaml:1:3"),
@@ -151,7 +151,7 @@ fn a_comment_has_a_summary_and_a_block_for_each_conflict() {
     assert!(out.starts_with("### krm-merge: 4 conflicts\n\n<ul>\n<li><code>3 merged, 0 added, 0 deleted, 1 unchanged, 4 in conflict</code></li>\n"), "{out}");
     assert_eq!((out.matches("<details>").count(), out.matches("</details>").count()), (4, 4), "{out}");
     for part in [
-        "<summary><code>here/a, b/web:1.yaml:9</code> <code>Deployment prod/web</code> <code>spec.replicas</code>: updated's was taken</summary>",
+        "<summary><code>here/a, b/web:1.yaml:9</code> <code>Deployment prod/web</code> <code>spec.replicas</code>: took updated's</summary>",
         "\noriginal:\n\n<pre>1</pre>\n\ndest:\n\n<pre>3</pre>\n\nupdated:\n\n<pre>2</pre>\n",
         "<pre lang=\"diff\"> set -e\n-echo one\n+echo &lt;two&gt; &amp; @you\n true\n false\n… 1 more line</pre>",
         "<summary><code>here/gone.yaml:1</code> <code>ConfigMap gone</code> <code>`data.x`</code>: it stays deleted</summary>",

@@ -8,6 +8,7 @@ mod extract;
 mod folders;
 mod git;
 mod hosts;
+mod html;
 mod in_place;
 mod laws;
 mod limits;

@@ -178,9 +178,16 @@ fn a_package_with_markers_is_not_merged_again() {
     let folder = upgrade("c.yaml", [&v1, &v2, &here]);
     assert_eq!(mark(&folder, &[]).0, Some(1));
     let text = folder.read("here/c.yaml");
-    let (code, told) = mark(&folder, &[]);
-    assert!(told.starts_with("error: here/c.yaml: conflicts must be resolved before the next merge"), "{told}");
-    assert_eq!((code, folder.read("here/c.yaml")), (Some(2), text));
+    let three_way = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here", "--in-place"];
+    let two_way = ["two-way", "--source", "v2", "--dest", "here", "--in-place"];
+    let policies = ["mark", "take-updated", "keep-dest", "fail"];
+    let merges = policies.map(|policy| [&three_way[..], &["--on-conflict", policy]].concat());
+    for merge in merges.iter().map(Vec::as_slice).chain([&two_way[..]]) {
+        let told = folder.run(merge).failed(2);
+        let want = "error: here/c.yaml: conflicts must be resolved before the next merge, by `kubectl krm-merge resolve` or in an editor; nothing was written";
+        assert!(told.starts_with(want), "{merge:?}: {told}");
+        assert_eq!(folder.read("here/c.yaml"), text, "{merge:?}");
+    }
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn what_has_another_name_and_another_file_upstream_is_followed_there() {
     // Without renames the new one comes, and the old one, which was changed here, goes.
     let folder = versions(&v1, &v2, &here);
     let ran = folder.run(&[&UPGRADE[..], &["--renames", "ignore"]].concat());
-    assert!(ran.stderr.contains("the resource was deleted in updated and changed in dest"), "{ran:?}");
+    assert!(ran.stderr.contains("updated deleted the resource and dest changed it"), "{ran:?}");
     assert_eq!(read(&folder), v2);
     // Where dest cannot take it to that file it has its new name in the old one.
     here.insert(".krmignore".into(), "new/\n".into());
@@ -231,10 +231,10 @@ fn who_moved_a_file_keeps_its_place_and_hears_of_it() {
     let here = package([("ours/a.yaml", a)]);
     let folder = versions(&v1, &v2, &here);
     let (_, stderr) = upgraded(&folder);
-    let told = "warning: ConfigMap a (ours/a.yaml): the resource was moved from \"a.yaml\" to \"ours/a.yaml\" in dest and to \"theirs/a.yaml\" in updated: it stays where dest has it\n";
+    let told = "warning: ConfigMap a (ours/a.yaml): both sides moved the resource: dest has it in \"ours/a.yaml\", updated has it in \"theirs/a.yaml\", original had it in \"a.yaml\"; left it where dest has it\n";
     assert_eq!((stderr.as_str(), read(&folder)), (told, here.clone()));
     let failed = folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat()).failed(1);
-    assert!(failed.contains("in updated: someone must decide"), "{failed}");
+    assert!(failed.contains("original had it in \"a.yaml\"; someone must decide"), "{failed}");
     // Who moved it to the same place agrees.
     let folder = versions(&v1, &v2, &v2);
     assert_eq!(upgraded(&folder).1, "");

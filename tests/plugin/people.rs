@@ -35,7 +35,7 @@ conflict: ConfigMap s (here.yaml:6): data.run
   |-echo one
   |+echo --- a/x
   | exit 0
-  outcome:  updated's was taken
+  outcome:  took updated's
 ";
     assert!(out.contains(text), "{out}");
     assert!(

@@ -54,14 +54,13 @@ fn package(sides: [Has; 3]) -> Folder {
     folder
 }
 
-const DELETED_HERE: &str = "was deleted in dest and changed in updated: it stays deleted";
-const DELETED_THERE: &str = "was changed in dest and deleted in updated: it is deleted";
-const OVERLAP: &str =
-    "changed in dest and changed in updated, and merged as the document that it holds: updated's was taken where";
-const FIELD: &str = "`data.x` was changed in dest to \"3\" and changed in updated to \"2\"";
-const MIXED: &str =
-    "which holds resources on one side and something else on another, was changed in dest and changed in updated";
-const MIXED_NEW: &str = "which holds resources on one side and something else on another, was added in dest and added in updated: updated's was taken";
+const DELETED_HERE: &str = ") and updated changed it; it stays deleted";
+const DELETED_THERE: &str = ") and dest changed it; deleted it";
+const OVERLAP: &str = ", and it was merged as the document that it holds; took updated's where";
+const FIELD: &str = "both sides changed `data.x`: dest has \"3\", updated has \"2\"";
+const MIXED: &str = "both sides changed the file (it holds resources on one side, and something else on another)";
+const MIXED_NEW: &str =
+    "both sides added the file (it holds resources on one side, and something else on another); took updated's";
 const PLAIN_NOW: &str = "must hold resources in updated";
 
 #[test]
@@ -71,7 +70,7 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
         ([No, No, P(1)], Quiet(P(1))),
         ([No, P(1), No], Quiet(P(1))),
         ([No, P(1), P(1)], Quiet(P(1))),
-        ([No, P(2), P(3)], Told(P(2), "was added in dest and added in updated: updated's was taken")),
+        ([No, P(2), P(3)], Told(P(2), "both sides added the file (it holds no resources); took updated's")),
         ([P(1), No, No], Quiet(No)),
         ([P(1), No, P(1)], Quiet(No)),
         ([P(1), No, P(3)], Told(No, DELETED_THERE)),
@@ -86,9 +85,9 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
         ([No, Another, R(1)], Both),
         ([R(1), No, No], Quiet(No)),
         ([R(1), No, R(1)], Quiet(No)),
-        ([R(1), No, R(3)], Told(No, "the resource was deleted in updated and changed in dest")),
+        ([R(1), No, R(3)], Told(No, "updated deleted the resource and dest changed it")),
         ([R(1), R(1), No], Quiet(No)),
-        ([R(1), R(2), No], Told(No, "the resource was deleted in dest and changed in updated")),
+        ([R(1), R(2), No], Told(No, "dest deleted the resource and updated changed it")),
         ([R(1), R(2), R(1)], Quiet(R(2))),
         ([R(1), R(2), R(3)], Told(R(2), FIELD)),
         // Nothing upstream before.
@@ -115,10 +114,7 @@ fn every_combination_of_plain_content_and_resources_is_settled() {
         ([P(1), Another, R(3)], Both),
         // Resources became plain content.
         ([R(1), P(2), P(2)], Quiet(P(2))),
-        (
-            [R(1), P(2), P(3)],
-            Told(P(2), "the file, which holds no resources any more, was changed in dest and changed"),
-        ),
+        ([R(1), P(2), P(3)], Told(P(2), "both sides changed the file (it no longer holds resources)")),
         ([R(1), P(2), R(1)], Quiet(P(2))),
         ([R(1), P(2), R(3)], Told(P(2), MIXED)),
     ] {
@@ -160,7 +156,7 @@ fn resources_that_lie_elsewhere_in_dest_leave_the_path_to_files() {
     for (sides, want) in [
         // The plain content is replaced, so it goes.
         ([P(1), R(2), P(1)], Quiet(No)),
-        ([P(1), R(2), P(3)], Told(No, "was changed in dest and replaced by resources in updated: it is deleted")),
+        ([P(1), R(2), P(3)], Told(No, " by resources and dest changed it; deleted it")),
         ([P(1), R(2), No], Quiet(No)),
         ([Comments, R(2), Comments], Quiet(Comments)),
         // Whether dest has moved the file, or deleted one of two, nobody can tell.
@@ -221,7 +217,7 @@ fn resources_that_are_something_else_on_a_side_are_merged_by_line() {
             }
             let ran = folder.run(&[&UPGRADE[..], &["--on-conflict", policy]].concat());
             assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{here}");
-            let told = "info: a.yaml: the file, which holds resources on one side and something else on another, was changed in dest and in updated, and merged";
+            let told = "info: a.yaml: both sides changed the file (it holds resources on one side, and something else on another), and it was merged";
             assert!(ran.stdout.contains(told), "{ran:?}");
             assert_eq!(folder.read("here/a.yaml"), merged);
         }
@@ -235,9 +231,9 @@ fn a_conflict_of_a_file_is_settled_by_the_policy_whatever_upstream_made_of_it() 
     let with = |policy| folder.run(&[&UPGRADE[..], &["--on-conflict", policy]].concat());
     let err = with("fail").failed(1);
     assert!(err.contains("error: a.yaml: the file") && err.contains("someone must decide"), "{err}");
-    assert!(with("keep-dest").stderr.contains("dest's was kept"));
+    assert!(with("keep-dest").stderr.contains("kept dest's"));
     assert_eq!(folder.read("here/a.yaml"), text(P(3)).expect("a file"));
-    assert!(with("take-updated").stderr.contains("it is deleted"));
+    assert!(with("take-updated").stderr.contains("deleted it"));
     assert!(!folder.path("here/a.yaml").exists());
 }
 
@@ -263,7 +259,7 @@ fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
     let told = "warning: a.yaml: the file holds resources on one side and something else on another, so that no rule looks into it: `spec.rules[0]` decided nothing here";
     assert!(!err.contains(told), "{err}");
     let err = with("Dest").stderr;
-    assert!(err.contains("updated's was taken") && err.contains(told), "{err}");
+    assert!(err.contains("took updated's") && err.contains(told), "{err}");
     folder.write("here/a.yaml", &twice);
     folder.write(
         "rules.yaml",

@@ -147,6 +147,7 @@ fn no_format_of_a_merge_prints_what_misleads() {
         &["-o", "github"],
         &["-o", "sarif"],
         &["-o", "markdown"],
+        &["-o", "html"],
         &["--dry-run", "-i"],
         &["--on-conflict", "fail"],
         &["--on-conflict", "fail", "-o", "results"],

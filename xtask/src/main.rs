@@ -1,8 +1,10 @@
-//! Makes what the crate commits of other projects' data: `cargo xtask schema` and `cargo xtask atlas`.
+//! What the people who work on krm-merge run: `cargo xtask schema` and `cargo xtask atlas` make what the crate commits of other projects' data,
+//! `cargo xtask release` makes a release.
 //!
 //! A program of its own, so that neither the crate nor its users ever need the sources: what it makes is committed, and built as it is.
 
 mod atlas;
+mod release;
 mod table;
 mod write;
 mod write_atlas;
@@ -20,6 +22,8 @@ use write::Source;
 
 const USAGE: &str = "usage: cargo xtask schema [--output FOLDER] [--repin] [LABEL=]PATH...
        cargo xtask atlas [--output FOLDER] [--repin] LISTS
+       cargo xtask release VERSION [--dry-run]
+       cargo xtask manifest ARCHIVES
 
 Makes builtin.txt and builtin/packed.rs in FOLDER (crates/krm-merge/src/schema where not given) from documents of Kubernetes' types, newest version last.
 A PATH is
@@ -30,7 +34,10 @@ LABEL names the version where the document does not.
 atlas makes atlas.txt and atlas/packed.rs in FOLDER. LISTS is a file of lists of custom resources, a line of JSON each.
 
 A document whose digest is not the one that builtin.txt or atlas.txt has for it is refused, unless --repin says that it is the
-right one.";
+right one.
+
+release sets VERSION at every place, or with --dry-run does and checks in a copy what a release does. manifest prints the krew manifest with
+the digests of the archives in the folder ARCHIVES.";
 
 fn main() -> ExitCode {
     match run(env::args().skip(1)) {
@@ -46,6 +53,8 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     match args.next().as_deref() {
         Some("schema") => schema(args),
         Some("atlas") => atlas(args),
+        Some("release") => release::run(args),
+        Some("manifest") => release::manifest(args),
         _ => Err(USAGE.into()),
     }
 }

@@ -149,7 +149,10 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
     let spots = spots(&orders(&members, NewElements::default()), &members);
     for (number, member) in members.iter().enumerate() {
         let becomes = member.merged(&rules)?;
-        let like = layout::of(member.sides, rules.budget);
+        let like = match &becomes {
+            Becomes::Merged(_, upstream) => layout::of(member.sides, *upstream, rules.budget),
+            _ => None,
+        };
         let spot = spots.get(&number).copied();
         resources.extend(made(member, becomes).map(|made| MergedResource { like, spot: spot.or(made.spot), ..made }));
     }
@@ -263,7 +266,7 @@ fn made<'a>(member: &Member<'_, 'a>, becomes: Becomes<'a>) -> Option<MergedResou
     let (of, tree) = match becomes {
         Becomes::Kept => (dest, dest.map(|dest| Tree::Node(dest.node))),
         Becomes::Arrived(tree) => (updated, tree),
-        Becomes::Merged(merged) => (dest, merged.tree),
+        Becomes::Merged(merged, _) => (dest, merged.tree),
         Becomes::Deleted(places) if places.is_empty() => (dest, None),
         Becomes::Deleted(_) => (dest, whole(dest, None)),
         Becomes::StaysDeleted(places) if places.is_empty() => return None,

@@ -17,11 +17,32 @@ use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, is_blank};
 
-/// Updated's resource, if dest has the text of original, and updated has another one. What the host wrote does not count.
-pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, budget: &Budget) -> Option<NodeRef<'a>> {
+/// What upstream did to the text of a resource. What the host wrote does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upstream {
+    /// Nothing.
+    Same,
+    /// It wrote another one.
+    Changed,
+    /// It is new, or one of the two is not on lines of its own.
+    Unknown,
+}
+
+impl Upstream {
+    /// From original to updated.
+    pub fn between(original: Option<NodeRef<'_>>, updated: NodeRef<'_>, budget: &Budget) -> Self {
+        match original.and_then(|original| is_written_alike(original, updated, budget)) {
+            Some(true) => Self::Same,
+            Some(false) => Self::Changed,
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// Updated's resource, if upstream changed its text and dest still has that of original.
+pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, upstream: Upstream, budget: &Budget) -> Option<NodeRef<'a>> {
     let (original, updated, dest) = (sides.original?.node, sides.updated?.node, sides.dest?.node);
-    let is_new = !is_written_alike(original, updated, budget)?;
-    (is_new && is_written_alike(original, dest, budget)?).then_some(updated)
+    (upstream == Upstream::Changed && is_written_alike(original, dest, budget)?).then_some(updated)
 }
 
 /// Whether two resources have the same text except for the annotations of the host; `None` if one is not on lines of its own.

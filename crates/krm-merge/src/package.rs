@@ -8,6 +8,7 @@ mod order;
 mod renames;
 mod triples;
 
+use crate::layout::Upstream;
 use crate::merge::Merged;
 use crate::policy::Renames;
 use crate::resource::Resource;
@@ -44,7 +45,7 @@ pub enum Becomes<'a> {
     /// It was deleted in dest. Where upstream changed it, at these places, that is a conflict.
     StaysDeleted(Vec<String>),
     /// Updated and dest have it: its fields are merged.
-    Merged(Merged<'a>),
+    Merged(Merged<'a>, Upstream),
     /// Both sides deleted it.
     Gone,
 }
@@ -110,7 +111,10 @@ impl<'a> Member<'_, 'a> {
             (None, Some(updated), None) => Becomes::Arrived(rules.arrived(updated)?),
             (Some(original), None, Some(dest)) => Becomes::Deleted(rules.differs(original, dest)?),
             (Some(original), Some(updated), None) => Becomes::StaysDeleted(rules.differs(original, updated)?),
-            (original, Some(updated), Some(dest)) => Becomes::Merged(rules.upgraded(original, updated, dest)?),
+            (original, Some(updated), Some(dest)) => {
+                let (merged, upstream) = rules.upgraded(original, updated, dest)?;
+                Becomes::Merged(merged, upstream)
+            }
             (Some(_), None, None) => Becomes::Gone,
         })
     }

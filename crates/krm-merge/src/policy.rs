@@ -2,7 +2,7 @@
 
 use crate::tree::{Conflict, Pick, Taking, Tree, View};
 
-/// Who wins where dest and updated both changed a node.
+/// Who wins if dest and updated both changed a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, schemars::JsonSchema))]
 pub enum OnConflict {

@@ -38,14 +38,18 @@ impl<'a> Look<'a> {
             self.check(view, cursor, Some(branch.like));
         }
         let written: Vec<_> = branch.like.resolve().written().collect();
-        let fields = LazyCell::new(|| fields_of(branch.like));
+        let merged =
+            LazyCell::new(|| if branch.like.has_merge_entry() { fields_of(branch.like) } else { HashMap::new() });
         for (at, entry) in branch.entries.iter().enumerate() {
             let Some(value) = &entry.value else { continue };
+            if entry.place.and_then(|place| written.get(place)).is_some_and(|(_, was)| value.is(*was)) {
+                continue;
+            }
             let (Some(id), cursor) = (branch.id_of(at), cursor.below(entry)) else { continue };
             self.path.push(id.step(&branch.by), entry.place);
             if branch.by != By::Index {
                 // The fields of a `<<` entry have no place of their own.
-                let brought_in = || fields.get(entry.key?.name()).copied();
+                let brought_in = || merged.get(entry.key?.name()).copied();
                 self.clash(entry.place.map_or_else(brought_in, |place| Some(written.get(place)?.1)), value);
             }
             match value {

@@ -4,6 +4,7 @@
 
 use crate::change::{Change, Wants};
 use crate::diff::diff;
+use crate::layout::Upstream;
 use crate::limit::Budget;
 use crate::merge::{Merged, Merging, merge};
 use crate::mode::Mode;
@@ -16,7 +17,7 @@ use crate::schema::{Cursor, Types};
 use crate::transport;
 use crate::tree::Tree;
 use crate::warning::Warning;
-use crate::yaml::Error;
+use crate::yaml::{Error, NodeRef};
 
 /// What decides how a resource merges.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +72,7 @@ impl<'a> Rules<'a> {
         Ok(warnings)
     }
 
-    /// Dest with what changed from original to updated; without an original both added it.
+    /// Dest with what changed from original to updated, and what upstream did to the text; without an original both added it.
     ///
     /// # Errors
     /// Same as [`Rules::patched`].
@@ -80,9 +81,13 @@ impl<'a> Rules<'a> {
         original: Option<&Resource<'a>>,
         updated: &Resource<'a>,
         dest: &Resource<'a>,
-    ) -> Result<Merged<'a>, Box<Unmergeable<'a>>> {
-        let found =
-            diff(original.map(|o| o.node), updated.node, Some(dest.node), self.cursor(updated), self.policy.renames);
+    ) -> Result<(Merged<'a>, Upstream), Box<Unmergeable<'a>>> {
+        let original = original.map(|original| original.node);
+        let upstream = Upstream::between(original, updated.node, self.budget);
+        if upstream == Upstream::Same && original.is_some_and(|original| is_idle(original, updated.node, dest.node)) {
+            return Ok((Merged { tree: Some(Tree::Node(dest.node)), warnings: Vec::new() }, upstream));
+        }
+        let found = diff(original, updated.node, Some(dest.node), self.cursor(updated), self.policy.renames);
         let found = found.map_err(|e| unmergeable(updated, e))?;
         let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node));
         let tree = Tree::Node(dest.node);
@@ -90,7 +95,8 @@ impl<'a> Rules<'a> {
             transport::leave_type(&mut change, dest, updated);
         }
         let merged = merge(Some(tree), &change, self.policy.new_elements).map_err(|e| unmergeable(dest, e))?;
-        Ok(refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget))
+        let merged = refine(merged.behind(found.warnings), self.cursor(updated), self.policy, self.budget);
+        Ok((merged, upstream))
     }
 
     /// A source that dest lacks, as it is added; `None` if it asks for nothing.
@@ -136,6 +142,16 @@ impl<'a> Rules<'a> {
         let merged = merge(None, &change, self.policy.new_elements).map_err(|e| unmergeable(source, e))?;
         Ok(merged.tree.map(|tree| transport::with_type(tree, source)))
     }
+}
+
+/// Whether a resource with the same text in original and updated asks for nothing of dest, and no side of it has a mistake that a walk
+/// would find. An anchor may mean something else on each side, and a null in dest may ask for a removal.
+fn is_idle<'a>(original: NodeRef<'a>, updated: NodeRef<'a>, dest: NodeRef<'a>) -> bool {
+    let may_mean_more = [original, updated, dest].iter().any(|side| side.document().has_props());
+    // The text within the metadata differs by what the host wrote, so a walk goes there.
+    let walked = |side: NodeRef<'a>| [Some(side), side.get("metadata"), side.at(&["metadata", "annotations"])];
+    let mut walked = [original, updated].into_iter().flat_map(walked).flatten().chain([dest]);
+    !may_mean_more && !dest.has_nulls() && walked.all(|map| map.is_map() && map.duplicate_key().is_none())
 }
 
 fn unmergeable<'a>(resource: &Resource<'a>, error: Error) -> Box<Unmergeable<'a>> {

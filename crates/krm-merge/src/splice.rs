@@ -5,11 +5,12 @@
 
 mod print;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::edits::{Edit, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
-use crate::tree::{self, Branch, Entry, Tree};
+use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
     line_end, next_line,
@@ -24,7 +25,7 @@ use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 /// # Errors
 /// The new text takes more than what is left of the budget.
 pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Exceeded> {
-    let mut splicer = Splicer { doc: root.document(), layout: Layout::of(root, budget), edits: Vec::new() };
+    let mut splicer = Splicer { root, doc: root.document(), budget, layout: OnceCell::new(), edits: Vec::new() };
     if let Tree::Branch(branch) = tree {
         splicer.children(root, branch);
     }
@@ -78,8 +79,11 @@ pub fn json_of(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
 }
 
 struct Splicer<'d, 'b> {
+    root: NodeRef<'d>,
     doc: &'d Document<'d>,
-    layout: Layout<'b>,
+    budget: &'b Budget,
+    /// The layout of the root, read on first use: what is only removed needs none.
+    layout: OnceCell<Layout<'b>>,
     edits: Vec<Edit>,
 }
 
@@ -141,7 +145,16 @@ fn lead(host: Host, column: usize) -> String {
     format!("{}{}", " ".repeat(column), if host == Host::Field { "k:" } else { "-" })
 }
 
-impl<'d> Splicer<'d, '_> {
+impl<'d, 'b> Splicer<'d, 'b> {
+    fn layout(&self) -> Layout<'b> {
+        *self.layout.get_or_init(|| Layout::of(self.root, self.budget))
+    }
+
+    /// A splicer without edits, for a part that is written again.
+    fn inner(&self) -> Self {
+        Self { layout: self.layout.clone(), edits: Vec::new(), ..*self }
+    }
+
     fn finish(mut self) -> TextEdits {
         if self.edits.iter().any(|e| e.range.start == self.text().len() && !e.text.is_empty()) {
             self.close_end();
@@ -178,12 +191,12 @@ impl<'d> Splicer<'d, '_> {
     /// A piece of the text on a line of its own.
     fn indented(&self, column: usize, range: Range<usize>) -> String {
         let text = &self.text()[range];
-        self.layout.budget.paid(column + text.len(), || format!("{}{text}", " ".repeat(column)))
+        self.budget.paid(column + text.len(), || format!("{}{text}", " ".repeat(column)))
     }
 
     /// Children joined by a comma as the user writes it.
     fn joined(&self, children: &[String], comma: &str) -> String {
-        self.layout.budget.paid(children.len().saturating_mul(comma.len()), || children.join(comma))
+        self.budget.paid(children.len().saturating_mul(comma.len()), || children.join(comma))
     }
 
     fn text(&self) -> &'d str {
@@ -200,6 +213,9 @@ impl<'d> Splicer<'d, '_> {
     /// One child of a block map or list that stays.
     fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, entry: &Entry<'_>) {
         let Some(new) = Piece::of(entry) else { return };
+        if new.tree.is(value) && entry.comments == Comments::default() && entry.layout == tree::Layout::Host {
+            return;
+        }
         let column = place.column(self.doc);
         if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
             return self.edit(range, text);
@@ -211,7 +227,7 @@ impl<'d> Splicer<'d, '_> {
         match Fate::of(new.tree, value) {
             Fate::Kept => {}
             Fate::Put(_) => {
-                let text = self.layout.value(&new, host, column);
+                let text = self.layout().value(&new, host, column);
                 return self.set_value(host, place, value, text, comment);
             }
             Fate::Inside(branch) if self.must_be_set_anew(value, &branch.entries) => {
@@ -233,7 +249,7 @@ impl<'d> Splicer<'d, '_> {
         new: &Piece<'_, '_>,
         layout: tree::Layout,
     ) -> Option<(Range<usize>, String)> {
-        let (there, value) = new.place().filter(|_| layout == tree::Layout::Own)?;
+        let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
         let doc = value.document();
         // The end of a block scalar that keeps its blank lines depends on what comes below.
         let keeps =
@@ -254,7 +270,7 @@ impl<'d> Splicer<'d, '_> {
         let (from, to) = (lines(&there, doc), lines(place, self.doc));
         let text = &doc.source()[from];
         let is_whole = text.ends_with('\n') && self.text()[to.clone()].ends_with('\n');
-        (is_whole && self.layout.budget.take(text.len())).then(|| (to, text.to_owned()))
+        (is_whole && self.budget.take(text.len())).then(|| (to, text.to_owned()))
     }
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.
@@ -262,7 +278,7 @@ impl<'d> Splicer<'d, '_> {
         let in_flow = value.style() == Style::Flow;
         !entries.iter().any(is_kept)
             && (!in_flow
-                || (self.layout.flow == Flow::Yaml
+                || (self.layout().flow == Flow::Yaml
                     && news(entries).next().is_some()
                     && value.children().next().is_none()))
     }
@@ -271,11 +287,11 @@ impl<'d> Splicer<'d, '_> {
     /// a child.
     fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, entries: &[Entry<'_>]) -> Text {
         let column = place.column(self.doc);
-        let child_column = self.layout.child_column(value.kind(), host, column);
+        let child_column = self.layout().child_column(value.kind(), host, column);
         let props: Vec<&str> = [value.anchor_text(), value.tag_text()].into_iter().flatten().collect();
         let mut text = Text { head: props.join(" "), body: Vec::new() };
         for new in news(entries) {
-            text.body.extend(self.layout.new_child(&new, child_column));
+            text.body.extend(self.layout().new_child(&new, child_column));
         }
         if text.body.is_empty() {
             let empty = if value.kind() == Kind::Map { "{}" } else { "[]" };
@@ -351,7 +367,7 @@ impl<'d> Splicer<'d, '_> {
             return;
         }
         let lines: String =
-            comment_lines(comments, place.column(self.doc), self.layout.budget).into_iter().map(|l| l + "\n").collect();
+            comment_lines(comments, place.column(self.doc), self.budget).into_iter().map(|l| l + "\n").collect();
         self.edit(place.top(self.doc)..self.doc.line_start(place.lead), lines);
     }
 
@@ -372,7 +388,7 @@ impl<'d> Splicer<'d, '_> {
         let kept_index = before.iter().filter(|entry| entry.place.is_some()).count();
         let mut lines = Vec::new();
         for new in news(before) {
-            lines.extend(self.layout.new_child(&new, column));
+            lines.extend(self.layout().new_child(&new, column));
         }
         if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty()) {
             // The content after the dash is removed or moves down, and what comes next slides up to it.
@@ -410,7 +426,7 @@ impl<'d> Splicer<'d, '_> {
                 }
                 (None, _) => {
                     above = entry;
-                    let lines = Piece::of(entry).map(|new| self.layout.new_child(&new, column));
+                    let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column));
                     self.insert_lines(places[last].bottom(self.doc), &lines.unwrap_or_default());
                     true
                 }
@@ -443,19 +459,19 @@ impl<'d> Splicer<'d, '_> {
     fn end_of(&self, host: Host, column: usize, values: &[NodeRef<'_>], entry: &Entry<'_>) -> Option<BlockScalar> {
         let new = Piece::of(entry)?;
         let Some(value) = entry.place.and_then(|index| values.get(index)) else {
-            return last_block(&self.layout.new_child(&new, column).join("\n"));
+            return last_block(&self.layout().new_child(&new, column).join("\n"));
         };
         match Fate::of(new.tree, *value) {
             Fate::Kept => BlockScalar::last_of(*value).map(|(block, _)| block),
             Fate::Put(_) => {
                 let mut text = lead(host, column);
-                self.layout.value(&new, host, column).behind(host, None, &mut text);
+                self.layout().value(&new, host, column).behind(host, None, &mut text);
                 last_block(&text)
             }
             Fate::Inside(branch) if value.style() == Style::Block => {
                 let column = match Place::of_children(*value).first() {
                     Some(first) if !self.must_be_set_anew(*value, &branch.entries) => first.column(self.doc),
-                    _ => self.layout.child_column(value.kind(), host, column),
+                    _ => self.layout().child_column(value.kind(), host, column),
                 };
                 let host = if value.is_map() { Host::Field } else { Host::Element };
                 let values: Vec<NodeRef<'_>> = value.written().map(|(_, v)| v).collect();
@@ -473,7 +489,7 @@ impl<'d> Splicer<'d, '_> {
         let owned = self.owned(places);
         let free = self.doc.comments_in(first.lead..last.end).filter(|c| !owned(c.0));
         let mut lines: Vec<String> = free.map(|(s, e)| self.indented(column, s..e)).collect();
-        lines.extend(news(entries).flat_map(|new| self.layout.new_child(&new, column)));
+        lines.extend(news(entries).flat_map(|new| self.layout().new_child(&new, column)));
         if news(entries).next().is_none() {
             let empty = if root.kind() == Kind::Map { "{}" } else { "[]" };
             lines.push(format!("{}{empty}", " ".repeat(column)));
@@ -536,7 +552,7 @@ impl<'d> Splicer<'d, '_> {
         for entry in entries.iter().filter(|entry| entry.value.is_some()) {
             let piece = match entry.place {
                 Some(index) => {
-                    let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
+                    let mut inner = self.inner();
                     inner.child(host, &places[index], values[index], entry);
                     if end(index) == self.text().len() {
                         inner.close_end();
@@ -544,7 +560,7 @@ impl<'d> Splicer<'d, '_> {
                     inner.finish().apply(self.text(), top(&places[index])..end(index))
                 }
                 None => {
-                    let lines = Piece::of(entry).map(|new| self.layout.new_child(&new, column)).unwrap_or_default();
+                    let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column)).unwrap_or_default();
                     lines.join("\n").trim_start().to_owned()
                 }
             };
@@ -609,8 +625,8 @@ impl<'d> Splicer<'d, '_> {
     /// A child of a flow map or list as text of its own, for a new order.
     fn flow_piece(&self, entry: &Entry<'_>, places: &[Place], values: &[NodeRef<'d>]) -> Option<String> {
         let new = Piece::of(entry)?;
-        let Some(index) = entry.place else { return Some(self.layout.flow_child(&new)) };
-        let mut inner = Splicer { doc: self.doc, layout: self.layout, edits: Vec::new() };
+        let Some(index) = entry.place else { return Some(self.layout().flow_child(&new)) };
+        let mut inner = self.inner();
         inner.flow_value(&places[index], values[index], new.tree);
         Some(inner.finish().apply(self.text(), places[index].lead..places[index].end))
     }
@@ -636,13 +652,12 @@ impl<'d> Splicer<'d, '_> {
             line.trim().is_empty().then_some(line)
         };
         let indent = places.iter().find_map(|p| blanks(p.lead)).unwrap_or("  ");
-        let own_line =
-            |comment: &str| self.layout.budget.paid(indent.len() + comment.len(), || format!("{indent}{comment}"));
+        let own_line = |comment: &str| self.budget.paid(indent.len() + comment.len(), || format!("{indent}{comment}"));
         let kept: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.value.is_some()).collect();
         let mut lines = vec![String::new()];
         for (n, entry) in kept.iter().enumerate() {
             let Some(piece) = self.flow_piece(entry, places, values) else { continue };
-            if !self.layout.budget.take(indent.len()) {
+            if !self.budget.take(indent.len()) {
                 break;
             }
             let mut line = format!("{indent}{piece}{}", if n + 1 < kept.len() { "," } else { "" });
@@ -662,7 +677,7 @@ impl<'d> Splicer<'d, '_> {
 
     /// The comma and blanks that the user puts between two children of this map or list.
     fn comma(&self, node: NodeRef<'_>, places: &[Place]) -> String {
-        let default = if self.layout.flow == Flow::TightJson { "," } else { ", " };
+        let default = if self.layout().flow == Flow::TightJson { "," } else { ", " };
         let blank_comma = |s: &str| s.trim() == ",";
         match places {
             [a, b, ..] => Some(&self.text()[a.end..b.lead]).filter(|s| blank_comma(s)).unwrap_or(default).to_owned(),
@@ -695,7 +710,7 @@ impl<'d> Splicer<'d, '_> {
                 }
                 (None, _) => {
                     let Some(new) = Piece::of(entry) else { continue };
-                    let child = self.layout.flow_child_behind(&new, comma);
+                    let child = self.layout().flow_child_behind(&new, comma);
                     match last_kept {
                         Some(i) => match behind.last_mut() {
                             Some((last, children)) if *last == i => children.push(child),
@@ -762,7 +777,7 @@ impl<'d> Splicer<'d, '_> {
                     (false, true, false) => ": ",
                     _ => "",
                 };
-                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout.flow(tree)));
+                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout().flow(tree)));
             }
             Fate::Inside(branch) => self.children(value, branch),
         }

@@ -143,7 +143,7 @@ fn by_field(
     merge.decided().iter().for_each(|decided| screen::tell(&format!("info: {decided}")));
     told.conflicts.iter().for_each(|conflict| screen::tell(&told::line(conflict)));
     for (of, what) in &told.asked {
-        screen::tell(&format!("error: {of}: {what}: someone must decide"));
+        screen::tell(&format!("error: {of}: {what}; someone must decide"));
     }
     write(args, &text)?;
     Ok(if is_open { End::Differs } else { End::Done })

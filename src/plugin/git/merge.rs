@@ -149,7 +149,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let kept = self.resources.iter().filter_map(|Merged { member, becomes, .. }| {
             let own = member.sides.dest.or(member.sides.updated)?;
             match becomes {
-                Becomes::Merged(merged) => Some((own, merged.tree.clone()?)),
+                Becomes::Merged(merged, _) => Some((own, merged.tree.clone()?)),
                 Becomes::Arrived(tree) => Some((own, tree.clone()?)),
                 Becomes::Kept => Some((own, Tree::Node(own.node))),
                 Becomes::Deleted(places) if !places.is_empty() => Some((own, Tree::Node(own.node))),
@@ -204,7 +204,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let mut tell =
             |report: Report<'_, '_>| told.conflicts.push(Outcome::in_words_of(names, &report, self.rules.budget));
         match (becomes, member.sides.updated, member.sides.dest) {
-            (Becomes::Merged(merged), _, Some(dest)) => {
+            (Becomes::Merged(merged, _), _, Some(dest)) => {
                 drop(merged.tree.clone().map(|tree| {
                     settle(tree, &mut |conflict| {
                         tell(Report::Conflict { dest, conflict, ruling });
@@ -273,7 +273,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                 draft.fates.original[item] =
                     Item::Edited(TextEdits::of(vec![Edit { range: ours.lines(), text }]).ok()?);
             }
-            Becomes::Merged(merged) => {
+            Becomes::Merged(merged, _) => {
                 let spot = Spot::of_resource(here, self.rules.cursor(member.sides.updated?));
                 let decided = decided.iter().filter(|decided| decided.what == What::Value);
                 let decided = decided.map(|decided| &*decided.path).collect();
@@ -460,13 +460,13 @@ impl<'r, 'a> Merged<'r, 'a> {
         };
         let Sides { updated, dest, .. } = member.sides;
         let becomes = match (becomes, updated, dest) {
-            (Becomes::Merged(merged), _, Some(dest)) => {
+            (Becomes::Merged(merged, upstream), _, Some(dest)) => {
                 let pick = &mut |conflict: &Conflict<'a>| {
                     let what = if matches!(conflict.taking, Taking::Order(_)) { What::Order } else { What::Value };
                     decide(&Clash::of_place(conflict, member.sides, dest), what).map(OnConflict::pick)
                 };
                 let tree = merged.tree.and_then(|tree| tree::decide(tree, pick));
-                Becomes::Merged(merge::Merged { tree, ..merged })
+                Becomes::Merged(merge::Merged { tree, ..merged }, upstream)
             }
             (Becomes::Deleted(places), _, Some(dest)) if !places.is_empty() => {
                 match decide(&of_whole(dest), What::Value) {
@@ -494,7 +494,7 @@ impl Decided<'_> {
         let place = if self.path.is_empty() { "the resource".to_owned() } else { format!("`{}`", self.path) };
         let side = if self.ruling.verdict.policy() == OnConflict::TakeUpdated { "theirs" } else { "ours" };
         let field = self.ruling.rule.map_or("`spec.onConflict`".to_owned(), ToString::to_string);
-        format!("{place} was changed on both sides, and {side} was taken, as {field} of .krm-merge.yaml says")
+        format!("both sides changed {place}; took {side}, as {field} of .krm-merge.yaml says")
     }
 }
 
@@ -505,7 +505,7 @@ impl Asked<'_> {
             Why::Contradiction(texts) => contradicting(names, &self.path, texts),
             Why::Apart => {
                 let place = if self.path.is_empty() { String::new() } else { format!(" of `{}`", self.path) };
-                format!("a comment{place} was changed on one side, and it or what it is of on the other")
+                format!("one side changed a comment{place}, and the other side changed it or what it belongs to")
             }
         }
     }
@@ -515,9 +515,7 @@ impl Asked<'_> {
 fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<String> {
     let is_open = parts.iter().any(|part| matches!(part, Part::Choice(_)));
     let Sides { updated, dest, .. } = names;
-    is_open.then(|| {
-        format!("the comments {place} all resources were changed in {dest} and in {updated}, and not in the same way")
-    })
+    is_open.then(|| format!("{dest} and {updated} changed the comments {place} all resources in different ways"))
 }
 
 /// The name of a resource for messages.

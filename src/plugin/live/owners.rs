@@ -157,7 +157,8 @@ impl Fields {
     /// What is set in an element of a list, and the names of the keys by which it is named.
     fn element(&self, element: &Value) -> Option<(&[String], &Self)> {
         let by_keys = self.elements.iter().find_map(|(names, all)| {
-            let values: Option<Vec<String>> = names.iter().map(|name| element.get(name).map(Value::to_string)).collect();
+            let values: Option<Vec<String>> =
+                names.iter().map(|name| element.get(name).map(Value::to_string)).collect();
             Some((&names[..], all.get(&values?)?))
         });
         by_keys.or_else(|| Some((&[][..], self.values.get(&element.to_string())?)))

@@ -1,4 +1,4 @@
-//! Finds the files that may hold conflict markers: those that were named, or that git lists as unmerged, or else all.
+//! Finds the files that may hold conflict markers: the named ones, or those that git lists as unmerged, or else all.
 
 use std::ffi::OsString;
 use std::fs;

@@ -212,7 +212,7 @@ impl<'a> Judge<'_, '_, 'a> {
     fn places(&self, becomes: Becomes<'a>) -> Vec<Place> {
         let Sides { original, updated, dest } = self.member.sides;
         let is_whole = match becomes {
-            Becomes::Merged(merged) => {
+            Becomes::Merged(merged, _) => {
                 let conflicts = merged.tree.map(|tree| tree.conflicts()).unwrap_or_default();
                 return conflicts.iter().filter_map(|conflict| self.of_place(conflict)).collect();
             }

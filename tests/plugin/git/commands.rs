@@ -41,7 +41,7 @@ fn a_pick_is_merged() {
     let label = format!("{} (theirs)", id.trim());
     let want = WEB.replace("        image: web:1\n", &block("HEAD", &label));
     assert_eq!(repository.0.read("web.yaml"), want);
-    assert!(told.contains("was changed in ours (HEAD) to \"web:ours\" and changed in theirs ("), "{told}");
+    assert!(told.contains(": ours (HEAD) has \"web:ours\", theirs ("), "{told}");
     repository.git(&["cherry-pick", "--abort"]);
     assert_eq!(repository.0.read("web.yaml"), ours);
 }

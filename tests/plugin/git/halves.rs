@@ -41,12 +41,12 @@ fn a_comment_that_both_changed_is_marked_without_what_is_below_it() {
     let (err, text) = stops([&with("app", "web:1", "--a"), &ours, &theirs]);
     // What each side changed below the comment is merged.
     assert_eq!(text, with("app", "web:2", "--c").replace("  # app\n", &block("  # ours\n", "  # theirs\n")));
-    let place = "error: Pod web: the comment at `spec.containers[name=app]` was changed in ours to \"# ours\" and changed in theirs to \"# theirs\" from \"# app\": someone must decide\n";
+    let place = "error: Pod web: both sides changed the comment at `spec.containers[name=app]`: ours has \"# ours\", theirs has \"# theirs\", original had \"# app\"; someone must decide\n";
     assert_eq!(err, place);
     // One that ours took out, and theirs changed.
     let (err, text) = stops([&with("app", "web:1", "--a"), &ours.replace("  # ours\n", ""), &theirs]);
     assert_eq!(text, with("app", "web:2", "--c").replace("  # app\n", &block("", "  # theirs\n")));
-    assert!(err.contains("was removed in ours and changed in theirs to \"# theirs\""), "{err}");
+    assert!(err.contains("and theirs changed it: theirs has \"# theirs\""), "{err}");
     // One behind the key of a block.
     let behind = |comment: &str, b: &str| {
         let text = pod(&app("app", "web:1", "--a"), &tolerations("first", "second", b));
@@ -151,7 +151,7 @@ fn a_resource_of_another_version_and_name_is_followed() {
     // With little in common it is another one.
     let other = "apiVersion: batch/v1\nkind: CronJob\nmetadata:\n  name: other\nspec:\n  schedule: '@hourly'\n  suspend: true\n";
     let (err, _) = stops([&original, &changed, other]);
-    assert!(err.contains("error: CronJob job was changed in ours") || err.contains("CronJob job"), "{err}");
+    assert!(err.contains("error: CronJob job: both sides changed") || err.contains("CronJob job"), "{err}");
 }
 
 #[test]
@@ -214,9 +214,6 @@ fn whole_lists_and_names_of_branches_are_told_in_a_repository() {
     let repository = Repository::new("web.yaml", &with("app"));
     repository.branch("web.yaml", &with("ours"), &with("theirs"));
     let ran = repository.fails(&["merge", "topic"]);
-    assert!(
-        ran.stderr.contains("was changed in ours (HEAD) to \"# ours\" and changed in theirs (topic) to \"# theirs\""),
-        "{ran:?}"
-    );
+    assert!(ran.stderr.contains(": ours (HEAD) has \"# ours\", theirs (topic) has \"# theirs\""), "{ran:?}");
     assert_eq!(conflicts(&with("app"), &with("ours"), &with("theirs")).matches("<<<<<<<").count(), 1);
 }

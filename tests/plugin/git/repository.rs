@@ -233,7 +233,7 @@ fn rules_of_the_repository_decide_conflicts() {
     );
     let (code, text, told) = with_rules(&both, "web.yaml", sides);
     assert_eq!((code, text), (Some(0), ours.replace("web:ours", "web:theirs")), "{told}");
-    let want = "info: Deployment web: `spec.replicas` was changed on both sides, and ours was taken, as `spec.rules[0]` of .krm-merge.yaml says\n";
+    let want = "info: Deployment web: both sides changed `spec.replicas`; took ours, as `spec.rules[0]` of .krm-merge.yaml says\n";
     assert!(told.contains(want), "{told}");
     // What no rule decides is for someone.
     let (code, text, told) =

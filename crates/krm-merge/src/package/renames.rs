@@ -3,8 +3,10 @@
 //! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
 //! pairs the same ones as the first. In doubt nothing is joined: the one is deleted, the other one added, and nothing is lost.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::ops::Deref;
 
 use super::lines::Lines;
 use super::triples::{Resources, Triple};
@@ -18,8 +20,9 @@ pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Re
     let triples = joined(&triples, of_other_versions(&triples, sides));
     match renames {
         Renames::Follow => {
-            let triples = joined(&triples, of_others(Other::Name, &triples, sides));
-            joined(&triples, of_others(Other::Kind, &triples, sides))
+            let spots = LazyCell::new(|| sides.map(spots));
+            let triples = joined(&triples, of_others(Other::Name, &triples, sides, &spots));
+            joined(&triples, of_others(Other::Kind, &triples, sides, &spots))
         }
         Renames::Ignore => triples,
     }
@@ -29,7 +32,9 @@ pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Re
 pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
     let triples = follow(triples, sides, renames);
     match renames {
-        Renames::Follow => joined(&triples, of_others(Other::VersionAndName, &triples, sides)),
+        Renames::Follow => {
+            joined(&triples, of_others(Other::VersionAndName, &triples, sides, &LazyCell::new(|| sides.map(spots))))
+        }
         Renames::Ignore => triples,
     }
 }
@@ -130,9 +135,14 @@ fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(
 
 /// Those of original that have another name, or another kind, in updated, in dest, or in both. If a side does not have it at all, that side
 /// is not joined: a likeness is not enough to delete a resource.
-fn of_others(other: Other, triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
-    let in_updated = Renamed::between(other, triples, sides, Side::Updated).partners();
-    let in_dest = Renamed::between(other, triples, sides, Side::Dest).partners();
+fn of_others<'a>(
+    other: Other,
+    triples: &[Triple],
+    sides: Resources<'_, 'a>,
+    spots: &impl Deref<Target = Sides<Vec<Spot<'a>>>>,
+) -> Vec<Same> {
+    let in_updated = Renamed::between(other, triples, sides, spots, Side::Updated).partners();
+    let in_dest = Renamed::between(other, triples, sides, spots, Side::Dest).partners();
     let is_on_both = |number: &usize| triples[*number].updated.is_some() && triples[*number].dest.is_some();
     let same = |number: usize| {
         let (updated, dest) = (in_updated.get(&number).copied(), in_dest.get(&number).copied());
@@ -152,17 +162,16 @@ fn of_others(other: Other, triples: &[Triple], sides: Resources<'_, '_>) -> Vec<
 }
 
 /// The resources that only original has, compared with another side, and those that only the other side has.
-struct Renamed<'s, 'a> {
+struct Renamed<'a> {
     other: Other,
-    gone: Vec<Candidate<'s, 'a>>,
-    come: Vec<Candidate<'s, 'a>>,
+    gone: Vec<Candidate<'a>>,
+    come: Vec<Candidate<'a>>,
 }
 
 /// A resource that may have another name on another side.
-struct Candidate<'s, 'a> {
+struct Candidate<'a> {
     /// The number of its triple.
     triple: usize,
-    resource: &'s Resource<'a>,
     identity: Identity<'a>,
     spot: Spot<'a>,
     lines: Lines,
@@ -199,28 +208,32 @@ struct Likeness {
 /// The greatest number of line comparisons. Beyond that only the place counts.
 const MOST_COMPARED: usize = 20_000_000;
 
-impl<'s, 'a> Renamed<'s, 'a> {
+impl<'a> Renamed<'a> {
     /// Between original and another side.
-    fn between(other: Other, triples: &[Triple], sides: Resources<'s, 'a>, side: Side) -> Self {
-        let alone = |of: Side, not_of: Side| {
-            let spots = spots(sides[of]);
+    fn between(
+        other: Other,
+        triples: &[Triple],
+        sides: Resources<'_, 'a>,
+        spots: &impl Deref<Target = Sides<Vec<Spot<'a>>>>,
+        side: Side,
+    ) -> Self {
+        let alone = |of: Side, not_of: Side| -> Vec<(usize, usize, Identity<'a>)> {
             let all = triples.iter().enumerate().filter(|(_, triple)| triple[not_of].is_none());
-            let all = all.filter_map(|(number, triple)| {
-                let resource = &sides[of][triple[of]?];
-                let (identity, spot) = (resource.package_identity()?, spots[triple[of]?]);
-                Some(Candidate { triple: number, resource, identity, spot, lines: Lines::default() })
-            });
-            all.collect::<Vec<_>>()
+            all.filter_map(|(triple, t)| Some((triple, t[of]?, sides[of][t[of]?].package_identity()?))).collect()
         };
+        let kept = |one: &(usize, usize, Identity<'a>)| other.keeps(one.2);
         let (mut gone, mut come) = (alone(Side::Original, side), alone(side, Side::Original));
-        let kept = |candidate: &Candidate<'s, 'a>| candidate.keeps(other);
         let [left, came] = [&gone, &come].map(|all| all.iter().map(kept).collect::<HashSet<_>>());
-        gone.retain(|candidate| came.contains(&kept(candidate)));
-        come.retain(|candidate| left.contains(&kept(candidate)));
-        for candidate in gone.iter_mut().chain(&mut come) {
-            candidate.lines = Lines::of(candidate.resource);
-        }
-        Self { other, gone, come }
+        gone.retain(|one| came.contains(&kept(one)));
+        come.retain(|one| left.contains(&kept(one)));
+        let candidate = |of: Side| {
+            move |(triple, number, identity)| {
+                let (resource, spot) = (&sides[of][number], spots[of][number]);
+                Candidate { triple, identity, spot, lines: Lines::of(resource) }
+            }
+        };
+        let (gone, come) = (gone.into_iter().map(candidate(Side::Original)), come.into_iter().map(candidate(side)));
+        Self { other, gone: gone.collect(), come: come.collect() }
     }
 
     /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is equally similar.
@@ -234,33 +247,36 @@ impl<'s, 'a> Renamed<'s, 'a> {
 
 /// The spot of each resource of a side.
 fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
-    let mut counts: HashMap<_, usize> = HashMap::new();
-    let key = |r: &Resource<'a>| (r.place(), r.identity.map(|i| (i.api_version, i.kind)));
+    let mut groups: HashMap<_, usize> = HashMap::new();
+    let mut counts: Vec<usize> = Vec::new();
     let mut number = |r: &Resource<'a>| {
-        let count = counts.entry(key(r)).or_default();
-        *count += 1;
-        *count
+        let group = *groups.entry((r.place(), r.identity.map(|i| (i.api_version, i.kind)))).or_insert(counts.len());
+        counts.resize(counts.len().max(group + 1), 0);
+        counts[group] += 1;
+        (group, counts[group])
     };
-    let numbers: Vec<usize> = resources.iter().map(&mut number).collect();
-    let spot = |(r, number): (&Resource<'a>, usize)| Spot {
+    let numbers: Vec<(usize, usize)> = resources.iter().map(&mut number).collect();
+    let spot = |(r, (group, number)): (&Resource<'a>, (usize, usize))| Spot {
         file: r.place(),
         name: r.relative_path.filter(|_| r.place().is_none()).map(|path| path.rsplit('/').next().unwrap_or(path)),
-        count: counts.get(&key(r)).copied().unwrap_or_default(),
+        count: counts[group],
         number,
     };
     resources.iter().zip(numbers).map(spot).collect()
 }
 
-impl<'a> Candidate<'_, 'a> {
-    /// The part of its identity that stays the same when this part differs.
-    fn keeps(&self, other: Other) -> (&'a str, &'a str) {
-        match other {
-            Other::Name => (self.identity.api_version, self.identity.kind),
-            Other::Kind => (self.identity.namespace, self.identity.name),
-            Other::VersionAndName => (self.identity.kind, ""),
+impl Other {
+    /// The part of an identity that stays the same when this part differs.
+    fn keeps<'a>(self, identity: Identity<'a>) -> (&'a str, &'a str) {
+        match self {
+            Self::Name => (identity.api_version, identity.kind),
+            Self::Kind => (identity.namespace, identity.name),
+            Self::VersionAndName => (identity.kind, ""),
         }
     }
+}
 
+impl Candidate<'_> {
     /// How similar it is to another one with the same rest of its identity; `None` if the two are not the same: they are in different
     /// places, or less than half of their text is the same.
     fn likeness(&self, with: &Self, other: Other, left: &mut usize) -> Option<Likeness> {
@@ -271,7 +287,7 @@ impl<'a> Candidate<'_, 'a> {
             Other::Kind => own.kind != others.kind,
             Other::VersionAndName => own.api_version != others.api_version,
         };
-        if self.keeps(other) != with.keeps(other) || !differs {
+        if other.keeps(own) != other.keeps(others) || !differs {
             return None;
         }
         let cost = self.lines.different().min(with.lines.different());

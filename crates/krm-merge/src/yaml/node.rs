@@ -93,6 +93,8 @@ pub struct Document<'s> {
     pub(super) blocks: Vec<(u32, u32)>,
     pub(super) buffer: String,
     pub(super) has_merges: bool,
+    /// Whether a key may have a `?` before it. The fast reader takes no such text.
+    pub(super) may_have_questions: bool,
     pub(super) line_break: &'static str,
     /// The scalars that are null, in order.
     pub(super) nulls: Vec<u32>,
@@ -124,6 +126,7 @@ impl Document<'static> {
             blocks: Vec::new(),
             buffer: String::new(),
             has_merges: false,
+            may_have_questions: false,
             line_break: line_break(text),
             nulls: Vec::new(),
         }
@@ -406,7 +409,12 @@ impl<'a> NodeRef<'a> {
 
     /// Whether it is null, written or absent.
     pub fn is_null(self) -> bool {
-        matches!(self.scalar(), Some(Scalar::Null))
+        let node = self.resolve();
+        // A tag may make a null of another text, or something else of `~`.
+        if node.node().has_props {
+            return matches!(node.scalar(), Some(Scalar::Null));
+        }
+        node.doc.nulls.binary_search(&node.id).is_ok()
     }
 
     /// The decoded text of a scalar: escapes resolved, lines folded; empty for an absent one and for a container.

@@ -82,6 +82,7 @@ pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
 /// The arena of a text, without its source.
 pub(super) fn library(text: &str) -> Result<Document<'static>, Error> {
     let mut doc = Document::empty(text);
+    doc.may_have_questions = text.contains('?');
     let mut builder = Builder { doc: &mut doc, open: Vec::new(), anchors: HashMap::new(), cursor: 0, expanded: 0 };
     for event in events(text, 0..text.len()) {
         let (event, range, tag) = event?;
@@ -115,6 +116,7 @@ pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, 
     let Around { list, depth, expanded } = *around;
     let (first_comment, is_first) = (doc.comments.len(), list as usize + 1 == doc.nodes.len());
     let dash = skip(text.as_bytes(), part.start, b"");
+    doc.may_have_questions |= text[part.clone()].contains('?');
     let open = |_| Open { node: list, children: 0, anchor: 0, expanded: 1, height: 0 };
     let mut builder = Builder {
         doc,

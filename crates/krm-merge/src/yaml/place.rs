@@ -27,9 +27,11 @@ impl Place {
         let doc = key.document();
         let bytes = doc.source().as_bytes();
         let mut lead = key.full_start();
-        let before = skip_back(doc, lead);
-        if before > 0 && bytes[before - 1] == b'?' {
-            lead = before - 1;
+        if doc.may_have_questions {
+            let before = skip_back(doc, lead);
+            if before > 0 && bytes[before - 1] == b'?' {
+                lead = before - 1;
+            }
         }
         let colon = super::parse::skip(bytes, key.end(), b"");
         let open = if bytes.get(colon) == Some(&b':') { colon + 1 } else { key.end() };
@@ -68,17 +70,24 @@ impl Place {
 
     /// Whether the child begins on a line of another token, as the first entry after a dash does.
     pub fn is_inline(&self, doc: &Document<'_>) -> bool {
-        let text = &doc.source()[doc.line_start(self.lead)..self.lead];
-        !text.bytes().all(|b| b == b' ')
+        self.own_line(doc).is_none()
+    }
+
+    /// The start of the line on which the child begins, if nothing is before it there.
+    fn own_line(&self, doc: &Document<'_>) -> Option<usize> {
+        let line = doc.line_start(self.lead);
+        doc.source().as_bytes()[line..self.lead].iter().all(|b| *b == b' ').then_some(line)
     }
 
     /// The start of the line on which the child begins, or of the first comment line that belongs to it.
     pub fn top(&self, doc: &Document<'_>) -> usize {
-        let column = self.column(doc);
-        let mut top = doc.line_start(self.lead);
-        if self.is_inline(doc) {
-            return self.lead;
-        }
+        self.own_line(doc).map_or(self.lead, |line| self.comments_from(doc, line))
+    }
+
+    /// The start of the first comment line that belongs to a child, which begins on a line of its own.
+    fn comments_from(&self, doc: &Document<'_>, own_line: usize) -> usize {
+        let column = self.lead - own_line;
+        let mut top = own_line;
         while top > 0 {
             let line = doc.line_start(line_break_before(doc.source(), top));
             match own_line_comment(doc, line) {
@@ -132,15 +141,14 @@ pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     let mut bottom = doc.next_line(end);
     let mut line = bottom;
     while line < text.len() {
-        if is_blank(&text[line..line_end(text, line)]) {
-            line = next_line(text, line);
-            continue;
-        }
-        match own_line_comment(doc, line) {
-            Some(at) if at - line > column => {
+        let at = line + text.as_bytes()[line..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        match text.as_bytes().get(at) {
+            Some(b'#') if at - line > column && doc.is_comment(at) => {
                 line = next_line(text, line);
                 bottom = line;
             }
+            Some(byte) if byte.is_ascii_graphic() => break,
+            _ if is_blank(&text[line..line_end(text, line)]) => line = next_line(text, line),
             _ => break,
         }
     }
@@ -156,10 +164,7 @@ pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
 
 /// The comment lines above a child that belong to it, as written; empty if there are none.
 pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
-    if place.is_inline(doc) {
-        return "";
-    }
-    &doc.source()[place.top(doc)..doc.line_start(place.lead)]
+    place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, line)..line])
 }
 
 /// Whether two comments, or pieces of comment lines, say the same: indentation and line breaks do not count.

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Counts the instructions of the release binary for each mode and size of workload, and compares them with those in `instructions.txt`.
+#
+# A count does not depend on what else runs on the machine, so a slower program shows at once. It depends a little on the compiler, the
+# C library and the processor: that is what the tolerance is for.
+#
+#   benches/instructions.sh            fails if a run takes over 2 % more than its line says
+#   benches/instructions.sh --write    makes the lines again
+#
+# Without valgrind it says so and does nothing; `KRM_MERGE_REQUIRE=valgrind` makes that an error.
+set -eu
+cd "$(dirname "$0")/.."
+lines=benches/instructions.txt
+tolerance=2
+
+if ! command -v valgrind >/dev/null; then
+    echo "instructions.sh: valgrind is absent, so no instructions are counted" >&2
+    case ",${KRM_MERGE_REQUIRE:-}," in *,valgrind,*) exit 1 ;; esac
+    exit 0
+fi
+
+cargo build --quiet --release --locked --bin krm-merge
+binary=${CARGO_TARGET_DIR:-target}/release/krm-merge
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# count MODE N: a line of the table.
+count() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$binary" <"$dir/$1-$2.yaml" 2>&1 >/dev/null |
+        awk -v mode="$1" -v n="$2" -v bytes="$(wc -c <"$dir/$1-$2.yaml")" '
+            / Collected : / { printf "%-10s %6d %12d %8.1f\n", mode, n, $NF, $NF / bytes }'
+}
+
+for n in 1 1000 10000; do
+    # Only the texts are needed here, so the generator is built as the tests are.
+    KRM_MERGE_WORKLOADS=$dir KRM_MERGE_SIZE=$n cargo bench --quiet --profile dev --locked --bench merge
+    for mode in two-way three-way strategic; do
+        count "$mode" "$n" >"$dir/$mode-$n.count" &
+    done
+    wait
+    for mode in two-way three-way strategic; do
+        cat "$dir/$mode-$n.count"
+        rm -r "$dir/$mode-$n.yaml"
+    done
+done >"$dir/now"
+
+if [ "${1:-}" = --write ]; then
+    printf '%-10s %6s %12s %8s\n' mode N instructions per-byte | cat - "$dir/now" >"$lines"
+    cat "$lines"
+    exit 0
+fi
+awk -v tolerance="$tolerance" '
+    FNR == 1 { file += 1 }
+    file == 1 { was[$1, $2] = $3; next }
+    {
+        seen += 1
+        change = ($1, $2) in was ? 100 * ($3 / was[$1, $2] - 1) : 100
+        printf "%s  %+.1f %%\n", $0, change
+        if (change > tolerance) { worse = 1 }
+        if (change < -tolerance) { better = 1 }
+    }
+    END {
+        if (seen != 9) { print "instructions.sh: every run must give a count"; exit 1 }
+        if (better) { print "instructions.sh: fewer than before: run it with --write, so that it stays so" }
+        if (worse) { print "instructions.sh: more than " tolerance " % more instructions than '"$lines"' says; make it faster, or run it with --write and say why"; exit 1 }
+    }' "$lines" "$dir/now"

@@ -1,0 +1,217 @@
+//! A merge as one HTML file for a review: per resource what changed, and each conflict with the values of all three sides.
+//!
+//! The page is whole without scripts; its script only adds filters. Nothing is loaded from anywhere: style and script are in the file, and
+//! the policy in its head allows these two by their digests and nothing else. Values of Secrets are not shown, because such a file is
+//! passed around.
+
+mod card;
+mod markup;
+mod rows;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use krm_merge::schema::Types;
+use krm_merge_function::results::Outcome;
+use sha2::{Digest, Sha256};
+
+use crate::markdown::headline;
+use crate::merge::Change;
+use crate::side::Side;
+use crate::told::{self, counted};
+use card::{Card, Rank, cards};
+use markup::Markup;
+
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = include_str!("html/page.js");
+
+/// How large the cards may become in all, in bytes. Browsers open a file of this size at once.
+const LARGEST: usize = 4 << 20;
+
+/// How large the list of resources without a card may become, in bytes.
+const LARGEST_LIST: usize = 1 << 20;
+
+/// The groups of cards, in their order: the identifier, and the heading.
+const GROUPS: [(Rank, &str, &str); 5] = [
+    (Rank::Open, "open", "Someone must decide"),
+    (Rank::Conflict, "conflicts", "Conflicts with a winner"),
+    (Rank::Warning, "warnings", "Warnings"),
+    (Rank::Change, "changes", "Changes without conflicts"),
+    (Rank::Note, "notes", "Notes"),
+];
+
+/// The page. `types` says how to match the elements of lists.
+pub fn html(dest: &Side, changes: &[Change], results: &[Outcome], types: &Types<'_>) -> String {
+    let cards = cards(dest, changes, results, types);
+    let title = format!("krm-merge: {}", headline(results));
+    let mut page = Markup::default();
+    head(&mut page, &title);
+    page.raw("<body>\n<a class=\"skip\" href=\"#resources\">Skip to the resources</a>\n<header>\n<h1>").text(&title);
+    page.raw("</h1>\n<p>Merged into ").code(&dest.name).raw(": ");
+    page.text(&format!("{} changed.", counted(changes.len(), "file"))).raw("</p>\n");
+    run(&mut page, results);
+    page.raw("</header>\n");
+    contents(&mut page, &cards);
+    filters(&mut page);
+    page.raw("<main id=\"resources\" tabindex=\"-1\">\n");
+    if cards.is_empty() {
+        page.raw("<p>Nothing changes, and there is nothing to look at.</p>\n");
+    }
+    groups(&mut page, &cards);
+    page.raw("</main>\n<footer><p>Made by krm-merge ").text(env!("CARGO_PKG_VERSION"));
+    page.raw(". Values of Secrets are not shown.</p></footer>\n<script>")
+        .raw(SCRIPT)
+        .raw("</script>\n</body>\n</html>\n");
+    page.into_string()
+}
+
+/// What the policy calls a style or script that stands in the page. Source: W3C, Content Security Policy Level 3, "hash-source".
+fn digest(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
+}
+
+fn head(page: &mut Markup, title: &str) {
+    page.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    page.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src ");
+    page.text(&digest(STYLE)).raw("; script-src ").text(&digest(SCRIPT)).raw("\">\n");
+    page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    page.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
+    page.text(title).raw("</title>\n<style>").raw(STYLE).raw("</style>\n</head>\n");
+}
+
+/// The results that are about no resource and no file.
+fn run(page: &mut Markup, results: &[Outcome]) {
+    let about_all = || results.iter().filter(|result| card::is_about_all(result));
+    if about_all().next().is_none() {
+        return;
+    }
+    page.raw("<ul>\n");
+    for result in about_all().take(card::MOST) {
+        page.raw("<li>").text(&told::line(result)).raw("</li>\n");
+    }
+    card::more(page, about_all().count().saturating_sub(card::MOST));
+    page.raw("</ul>\n");
+}
+
+/// Links to the groups.
+fn contents(page: &mut Markup, cards: &[Card<'_>]) {
+    page.raw("<nav aria-label=\"Groups\">\n<ul>\n");
+    for (rank, id, title) in GROUPS {
+        let count = cards.iter().filter(|card| card.rank == rank).count();
+        if count > 0 {
+            page.raw("<li><a href=\"#").raw(id).raw("\">").raw(title).raw("</a> ");
+            page.text(&format!("({count})")).raw("</li>\n");
+        }
+    }
+    page.raw("</ul>\n</nav>\n");
+}
+
+/// The filters, which the script shows and fills.
+fn filters(page: &mut Markup) {
+    page.raw(
+        "<form id=\"filters\" role=\"search\" aria-label=\"Filters\" hidden>
+<label>Show <select id=\"has\">
+<option value=\"\">everything</option>
+<option value=\"open\">what someone must decide</option>
+<option value=\"conflict\">conflicts</option>
+<option value=\"warning\">warnings and errors</option>
+<option value=\"changed\">what changes</option>
+</select></label>
+<label>Kind <select id=\"kind\"><option value=\"\">all</option></select></label>
+<label>File <select id=\"file\"><option value=\"\">all</option></select></label>
+<button type=\"reset\">Show all</button>
+<p id=\"shown\" role=\"status\"></p>
+</form>
+",
+    );
+}
+
+/// The cards by group. What is too much is listed, and what is too much for that is counted.
+fn groups(page: &mut Markup, cards: &[Card<'_>]) {
+    let (mut left, mut is_full) = (LARGEST, false);
+    let mut listed = Vec::new();
+    for (rank, id, title) in GROUPS {
+        let mut group = Markup::default();
+        for card in cards.iter().filter(|card| card.rank == rank) {
+            let shown = card.markup();
+            is_full |= shown.len() > left;
+            if is_full {
+                listed.push(card);
+                continue;
+            }
+            left -= shown.len();
+            group.append(&shown);
+        }
+        if group.len() > 0 {
+            page.raw("<section aria-labelledby=\"").raw(id).raw("\">\n<h2 id=\"").raw(id).raw("\">").raw(title);
+            page.raw("</h2>\n").append(&group).raw("</section>\n");
+        }
+    }
+    if listed.is_empty() {
+        return;
+    }
+    page.raw(
+        "<section aria-labelledby=\"rest\">\n<h2 id=\"rest\">More</h2>\n<p>The page would be too large with these. ",
+    );
+    page.raw("<code>-o diff</code> shows them whole.</p>\n<ul>\n");
+    let mut list = Markup::default();
+    let is_room = |card: &&&Card<'_>| {
+        card.line(&mut list);
+        list.len() < LARGEST_LIST
+    };
+    let count = listed.iter().take_while(is_room).count();
+    page.append(&list);
+    card::more(page, listed.len().saturating_sub(count + 1));
+    page.raw("</ul>\n</section>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use krm_merge::schema::Inference;
+
+    use super::*;
+
+    /// The relative luminance of a colour such as `#ffffff`. Source: W3C, WCAG 2.2.
+    fn luminance(colour: &str) -> f64 {
+        let part = |at: usize| f64::from(u8::from_str_radix(&colour[at..at + 2], 16).expect("hexadecimal")) / 255.0;
+        let linear = |at: usize| match part(at) {
+            low if low <= 0.040_45 => low / 12.92,
+            high => ((high + 0.055) / 1.055).powf(2.4),
+        };
+        0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5)
+    }
+
+    #[test]
+    fn letters_stand_out_in_light_and_dark() {
+        let schemes: Vec<&str> = STYLE.split(":root {").skip(1).collect();
+        assert_eq!(schemes.len(), 2);
+        for scheme in schemes {
+            let lines = scheme.split('}').next().unwrap_or_default().lines();
+            let colours: BTreeMap<&str, f64> = lines
+                .filter_map(|line| line.trim().strip_prefix("--")?.strip_suffix(';')?.split_once(": "))
+                .map(|(name, colour)| (name, luminance(colour)))
+                .collect();
+            let of_text = ["page", "card", "gone", "gone-mark", "new", "new-mark", "conflict", "won"];
+            let of_quiet = ["page", "card", "gone", "new"];
+            let pairs = of_text.map(|below| ("text", below)).into_iter().chain(of_quiet.map(|below| ("quiet", below)));
+            for (letters, below) in pairs.chain([("link", "page"), ("link", "card")]) {
+                let (a, b) = (colours[letters], colours[below]);
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                assert!(contrast >= 4.5, "{letters} on {below}: {contrast}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_policy_allows_the_style_and_the_script_of_the_page() {
+        // What `openssl dgst -sha256 -binary | base64` says of nothing.
+        assert_eq!(digest(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
+        let dest = Side::of_text("dest", "").expect("a side");
+        let page = html(&dest, &[], &[], &Types::new([], Inference::On));
+        for text in [STYLE, SCRIPT] {
+            assert!(page.contains(&digest(text).replace('\'', "&#39;")) && page.contains(text), "{page}");
+        }
+        assert!(!page.contains("://"), "the page loads nothing: {page}");
+    }
+}

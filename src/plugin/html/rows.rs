@@ -1,0 +1,480 @@
+//! The changed lines of a file, by resource, with the parts of each line that changed.
+//!
+//! The lines come from one diff of the whole file, so no line between resources is lost. Each line belongs to the resource around it. A
+//! resource under two identities is one if a line of both is the same.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
+use krm_merge::list;
+use krm_merge::path::cut;
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::schema::Types;
+use krm_merge::yaml::{Document, Place, extent};
+use krm_merge_function::results::{ResourceRef, holds_secrets};
+use similar::{Algorithm, ChangeTag, DiffOp, DiffTag, TextDiff};
+
+use crate::merge::Change;
+use crate::spot::spots;
+
+/// How many lines around a change are shown.
+const CONTEXT: usize = 3;
+
+/// The most lines of a resource that are shown.
+const HEIGHT: usize = 400;
+
+/// The longest unchanged part of a changed line that is shown, and the longest unchanged line, in bytes.
+const WIDTH: usize = 240;
+
+/// The longest line of which words are compared, in bytes.
+const COMPARED: usize = 4000;
+
+/// What changes in one resource of a file, or in the file outside of its resources.
+#[derive(Debug)]
+pub struct Block {
+    /// The identities of the resource, dest's first; none outside of resources.
+    pub names: Vec<ResourceRef>,
+    /// What happens to it.
+    pub fate: Fate,
+    /// What may be shown of it.
+    pub shown: Shown,
+}
+
+/// What happens to a resource or a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is new.
+    Added,
+    /// It is changed.
+    Changed,
+    /// It is deleted.
+    Deleted,
+}
+
+/// What may be shown of a change.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The lines.
+    Lines(Vec<Row>),
+    /// Only the fields that change, because their values are secret.
+    Fields(BTreeSet<String>),
+    /// Nothing: the file is not text.
+    Bytes,
+    /// Only its executable bit changes: whether it gets one.
+    Executable(bool),
+}
+
+/// A line of a diff.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// It stays; with its number in the new text.
+    Same(usize, String),
+    /// It is removed; with its number in the old text.
+    Gone(usize, Vec<Piece>),
+    /// It is added; with its number in the new text.
+    New(usize, Vec<Piece>),
+    /// So many unchanged lines are left out.
+    Skipped(usize),
+    /// So many lines more would be shown if there were fewer.
+    Omitted(usize),
+}
+
+/// A part of a changed line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The text.
+    pub text: String,
+    /// Whether the other side of the change lacks it.
+    pub differs: bool,
+}
+
+/// The changes of a file.
+pub fn blocks(change: &Change, types: &Types<'_>) -> Vec<Block> {
+    let fate = match (&change.old, &change.new) {
+        (None, _) => Fate::Added,
+        (_, None) => Fate::Deleted,
+        _ => Fate::Changed,
+    };
+    let whole = |shown: Shown| vec![Block { names: Vec::new(), fate, shown }];
+    let bytes = [&change.old, &change.new].map(|bytes| bytes.as_deref().unwrap_or_default());
+    if let (Some(like), true) = (&change.like, bytes[0] == bytes[1]) {
+        return whole(Shown::Executable(crate::disk::is_executable(like)));
+    }
+    let texts = bytes.map(|bytes| std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')));
+    let [Some(old), Some(new)] = texts else { return whole(Shown::Bytes) };
+    let sides = [old, new].map(Text::read);
+    let lines = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&lines[0], &lines[1]);
+    let mut found = Blocks::new(&sides, diff.ops());
+    for op in diff.ops() {
+        found.push(op, [&lines[0], &lines[1]]);
+    }
+    found.finish(&sides, fate, types)
+}
+
+/// A text, and the resources in it.
+struct Text<'t> {
+    document: Option<Document<'t>>,
+    /// Where each line begins.
+    starts: Vec<usize>,
+    /// The resources, in the order of the text.
+    owners: Vec<(Range<usize>, ResourceRef)>,
+    /// Whether the text, although it cannot be read, may hold secrets.
+    is_suspect: bool,
+}
+
+impl<'t> Text<'t> {
+    fn read(text: &'t str) -> Self {
+        let document = Document::parse(text).ok();
+        let starts = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let owners = document.iter().flat_map(owners).collect();
+        let is_suspect =
+            document.is_none() && text.lines().any(|line| line.contains("kind") && line.contains("Secret"));
+        Self { document, starts, owners, is_suspect }
+    }
+
+    /// The number of the resource that a line belongs to.
+    fn owner(&self, line: usize) -> Option<usize> {
+        let at = *self.starts.get(line)?;
+        let next = self.owners.partition_point(|(range, _)| range.end <= at);
+        self.owners.get(next).filter(|(range, _)| range.start <= at).map(|_| next)
+    }
+}
+
+fn owners(document: &Document<'_>) -> Vec<(Range<usize>, ResourceRef)> {
+    let mut found = Vec::new();
+    for root in document.roots() {
+        for resource in Resource::of_document(root, |_| Origin::Item(0)) {
+            let Some(identity) = resource.identity else { continue };
+            let range = match list::items_of(root) {
+                Some(items) => {
+                    let place = Place::of_element(items, resource.node);
+                    place.top(document)..place.bottom(document)
+                }
+                None => extent(root),
+            };
+            let [api_version, kind, namespace, name] =
+                [identity.api_version, identity.kind, identity.namespace, identity.name].map(str::to_owned);
+            found.push((range, ResourceRef { api_version, kind, namespace, name }));
+        }
+    }
+    found
+}
+
+/// Who a line belongs to: a resource of the new text, one that only the old text has, or the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    New(usize),
+    Old(usize),
+    File,
+}
+
+/// The blocks of a file while its lines are read.
+struct Blocks<'s, 't> {
+    sides: &'s [Text<'t>; 2],
+    /// The resource of the new text that each one of the old text is.
+    partners: HashMap<usize, usize>,
+    rows: BTreeMap<Owner, Vec<Row>>,
+    /// Who has changed lines, in the order of the first of them.
+    order: Vec<Owner>,
+    changed: BTreeSet<Owner>,
+}
+
+impl<'s, 't> Blocks<'s, 't> {
+    fn new(sides: &'s [Text<'t>; 2], ops: &[DiffOp]) -> Self {
+        let [old, new] = sides;
+        let mut by_name = HashMap::new();
+        new.owners.iter().enumerate().for_each(|(at, (_, name))| _ = by_name.entry(name.identity()).or_insert(at));
+        let same = old.owners.iter().enumerate();
+        let mut partners: HashMap<usize, usize> =
+            same.filter_map(|(at, (_, name))| Some((at, *by_name.get(&name.identity())?))).collect();
+        let mut taken: BTreeSet<usize> = partners.values().copied().collect();
+        for op in ops.iter().filter(|op| op.tag() == DiffTag::Equal) {
+            for (before, after) in op.old_range().zip(op.new_range()) {
+                if let (Some(before), Some(after)) = (old.owner(before), new.owner(after))
+                    && !partners.contains_key(&before)
+                    && taken.insert(after)
+                {
+                    partners.insert(before, after);
+                }
+            }
+        }
+        Self { sides, partners, rows: BTreeMap::new(), order: Vec::new(), changed: BTreeSet::new() }
+    }
+
+    fn owner_of_old(&self, line: usize) -> Owner {
+        let old = self.sides[0].owner(line);
+        old.map_or(Owner::File, |old| self.partners.get(&old).map_or(Owner::Old(old), |new| Owner::New(*new)))
+    }
+
+    fn owner_of_new(&self, line: usize) -> Owner {
+        self.sides[1].owner(line).map_or(Owner::File, Owner::New)
+    }
+
+    fn push(&mut self, op: &DiffOp, [old, new]: [&[&str]; 2]) {
+        if op.tag() == DiffTag::Equal {
+            for line in op.new_range() {
+                let row = Row::Same(line + 1, cut(bare(new[line]).to_owned(), WIDTH));
+                self.rows.entry(self.owner_of_new(line)).or_default().push(row);
+            }
+            return;
+        }
+        let pairs: Vec<[Vec<Piece>; 2]> =
+            op.old_range().zip(op.new_range()).map(|(before, after)| pieces([old[before], new[after]])).collect();
+        let (mut before, mut after): (Vec<_>, Vec<_>) =
+            pairs.into_iter().map(|[before, after]| (before, after)).unzip();
+        before.extend(old[op.old_range()].iter().skip(before.len()).map(|line| whole(line)));
+        after.extend(new[op.new_range()].iter().skip(after.len()).map(|line| whole(line)));
+        for (line, pieces) in op.old_range().zip(before) {
+            self.change(self.owner_of_old(line), Row::Gone(line + 1, pieces));
+        }
+        for (line, pieces) in op.new_range().zip(after) {
+            self.change(self.owner_of_new(line), Row::New(line + 1, pieces));
+        }
+    }
+
+    fn change(&mut self, owner: Owner, row: Row) {
+        if self.changed.insert(owner) {
+            self.order.push(owner);
+        }
+        self.rows.entry(owner).or_default().push(row);
+    }
+
+    fn finish(mut self, sides: &[Text<'_>; 2], of_file: Fate, types: &Types<'_>) -> Vec<Block> {
+        let is_suspect = sides.iter().any(|side| side.is_suspect)
+            || sides.iter().any(|side| side.document.is_none())
+                && sides.iter().flat_map(|side| &side.owners).any(|(_, name)| holds_secrets(name.identity()));
+        let mut old_of: HashMap<usize, Vec<usize>> = HashMap::new();
+        self.partners.iter().for_each(|(old, new)| old_of.entry(*new).or_default().push(*old));
+        let blocks = std::mem::take(&mut self.order).into_iter().map(|owner| {
+            let old = if let Owner::New(new) = owner { old_of.remove(&new).unwrap_or_default() } else { Vec::new() };
+            let rows = self.rows.remove(&owner).unwrap_or_default();
+            let fate = match owner {
+                Owner::Old(_) => Fate::Deleted,
+                Owner::New(_) if old.is_empty() => Fate::Added,
+                Owner::New(_) => Fate::Changed,
+                Owner::File => of_file,
+            };
+            let names = self.names(owner, old);
+            let is_secret = names.iter().any(|name| holds_secrets(name.identity()));
+            let shown = match is_secret || (is_suspect && owner == Owner::File) {
+                true => Shown::Fields(self.fields(&names, &rows, types)),
+                false => Shown::Lines(trimmed(rows)),
+            };
+            Block { names, fate, shown }
+        });
+        blocks.collect()
+    }
+
+    /// The identities of a resource, the old one first.
+    fn names(&self, owner: Owner, mut old: Vec<usize>) -> Vec<ResourceRef> {
+        let name = |side: usize, at: usize| self.sides[side].owners[at].1.clone();
+        match owner {
+            Owner::File => Vec::new(),
+            Owner::Old(old) => vec![name(0, old)],
+            Owner::New(new) => {
+                old.sort_unstable();
+                let mut names: Vec<ResourceRef> = old.into_iter().map(|old| name(0, old)).collect();
+                names.push(name(1, new));
+                names.dedup();
+                names
+            }
+        }
+    }
+
+    /// The places of a resource that change.
+    fn fields(&self, names: &[ResourceRef], rows: &[Row], types: &Types<'_>) -> BTreeSet<String> {
+        let lines = |side: usize| {
+            let number = move |row: &Row| match row {
+                Row::Gone(line, _) if side == 0 => Some(line - 1),
+                Row::New(line, _) if side == 1 => Some(line - 1),
+                _ => None,
+            };
+            rows.iter().filter_map(number)
+        };
+        let called: Vec<String> = names.iter().map(|name| name.identity().called()).collect();
+        let mut fields = BTreeSet::new();
+        for (side, text) in self.sides.iter().enumerate() {
+            let at = |line: usize| text.starts.get(line).copied();
+            let ranges: Vec<Range<usize>> =
+                lines(side).filter_map(|line| Some(at(line)?..at(line + 1).unwrap_or(at(line)? + 1))).collect();
+            let found = text.document.iter().flat_map(|document| spots(document, &ranges, types));
+            fields.extend(found.filter(|spot| called.contains(&spot.resource)).map(|spot| spot.path));
+        }
+        fields
+    }
+}
+
+/// The rows near changes.
+fn trimmed(rows: Vec<Row>) -> Vec<Row> {
+    let changed: Vec<usize> = (0..rows.len()).filter(|at| matches!(rows[*at], Row::Gone(..) | Row::New(..))).collect();
+    let mut out = Vec::new();
+    let mut skipped = 0;
+    for (at, row) in rows.into_iter().enumerate() {
+        let next = changed.partition_point(|changed| *changed < at);
+        let near = [next.checked_sub(1).and_then(|before| changed.get(before)), changed.get(next)];
+        if near.into_iter().flatten().any(|changed| changed.abs_diff(at) <= CONTEXT) {
+            if skipped > 0 {
+                out.push(Row::Skipped(std::mem::take(&mut skipped)));
+            }
+            out.push(row);
+        } else {
+            skipped += 1;
+        }
+    }
+    if skipped > 0 {
+        out.push(Row::Skipped(skipped));
+    }
+    if out.len() > HEIGHT {
+        let omitted = out.split_off(HEIGHT);
+        let count = |row: &Row| if let Row::Skipped(count) = row { *count } else { 1 };
+        out.push(Row::Omitted(omitted.iter().map(count).sum()));
+    }
+    out
+}
+
+/// A line without its break.
+fn bare(line: &str) -> &str {
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
+/// A line that the other side lacks as a whole.
+fn whole(line: &str) -> Vec<Piece> {
+    vec![Piece { text: cut(bare(line).to_owned(), 2 * WIDTH), differs: false }]
+}
+
+/// A line and the one in its place, word by word. Lines that have little in common are marked by their signs alone.
+fn pieces(lines: [&str; 2]) -> [Vec<Piece>; 2] {
+    let [old, new] = match lines.map(bare) {
+        // Only the break differs, so it is shown.
+        [old, new] if old == new => lines.map(|line| if line.ends_with('\n') { line } else { bare(line) }),
+        bare => bare,
+    };
+    if old.len().max(new.len()) > COMPARED {
+        return by_ends([old, new]);
+    }
+    let diff = TextDiff::from_words(old, new);
+    let equal = |change: &similar::Change<&str>| change.tag() == ChangeTag::Equal && !change.value().trim().is_empty();
+    let common: usize = diff.iter_all_changes().filter(equal).map(|change| change.value().len()).sum();
+    if common == 0 {
+        return [old, new].map(whole);
+    }
+    let side = |not: ChangeTag, own: ChangeTag| {
+        let mut out: Vec<Piece> = Vec::new();
+        for change in diff.iter_all_changes().filter(|change| change.tag() != not) {
+            push(&mut out, change.value(), change.tag() == own);
+        }
+        out.into_iter().map(shortened).collect()
+    };
+    [side(ChangeTag::Insert, ChangeTag::Delete), side(ChangeTag::Delete, ChangeTag::Insert)]
+}
+
+/// What two long lines have in common at their ends is unchanged.
+fn by_ends([old, new]: [&str; 2]) -> [Vec<Piece>; 2] {
+    let length = |(a, b): (char, char)| if a == b { Some(a.len_utf8()) } else { None };
+    let start: usize = old.chars().zip(new.chars()).map_while(length).sum();
+    let end: usize = old[start..].chars().rev().zip(new[start..].chars().rev()).map_while(length).sum();
+    [old, new].map(|line| {
+        let mut out = Vec::new();
+        push(&mut out, &line[..start], false);
+        push(&mut out, &line[start..line.len() - end], true);
+        push(&mut out, &line[line.len() - end..], false);
+        out.into_iter().map(shortened).collect()
+    })
+}
+
+fn push(out: &mut Vec<Piece>, text: &str, differs: bool) {
+    match out.last_mut() {
+        _ if text.is_empty() => {}
+        Some(last) if last.differs == differs => last.text.push_str(text),
+        _ => out.push(Piece { text: text.to_owned(), differs }),
+    }
+}
+
+fn shortened(piece: Piece) -> Piece {
+    Piece { text: cut(piece.text, WIDTH), ..piece }
+}
+
+#[cfg(test)]
+mod tests {
+    use krm_merge::schema::Inference;
+
+    use super::*;
+
+    fn map(name: &str, value: &str) -> String {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  x: {value}\n")
+    }
+
+    fn shown(old: &str, new: &str) -> String {
+        let bytes = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
+        let change = Change { path: "a.yaml".into(), old: bytes(old), new: bytes(new), like: None };
+        let mut out = String::new();
+        for Block { names, fate, shown } in blocks(&change, &Types::new([], Inference::On)) {
+            let names: Vec<String> = names.iter().map(|name| name.identity().called()).collect();
+            out.push_str(&format!("{fate:?} {}\n", names.join(", ")));
+            let Shown::Lines(rows) = shown else {
+                out.push_str(&format!("{shown:?}\n"));
+                continue;
+            };
+            for row in rows {
+                let line = |pieces: Vec<Piece>| -> String {
+                    pieces.into_iter().map(|p| if p.differs { format!("[{}]", p.text) } else { p.text }).collect()
+                };
+                out.push_str(&match row {
+                    Row::Same(..) => String::new(),
+                    Row::Gone(at, pieces) => format!("-{at} {}\n", line(pieces)),
+                    Row::New(at, pieces) => format!("+{at} {}\n", line(pieces)),
+                    Row::Skipped(count) => format!("…{count}\n"),
+                    Row::Omitted(count) => format!("!{count}\n"),
+                });
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn lines_belong_to_their_resources_and_changed_parts_are_marked() {
+        let old = format!("# a\n{}---\n{}---\n{}", map("a", "one two"), map("b", "1"), map("c", "1"));
+        let new = format!("# b\n{}---\n{}---\n{}", map("a", "one three"), map("c", "1"), map("d", "1"));
+        let want = "Changed ConfigMap a\n-1 # [a]\n+1 # [b]\n-7   x: one [two]\n+7   x: one [three]\nDeleted ConfigMap b\n-8 ---\n-9 apiVersion: v1\n-10 kind: ConfigMap\n-11 metadata:\n-12   name: b\n-13 data:\n-14   x: 1\nAdded ConfigMap d\n+15 ---\n+16 apiVersion: v1\n+17 kind: ConfigMap\n+18 metadata:\n+19   name: d\n+20 data:\n+21   x: 1\n";
+        assert_eq!(shown(&old, &new), want);
+    }
+
+    #[test]
+    fn a_renamed_resource_is_one_and_a_line_break_is_seen() {
+        assert_eq!(
+            shown(&map("a", "1"), &map("b", "1")),
+            "Changed ConfigMap a, ConfigMap b\n-4   name: [a]\n+4   name: [b]\n"
+        );
+        assert_eq!(shown("a\r\nb\r\n", "a\r\nc\r\n"), "Changed \n-2 b\n+2 c\n");
+        assert_eq!(shown("a: b\r\n", "a: b\n"), "Changed \n-1 a: b[\r\n]\n+1 a: b[\n]\n");
+    }
+
+    #[test]
+    fn of_a_secret_only_the_fields_are_shown() {
+        let secret = |value: &str| map("s", value).replace("ConfigMap", "Secret");
+        let want = "Changed Secret s\nFields({\"data.x\"})\n";
+        assert_eq!(shown(&secret("hidden1"), &secret("hidden2")), want);
+        let list = |value: &str| {
+            format!("apiVersion: v1\nkind: SecretList\nitems:\n- metadata: {{name: s}}\n  data: {{x: {value}}}\n")
+        };
+        assert_eq!(shown(&list("hidden1"), &list("hidden2")), want);
+        // Between markers, nobody knows what is whose.
+        let marked = format!("<<<<<<< dest\n{}=======\n", secret("hidden1"));
+        for (old, new) in [(secret("hidden2"), marked.clone()), (map("a", "1"), marked)] {
+            let text = shown(&old, &new);
+            assert!(!text.contains("hidden"), "{text}");
+        }
+        assert!(!shown("", &secret("hidden")).contains("hidden"));
+    }
+
+    #[test]
+    fn long_lines_and_long_changes_are_cut() {
+        let long = |word: &str| format!("a: {} {word} {}\n", "x ".repeat(3000), "y ".repeat(3000));
+        let text = shown(&long("old"), &long("new"));
+        assert!(text.contains("[old]") && text.contains("[new]") && text.len() < 8 * WIDTH, "{text}");
+        let many = |word: &str| (0..1000).map(|i| format!("{word}{i}\n")).collect::<String>();
+        assert!(shown(&many("a"), &many("b")).ends_with("!1600\n"));
+    }
+}

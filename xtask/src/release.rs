@@ -1,0 +1,282 @@
+//! `cargo xtask release VERSION`: does all of a release that one machine can do, and says what a person does then.
+//!
+//! With `--dry-run`, everything happens in a copy of the repository below the target folder: the version is set, both crates are packaged and
+//! verified, the programs are built for this machine and archived, and the krew manifest gets their digests. Without it, the version is set
+//! here, once a look at all places has found nothing wrong.
+
+mod changelog;
+mod manifest;
+mod places;
+mod version;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::hex;
+use version::Version;
+
+/// The crates that go to crates.io, in the order in which one needs the other.
+const CRATES: [&str; 2] = ["krm-merge", "krm-merge-function"];
+
+/// The programs that a release has.
+const PROGRAMS: [&str; 2] = ["krm-merge", "kubectl-krm_merge"];
+
+/// What comes after a run that changed the files.
+const BY_HAND: &str = "\
+What a person does now:
+  1. Read the changes: git diff
+  2. Commit them, and have them reviewed: git commit --all --message \"release: VERSION\"
+  3. Tag the merged commit: git tag --annotate vVERSION --message vVERSION
+  4. Push the tag: git push origin vVERSION
+     .github/workflows/release.yml builds the programs and the image, writes checksums and provenance, and publishes both crates.
+     It needs the secret CARGO_REGISTRY_TOKEN.
+  5. Send krm-merge.yaml of the release to krew's index.";
+
+/// What the README says before the first release, and what it says then.
+const README: [(&str, &str); 2] =
+    [(" is not released yet. ", " is the latest release. "), ("There is no release yet. Build both", "Build both")];
+
+/// A file of the repository before and after its version is set.
+type Files = BTreeMap<String, (String, String)>;
+
+/// Runs the command.
+///
+/// # Errors
+/// Bad usage, and everything that a release must not have.
+pub fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
+    let (mut asked, mut is_dry) = (None, false);
+    for arg in args {
+        match arg.as_str() {
+            "--dry-run" => is_dry = true,
+            text if asked.is_none() && !text.starts_with('-') => asked = Some(Version::parse(text)?),
+            _ => return Err(crate::USAGE.into()),
+        }
+    }
+    let version = asked.ok_or(crate::USAGE)?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root.canonicalize().map_err(|e| format!("{}: {e}", root.display()))?;
+    let files = set(&root, &version)?;
+    let changed = files.values().filter(|(old, new)| old != new).count();
+    println!("version {version}: {changed} of {} files change", files.len());
+    if is_dry { rehearse(&root, &version, &files) } else { write(&root, &version, &files) }
+}
+
+/// Writes the krew manifest with the digests of the archives in a folder.
+///
+/// # Errors
+/// A platform without an archive.
+pub fn manifest(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    let (Some(folder), None) = (args.next(), args.next()) else { return Err(crate::USAGE.into()) };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let made = manifest::with_digests(&read(&root.join("plugin.yaml"))?, &digests(Path::new(&folder))?);
+    let lacks = manifest::without_digest(&made);
+    if !lacks.is_empty() {
+        return Err(format!("{folder}: it must hold {}", lacks.join(", ")));
+    }
+    print!("{made}");
+    Ok(())
+}
+
+/// The version of the workspace, by its Cargo.toml.
+fn current(cargo: &str) -> Result<Version, String> {
+    let after = cargo.split_once("[workspace.package]\nversion = \"").and_then(|(_, after)| after.split_once('"'));
+    Version::parse(after.ok_or("Cargo.toml: `[workspace.package]` must begin with `version`")?.0)
+}
+
+/// All text files of the repository, with the version set.
+fn set(root: &Path, version: &Version) -> Result<Files, String> {
+    let cargo = read(&root.join("Cargo.toml"))?;
+    let (old, new) = (current(&cargo)?, version.to_string());
+    if version.is_before(&old) {
+        return Err(format!("the version must not be before {old}, which Cargo.toml has, and {version} is"));
+    }
+    let old = old.to_string();
+    if !output(root, "git", &["tag", "--list", &format!("v{version}")])?.trim().is_empty() {
+        return Err(format!("the version must be a new one, and the tag v{version} is there"));
+    }
+    let missing = places::missing(&old, |file| fs::read_to_string(root.join(file)).ok());
+    let mut faults: Vec<String> = missing.into_iter().map(|place| format!("{place} must be there")).collect();
+    let mut files = Files::new();
+    for path in output(root, "git", &["ls-files", "-z"])?.split('\0').filter(|path| !path.is_empty()) {
+        // What is not text has no version.
+        let Ok(text) = fs::read_to_string(root.join(path)) else { continue };
+        let (mut made, unknown) = places::bumped(path, &text, &old, &new);
+        let unknown =
+            unknown.iter().map(|line| format!("{path}:{line}: {old} must stand at a place that this command knows"));
+        faults.extend(unknown);
+        if path == "CHANGELOG.md" {
+            made = changelog::released(&made, &new, &today())?;
+        }
+        if path == "README.md" {
+            README.iter().for_each(|(before, after)| made = made.replace(before, after));
+        }
+        files.insert(path.to_owned(), (text, made));
+    }
+    let made = |path: &str| files.get(path).map(|(_, new)| new.as_str()).ok_or(format!("{path}: it must be there"));
+    let targets = manifest::targets(made(".github/workflows/release.yml")?)?;
+    faults.extend(manifest::faults(made("plugin.yaml")?, &targets, &new)?);
+    if faults.is_empty() { Ok(files) } else { Err(faults.join("\n")) }
+}
+
+fn today() -> String {
+    changelog::day(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+}
+
+/// Sets the version here.
+fn write(root: &Path, version: &Version, files: &Files) -> Result<(), String> {
+    if !output(root, "git", &["status", "--porcelain"])?.trim().is_empty() {
+        return Err("the checkout must have no changes: commit them first".to_owned());
+    }
+    for (path, (_, new)) in files.iter().filter(|(_, (old, new))| old != new) {
+        fs::write(root.join(path), new).map_err(|e| format!("{path}: {e}"))?;
+        println!("changed {path}");
+    }
+    println!("{}", BY_HAND.replace("VERSION", &version.to_string()));
+    Ok(())
+}
+
+/// Does in a copy what a release does.
+fn rehearse(root: &Path, version: &Version, files: &Files) -> Result<(), String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let work = target.join("release-check");
+    let (copy, archives) = (work.join("repository"), work.join("archives"));
+    if work.exists() {
+        fs::remove_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
+    }
+    fs::create_dir_all(&archives).map_err(|e| format!("{}: {e}", archives.display()))?;
+    copied(root, &copy, files)?;
+    println!("copied to {}", copy.display());
+    let cargo = |args: &[&str]| call(&copy, &target, "cargo", args);
+    let mut package = vec!["package", "--locked", "--quiet"];
+    CRATES.iter().for_each(|name| package.extend(["--package", name]));
+    cargo(&package)?;
+    for name in CRATES {
+        let packed = target.join(format!("package/{name}-{version}.crate"));
+        println!("packaged and verified {}: {} bytes", packed.display(), size(&packed)?);
+        let held = output(&copy, "tar", &["-tzf", &packed.display().to_string()])?;
+        if let Some(test) = held.lines().find(|path| path.contains("/tests/")) {
+            return Err(format!("{}: a package must hold no tests, and it holds {test}", packed.display()));
+        }
+    }
+    cargo(&["build", "--release", "--locked", "--quiet", "--features", "plugin"])?;
+    let name = host()?;
+    let release = target.join("release");
+    for program in PROGRAMS {
+        let file = archives.join(format!("{program}-{name}.tar.gz"));
+        let (from, to) = (release.display().to_string(), file.display().to_string());
+        output(&copy, "tar", &["-czf", &to, "-C", &from, program, "-C", &copy.display().to_string(), "LICENSE"])?;
+        println!("archived {to}: {} bytes", size(&file)?);
+    }
+    let told = output(&copy, &release.join(PROGRAMS[1]).display().to_string(), &["--version"])?;
+    if !told.trim().ends_with(&version.to_string()) {
+        return Err(format!("the plugin must say that it is {version}, and it says {told:?}"));
+    }
+    let digests = digests(&archives)?;
+    let sums: String = digests.iter().map(|(file, digest)| format!("{digest}  {file}\n")).collect();
+    fs::write(archives.join("checksums.txt"), &sums).map_err(|e| format!("checksums.txt: {e}"))?;
+    output(&archives, "sha256sum", &["--check", "--quiet", "checksums.txt"])?;
+    print!("{sums}");
+    let made = manifest::with_digests(&read(&copy.join("plugin.yaml"))?, &digests);
+    let lacks = manifest::without_digest(&made);
+    fs::write(archives.join("krm-merge.yaml"), made).map_err(|e| format!("krm-merge.yaml: {e}"))?;
+    println!("wrote {}", archives.join("krm-merge.yaml").display());
+    println!("only the workflow can build: {}", lacks.join(", "));
+    image(&copy, &target, &work)?;
+    println!("nothing is wrong, and nothing is changed: run it again without --dry-run");
+    Ok(())
+}
+
+/// Copies the files of the repository, with the version set.
+fn copied(root: &Path, copy: &Path, files: &Files) -> Result<(), String> {
+    for path in output(root, "git", &["ls-files", "-z"])?.split('\0').filter(|path| !path.is_empty()) {
+        let (from, to) = (root.join(path), copy.join(path));
+        let folder = to.parent().unwrap_or(copy);
+        let made = fs::create_dir_all(folder).and_then(|()| fs::copy(&from, &to));
+        made.map_err(|e| format!("{}: {e}", to.display()))?;
+        if let Some((_, text)) = files.get(path) {
+            fs::write(&to, text).map_err(|e| format!("{}: {e}", to.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Builds the program of the image and the files of the image around it, and lets it merge an example.
+fn image(copy: &Path, target: &Path, work: &Path) -> Result<(), String> {
+    if !cfg!(target_os = "linux") {
+        println!("skipped: the image can only be built on Linux");
+        return Ok(());
+    }
+    let arch = host()?.rsplit('-').next().unwrap_or_default().to_owned();
+    let tree = work.join("image");
+    fs::create_dir_all(tree.join("etc")).map_err(|e| format!("{}: {e}", tree.display()))?;
+    let program = tree.join("krm-merge");
+    call(copy, target, "image/build", &[&arch, &program.display().to_string()])?;
+    fs::copy(copy.join("image/passwd"), tree.join("etc/passwd")).map_err(|e| format!("image/passwd: {e}"))?;
+    let example = copy.join("examples/merge-two-way/resource-list.yaml");
+    let input = fs::File::open(&example).map_err(|e| format!("{}: {e}", example.display()))?;
+    let ran = Command::new(&program).stdin(input).stdout(Stdio::null()).status();
+    if !ran.map_err(|e| format!("{}: {e}", program.display()))?.success() {
+        return Err(format!("{}: it must merge {}", program.display(), example.display()));
+    }
+    println!("made the files of the image in {}: {} bytes", tree.display(), size(&program)?);
+    Ok(())
+}
+
+/// This machine, as krew calls it.
+fn host() -> Result<String, String> {
+    let os = match std::env::consts::OS {
+        "macos" => "darwin",
+        os => os,
+    };
+    match std::env::consts::ARCH {
+        "x86_64" => Ok(format!("{os}-amd64")),
+        "aarch64" => Ok(format!("{os}-arm64")),
+        other => Err(format!("a release has no programs for {os} on {other}")),
+    }
+}
+
+/// The digests of the archives in a folder, by their names.
+fn digests(folder: &Path) -> Result<BTreeMap<String, String>, String> {
+    let at = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut digests = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(at)? {
+        let path = entry.map_err(at)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.ends_with(".tar.gz") {
+            digests.insert(name, hex(&fs::read(&path).map_err(at)?));
+        }
+    }
+    Ok(digests)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn size(path: &Path) -> Result<u64, String> {
+    fs::metadata(path).map(|file| file.len()).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// What a program prints; its errors go to stderr.
+fn output(folder: &Path, program: &str, args: &[&str]) -> Result<String, String> {
+    let ran = Command::new(program).args(args).current_dir(folder).stderr(Stdio::inherit()).output();
+    let ran = ran.map_err(|e| format!("{program}: {e}"))?;
+    if ran.status.success() {
+        return Ok(String::from_utf8_lossy(&ran.stdout).into_owned());
+    }
+    Err(format!("`{program} {}` must pass", args.join(" ")))
+}
+
+/// Runs a program that builds in this target folder.
+fn call(folder: &Path, target: &Path, program: &str, args: &[&str]) -> Result<(), String> {
+    println!("{program} {}", args.join(" "));
+    let path = if program.contains('/') { folder.join(program) } else { program.into() };
+    let ran = Command::new(path).args(args).current_dir(folder).env("CARGO_TARGET_DIR", target).status();
+    match ran.map_err(|e| format!("{program}: {e}"))?.success() {
+        true => Ok(()),
+        false => Err(format!("`{program} {}` must pass", args.join(" "))),
+    }
+}

@@ -1,0 +1,120 @@
+//! The places at which the version of this repository stands, by the words around it.
+//!
+//! A file may hold the same digits for another reason, as an address or the version of something else. So each place is known by its words,
+//! and a release stops at one that it does not know.
+
+/// The files, each with the words before a version. A file that begins with `*` stands for all files with that ending.
+const PLACES: [(&str, &str); 15] = [
+    ("Cargo.toml", "[workspace.package]\nversion = \""),
+    ("Cargo.toml", "krm-merge = { path = \"crates/krm-merge\", version = \""),
+    ("Cargo.lock", "name = \"krm-merge\"\nversion = \""),
+    ("Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
+    ("Dockerfile", "org.opencontainers.image.version=\""),
+    ("plugin.yaml", "\n  version: v"),
+    ("plugin.yaml", "/releases/download/v"),
+    ("README.md", "\nVersion "),
+    ("*.md", "localhost/krm-merge:"),
+    ("*.yaml", "localhost/krm-merge:"),
+    ("*.rs", "localhost/krm-merge:"),
+    ("*.md", "ghcr.io/krm-merge/krm-merge:v"),
+    ("*.yaml", "ghcr.io/krm-merge/krm-merge:v"),
+    (".github/workflows/release.yml", "a tag such as v"),
+    ("CHANGELOG.md", "\n## "),
+];
+
+/// The files whose digits are of other things: data of tests, and the history.
+const OTHERS: [&str; 3] = ["tests/", "crates/krm-merge/src/schema/", "docs/comparison/"];
+
+/// The sources of this command, with the versions of its tests.
+const OWN: &str = "xtask/";
+
+fn is_in(path: &str, file: &str) -> bool {
+    file.strip_prefix('*').map_or(path == file, |ending| path.ends_with(ending))
+}
+
+/// A file with the new version at each known place; and the lines, counted from 1, on which the old one stands elsewhere.
+pub fn bumped(path: &str, text: &str, old: &str, new: &str) -> (String, Vec<usize>) {
+    if path.starts_with(OWN) {
+        return (text.to_owned(), Vec::new());
+    }
+    let before: Vec<&str> = PLACES.iter().filter(|(file, _)| is_in(path, file)).map(|(_, before)| *before).collect();
+    let (mut out, mut unknown, mut copied) = (String::with_capacity(text.len()), Vec::new(), 0);
+    for (at, _) in text.match_indices(old).filter(|(at, _)| is_alone(text, *at, old)) {
+        if before.iter().any(|before| text[..at].ends_with(before)) {
+            // The history stays.
+            if path != "CHANGELOG.md" {
+                out.push_str(&text[copied..at]);
+                out.push_str(new);
+                copied = at + old.len();
+            }
+        } else if path != "Cargo.lock" && !OTHERS.iter().any(|other| path.starts_with(other)) {
+            unknown.push(text[..at].matches('\n').count() + 1);
+        }
+    }
+    out.push_str(&text[copied..]);
+    (out, unknown)
+}
+
+/// Whether a number is not part of a longer one.
+fn is_alone(text: &str, at: usize, number: &str) -> bool {
+    let is_more = |c: char| c.is_ascii_digit() || c == '.';
+    let (before, after) = (&text[..at], &text[at + number.len()..]);
+    let goes_on = after.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        || after.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    !before.ends_with(is_more) && !goes_on
+}
+
+/// The places that a repository must have and lacks, as `FILE: WORDS`; `read` gives a file of it.
+pub fn missing(version: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let has = |file: &str, before: &str| read(file).is_some_and(|text| text.contains(&format!("{before}{version}")));
+    let must =
+        PLACES.iter().filter(|(file, _)| !file.starts_with('*') && !file.starts_with('.') && *file != "CHANGELOG.md");
+    let lacks = must.filter(|(file, before)| !has(file, before));
+    lacks.map(|(file, before)| format!("{file}: {:?}", format!("{before}{version}"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_places_are_changed_and_others_are_told() {
+        for (path, text, want, unknown) in [
+            ("plugin.yaml", "spec:\n  version: v0.1.0\n", "spec:\n  version: v0.2.0\n", &[][..]),
+            ("Dockerfile", "a\nFROM x:0.1.0\n", "a\nFROM x:0.1.0\n", &[2]),
+            ("docs/a.md", "localhost/krm-merge:0.1.0 .", "localhost/krm-merge:0.2.0 .", &[]),
+            ("docs/a.md", "10.1.0.0 v0.1.0.1 0.1.0-rc 0.1.01", "10.1.0.0 v0.1.0.1 0.1.0-rc 0.1.01", &[]),
+            (
+                "README.md",
+                "x\nVersion 0.1.0 is here. It ends with 0.1.0.",
+                "x\nVersion 0.2.0 is here. It ends with 0.1.0.",
+                &[2],
+            ),
+            ("xtask/a.rs", "localhost/krm-merge:0.1.0", "localhost/krm-merge:0.1.0", &[]),
+            ("tests/a.yaml", "podIP: 0.1.0", "podIP: 0.1.0", &[]),
+            ("CHANGELOG.md", "# C\n## 0.1.0 - 2026-01-01\n", "# C\n## 0.1.0 - 2026-01-01\n", &[]),
+            (
+                "Cargo.lock",
+                "name = \"x\"\nversion = \"0.1.0\"\nname = \"krm-merge\"\nversion = \"0.1.0\"\n",
+                "name = \"x\"\nversion = \"0.1.0\"\nname = \"krm-merge\"\nversion = \"0.2.0\"\n",
+                &[],
+            ),
+        ] {
+            assert_eq!(bumped(path, text, "0.1.0", "0.2.0"), (want.to_owned(), unknown.to_vec()), "{path}");
+        }
+    }
+
+    #[test]
+    fn this_repository_has_each_place_and_no_other_one() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let read = |file: &str| std::fs::read_to_string(root.join(file)).ok();
+        let cargo = read("Cargo.toml").expect("Cargo.toml");
+        let version = super::super::current(&cargo).expect("a version").to_string();
+        assert_eq!(missing(&version, read), Vec::<String>::new());
+        assert!(missing("9.9.9", read).len() > 5);
+        for file in ["Cargo.toml", "Cargo.lock", "Dockerfile", "plugin.yaml", "README.md", "docs/src/kpt.md"] {
+            let (text, unknown) = bumped(file, &read(file).expect("a file"), &version, "9.9.9");
+            assert!(unknown.is_empty() && text.contains("9.9.9"), "{file} {unknown:?}");
+        }
+    }
+}
