@@ -5,6 +5,7 @@
 //! resources in any texts, for example the files of a folder.
 
 mod apart;
+mod broken;
 mod idle;
 mod run;
 mod sources;
@@ -20,7 +21,7 @@ use crate::roles::{Roles, assign};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
-use krm_merge::yaml::{Document, Error};
+use krm_merge::yaml::{Document, Error, NodeRef};
 
 pub use krm_merge::documents::Item;
 pub use krm_merge::package::Spot;
@@ -184,6 +185,13 @@ impl<'a> Job<'a> {
         apart::tell(&config, &roles, &mut results, &budget)?;
         let told = results.into_vec();
         Ok(Self { roles, config, budget, told })
+    }
+
+    /// The same with what the kustomizations of dest and updated hold that are no items: they make resources that others refer to.
+    #[must_use]
+    pub fn beside(mut self, kustomizations: Vec<NodeRef<'a>>) -> Self {
+        self.roles.beside = kustomizations;
+        self
     }
 
     /// Runs the merge: the result for each item, the new resources, and the results. If a result is an error, nothing may be carried out.

@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 
 use krm_merge::grounds::Ground;
+use krm_merge::immutable::Refused;
+use krm_merge::reference::{Named, Reference};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::Inference;
 use krm_merge::tree::Conflict;
@@ -35,6 +37,22 @@ pub enum Report<'r, 'a> {
         warning: &'r Warning<'a>,
         /// The side that was merged into it.
         side: Role,
+    },
+    /// The merge changes a field that the API server does not let change.
+    Refused {
+        /// Dest's resource.
+        dest: &'r Resource<'a>,
+        /// The field.
+        refused: &'r Refused<'r, 'a>,
+    },
+    /// A resource refers to something that the merge takes away.
+    Broken {
+        /// The resource that refers.
+        about: &'r Resource<'a>,
+        /// Its field that does.
+        reference: &'r Reference<'a>,
+        /// Why that leads nowhere.
+        cause: Cause<'r, 'a>,
     },
     /// Upstream deleted a resource that dest changed.
     DeletedUpstream {
@@ -164,6 +182,19 @@ pub enum Report<'r, 'a> {
         /// What happens to the item.
         stays: Stays,
     },
+}
+
+/// Why a reference leads nowhere after a merge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause<'r, 'a> {
+    /// The merge deletes the resource.
+    Deleted,
+    /// The merge gives the resource another identity.
+    Renamed(&'r Named<'a>),
+    /// Upstream has the resource, and dest deleted it.
+    NotHere,
+    /// The merge removes this key from the data of the resource.
+    KeyRemoved(&'r str),
 }
 
 /// What happened in dest to a resource that upstream deleted.

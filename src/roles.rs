@@ -43,6 +43,8 @@ pub struct Roles<'a> {
     pub targets: Vec<Rc<Target>>,
     /// Items that a role selects but that are not resources, for example a `kustomization.yaml` without a name: they are not merged.
     pub apart: Vec<(Role, Resource<'a>)>,
+    /// What files without resources hold, for example a `kustomization.yaml`: references may lead to what is made of it.
+    pub beside: Vec<NodeRef<'a>>,
     /// For each item, whether it is consumed.
     pub gone: Vec<bool>,
     /// Items that stay in the output and only play a role, by their numbers: the field whose `path` is their file.
@@ -281,7 +283,15 @@ impl<'a, 'c> Assigning<'a, 'c> {
         }
         // An item that a `path` selects only plays its role.
         let left = items.into_iter().zip(taken_by).filter(|(_, taken)| taken.is_none());
-        Ok(Roles { dest: left.filter_map(|(item, _)| item).collect(), others, targets, apart, gone, files })
+        Ok(Roles {
+            dest: left.filter_map(|(item, _)| item).collect(),
+            others,
+            targets,
+            apart,
+            beside: Vec::new(),
+            gone,
+            files,
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use krm_merge::documents::Item;
 use krm_merge::edits::TextEdits;
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
+use krm_merge::immutable::refused;
 use krm_merge::layout::{self, Upstream};
 use krm_merge::limit::Budget;
 use krm_merge::merge::{self, Merging};
@@ -123,6 +124,17 @@ pub(super) enum Fate<'a> {
     Written(TextEdits),
     /// It is deleted, or does not exist.
     Gone,
+}
+
+impl<'a> Fate<'a> {
+    /// The content of a dest item that stays, unless it is given as edits.
+    pub(super) fn tree(&self, item: &Resource<'a>) -> Option<Tree<'a>> {
+        match self {
+            Self::Unchanged => Some(Tree::Node(item.node)),
+            Self::Unmarked(tree) | Self::Changed(tree) => Some(tree.clone()),
+            Self::Written(_) | Self::Gone => None,
+        }
+    }
 }
 
 /// The numbers that resources need when they are put into a file. kpt accepts one item without a number for a file, and refuses a second
@@ -427,6 +439,11 @@ impl<'a> Run<'a> {
         });
         all_told?;
         self.review(dest, tree.as_ref(), &[updated], Role::Updated)?;
+        if let Some(tree) = &tree {
+            for refused in &refused(dest.node, tree, self.rules.cursor(dest)) {
+                self.results.report(&Report::Refused { dest, refused })?;
+            }
+        }
         Ok(self.finish(dest, tree, place))
     }
 

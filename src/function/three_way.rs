@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 
 use krm_merge::edits::{Edit, TextEdits};
+use krm_merge::layout;
 use krm_merge::limit::Budget;
+use krm_merge::merge::Merged as Merging;
 use krm_merge::package::{Becomes, FileOrder, Member, Move, Spot, members, orders, spots};
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::sides::Sides;
-use krm_merge::tree::Pick;
+use krm_merge::tree::{Pick, Tree};
 use krm_merge::yaml::extent;
 
+use super::broken;
 use super::run::{Fate, Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Role};
 use crate::decision::{Ruling, Verdict};
@@ -37,12 +40,14 @@ pub(super) fn three_way<'a>(
     run.numbering = Numbering::of(new, &moved, &roles.dest);
     let mut counts = Counts::default();
     let mut upstream = Upstream::default();
+    let mut result = Vec::new();
     let stands = stands(&all, &mut run, config);
     for (number, member) in all.iter().enumerate() {
         let stand = stands.get(&number).copied().unwrap_or_default();
-        settle(member, stand, &mut run, &mut counts, &mut upstream)?;
+        result.push(settle(member, stand, &mut run, &mut counts, &mut upstream)?);
     }
     upstream.tell(&mut run)?;
+    broken::tell(&all, &result, roles, &mut run.results)?;
     run.tell_grounds()?;
     for rule in run.decisions.idle() {
         run.results.report(&Report::IdleDecision(rule))?;
@@ -81,23 +86,28 @@ fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) ->
     stands
 }
 
-/// Carries out the result of the merge for a resource.
+/// Carries out the result of the merge for a resource, and returns it, if there is one.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
     stand: Stand,
     run: &mut Run<'a>,
     counts: &mut Counts,
     upstream: &mut Upstream<'r, 'a>,
-) -> Result<(), Box<Outcome>> {
+) -> Result<Option<Tree<'a>>, Box<Outcome>> {
     let becomes = member.merged(&run.rules).map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
-    match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
-        (Becomes::Kept, _, _, Some(dest)) => keep(dest, member.moves_to(), run, counts)?,
+    let of = |resource: &Resource<'a>| Some(Tree::Node(resource.node));
+    Ok(match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
+        (Becomes::Kept, _, _, Some(dest)) => {
+            keep(dest, member.moves_to(), run, counts)?;
+            of(dest)
+        }
         (Becomes::Arrived(tree), _, Some(updated), _) => {
             upstream.came.push(updated);
-            if let Some(tree) = tree {
+            if let Some(tree) = tree.clone() {
                 run.add(updated, tree, stand)?;
                 counts.added += 1;
             }
+            tree
         }
         // It is deleted. What dest changed in it is a conflict, and stays under KeepDest.
         (Becomes::Deleted(places), Some(original), _, Some(dest)) => {
@@ -108,44 +118,62 @@ fn settle<'r, 'a>(
             }
             let left = leave(dest, original, member.moves_to(), ruling, run, counts)?;
             upstream.left.push((original, left));
+            of(dest).filter(|_| left == LeftUpstream::Kept)
         }
         // It stays deleted. What upstream changed in it is a conflict, which may bring it back while it is open.
         (Becomes::StaysDeleted(places), Some(original), Some(updated), _) if !places.is_empty() => {
             let ruling = run.rule(updated, member.sides)?;
             let json = run.own_json(original)?;
             run.results.report(&Report::DeletedHere { updated, places: &places, original: json, ruling })?;
-            if let Some(back) = brought_back(ruling.verdict, original, updated) {
+            let back = brought_back(ruling.verdict, original, updated);
+            if let Some(back) = back {
                 run.bring_back(updated, back, stand)?;
             }
+            back.and_then(of)
         }
-        (Becomes::Merged(merged, upstream), _, Some(updated), Some(dest)) => {
-            match member.moves {
-                Move::Apart([from, to]) => {
-                    let ruling = run.rule(dest, member.sides)?;
-                    run.results.report(&Report::MovedApart { dest, from, to, ruling })?;
-                }
-                Move::Barred(to) => run.results.report(&Report::NotMoved { dest, to })?,
-                Move::Stays | Move::To(_) => {}
-            }
-            if let Some([dest, updated]) = member.moved() {
-                run.follow(dest, updated)?;
-            }
-            let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
-            // A number says where it is, not what it is.
-            let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
-            let fate = run.upgrade(member.sides, [dest, updated], merged, place)?;
-            let fate = run.laid_out(member.sides, upstream, fate)?;
-            match fate {
-                Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
-                Fate::Changed(_) if is_same => counts.unchanged += 1,
-                _ => counts.merged += 1,
-            }
-            run.carry_out(dest, fate)?;
+        (Becomes::Merged(merged, changed), _, Some(updated), Some(dest)) => {
+            upgrade(member, [dest, updated], (merged, changed), run, counts)?
         }
-        (Becomes::Gone, original, ..) => upstream.left.extend(original.map(|o| (o, LeftUpstream::WasNotHere))),
-        _ => {}
+        (Becomes::Gone, original, ..) => {
+            upstream.left.extend(original.map(|o| (o, LeftUpstream::WasNotHere)));
+            None
+        }
+        _ => None,
+    })
+}
+
+/// Merges a resource that updated and dest have, and returns what it becomes.
+fn upgrade<'a>(
+    member: &Member<'_, 'a>,
+    [dest, updated]: [&Resource<'a>; 2],
+    (merged, upstream): (Merging<'a>, layout::Upstream),
+    run: &mut Run<'a>,
+    counts: &mut Counts,
+) -> Result<Option<Tree<'a>>, Box<Outcome>> {
+    match member.moves {
+        Move::Apart([from, to]) => {
+            let ruling = run.rule(dest, member.sides)?;
+            run.results.report(&Report::MovedApart { dest, from, to, ruling })?;
+        }
+        Move::Barred(to) => run.results.report(&Report::NotMoved { dest, to })?,
+        Move::Stays | Move::To(_) => {}
     }
-    Ok(())
+    if let Some([dest, updated]) = member.moved() {
+        run.follow(dest, updated)?;
+    }
+    let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
+    // A number says where it is, not what it is.
+    let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
+    let fate = run.upgrade(member.sides, [dest, updated], merged, place)?;
+    let becomes = fate.tree(dest);
+    let fate = run.laid_out(member.sides, upstream, fate)?;
+    match fate {
+        Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
+        Fate::Changed(_) if is_same => counts.unchanged += 1,
+        _ => counts.merged += 1,
+    }
+    run.carry_out(dest, fate)?;
+    Ok(becomes)
 }
 
 /// Carries out that upstream deleted a resource of dest, unless dest wins.

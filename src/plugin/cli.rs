@@ -391,7 +391,7 @@ pub struct Connection {
     #[arg(long, value_name = "NAME", requires = "as_user")]
     pub as_group: Vec<String>,
     /// How many seconds the cluster may take for an answer, including the time that it asks to wait if it is too busy; at most 31536000, a
-    /// year
+    /// year. The user's `exec` or `tokenFile` may take as long
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: u64,
 }

@@ -9,6 +9,8 @@ use krm_merge::refine::{Text, refine_text};
 use krm_merge::schema::{Cursor, Inference, ListRule, Types};
 use krm_merge_function::decision::Verdict;
 
+use crate::side::is_kustomization;
+
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {
     /// How to settle a conflict.
@@ -44,10 +46,7 @@ impl<'b> Combiner<'b> {
 
     /// What is known of the lists in a file: kustomize knows its own files by their name, because nothing in them has to say what they are.
     fn cursor(&self, path: &str) -> Cursor<'_> {
-        let is_kustomization = ["kustomization.yaml", "kustomization.yml", "Kustomization"]
-            .iter()
-            .any(|name| path.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/')));
-        let kind = if is_kustomization { "Kustomization" } else { "" };
+        let kind = if is_kustomization(path) { "Kustomization" } else { "" };
         self.types.root("kustomize.config.k8s.io/v1beta1", kind, Mode::ThreeWay)
     }
 }

@@ -16,6 +16,7 @@ mod object;
 mod openapi;
 mod owners;
 mod quantity;
+mod refused;
 mod secret;
 mod send;
 mod spelling;
@@ -262,6 +263,8 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     if locals.iter().any(|l| others(&l)) {
         let given = [(Role::Source, vec![side(&updated, &others)?])];
         let more = merge(&side(&dest, &others)?, &given, || config(Task::of(Mode::TwoWay)))?;
+        let types = config(Task::of(Mode::TwoWay))?.types;
+        merged.results.extend(refused::refusals(&more.changes, &types, setting::limit(args.max_output))?);
         merged.changes.extend(more.changes);
         merged.results.extend(more.results);
         if !args.server_side {

@@ -141,11 +141,12 @@ impl Merged {
 fn run<'a>(
     items: Vec<Resource<'a>>,
     given: Vec<(Role, Vec<Resource<'a>>)>,
+    kustomizations: &'a [Document<'static>],
     config: Config<'a>,
 ) -> Result<Merged, Box<Outcome>> {
     let texts = Texts::parse(&config)?;
     let budget = Budget::new(config.limit);
-    let job = Job::new(items, given, config, &texts)?;
+    let job = Job::new(items, given, config, &texts)?.beside(kustomizations.iter().flat_map(Document::roots).collect());
     let (merged, results) = job.run()?;
     let added = merged.added.iter().map(|new| {
         let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&budget)?);
@@ -182,6 +183,7 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> BTree
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
     let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
+    let kustomizations = kustomizations(dest, given)?;
     let (owners, nodes, asked, limit, merged) = loop {
         let mut config = config()?;
         config.limit = config.limit.with_input(input);
@@ -192,7 +194,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let asked = (verdicts, unreached, config.policy(), rules, config.inference);
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
-        let merged = run(items, playing(given, &left_out), config).unwrap_or_else(Merged::failed);
+        let merged = run(items, playing(given, &left_out), &kustomizations, config).unwrap_or_else(Merged::failed);
         let found =
             [left_out.found(dest, &merged.added, &merged.results)?, left_out.found_moves(dest, given, &merged)?];
         if found == [Found::Nothing; 2] {
@@ -246,6 +248,13 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         bail!("{}: two files must not be for one path: one holds resources, the other one does not", twice[0].path);
     }
     Ok(merge)
+}
+
+/// The kustomizations of updated and dest, which make resources that others refer to.
+fn kustomizations(dest: &Side, given: &[(Role, Vec<Side>)]) -> Result<Vec<Document<'static>>> {
+    let upstream = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
+    let of_sides = upstream.chain([dest]).map(Side::kustomizations).collect::<Result<Vec<_>>>()?;
+    Ok(of_sides.into_iter().flatten().collect())
 }
 
 /// The resources of each role that take part.

@@ -220,6 +220,16 @@ impl Side {
         self.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|resource| resource.node)
     }
 
+    /// The kustomizations among its files without resources.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn kustomizations(&self) -> Result<Vec<Document<'static>>> {
+        let is_meant = |held: &&Held| matches!(held.content, Content::Other) && is_kustomization(&held.path);
+        let files = self.files.iter().filter(is_meant).map(|held| Ok(document(held.bytes()?).ok()));
+        files.filter_map(Result::transpose).collect()
+    }
+
     /// The files that are called YAML but are not: each with its path and the place of the error.
     pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|held| match &held.content {
@@ -387,6 +397,11 @@ impl Fault {
             Self::Text(error) => format!("{name}:{}", error.position),
         }
     }
+}
+
+/// Whether kustomize reads a file as a kustomization, by its name.
+pub fn is_kustomization(path: &str) -> bool {
+    ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
 fn document(bytes: Vec<u8>) -> Result<Document<'static>, Fault> {

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use krm_merge::child::{find, nearest};
 use krm_merge::grounds::Ground;
+use krm_merge::immutable::{Refused, Refuser};
 use krm_merge::limit::Budget;
 use krm_merge::path::{FieldPath, Step};
 use krm_merge::policy::{OnConflict, Settled};
+use krm_merge::reference::{Named, Reference};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::schema::{ASSOCIATIVE_KEYS, Basis, Inference, ListKind, ListRule};
 use krm_merge::sides::{Side, Sides};
@@ -18,7 +20,7 @@ use krm_merge::yaml::{Kind, NodeRef};
 use super::{Clash, Field, Outcome, REASON, Severity, value_of};
 use crate::config::{NamedRule, Role};
 use crate::decision::{Ruling, Verdict};
-use crate::report::{Alike, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
+use crate::report::{Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 /// A resource as a whole, in a sentence.
 const THE_RESOURCE: &str = "the resource";
@@ -36,6 +38,8 @@ impl Outcome {
         match report {
             Report::Conflict { dest, conflict, ruling } => of_conflict(names, conflict, dest, *ruling, budget),
             Report::Warning { about, warning, side } => of_warning(warning, about, *side, budget),
+            Report::Refused { dest, refused } => of_refused(refused, dest, budget),
+            Report::Broken { about, reference, cause } => of_broken(about, reference, cause),
             Report::DeletedUpstream { dest, places, original, ruling } => {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Changed, Did::Deleted]);
                 let settled = ruling.verdict.policy().settled(&Taking::Deletion);
@@ -46,12 +50,7 @@ impl Outcome {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Deleted, Did::Changed]);
                 of_resource(updated, what, places, original, *ruling, left_deleted(ruling.verdict))
             }
-            Report::Moved { dest, to } => {
-                let from = dest.path.unwrap_or_default();
-                let mut outcome = info(format!("moved from \"{from}\" to \"{to}\", as upstream moved it")).about(dest);
-                outcome.tags.insert(REASON.into(), "moved".into());
-                outcome
-            }
+            Report::Moved { dest, to } => moved(dest, to),
             Report::NotMoved { dest, to } => {
                 let message = format!(
                     "upstream moved it to \"{to}\", in another package: move it by hand, for it stays where it is"
@@ -251,6 +250,14 @@ fn left_deleted(verdict: Verdict) -> Settled {
     }
 }
 
+fn moved(dest: &Resource<'_>, to: &str) -> Outcome {
+    let from = dest.path.unwrap_or_default();
+    let message = format!("moved from \"{from}\" to \"{to}\", as upstream moved it");
+    let mut outcome = Outcome::new(Severity::Info, message).about(dest);
+    outcome.tags.insert(REASON.into(), "moved".into());
+    outcome
+}
+
 fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) -> Outcome {
     let here = dest.path.unwrap_or_default();
     let places = Sides { original: from, updated: to, dest: here }.map(|path| Some(format!("it in \"{path}\"")));
@@ -315,6 +322,61 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
     let mut outcome = Outcome { field: Some(field), here, ..Outcome::new(severity, message) }.about(resource);
     outcome.tags.extend(reason.map(|reason| (REASON.to_owned(), reason.to_owned())));
     outcome
+}
+
+/// A field that the API server does not let change. For a Secret the message shows no values.
+fn of_refused(refused: &Refused<'_, '_>, dest: &Resource<'_>, budget: &Budget) -> Outcome {
+    let was = refused.was.map(|was| to_json(was, budget).unwrap_or_default());
+    let is = refused.is.map(|is| json_of(&is.to_tree(), budget).unwrap_or_default());
+    let start = first_difference([&was, &is].into_iter().flatten());
+    let place = refused.path.shown();
+    let what = match (&was, &is) {
+        (None, None) => format!("`{place}` changes"),
+        _ if is_secret(dest) => format!("`{place}` changes"),
+        (None, Some(is)) => format!("`{place}` was not set and becomes {}", brief(is, start)),
+        (Some(was), None) => format!("`{place}` was {} and is removed", brief(was, start)),
+        (Some(was), Some(is)) => format!("`{place}` changes from {} to {}", brief(was, start), brief(is, start)),
+    };
+    let who = match refused.by {
+        Refuser::Server => "the API server",
+        Refuser::Definition => "the API server, by the definition of this type,",
+    };
+    let message = format!(
+        "{what}, which {who} refuses for an object that exists: keep the value, or delete the object and create it again"
+    );
+    let field = Field {
+        path: refused.path.indexed(),
+        current_value: refused.was.map(|was| value_of(View::Node(was), budget)),
+        proposed_value: refused.is.map(|is| value_of(is, budget)),
+    };
+    let here = refused.was.unwrap_or_else(|| nearest(dest.node, &refused.path)).start();
+    Outcome { field: Some(field), here: Some(here), ..Outcome::new(Severity::Warning, message) }.about(dest)
+}
+
+/// A reference that leads nowhere after the merge.
+fn of_broken(about: &Resource<'_>, reference: &Reference<'_>, cause: &Cause<'_, '_>) -> Outcome {
+    let (place, to) = (reference.path.shown(), called(&reference.to));
+    let message = match cause {
+        Cause::Deleted => {
+            format!("`{place}` refers to {to}, which the merge deletes: keep {to}, or remove the reference")
+        }
+        Cause::Renamed(new) => {
+            format!("`{place}` refers to {to}, which is {} after the merge: change the reference", called(new))
+        }
+        Cause::NotHere => {
+            format!("`{place}` refers to {to}, which upstream has and dest deleted: add {to}, or remove the reference")
+        }
+        Cause::KeyRemoved(key) => format!(
+            "`{place}` refers to the key \"{key}\" of {to}, which the merge removes: keep the key, or change the reference"
+        ),
+    };
+    let field = Field { path: reference.path.indexed(), current_value: None, proposed_value: None };
+    let here = nearest(about.node, &reference.path).start();
+    Outcome { field: Some(field), here: Some(here), ..Outcome::new(Severity::Warning, message) }.about(about)
+}
+
+fn called(Named { kind, namespace, name, .. }: &Named<'_>) -> String {
+    Identity { api_version: "", kind, namespace, name }.called()
 }
 
 fn contradiction(resource: &Resource<'_>, place: &str, texts: Sides<&str>, stays: CommentOf) -> String {

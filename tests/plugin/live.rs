@@ -26,6 +26,8 @@ enum Answer {
     /// Bytes as they are, and then the end.
     Raw(&'static str),
     Late(Duration),
+    /// Blanks for ever.
+    Endless,
     /// These bytes first, each once, and then the rest.
     First(Vec<&'static str>, Box<Answer>),
 }
@@ -146,6 +148,13 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&Asked, usize) -> Option<Answer>, lo
             Some(Answer::Raw(text)) => {
                 stream.write_all(text.as_bytes()).ok()?;
                 return None;
+            }
+            Some(Answer::Endless) => {
+                stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n").ok()?;
+                let blanks = vec![b' '; 1 << 20];
+                loop {
+                    stream.write_all(&blanks).ok()?;
+                }
             }
             Some(Answer::Late(wait)) => {
                 std::thread::sleep(wait);
@@ -395,6 +404,19 @@ fn bad_answers_are_errors_that_name_the_resource() {
 }
 
 #[test]
+fn an_answer_that_does_not_end_is_cut() {
+    let mut answers = cluster(3, "web:1");
+    answers.insert(format!("GET {WEB}"), Answer::Endless);
+    let server = Server::new(answers);
+    let err =
+        run(&folder(&server, &[("web.yaml", &deployment(3, "web:2").to_string())]), &["-f", "web.yaml"]).failed(2);
+    let at = format!("http://127.0.0.1:{}/", server.port);
+    for want in ["must not be longer than 64 MiB", WEB, &at] {
+        assert!(err.contains(want), "{want}\n{err}");
+    }
+}
+
+#[test]
 fn a_busy_cluster_is_asked_again_when_it_says_and_not_for_ever() {
     let web = deployment(3, "web:2").to_string();
     let busy = |answers: &[&'static str], rest: Answer| {
@@ -565,6 +587,34 @@ fn what_was_not_applied_by_kubectl_is_set_and_told() {
     let ran = run(&folder(&server, &[("web.yaml", &deployment(3, "web:1").to_string())]), &["-f", "web.yaml"]);
     assert!(ran.stderr.contains("warning: prod/deployment.apps/web: it was not applied by `kubectl apply`"), "{ran:?}");
     assert!(ran.stdout.contains("-  replicas: 5\n+  replicas: 3\n") && !ran.stdout.contains("conflict"), "{ran:?}");
+}
+
+#[test]
+fn a_field_that_the_server_does_not_change_is_told_before_anything_is_sent() {
+    let with = |app: &str| {
+        let mut web = deployment(3, "web:1");
+        web["spec"]["selector"]["matchLabels"]["app"] = app.into();
+        web
+    };
+    let told = "warning: Deployment prod/web (prod/deployment.apps/web): `spec.selector";
+    let refuses = "the API server refuses for an object that exists";
+    let mut applied = live(&with("web"), 3, "web:1");
+    applied["spec"]["selector"] = with("web")["spec"]["selector"].clone();
+    // Of this one, nobody knows what was applied to it.
+    let mut bare = applied.clone();
+    bare["metadata"]["annotations"] = json!({});
+    for live in [applied, bare] {
+        let mut answers = cluster(3, "web:1");
+        answers.insert(format!("GET {WEB}"), Answer::Json(200, live));
+        answers.insert(format!("PATCH {WEB} dry"), Answer::Json(422, status(422, "field is immutable")));
+        let server = Server::new(answers);
+        let of = |app: &str| folder(&server, &[("web.yaml", &with(app).to_string())]);
+        let ran = run(&of("shop"), &["-f", "web.yaml"]);
+        assert!(ran.stderr.contains(told) && ran.stderr.matches(refuses).count() == 1, "{ran:?}");
+        let err = run(&of("shop"), &["-f", "web.yaml", "--apply"]).failed(2);
+        assert!(err.find(refuses) < err.find("the server does not take it") && err.contains(refuses), "{err}");
+        assert!(!format!("{:?}", run(&of("web"), &["-f", "web.yaml"])).contains(refuses));
+    }
 }
 
 #[test]

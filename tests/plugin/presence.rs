@@ -333,3 +333,27 @@ fn a_file_that_krmignore_leaves_out_is_named() {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), want));
     assert_eq!(folder.files("here"), before);
 }
+
+#[test]
+fn what_a_kustomization_makes_is_there_for_those_who_refer_to_it() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: own}\nspec: {containers: [{name: a, envFrom: [{configMapRef: {name: a}}]}]}\n";
+    let told = "Pod own (own.yaml): `spec.containers[name=a].envFrom[0].configMapRef.name` refers to ConfigMap a, which the merge deletes";
+    for (updated, is_told) in [("resources: [b.yaml]\n", true), ("configMapGenerator: [{name: a}]\n", false)] {
+        let kustomization = "resources: [a.yaml, b.yaml]\n";
+        let folder = Folder::with(&[
+            ("v1/a.yaml", &map("a", &[])),
+            ("v1/b.yaml", &map("b", &[])),
+            ("v1/kustomization.yaml", kustomization),
+            ("v2/b.yaml", &map("b", &[])),
+            ("v2/kustomization.yaml", updated),
+            ("here/a.yaml", &map("a", &[])),
+            ("here/b.yaml", &map("b", &[])),
+            ("here/kustomization.yaml", kustomization),
+            ("here/own.yaml", pod),
+        ]);
+        let ran = folder.run(&UPGRADE);
+        assert_eq!(ran.stderr.contains(told), is_told, "{ran:?}");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(folder.read("here/own.yaml"), pod);
+    }
+}

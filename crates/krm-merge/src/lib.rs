@@ -52,9 +52,13 @@ pub mod change;
 #[doc(hidden)]
 pub mod grounds;
 #[doc(hidden)]
+pub mod immutable;
+#[doc(hidden)]
 pub mod merge;
 #[doc(hidden)]
 pub mod policy;
+#[doc(hidden)]
+pub mod reference;
 #[doc(hidden)]
 pub mod review;
 #[doc(hidden)]

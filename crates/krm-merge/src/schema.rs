@@ -352,6 +352,16 @@ impl<'t> Cursor<'t> {
             && field.definition.is_none()
     }
 
+    /// Whether a schema at hand describes this place.
+    pub fn has_schema(self) -> bool {
+        self.openapi.is_some() || self.definition.is_some()
+    }
+
+    /// The fields from here that the schemas at hand do not let change; an empty path is this place itself.
+    pub fn fixed(self) -> Vec<Vec<&'t str>> {
+        [self.openapi, self.definition].into_iter().flatten().flat_map(Schema::fixed).collect()
+    }
+
     /// The fields that the map here requires, or each element of the list here, from any source.
     pub fn required(self) -> impl Iterator<Item = &'t str> {
         let schemas = [self.openapi, self.definition].into_iter().flatten();

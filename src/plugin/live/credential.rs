@@ -3,11 +3,12 @@
 //! As under kubectl, blanks around a token are not part of it: most files end with a line break. The command of `exec` is run here and only
 //! once, because its stderr may also be secret: it is passed on only to someone who can answer it.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use http::HeaderValue;
@@ -20,8 +21,17 @@ use serde_json::{Value, json};
 use crate::screen;
 use crate::walk;
 
+/// The longest credential that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// How often to look whether a command has ended that prints nothing more.
+const POLL: Duration = Duration::from_millis(10);
+
 /// Reduces all kinds of credentials to the two that need nothing more: a token, or a certificate. A name with a password stays as it is.
-pub fn settle(user: &mut AuthInfo) -> Result<()> {
+///
+/// # Errors
+/// A credential that no request can hold, or that does not come in time.
+pub fn settle(user: &mut AuthInfo, timeout: Duration) -> Result<()> {
     let provider = user.auth_provider.take();
     let inline = user.token.take().filter(|token| !token.expose_secret().trim().is_empty());
     let (file, exec) = (user.token_file.take(), user.exec.take());
@@ -33,10 +43,10 @@ pub fn settle(user: &mut AuthInfo) -> Result<()> {
         user.token = Some(token_of(inline.expose_secret(), "`token`")?);
     } else if let Some(file) = file {
         let name = walk::shown(file.as_ref());
-        let text = fs::read_to_string(&file).with_context(|| format!("`tokenFile` must be readable: {name}"))?;
+        let text = text_of(file.into(), timeout).with_context(|| format!("`tokenFile` must be readable: {name}"))?;
         user.token = Some(token_of(&text, &format!("`tokenFile` {name}"))?);
     } else if let Some(exec) = exec {
-        of_command(&exec, user)?;
+        of_command(&exec, user, timeout)?;
     }
     Ok(())
 }
@@ -59,10 +69,13 @@ fn id_token(provider: &AuthProviderConfig) -> Result<String> {
 }
 
 /// The credentials that the command of `exec` prints. Source: ExecCredential of client.authentication.k8s.io/v1.
-fn of_command(exec: &ExecConfig, user: &mut AuthInfo) -> Result<()> {
+fn of_command(exec: &ExecConfig, user: &mut AuthInfo, timeout: Duration) -> Result<()> {
     let program = exec.command.as_deref().context("the user's `exec` must have a `command`")?;
     let what = format!("the command of the user's `exec`, {},", shown::name(program));
-    let (status, stdout) = run(exec, program).map_err(|e| anyhow!("{what} must be one that can be run: {e}"))?;
+    let ended = run(exec, program, Instant::now() + timeout);
+    let Some((status, stdout)) = ended.map_err(|e| anyhow!("{what} must be one that can be run: {e}"))? else {
+        bail!("{what} must end within {} seconds (`--timeout`)", timeout.as_secs());
+    };
     if !status.success() {
         bail!("{what} failed with {status}; its words are not shown, for they may hold a secret: run it to see them");
     }
@@ -81,8 +94,27 @@ fn of_command(exec: &ExecConfig, user: &mut AuthInfo) -> Result<()> {
     Ok(())
 }
 
-/// Runs the command, and returns its exit status and output.
-fn run(exec: &ExecConfig, program: &str) -> io::Result<(ExitStatus, Vec<u8>)> {
+/// The text of a file. Whoever made the kubeconfig may have put a pipe there, to which nobody writes.
+fn text_of(file: PathBuf, timeout: Duration) -> Result<String> {
+    let text = || {
+        let mut text = String::new();
+        File::open(file)?.take(LONGEST).read_to_string(&mut text).map(|_| text)
+    };
+    match in_the_background(text).recv_timeout(timeout) {
+        Ok(text) => Ok(text?),
+        Err(_) => bail!("it must come within {} seconds (`--timeout`)", timeout.as_secs()),
+    }
+}
+
+/// Does something that may take for ever, and sends the result. A thread that nobody waits for ends with the program.
+fn in_the_background<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (end, is_ended) = channel();
+    std::thread::spawn(move || end.send(job()));
+    is_ended
+}
+
+/// Runs the command, and returns its exit status and output; `None` if it takes too long, and then it is killed.
+fn run(exec: &ExecConfig, program: &str, deadline: Instant) -> io::Result<Option<(ExitStatus, Vec<u8>)>> {
     let may_ask = exec.interactive_mode != Some(ExecInteractiveMode::Never);
     let is_interactive = may_ask && io::stdin().is_terminal() && screen::is_told_to_someone();
     let mut spec = json!({"interactive": is_interactive});
@@ -98,22 +130,30 @@ fn run(exec: &ExecConfig, program: &str) -> io::Result<(ExitStatus, Vec<u8>)> {
         false => talk.stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped()).spawn(),
     };
     let mut child = talk(command)?;
-    let asks = child.stderr.take().map(|asks| {
-        let (end, is_ended) = channel();
-        std::thread::spawn(move || {
-            pass_on(asks, screen::tell_lines);
-            end.send(())
-        });
-        is_ended
+    let asks = child.stderr.take().map(|asks| in_the_background(|| pass_on(asks, screen::tell_lines)));
+    let prints = child.stdout.take().map(|prints| {
+        in_the_background(|| {
+            let mut stdout = Vec::new();
+            prints.take(LONGEST).read_to_end(&mut stdout).map(|_| stdout)
+        })
     });
-    let mut stdout = Vec::new();
-    if let Some(mut prints) = child.stdout.take() {
-        prints.read_to_end(&mut stdout)?;
-    }
-    let status = child.wait()?;
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let stdout = prints.map_or(Ok(Ok(Vec::new())), |prints| prints.recv_timeout(left()));
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break Some(status),
+            None if stdout.is_err() || left().is_zero() => break None,
+            None => std::thread::sleep(POLL.min(left())),
+        }
+    };
+    let (Ok(stdout), Some(status)) = (stdout, status) else {
+        child.kill()?;
+        child.wait()?;
+        return Ok(None);
+    };
     // A process that the command left running may keep stderr open, so this waits only briefly for its end.
     let _ = asks.map(|is_ended| is_ended.recv_timeout(Duration::from_secs(1)));
-    Ok((status, stdout))
+    Ok(Some((status, stdout?)))
 }
 
 /// Passes a text on as it arrives, because a question has no line break after it.
@@ -141,6 +181,8 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
+    const SOON: Duration = Duration::from_secs(10);
+
     fn user(fields: Value) -> AuthInfo {
         serde_json::from_value(fields).expect("a user")
     }
@@ -154,7 +196,7 @@ mod tests {
             (json!({"auth-provider": {"name": "oidc", "config": {"id-token": "abc\n"}}}), "abc"),
         ] {
             let mut user = user(fields);
-            settle(&mut user).expect("a token");
+            settle(&mut user, SOON).expect("a token");
             assert_eq!(user.token.expect("a token").expose_secret(), want);
         }
         for fields in [
@@ -166,15 +208,15 @@ mod tests {
             json!({"auth-provider": {"name": "oidc"}}),
             json!({"auth-provider": {"name": "gcp", "config": {"cmd-path": "echo", "cmd-args": "SECRET"}}}),
         ] {
-            let error = settle(&mut user(fields.clone())).expect_err("no token").to_string();
+            let error = settle(&mut user(fields.clone()), SOON).expect_err("no token").to_string();
             assert!(error.contains("of the user must be") || error.contains("`auth-provider` must"), "{error}");
             assert!(!error.contains("SECRET"), "{error}");
         }
         let mut empty = user(json!({"token": "\n", "tokenFile": "none"}));
-        let error = format!("{:#}", settle(&mut empty).expect_err("no file"));
+        let error = format!("{:#}", settle(&mut empty, SOON).expect_err("no file"));
         assert!(error.starts_with("`tokenFile` must be readable: none: "), "{error}");
         let mut basic = user(json!({"username": "a", "password": "b", "token": "c\nd"}));
-        settle(&mut basic).expect("a password");
+        settle(&mut basic, SOON).expect("a password");
         assert!(basic.token.is_none());
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, Request, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
 use krm_merge::shown;
 use kube::Client;
@@ -17,6 +18,10 @@ use super::kubeconfig::{Reached, without_users};
 
 /// How often to ask a cluster that is too busy to answer.
 const TRIES: u32 = 5;
+
+/// The longest answer that is read, in bytes. The longest that a cluster has to give is the description of its types, which takes some
+/// megabytes.
+const LONGEST: usize = 64 << 20;
 
 /// A connection.
 pub struct Http {
@@ -73,9 +78,21 @@ impl Http {
     }
 
     async fn answer(&self, request: Request<Vec<u8>>) -> Result<Result<String, Refused>> {
+        let path = request.uri().path().to_owned();
         let answer = self.client.send(request.map(Body::from)).await.map_err(|e| told(e, &self.name))?;
         let (head, body) = answer.into_parts();
-        let text = body.collect_bytes().await.map_err(|e| told(e, &self.name))?.to_vec();
+        let text = match Limited::new(body, LONGEST).collect().await {
+            Ok(body) => body.to_bytes().to_vec(),
+            Err(e) if e.is::<LengthLimitError>() => {
+                bail!(
+                    "{}: the answer to {} must not be longer than {} MiB",
+                    self.name,
+                    shown::name(&path),
+                    LONGEST >> 20
+                )
+            }
+            Err(e) => return Err(cannot_be_asked(&without_users(anyhow!(e)), &self.name)),
+        };
         if head.status.is_success() {
             return Ok(Ok(String::from_utf8(text).context("the answer of the cluster must be UTF-8")?));
         }
@@ -177,7 +194,11 @@ fn told(error: kube::Error, name: &str) -> Error {
         }
         other => without_users(other.into()),
     };
-    anyhow!(told).context(format!("{name} cannot be asked"))
+    cannot_be_asked(&told, name)
+}
+
+fn cannot_be_asked(why: &str, name: &str) -> Error {
+    anyhow!("{why}").context(format!("{name} cannot be asked"))
 }
 
 /// A refusal without the server's words, if these may repeat what was sent.

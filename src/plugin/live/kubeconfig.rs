@@ -1,6 +1,7 @@
 //! What a kubeconfig says of a cluster and its user. No error repeats the contents of it or its commands: they may be a token.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use http::{HeaderName, HeaderValue};
@@ -52,7 +53,7 @@ pub async fn reached(args: &Connection) -> Result<Reached> {
             Err(_) => return Err(error).context("there must be a kubeconfig, or this must run in a cluster"),
         },
     };
-    credential::settle(&mut reached.config.auth_info).context(name)?;
+    credential::settle(&mut reached.config.auth_info, Duration::from_secs(args.timeout)).context(name)?;
     asked_for(&mut reached.config, args)?;
     Ok(reached)
 }

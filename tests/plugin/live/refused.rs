@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -170,6 +172,36 @@ fn words_of_the_server_that_may_hold_a_secret_are_not_shown() {
     ]));
     let err = run(&folder(&server, &[("s.yaml", &file.to_string())]), &["-f", "s.yaml", "--apply"]).failed(2);
     assert!(err.contains("User \"u\" cannot create"), "{err}");
+}
+
+#[test]
+fn a_credential_must_come_in_time() {
+    let server = Server::new(cluster(3, "web:1"));
+    let folder = folder(&server, &[("web.yaml", &deployment(3, "web:2").to_string())]);
+    for (name, text) in [("sleeps", "sleep 60"), ("closes", "exec >&-; sleep 60"), ("prints", "yes")] {
+        folder.write(name, format!("#!/bin/sh\n{text}\n"));
+        std::fs::set_permissions(folder.path(name), std::fs::Permissions::from_mode(0o755)).expect("set");
+    }
+    assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().expect("runs").success());
+    let exec = |name: &str| json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": format!("./{name}"), "interactiveMode": "Never"}});
+    let late = "within 1 seconds (`--timeout`)";
+    for (user, want) in [
+        (exec("sleeps"), late),
+        (exec("closes"), late),
+        (exec("prints"), "/prints, failed with"),
+        (json!({"tokenFile": "pipe"}), late),
+        (json!({"tokenFile": "/dev/zero"}), "`tokenFile` /dev/zero of the user must be a token"),
+    ] {
+        let mut kubeconfig: Value = serde_json::from_str(&folder.read("kubeconfig")).expect("JSON");
+        kubeconfig["users"][0]["user"] = user;
+        folder.write("other", kubeconfig.to_string());
+        let mut command = folder.command(&["live", "-f", "web.yaml", "--timeout", "1"]);
+        let started = Instant::now();
+        let err = Ran::of(command.env("KUBECONFIG", folder.path("other")).output().expect("runs")).failed(2);
+        assert!(err.contains(want), "{want}\n{err}");
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    }
+    assert!(server.asked().is_empty());
 }
 
 #[test]

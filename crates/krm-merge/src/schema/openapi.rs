@@ -197,6 +197,16 @@ impl<'t> Schema<'t> {
     pub(super) fn is_atomic_map(self) -> bool {
         self.said("x-kubernetes-map-type").is_some_and(|t| t.string() == "atomic")
     }
+    /// The fields below its value that it does not let change, by rules such as `self == oldSelf` or `self.class == oldSelf.class`; an empty
+    /// path is the value itself. Source: transition rules of `x-kubernetes-validations`.
+    pub(super) fn fixed(self) -> Vec<Vec<&'t str>> {
+        let rules = self.parts().into_iter().filter_map(|part| part.get("x-kubernetes-validations"));
+        let rules = rules.flat_map(NodeRef::elements);
+        let text = |rule: NodeRef<'t>| rule.get("rule").and_then(NodeRef::as_str);
+        // Such a rule also holds for a value that is new, which a comparison of two states does not know.
+        let is_transition = |rule: &NodeRef<'t>| rule.get("optionalOldSelf").is_none_or(|v| v.string() != "true");
+        rules.filter(is_transition).filter_map(text).filter_map(fixed_by).collect()
+    }
 
     /// Whether a patch replaces the whole map that it describes.
     pub(super) fn is_replaced(self) -> bool {
@@ -223,6 +233,22 @@ impl<'t> Schema<'t> {
         }
         parts
     }
+}
+
+/// The field that a rule compares with its old value, if the rule does nothing else.
+fn fixed_by(rule: &str) -> Option<Vec<&str>> {
+    let (one, other) = rule.split_once("==")?;
+    let now = path_below(one, "self").zip(path_below(other, "oldSelf"));
+    let (now, old) = now.or_else(|| path_below(other, "self").zip(path_below(one, "oldSelf")))?;
+    (now == old).then_some(now)
+}
+
+/// The fields of an expression such as `self.a.b` below its root.
+fn path_below<'t>(expression: &'t str, root: &str) -> Option<Vec<&'t str>> {
+    let mut names = expression.trim().split('.');
+    let is_name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let path: Vec<&str> = (names.next() == Some(root)).then(|| names.collect())?;
+    path.iter().all(is_name).then_some(path)
 }
 
 /// How many steps a schema may take to its parts; more mean a cycle.

@@ -1,0 +1,538 @@
+//! Fields that the API server refuses to change in an object that exists, and which of them a merge changes.
+//!
+//! Such a refusal comes late: after the upgrade of a package is reviewed, or in the middle of a rollout. So the fields are a table here, and
+//! one function reads it over an object before and after a merge. Sources: the functions `Validate…Update` of Kubernetes
+//! (`pkg/apis/*/validation` of k8s.io/kubernetes, and apiextensions-apiserver), and fields of which the API reference of Kubernetes 1.36 says
+//! that they are immutable. For custom resources the definition says it, in a rule such as `self == oldSelf`.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::child::{By, ChildId, MergeKey, Value};
+use crate::path::FieldPath;
+use crate::schema::Cursor;
+use crate::tree::{Tree, View};
+use crate::yaml::NodeRef;
+
+/// A field that a merge changes although the API server refuses that.
+#[derive(Clone, Debug)]
+pub struct Refused<'t, 'a> {
+    /// Where.
+    pub path: FieldPath<'a>,
+    /// Its value before; `None` if it was not set.
+    pub was: Option<NodeRef<'a>>,
+    /// Its value after; `None` if it is not set.
+    pub is: Option<View<'t, 'a>>,
+    /// Who says that it must not change.
+    pub by: Refuser,
+}
+
+/// Who says that a field must not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refuser {
+    /// The API server, for its own types.
+    Server,
+    /// The definition of a custom resource.
+    Definition,
+}
+
+/// Fields of some types that must stay as they are.
+struct Rule {
+    /// The types: group and kind.
+    of: &'static [(&'static str, &'static str)],
+    /// The way to the map that has the fields; `[]` is each element of a list, which must keep its elements.
+    at: &'static [&'static str],
+    /// The fields.
+    fields: Fields,
+    /// When the rule holds.
+    when: &'static [When],
+    /// What the server does with a field that one side does not set.
+    unset: Unset,
+    /// What a field means that is not set.
+    defaults: &'static [(&'static str, &'static str)],
+}
+
+enum Fields {
+    /// These.
+    Only(&'static [&'static str]),
+    /// All except these.
+    AllBut(&'static [&'static str]),
+    /// The first elements of these lists.
+    FirstOf(&'static [&'static str]),
+}
+
+/// A condition: a field has a value.
+enum When {
+    /// Before the merge.
+    Before(&'static [&'static str], &'static str),
+    /// Before and after the merge.
+    Both(&'static [&'static str], &'static str),
+    /// Neither before nor after the merge.
+    Neither(&'static [&'static str], &'static str),
+    /// Not before the merge.
+    NotBefore(&'static [&'static str], &'static str),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unset {
+    /// It refuses to set it, and to remove it.
+    Refused,
+    /// It may be set once.
+    MayCome,
+    /// It keeps its value if it is left out.
+    MayGo,
+}
+
+const RULE: Rule =
+    Rule { of: &[], at: &["spec"], fields: Fields::Only(&[]), when: &[], unset: Unset::Refused, defaults: &[] };
+
+const APPS: &str = "apps";
+const STORAGE: &str = "storage.k8s.io";
+const RBAC: &str = "rbac.authorization.k8s.io";
+const RESOURCE: &str = "resource.k8s.io";
+const JOB: &[(&str, &str)] = &[("batch", "Job")];
+const SERVICE: &[(&str, &str)] = &[("", "Service")];
+const CLAIM: &[(&str, &str)] = &[("", "PersistentVolumeClaim")];
+const VOLUME: &[(&str, &str)] = &[("", "PersistentVolume")];
+const POD: &[(&str, &str)] = &[("", "Pod")];
+const CONFIG: &[(&str, &str)] = &[("", "ConfigMap"), ("", "Secret")];
+const SUSPENDED: &[&str] = &["spec", "suspend"];
+
+const RULES: &[Rule] = &[
+    // ValidateImmutableField in the update strategies of apps/v1.
+    Rule {
+        of: &[(APPS, "Deployment"), (APPS, "ReplicaSet"), (APPS, "DaemonSet")],
+        fields: Fields::Only(&["selector"]),
+        ..RULE
+    },
+    // ValidateStatefulSetUpdate.
+    Rule {
+        of: &[(APPS, "StatefulSet")],
+        fields: Fields::AllBut(&[
+            "minReadySeconds",
+            "ordinals",
+            "persistentVolumeClaimRetentionPolicy",
+            "replicas",
+            "revisionHistoryLimit",
+            "template",
+            "updateStrategy",
+        ]),
+        defaults: &[("podManagementPolicy", "OrderedReady")],
+        ..RULE
+    },
+    // ValidateControllerRevisionUpdate.
+    Rule { of: &[(APPS, "ControllerRevision")], at: &[], fields: Fields::Only(&["data"]), ..RULE },
+    // ValidateJobSpecUpdate.
+    Rule {
+        of: JOB,
+        fields: Fields::Only(&[
+            "backoffLimitPerIndex",
+            "completionMode",
+            "managedBy",
+            "podFailurePolicy",
+            "selector",
+            "successPolicy",
+        ]),
+        defaults: &[("completionMode", "NonIndexed"), ("managedBy", "kubernetes.io/job-controller")],
+        ..RULE
+    },
+    // An indexed Job may be scaled by both `completions` and `parallelism`.
+    Rule {
+        of: JOB,
+        fields: Fields::Only(&["completions"]),
+        when: &[When::Neither(&["spec", "completionMode"], "Indexed")],
+        ..RULE
+    },
+    Rule { of: JOB, fields: Fields::Only(&["template"]), when: &[When::NotBefore(SUSPENDED, "true")], ..RULE },
+    // While a Job is suspended, it may be told where its pods run and what they use.
+    Rule {
+        of: JOB,
+        at: &["spec", "template", "spec"],
+        fields: Fields::AllBut(&[
+            "affinity",
+            "containers",
+            "initContainers",
+            "nodeSelector",
+            "schedulingGates",
+            "tolerations",
+        ]),
+        when: &[When::Before(SUSPENDED, "true")],
+        ..RULE
+    },
+    Rule {
+        of: JOB,
+        at: &["spec", "template", "spec", "containers", "[]"],
+        fields: Fields::AllBut(&["resources"]),
+        when: &[When::Before(SUSPENDED, "true")],
+        ..RULE
+    },
+    Rule {
+        of: JOB,
+        at: &["spec", "template", "spec", "initContainers", "[]"],
+        fields: Fields::AllBut(&["resources"]),
+        when: &[When::Before(SUSPENDED, "true")],
+        ..RULE
+    },
+    // ValidateServiceUpdate. The server gives every Service an address, except one of the type ExternalName.
+    Rule {
+        of: SERVICE,
+        fields: Fields::Only(&["clusterIP"]),
+        when: &[When::Neither(&["spec", "type"], "ExternalName")],
+        unset: Unset::MayGo,
+        defaults: &[("clusterIP", "")],
+        ..RULE
+    },
+    Rule {
+        of: SERVICE,
+        fields: Fields::FirstOf(&["clusterIPs", "ipFamilies"]),
+        when: &[When::Neither(&["spec", "type"], "ExternalName")],
+        unset: Unset::MayGo,
+        ..RULE
+    },
+    Rule {
+        of: SERVICE,
+        fields: Fields::Only(&["healthCheckNodePort"]),
+        when: &[When::Both(&["spec", "type"], "LoadBalancer"), When::Both(&["spec", "externalTrafficPolicy"], "Local")],
+        unset: Unset::MayGo,
+        defaults: &[("healthCheckNodePort", "0")],
+        ..RULE
+    },
+    Rule {
+        of: SERVICE,
+        fields: Fields::Only(&["loadBalancerClass"]),
+        when: &[When::Both(&["spec", "type"], "LoadBalancer")],
+        ..RULE
+    },
+    // ValidatePersistentVolumeClaimUpdate.
+    Rule {
+        of: CLAIM,
+        fields: Fields::AllBut(&["resources", "storageClassName", "volumeAttributesClassName", "volumeName"]),
+        defaults: &[("volumeMode", "Filesystem")],
+        ..RULE
+    },
+    Rule { of: CLAIM, at: &["spec", "resources"], fields: Fields::AllBut(&["requests"]), ..RULE },
+    Rule { of: CLAIM, fields: Fields::Only(&["storageClassName", "volumeName"]), unset: Unset::MayCome, ..RULE },
+    // ValidatePersistentVolumeUpdate.
+    Rule {
+        of: VOLUME,
+        fields: Fields::AllBut(&[
+            "accessModes",
+            "capacity",
+            "claimRef",
+            "csi",
+            "mountOptions",
+            "nodeAffinity",
+            "persistentVolumeReclaimPolicy",
+            "storageClassName",
+            "volumeAttributesClassName",
+        ]),
+        defaults: &[("volumeMode", "Filesystem")],
+        ..RULE
+    },
+    Rule { of: VOLUME, at: &["spec", "csi"], fields: Fields::AllBut(&["controllerExpandSecretRef"]), ..RULE },
+    Rule {
+        of: VOLUME,
+        at: &["spec", "csi"],
+        fields: Fields::Only(&["controllerExpandSecretRef"]),
+        unset: Unset::MayCome,
+        ..RULE
+    },
+    Rule { of: VOLUME, fields: Fields::Only(&["nodeAffinity"]), unset: Unset::MayCome, ..RULE },
+    // ValidatePodUpdate. Pods that wait at a gate may be told where they run.
+    Rule {
+        of: POD,
+        fields: Fields::AllBut(&[
+            "activeDeadlineSeconds",
+            "affinity",
+            "containers",
+            "initContainers",
+            "nodeSelector",
+            "schedulingGates",
+            "terminationGracePeriodSeconds",
+            "tolerations",
+        ]),
+        ..RULE
+    },
+    Rule { of: POD, at: &["spec", "containers", "[]"], fields: Fields::AllBut(&["image"]), ..RULE },
+    Rule { of: POD, at: &["spec", "initContainers", "[]"], fields: Fields::AllBut(&["image"]), ..RULE },
+    // ValidateSecretUpdate, ValidateConfigMapUpdate.
+    Rule {
+        of: &[("", "Secret")],
+        at: &[],
+        fields: Fields::Only(&["type"]),
+        unset: Unset::MayGo,
+        defaults: &[("type", "Opaque")],
+        ..RULE
+    },
+    Rule {
+        of: CONFIG,
+        at: &[],
+        fields: Fields::Only(&["binaryData", "data", "immutable", "stringData"]),
+        when: &[When::Before(&["immutable"], "true")],
+        ..RULE
+    },
+    // ValidateRoleBindingUpdate, ValidateClusterRoleBindingUpdate.
+    Rule {
+        of: &[(RBAC, "RoleBinding"), (RBAC, "ClusterRoleBinding")],
+        at: &["roleRef"],
+        fields: Fields::Only(&["apiGroup", "kind", "name"]),
+        defaults: &[("apiGroup", RBAC)],
+        ..RULE
+    },
+    // ValidateStorageClassUpdate.
+    Rule {
+        of: &[(STORAGE, "StorageClass")],
+        at: &[],
+        fields: Fields::Only(&["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"]),
+        defaults: &[("reclaimPolicy", "Delete"), ("volumeBindingMode", "Immediate")],
+        ..RULE
+    },
+    Rule {
+        of: &[(STORAGE, "VolumeAttributesClass")],
+        at: &[],
+        fields: Fields::Only(&["driverName", "parameters"]),
+        ..RULE
+    },
+    Rule {
+        of: &[(STORAGE, "CSIStorageCapacity")],
+        at: &[],
+        fields: Fields::Only(&["nodeTopology", "storageClassName"]),
+        ..RULE
+    },
+    // ValidateCSIDriverUpdate.
+    Rule {
+        of: &[(STORAGE, "CSIDriver")],
+        fields: Fields::Only(&["attachRequired", "volumeLifecycleModes"]),
+        defaults: &[("attachRequired", "true")],
+        ..RULE
+    },
+    // ValidateIngressClassUpdate.
+    Rule { of: &[("networking.k8s.io", "IngressClass")], fields: Fields::Only(&["controller"]), ..RULE },
+    // ValidatePriorityClassUpdate.
+    Rule {
+        of: &[("scheduling.k8s.io", "PriorityClass")],
+        at: &[],
+        fields: Fields::Only(&["preemptionPolicy", "value"]),
+        defaults: &[("preemptionPolicy", "PreemptLowerPriority")],
+        ..RULE
+    },
+    // ValidateRuntimeClassUpdate.
+    Rule { of: &[("node.k8s.io", "RuntimeClass")], at: &[], fields: Fields::Only(&["handler"]), ..RULE },
+    // ValidateEndpointSliceUpdate.
+    Rule { of: &[("discovery.k8s.io", "EndpointSlice")], at: &[], fields: Fields::Only(&["addressType"]), ..RULE },
+    Rule {
+        of: &[(RESOURCE, "ResourceClaim"), (RESOURCE, "ResourceClaimTemplate")],
+        fields: Fields::AllBut(&[]),
+        ..RULE
+    },
+    Rule { of: &[(RESOURCE, "ResourceSlice")], fields: Fields::Only(&["driver", "nodeName"]), ..RULE },
+    Rule { of: &[(RESOURCE, "ResourceSlice")], at: &["spec", "pool"], fields: Fields::Only(&["name"]), ..RULE },
+    // ValidateCustomResourceDefinitionUpdate.
+    Rule {
+        of: &[("apiextensions.k8s.io", "CustomResourceDefinition")],
+        fields: Fields::Only(&["group", "scope"]),
+        ..RULE
+    },
+    Rule {
+        of: &[("apiextensions.k8s.io", "CustomResourceDefinition")],
+        at: &["spec", "names"],
+        fields: Fields::Only(&["kind", "plural"]),
+        ..RULE
+    },
+];
+
+/// The fields of an object that a merge changes although the API server refuses that. An object that gets another identity is a new one.
+pub fn refused<'t, 'a>(before: NodeRef<'a>, after: &'t Tree<'a>, cursor: Cursor<'a>) -> Vec<Refused<'t, 'a>> {
+    let Some(after) = after.view().filter(|after| !is_node(*after, before) && is_one_object(before, *after)) else {
+        return Vec::new();
+    };
+    let mut look = Look { path: FieldPath::default(), found: Vec::new() };
+    look.defined(before, after, cursor);
+    let group = group_of(text_at(View::Node(before), &["apiVersion"]).as_deref().unwrap_or_default()).to_owned();
+    let kind = text_at(View::Node(before), &["kind"]).unwrap_or_default();
+    let is_of = |rule: &&Rule| rule.of.iter().any(|of| *of == (group.as_str(), &*kind));
+    let holds = |rule: &&Rule| rule.when.iter().all(|when| when.holds(before, after));
+    for rule in RULES.iter().filter(is_of).filter(holds) {
+        look.walk(rule, rule.at, Some(before), Some(after));
+    }
+    look.found
+}
+
+/// The group of an apiVersion; empty for the core group.
+pub fn group_of(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+fn text_at<'a>(root: View<'_, 'a>, path: &[&str]) -> Option<Cow<'a, str>> {
+    path.iter().try_fold(root, |view, name| view.field(name))?.text()
+}
+
+fn is_node(view: View<'_, '_>, node: NodeRef<'_>) -> bool {
+    matches!(view, View::Node(own) if own.is(node))
+}
+
+/// Whether the API server has one object for both.
+fn is_one_object(before: NodeRef<'_>, after: View<'_, '_>) -> bool {
+    let is_same = |path: &[&str]| text_at(View::Node(before), path) == text_at(after, path);
+    let group = |view: View<'_, '_>| text_at(view, &["apiVersion"]).map(|version| group_of(&version).to_owned());
+    group(View::Node(before)) == group(after)
+        && [&["kind"][..], &["metadata", "namespace"], &["metadata", "name"]].into_iter().all(is_same)
+}
+
+impl When {
+    fn holds(&self, before: NodeRef<'_>, after: View<'_, '_>) -> bool {
+        let was = |path: &[&str], value: &str| text_at(View::Node(before), path).is_some_and(|text| text == value);
+        let is = |path: &[&str], value: &str| text_at(after, path).is_some_and(|text| text == value);
+        match self {
+            Self::Before(path, value) => was(path, value),
+            Self::NotBefore(path, value) => !was(path, value),
+            Self::Both(path, value) => was(path, value) && is(path, value),
+            Self::Neither(path, value) => !was(path, value) && !is(path, value),
+        }
+    }
+}
+
+impl Rule {
+    fn default_of(&self, name: &str) -> Option<&'static str> {
+        self.defaults.iter().find(|(field, _)| *field == name).map(|(_, default)| *default)
+    }
+
+    /// Whether the server takes the change of a field.
+    fn takes(&self, name: &str, was: Option<NodeRef<'_>>, is: Option<View<'_, '_>>) -> bool {
+        let default = self.default_of(name);
+        let is_set = |view: &View<'_, '_>| is_set(*view) && !(default == Some("") && view.string().is_empty());
+        let (was, is) = (was.filter(|was| is_set(&View::Node(*was))), is.filter(is_set));
+        let is_default = |view: View<'_, '_>| default.is_some() && view.text().as_deref() == default;
+        match (was, is) {
+            (None, None) => true,
+            (None, Some(is)) => self.unset == Unset::MayCome || is_default(is),
+            (Some(was), None) => self.unset == Unset::MayGo || is_default(View::Node(was)),
+            (Some(was), Some(is)) => is.same(was),
+        }
+    }
+}
+
+/// Whether a value says something: no value, an empty map and an empty list are one to the server.
+fn is_set(view: View<'_, '_>) -> bool {
+    match view.is_container() {
+        true => !(view.fields().is_empty() && view.elements().is_empty()),
+        false => !view.is_null(),
+    }
+}
+
+struct Look<'t, 'a> {
+    path: FieldPath<'a>,
+    found: Vec<Refused<'t, 'a>>,
+}
+
+impl<'t, 'a> Look<'t, 'a> {
+    fn walk(&mut self, rule: &Rule, at: &[&'static str], was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
+        match at.split_first() {
+            None => self.map(rule, was, is),
+            Some((&"[]", rest)) => self.elements(rule, rest, was, is),
+            Some((name, rest)) => {
+                self.path.push(ChildId::Field(name).step(&By::Field), None);
+                self.walk(rule, rest, was.and_then(|was| was.get(name)), is.and_then(|is| is.field(name)));
+                self.path.pop();
+            }
+        }
+    }
+
+    /// The elements of a list, which all have a name. If there are others than before, the list changes.
+    fn elements(&mut self, rule: &Rule, at: &[&'static str], was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
+        let old: Vec<NodeRef<'a>> = was.into_iter().flat_map(NodeRef::elements).collect();
+        let new = is.map(View::elements).unwrap_or_default();
+        let by = By::Keys(vec![MergeKey::from("name")]);
+        let ids: Vec<_> = old.iter().map(|element| by.id_of(*element)).collect();
+        if ids != new.iter().map(|element| by.id_of(*element)).collect::<Vec<_>>() {
+            self.refuse(was, is, Refuser::Server);
+            return;
+        }
+        for (index, ((was, is), id)) in old.into_iter().zip(new).zip(ids).enumerate() {
+            self.path.push(id.unwrap_or(ChildId::Index(index)).step(&by), Some(index));
+            self.walk(rule, at, Some(was), Some(is));
+            self.path.pop();
+        }
+    }
+
+    fn map(&mut self, rule: &Rule, was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
+        match rule.fields {
+            Fields::Only(names) => {
+                for name in names {
+                    self.field(rule, name, (was.and_then(|was| was.get(name)), is.and_then(|is| is.field(name))));
+                }
+            }
+            Fields::FirstOf(names) => {
+                for name in names {
+                    let first = |list: View<'t, 'a>| list.elements().first().copied();
+                    let was = was.and_then(|was| was.get(name)?.elements().next());
+                    self.field(rule, name, (was, is.and_then(|is| is.field(name)).and_then(first)));
+                }
+            }
+            Fields::AllBut(others) => {
+                let mut fields: BTreeMap<&'a str, (Option<NodeRef<'a>>, Option<View<'t, 'a>>)> = BTreeMap::new();
+                for (key, value) in was.into_iter().flat_map(NodeRef::fields) {
+                    fields.entry(key.string()).or_default().0 = Some(value);
+                }
+                for (name, value) in is.map(View::fields).unwrap_or_default() {
+                    fields.entry(name).or_default().1 = Some(value);
+                }
+                for (name, both) in fields.into_iter().filter(|(name, _)| !others.contains(name)) {
+                    self.field(rule, name, both);
+                }
+            }
+        }
+    }
+
+    fn field(&mut self, rule: &Rule, name: &'a str, (was, is): (Option<NodeRef<'a>>, Option<View<'t, 'a>>)) {
+        if rule.takes(name, was, is) {
+            return;
+        }
+        self.path.push(ChildId::Field(name).step(&By::Field), None);
+        let is_first = matches!(rule.fields, Fields::FirstOf(_));
+        if is_first {
+            self.path.push(ChildId::Index(0).step(&By::Index), Some(0));
+        }
+        self.refuse(was, is, Refuser::Server);
+        if is_first {
+            self.path.pop();
+        }
+        self.path.pop();
+    }
+
+    /// What the definition of a custom resource fixes, in this map and below it. A rule compares values of both states, so it does not hold
+    /// where one of them has none.
+    fn defined(&mut self, was: NodeRef<'a>, is: View<'t, 'a>, cursor: Cursor<'a>) {
+        if !cursor.has_schema() || is_node(is, was) {
+            return;
+        }
+        for path in cursor.fixed() {
+            let before = was.at(&path);
+            let after = path.iter().try_fold(is, |view, name| view.field(name));
+            if before.zip(after).is_some_and(|(before, after)| !after.same(before)) {
+                path.iter().for_each(|name| self.path.push(ChildId::Field(name).step(&By::Field), None));
+                self.refuse(before, after, Refuser::Definition);
+                path.iter().for_each(|_| self.path.pop());
+            }
+        }
+        if is.is_list() {
+            return;
+        }
+        let before: HashMap<&str, NodeRef<'a>> = was.fields().map(|(key, value)| (key.string(), value)).collect();
+        for (name, is) in is.fields() {
+            let Some(was) = before.get(name).copied() else { continue };
+            self.path.push(ChildId::Field(name).step(&By::Field), None);
+            self.defined(was, is, cursor.field(name));
+            self.path.pop();
+        }
+    }
+
+    fn refuse(&mut self, was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>, by: Refuser) {
+        let set = |view: &View<'_, '_>| is_set(*view);
+        let was = was.filter(|was| set(&View::Node(*was)));
+        self.found.push(Refused { path: self.path.clone(), was, is: is.filter(set), by });
+    }
+}
+
+#[cfg(test)]
+mod tests;

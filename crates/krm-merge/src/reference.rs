@@ -1,0 +1,376 @@
+//! Which other resources a resource refers to by name, and which ones a controller makes of it.
+//!
+//! A reference to a name that is gone breaks late, when a pod starts or a route is resolved. Nothing in a schema says which fields are
+//! names, so they are a table here. Most fields have one meaning in all types: `configMapRef`, `serviceAccountName` and `imagePullSecrets`
+//! name the same in a Deployment, a CronJob and the custom resources of operators. So these are found at any place. Source: the API
+//! reference of Kubernetes and of the Gateway API.
+
+use std::borrow::Cow;
+
+use crate::child::{By, ChildId, MergeKey, Value};
+use crate::path::FieldPath;
+use crate::tree::View;
+
+/// A resource as others name it. An empty namespace is that of the package.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Named<'a> {
+    /// Its group; empty for the core group.
+    pub group: Cow<'a, str>,
+    /// Its kind.
+    pub kind: Cow<'a, str>,
+    /// Its namespace.
+    pub namespace: Cow<'a, str>,
+    /// Its name.
+    pub name: Cow<'a, str>,
+}
+
+/// A field that names another resource.
+#[derive(Clone, Debug)]
+pub struct Reference<'a> {
+    /// Where.
+    pub path: FieldPath<'a>,
+    /// The resource.
+    pub to: Named<'a>,
+    /// The keys that its data must have.
+    pub keys: Vec<Cow<'a, str>>,
+}
+
+/// Fields that name a resource.
+struct Way {
+    /// The types that have them; none for fields that mean the same in all types.
+    of: &'static [(&'static str, &'static str)],
+    /// The way from the root of the resource, or from any map in it, to the map that names; `[]` is each element of a list.
+    at: &'static [&'static str],
+    /// The group and kind of the named resource.
+    to: To,
+    /// The field with its name.
+    name: &'static str,
+    /// The field with a key of its data, or with a list of them.
+    keys: &'static [&'static str],
+}
+
+enum To {
+    /// This type.
+    Type(&'static str, &'static str),
+    /// The type that stands beside the name: in the field with the group or apiVersion, and in `kind`, with the values of fields that are not
+    /// set.
+    Said { group: &'static str, or: (&'static str, &'static str) },
+}
+
+const CONFIG_MAP: To = To::Type("", "ConfigMap");
+const SECRET: To = To::Type("", "Secret");
+const SERVICE: To = To::Type("", "Service");
+const STORAGE_CLASS: To = To::Type("storage.k8s.io", "StorageClass");
+const WAY: Way = Way { of: &[], at: &[], to: SECRET, name: "name", keys: &[] };
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+const NETWORKING: &str = "networking.k8s.io";
+const GATEWAY: &str = "gateway.networking.k8s.io";
+const INGRESS: &[(&str, &str)] = &[(NETWORKING, "Ingress")];
+const BINDINGS: &[(&str, &str)] = &[(RBAC, "RoleBinding"), (RBAC, "ClusterRoleBinding")];
+const ROUTES: &[(&str, &str)] = &[
+    (GATEWAY, "GRPCRoute"),
+    (GATEWAY, "HTTPRoute"),
+    (GATEWAY, "TCPRoute"),
+    (GATEWAY, "TLSRoute"),
+    (GATEWAY, "UDPRoute"),
+];
+const WEBHOOKS: &[(&str, &str)] = &[
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+];
+
+const WAYS: &[Way] = &[
+    Way { at: &["configMapRef"], to: CONFIG_MAP, ..WAY },
+    Way { at: &["secretRef"], ..WAY },
+    Way { at: &["configMapKeyRef"], to: CONFIG_MAP, keys: &["key"], ..WAY },
+    Way { at: &["secretKeyRef"], keys: &["key"], ..WAY },
+    Way { at: &["imagePullSecrets", "[]"], ..WAY },
+    Way { at: &["volumes", "[]", "configMap"], to: CONFIG_MAP, keys: &["items", "[]", "key"], ..WAY },
+    Way { at: &["volumes", "[]", "secret"], name: "secretName", keys: &["items", "[]", "key"], ..WAY },
+    Way { at: &["volumes", "[]", "csi", "nodePublishSecretRef"], ..WAY },
+    Way { at: &["projected", "sources", "[]", "configMap"], to: CONFIG_MAP, keys: &["items", "[]", "key"], ..WAY },
+    Way { at: &["projected", "sources", "[]", "secret"], keys: &["items", "[]", "key"], ..WAY },
+    Way { at: &["persistentVolumeClaim"], to: To::Type("", "PersistentVolumeClaim"), name: "claimName", ..WAY },
+    Way { to: To::Type("", "ServiceAccount"), name: "serviceAccountName", ..WAY },
+    Way { to: To::Type("scheduling.k8s.io", "PriorityClass"), name: "priorityClassName", ..WAY },
+    Way { to: To::Type("node.k8s.io", "RuntimeClass"), name: "runtimeClassName", ..WAY },
+    Way { to: STORAGE_CLASS, name: "storageClassName", ..WAY },
+    Way { to: To::Type("resource.k8s.io", "ResourceClaim"), name: "resourceClaimName", ..WAY },
+    Way { to: To::Type("resource.k8s.io", "ResourceClaimTemplate"), name: "resourceClaimTemplateName", ..WAY },
+    Way { of: &[("", "ServiceAccount")], at: &["secrets", "[]"], ..WAY },
+    Way { of: &[("apps", "StatefulSet")], at: &["spec"], to: SERVICE, name: "serviceName", ..WAY },
+    Way {
+        of: &[("", "PersistentVolumeClaim")],
+        at: &["spec"],
+        to: To::Type("", "PersistentVolume"),
+        name: "volumeName",
+        ..WAY
+    },
+    Way { of: INGRESS, at: &["spec", "defaultBackend", "service"], to: SERVICE, ..WAY },
+    Way { of: INGRESS, at: &["spec", "rules", "[]", "http", "paths", "[]", "backend", "service"], to: SERVICE, ..WAY },
+    Way { of: INGRESS, at: &["spec", "tls", "[]"], name: "secretName", ..WAY },
+    Way { of: INGRESS, at: &["spec"], to: To::Type(NETWORKING, "IngressClass"), name: "ingressClassName", ..WAY },
+    Way {
+        of: &[("autoscaling", "HorizontalPodAutoscaler")],
+        at: &["spec", "scaleTargetRef"],
+        to: To::Said { group: "apiVersion", or: ("", "") },
+        ..WAY
+    },
+    Way {
+        of: &[("autoscaling.k8s.io", "VerticalPodAutoscaler")],
+        at: &["spec", "targetRef"],
+        to: To::Said { group: "apiVersion", or: ("", "") },
+        ..WAY
+    },
+    Way { of: BINDINGS, at: &["roleRef"], to: To::Said { group: "apiGroup", or: (RBAC, "") }, ..WAY },
+    Way { of: BINDINGS, at: &["subjects", "[]"], to: To::Said { group: "apiGroup", or: ("", "") }, ..WAY },
+    Way { of: WEBHOOKS, at: &["webhooks", "[]", "clientConfig", "service"], to: SERVICE, ..WAY },
+    Way {
+        of: &[("apiextensions.k8s.io", "CustomResourceDefinition")],
+        at: &["spec", "conversion", "webhook", "clientConfig", "service"],
+        to: SERVICE,
+        ..WAY
+    },
+    Way { of: &[("apiregistration.k8s.io", "APIService")], at: &["spec", "service"], to: SERVICE, ..WAY },
+    Way {
+        of: ROUTES,
+        at: &["spec", "parentRefs", "[]"],
+        to: To::Said { group: "group", or: (GATEWAY, "Gateway") },
+        ..WAY
+    },
+    Way {
+        of: ROUTES,
+        at: &["spec", "rules", "[]", "backendRefs", "[]"],
+        to: To::Said { group: "group", or: ("", "Service") },
+        ..WAY
+    },
+    Way {
+        of: ROUTES,
+        at: &["spec", "rules", "[]", "filters", "[]", "requestMirror", "backendRef"],
+        to: To::Said { group: "group", or: ("", "Service") },
+        ..WAY
+    },
+    Way {
+        of: &[(GATEWAY, "Gateway")],
+        at: &["spec"],
+        to: To::Type(GATEWAY, "GatewayClass"),
+        name: "gatewayClassName",
+        ..WAY
+    },
+    Way {
+        of: &[(GATEWAY, "Gateway")],
+        at: &["spec", "listeners", "[]", "tls", "certificateRefs", "[]"],
+        to: To::Said { group: "group", or: ("", "Secret") },
+        ..WAY
+    },
+];
+
+/// A resource of the core group that exists because of another one.
+struct Maker {
+    /// The types of that one.
+    of: &'static [(&'static str, &'static str)],
+    /// The way to the map that has the name.
+    at: &'static [&'static str],
+    /// The field with the name.
+    name: &'static str,
+    /// The kind that is made.
+    kind: &'static str,
+}
+
+const MAKER: Maker = Maker { of: &[], at: &["metadata"], name: "name", kind: "Secret" };
+
+/// Sources: kustomize's generators, and the definitions of the operators.
+const MAKERS: &[Maker] = &[
+    Maker { of: KUSTOMIZATION, at: &["configMapGenerator", "[]"], kind: "ConfigMap", ..MAKER },
+    Maker { of: KUSTOMIZATION, at: &["secretGenerator", "[]"], ..MAKER },
+    Maker { of: &[("bitnami.com", "SealedSecret"), ("onepassword.com", "OnePasswordItem")], ..MAKER },
+    Maker { of: &[("external-secrets.io", "ExternalSecret")], ..MAKER },
+    Maker { of: &[("external-secrets.io", "ExternalSecret")], at: &["spec", "target"], ..MAKER },
+    Maker { of: &[("cert-manager.io", "Certificate")], at: &["spec"], name: "secretName", ..MAKER },
+    Maker { of: &[("secrets.hashicorp.com", "VaultStaticSecret")], at: &["spec", "destination"], ..MAKER },
+];
+
+const KUSTOMIZATION: &[(&str, &str)] =
+    &[("kustomize.config.k8s.io", "Kustomization"), ("kustomize.config.k8s.io", "Component")];
+
+/// The types whose data others refer to.
+const DATA: &[(&str, &str)] = &[("", "ConfigMap"), ("", "Secret")];
+
+impl<'a> Named<'a> {
+    /// The name of a resource; `None` if it lacks its kind or name.
+    pub fn of(resource: View<'_, 'a>) -> Option<Self> {
+        let metadata = resource.field("metadata")?;
+        Some(Self {
+            group: resource.field("apiVersion").and_then(View::text).map_or(Cow::Borrowed(""), group_of),
+            kind: resource.field("kind").and_then(View::text)?,
+            namespace: metadata.field("namespace").and_then(View::text).unwrap_or_default(),
+            name: metadata.field("name").and_then(View::text)?,
+        })
+    }
+
+    /// Whether both may be one resource. Whoever applies a package may give it a namespace, so one that is not written may be any.
+    pub fn may_be(&self, other: &Self) -> bool {
+        let any = self.namespace.is_empty() || other.namespace.is_empty();
+        (&self.group, &self.kind, &self.name) == (&other.group, &other.kind, &other.name)
+            && (any || self.namespace == other.namespace)
+    }
+}
+
+fn group_of(api_version: Cow<'_, str>) -> Cow<'_, str> {
+    match api_version {
+        Cow::Borrowed(text) => Cow::Borrowed(text.split_once('/').map_or("", |(group, _)| group)),
+        Cow::Owned(text) => Cow::Owned(text.split_once('/').map_or("", |(group, _)| group).to_owned()),
+    }
+}
+
+/// The keys of a ConfigMap or a Secret; none for any other resource.
+pub fn keys_of<'a>(resource: View<'_, 'a>) -> Vec<&'a str> {
+    let has_keys = Type::of(resource).is_some_and(|own| own.is_one_of(DATA));
+    let data = ["data", "binaryData", "stringData"].into_iter().filter(|_| has_keys);
+    data.filter_map(|name| resource.field(name)).flat_map(View::fields).map(|(name, _)| name).collect()
+}
+
+/// The resources that a controller, or kustomize, makes of a resource. A kustomization does not have to say what it is.
+pub fn made_of<'a>(resource: View<'_, 'a>) -> Vec<Named<'a>> {
+    let own = Type::of(resource);
+    let is_made_by = |types: &[(&str, &str)]| match &own {
+        Some(own) => own.is_one_of(types),
+        None => types == KUSTOMIZATION && resource.field("kind").is_none(),
+    };
+    let mut found = Vec::new();
+    for maker in MAKERS.iter().filter(|maker| is_made_by(maker.of)) {
+        // A kustomization may set the namespace of what it makes.
+        let own = own.as_ref().filter(|_| maker.of != KUSTOMIZATION);
+        walk(resource, maker.at, &mut FieldPath::default(), &mut |map, _| {
+            found.extend(map.field(maker.name).and_then(View::text).map(|name| Named {
+                group: Cow::Borrowed(""),
+                kind: Cow::Borrowed(maker.kind),
+                namespace: own.map(|own| own.namespace.clone()).unwrap_or_default(),
+                name,
+            }));
+        });
+    }
+    found
+}
+
+/// The resources that a resource names. What it marks as `optional` is not needed.
+pub fn references<'a>(resource: View<'_, 'a>) -> Vec<Reference<'a>> {
+    let Some(own) = Type::of(resource) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut path = FieldPath::default();
+    for way in WAYS.iter().filter(|way| own.is_one_of(way.of)) {
+        walk(resource, way.at, &mut path, &mut |map, path| found.extend(way.read(map, path, &own.namespace)));
+    }
+    // What a ConfigMap or a Secret holds is text for others.
+    if !own.is_one_of(DATA) {
+        anywhere(resource, &mut path, &mut |way, map, path| found.extend(way.read(map, path, &own.namespace)));
+    }
+    found
+}
+
+/// What a resource says of itself.
+struct Type<'a> {
+    group: Cow<'a, str>,
+    kind: Cow<'a, str>,
+    namespace: Cow<'a, str>,
+}
+
+impl<'a> Type<'a> {
+    fn of(resource: View<'_, 'a>) -> Option<Self> {
+        let namespace =
+            resource.field("metadata").and_then(|metadata| metadata.field("namespace")).and_then(View::text);
+        Some(Self {
+            group: group_of(resource.field("apiVersion").and_then(View::text)?),
+            kind: resource.field("kind").and_then(View::text)?,
+            namespace: namespace.unwrap_or_default(),
+        })
+    }
+
+    fn is_one_of(&self, types: &[(&str, &str)]) -> bool {
+        types.iter().any(|of| *of == (&*self.group, &*self.kind))
+    }
+}
+
+impl Way {
+    /// The reference in a map.
+    fn read<'a>(&self, map: View<'_, 'a>, path: &FieldPath<'a>, own: &Cow<'a, str>) -> Option<Reference<'a>> {
+        let text = |name: &str| map.field(name).and_then(View::text);
+        let name = text(self.name).filter(|name| !name.is_empty())?;
+        if text("optional").is_some_and(|optional| optional == "true") {
+            return None;
+        }
+        let (group, kind) = match self.to {
+            To::Type(group, kind) => (Cow::Borrowed(group), Cow::Borrowed(kind)),
+            To::Said { group, or } => {
+                let said = text(group).filter(|said| !said.is_empty());
+                let said = if group == "apiVersion" { said.map(group_of) } else { said };
+                (said.unwrap_or(Cow::Borrowed(or.0)), text("kind").unwrap_or(Cow::Borrowed(or.1)))
+            }
+        };
+        let mut keys = Vec::new();
+        if let Some((key, way)) = self.keys.split_last() {
+            walk(map, way, &mut FieldPath::default(), &mut |item, _| keys.extend(item.field(key).and_then(View::text)));
+        }
+        let namespace = text("namespace").unwrap_or_else(|| own.clone());
+        let mut path = path.clone();
+        path.push(ChildId::Field(self.name).step(&By::Field), None);
+        Some(Reference { path, to: Named { group, kind, namespace, name }, keys })
+    }
+}
+
+/// Visits the maps that a way leads to.
+fn walk<'t, 'a>(
+    view: View<'t, 'a>,
+    way: &[&'static str],
+    path: &mut FieldPath<'a>,
+    visit: &mut dyn FnMut(View<'t, 'a>, &FieldPath<'a>),
+) {
+    match way.split_first() {
+        None => visit(view, path),
+        Some((&"[]", rest)) => each(view, path, &mut |element, path| walk(element, rest, path, visit)),
+        Some((name, rest)) => {
+            let Some(child) = view.field(name) else { return };
+            path.push(ChildId::Field(name).step(&By::Field), None);
+            walk(child, rest, path, visit);
+            path.pop();
+        }
+    }
+}
+
+/// Visits the elements of a list, which a path names by their names if they have some.
+fn each<'t, 'a>(list: View<'t, 'a>, path: &mut FieldPath<'a>, visit: &mut dyn FnMut(View<'t, 'a>, &mut FieldPath<'a>)) {
+    let by = By::Keys(vec![MergeKey::from("name")]);
+    for (index, element) in list.elements().into_iter().enumerate() {
+        let step = by.id_of(element).map_or_else(|| ChildId::Index(index).step(&By::Index), |id| id.step(&by));
+        path.push(step, Some(index));
+        visit(element, path);
+        path.pop();
+    }
+}
+
+/// Visits the maps that the fields lead to which mean the same in all types.
+fn anywhere<'t, 'a>(
+    view: View<'t, 'a>,
+    path: &mut FieldPath<'a>,
+    visit: &mut dyn FnMut(&Way, View<'t, 'a>, &FieldPath<'a>),
+) {
+    if view.is_list() {
+        return each(view, path, &mut |element, path| anywhere(element, path, visit));
+    }
+    if !view.is_map() {
+        return;
+    }
+    for way in WAYS.iter().filter(|way| way.of.is_empty()) {
+        walk(view, way.at, path, &mut |map, path| visit(way, map, path));
+    }
+    let below = view.fields().into_iter().filter(|(name, child)| *name != "metadata" && child.is_container());
+    for (name, child) in below {
+        path.push(ChildId::Field(name).step(&By::Field), None);
+        anywhere(child, path, visit);
+        path.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests;

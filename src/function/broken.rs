@@ -1,0 +1,162 @@
+//! References between the resources of a package that a three-way merge breaks.
+//!
+//! Upstream deletes or renames a ConfigMap together with its own references to it. A Deployment that only dest has keeps its reference, and no
+//! conflict shows that: no resource was changed on both sides. Only what the merge breaks is reported. What a package refers to and never
+//! had is for others to provide.
+
+use std::collections::{HashMap, HashSet};
+
+use krm_merge::package::Member;
+use krm_merge::reference::{Named, Reference, keys_of, made_of, references};
+use krm_merge::tree::{Tree, View};
+
+use crate::config::Role;
+use crate::report::{Cause, Report};
+use crate::results::{Outcome, Results, Severity};
+use crate::roles::Roles;
+
+/// Reports the references that lead nowhere after a merge, by the members of the packages and what becomes of each.
+pub(super) fn tell<'a>(
+    members: &[Member<'_, 'a>],
+    becomes: &[Option<Tree<'a>>],
+    roles: &Roles<'a>,
+    results: &mut Results<'_>,
+) -> Result<(), Box<Outcome>> {
+    let lost = Lost::of(members, becomes);
+    // A run with an error writes nothing.
+    if lost.is_empty() || results.count(|result| result.severity == Severity::Error) > 0 {
+        return Ok(());
+    }
+    let present = Present::of(becomes, roles);
+    for (member, after) in members.iter().zip(becomes) {
+        let Some(after) = after.as_ref().and_then(Tree::view) else { continue };
+        let Some(about) = member.sides.dest.or(member.sides.updated) else { continue };
+        let all = references(after);
+        let broken: Vec<_> = all.iter().filter_map(|r| Some((r, lost.cause(r, &present)?))).collect();
+        if broken.is_empty() {
+            continue;
+        }
+        let before = member.sides.dest.map(|dest| references(View::Node(dest.node))).unwrap_or_default();
+        let before: HashSet<&Named<'_>> = before.iter().map(|reference| &reference.to).collect();
+        let mut told = HashSet::new();
+        for (reference, cause) in broken {
+            // Dest has this reference to something that it deleted: the merge does not break it.
+            let was_broken = cause == Cause::NotHere && before.contains(&reference.to);
+            if !was_broken && told.insert(&reference.to) {
+                results.report(&Report::Broken { about, reference, cause })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the sides have, by group, kind and name.
+type ByName<'a, T> = HashMap<[String; 3], Vec<(Named<'a>, T)>>;
+
+fn key(named: &Named<'_>) -> [String; 3] {
+    [&named.group, &named.kind, &named.name].map(|part| part.to_string())
+}
+
+/// What is missing after a merge.
+struct Lost<'a> {
+    /// Resources, and the new one of each that was renamed.
+    resources: ByName<'a, Fate<'a>>,
+    /// Keys of data.
+    keys: ByName<'a, HashSet<&'a str>>,
+}
+
+enum Fate<'a> {
+    Deleted,
+    Renamed(Named<'a>),
+    NotHere,
+}
+
+impl<'a> Lost<'a> {
+    fn of(members: &[Member<'_, 'a>], becomes: &[Option<Tree<'a>>]) -> Self {
+        let mut lost = Self { resources: HashMap::new(), keys: HashMap::new() };
+        for (member, after) in members.iter().zip(becomes) {
+            let is_here = member.sides.dest.is_some();
+            let Some(before) = member.sides.dest.or(member.sides.updated) else { continue };
+            let before = View::Node(before.node);
+            let after = after.as_ref().and_then(Tree::view);
+            if matches!((before, after), (View::Node(before), Some(View::Node(after))) if after.is(before)) {
+                continue;
+            }
+            let Some(old) = Named::of(before) else { continue };
+            let new = after.and_then(Named::of);
+            let fate = match (is_here, &new) {
+                (_, Some(new)) if *new == old => None,
+                (true, Some(new)) => Some(Fate::Renamed(new.clone())),
+                (true, None) => Some(Fate::Deleted),
+                (false, Some(_)) => None,
+                (false, None) => Some(Fate::NotHere),
+            };
+            match (fate, after) {
+                (Some(fate), _) => lost.resources.entry(key(&old)).or_default().push((old, fate)),
+                (None, Some(after)) => {
+                    let left: HashSet<&str> = keys_of(after).into_iter().collect();
+                    let gone: HashSet<&str> = keys_of(before).into_iter().filter(|key| !left.contains(key)).collect();
+                    if !gone.is_empty() {
+                        lost.keys.entry(key(&old)).or_default().push((old, gone));
+                    }
+                }
+                (None, None) => {}
+            }
+        }
+        lost
+    }
+
+    fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.keys.is_empty()
+    }
+
+    /// Why a reference leads nowhere, if it does.
+    fn cause<'r>(&'r self, reference: &'r Reference<'a>, present: &Present<'a>) -> Option<Cause<'r, 'a>> {
+        let key = key(&reference.to);
+        let is_meant = |named: &Named<'a>| named.may_be(&reference.to);
+        if let Some((_, fate)) = self.resources.get(&key).into_iter().flatten().find(|(named, _)| is_meant(named)) {
+            let cause = match fate {
+                Fate::Deleted => Cause::Deleted,
+                Fate::Renamed(new) => Cause::Renamed(new),
+                Fate::NotHere => Cause::NotHere,
+            };
+            return Some(cause).filter(|_| !present.has(&key, &reference.to));
+        }
+        let gone = self.keys.get(&key).into_iter().flatten().filter(|(named, _)| is_meant(named));
+        let gone: Vec<&HashSet<&str>> = gone.map(|(_, keys)| keys).collect();
+        reference
+            .keys
+            .iter()
+            .find(|key| gone.iter().any(|gone| gone.contains(&***key)))
+            .map(|key| Cause::KeyRemoved(key))
+    }
+}
+
+/// What is there after a merge, and what controllers and kustomize make of it.
+struct Present<'a>(ByName<'a, ()>);
+
+impl<'a> Present<'a> {
+    fn of(becomes: &[Option<Tree<'a>>], roles: &Roles<'a>) -> Self {
+        let mut present = Self(HashMap::new());
+        for after in becomes.iter().flatten().filter_map(Tree::view) {
+            present.extend(Named::of(after).into_iter().chain(made_of(after)));
+        }
+        // A kustomization mostly has no name. Which generators it will have is not known here, so it is believed on both sides.
+        let unnamed = roles.dest.iter().filter(|item| item.identity.is_none());
+        let upstream = roles.apart.iter().filter(|(role, _)| *role == Role::Updated).map(|(_, item)| item);
+        for node in unnamed.chain(upstream).map(|item| item.node).chain(roles.beside.iter().copied()) {
+            present.extend(made_of(View::Node(node)));
+        }
+        present
+    }
+
+    fn extend(&mut self, all: impl IntoIterator<Item = Named<'a>>) {
+        for named in all {
+            self.0.entry(key(&named)).or_default().push((named, ()));
+        }
+    }
+
+    fn has(&self, key: &[String; 3], named: &Named<'a>) -> bool {
+        self.0.get(key).into_iter().flatten().any(|(other, ())| other.may_be(named))
+    }
+}
