@@ -23,7 +23,7 @@ mod text;
 mod union;
 mod unset;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -61,8 +61,8 @@ pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Re
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut cluster = Cluster::connect(connection, None).await?;
-        let schema = cluster.schema(api_version).await?;
-        let models = schema.and_then(|schema| openapi::models(schema, api_version, kind));
+        cluster.learn(BTreeSet::from([api_version.to_owned()])).await?;
+        let models = cluster.schema(api_version).and_then(|schema| openapi::models(schema, api_version, kind));
         models.map(document).transpose()
     })
 }

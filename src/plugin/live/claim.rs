@@ -3,7 +3,7 @@
 //! Only named fields are taken. The server takes over either all fields that differ or none, so a patch is forced only if the user takes
 //! each of them, and only for the state in which they were checked.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
@@ -31,12 +31,13 @@ pub struct Claim {
 /// # Errors
 /// Any failed answer of the cluster.
 pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Result<Vec<Claim>> {
+    let is_there = |local: &&Local| local.live.is_some();
+    cluster.learn(locals.iter().filter(is_there).map(|local| local.address.api_version()).collect()).await?;
     let mut claims = Vec::new();
     for local in locals {
         let Some(live) = &local.live else { continue };
         let (api_version, kind) = (local.applied.api_version(), local.applied.kind());
-        let schema = cluster.schema(api_version).await.with_context(|| format!("the types of {api_version}"))?;
-        let schema = schema.and_then(|schema| Schema::of_type(schema, api_version, kind));
+        let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
         let others = local.owners.but(&args.field_manager);
         let found = refused(&local.written, live, schema, &others);
         let is_taken = |place: &str| args.take.iter().any(|take| lies_in(place, take));

@@ -12,6 +12,7 @@ use krm_merge_function::target::Target;
 use serde_json::{Map, Value, json};
 
 use super::cluster::{Address, Cluster};
+use super::http::all;
 use super::kubectl;
 use super::object::{self, Object};
 use super::openapi::{self, Schema};
@@ -68,11 +69,62 @@ impl Local {
     }
 }
 
-/// Reads what the cluster has of each resource of the files, and the models of the cluster's own types.
+/// Reads what the cluster has of each resource of the files, and the models of the cluster's own types. What is independent is asked at the
+/// same time.
 ///
 /// # Errors
 /// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
 pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<(Vec<Local>, Models)> {
+    let given = given(cluster, sides, args, limit)?;
+    cluster.discover(given.iter().map(|given| (given.name.as_str(), &given.applied))).await?;
+    let given = located(cluster, given)?;
+    let answers = given.iter().map(async |(given, address)| {
+        cluster.get(address).await.with_context(|| format!("{address} ({})", given.name))
+    });
+    let answers = all(answers).await?;
+    let states = given.into_iter().zip(answers);
+    let mut locals: Vec<Local> = states.map(|((given, address), live)| given.beside(address, live, args)).collect();
+    let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
+    locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
+    let models = models(cluster, &locals).await?;
+    spell(cluster, &mut locals, &models, args).await?;
+    Ok((locals, models))
+}
+
+/// A resource of the files.
+struct Given {
+    /// Where it is read from, for messages.
+    name: String,
+    /// What the file says, as kubectl reads it.
+    written: Value,
+    /// The same without what the server populates.
+    applied: Object,
+}
+
+impl Given {
+    /// Puts what the cluster has beside it.
+    fn beside(self, address: Address, live: Option<Value>, args: &Live) -> Local {
+        let Self { name, written, applied } = self;
+        let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
+        Local {
+            name,
+            note: kubectl::note(&written),
+            updated: applied.stored(),
+            dest: live.clone().map(|live| Object::live(live).stored()),
+            applied,
+            written,
+            address,
+            live,
+            noted,
+            original,
+            owners,
+            needs: None,
+        }
+    }
+}
+
+/// The resources of the files that fit the selector. The cluster hears of the types that they define.
+fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<Vec<Given>> {
     let budget = Budget::new(limit);
     let asked = args.selector.as_deref().map(labelled).transpose()?;
     let mut given = Vec::new();
@@ -87,51 +139,40 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
         if applied.kind() == DEFINITION.1 && applied.api_version().starts_with(DEFINITION.0) {
             cluster.announce(&applied);
         }
-        given.push((name, written, applied));
+        given.push(Given { name, written, applied });
     }
     if let (true, Some(selector)) = (given.is_empty(), &args.selector) {
         bail!("a resource must fit `-l {selector}`, but none does");
     }
-    let mut locals: Vec<Local> = Vec::new();
-    let mut models = Models::new();
-    let mut known = BTreeSet::new();
-    for (name, mut written, mut applied) in given {
-        let address = cluster.address(&applied).await.with_context(|| name.clone())?;
-        applied.settle(&address);
-        object::place(&mut written, &address);
-        let note = kubectl::note(&written);
-        let updated = applied.stored();
-        if let Some(twice) = locals.iter().find(|l| l.address == address) {
+    Ok(given)
+}
+
+/// The resources with their addresses and namespaces, of which no two are the same.
+fn located(cluster: &Cluster, given: Vec<Given>) -> Result<Vec<(Given, Address)>> {
+    let mut located: Vec<(Given, Address)> = Vec::new();
+    for mut given in given {
+        let name = &given.name;
+        let address = cluster.address(&given.applied).with_context(|| name.clone())?;
+        if let Some((twice, _)) = located.iter().find(|(_, other)| *other == address) {
             bail!("{address} must be given once, not in {} and {name}", twice.name);
         }
-        let live = cluster.get(&address).await.with_context(|| format!("{address} ({name})"))?;
-        let of_type = (updated.api_version().to_owned(), updated.kind().to_owned());
-        if builtin::root(&of_type.0, &of_type.1).is_none() && known.insert(of_type.clone()) {
-            let schema = cluster.schema(&of_type.0).await.with_context(|| format!("the types of {}", of_type.0))?;
-            let of_type = schema.and_then(|s| openapi::models(s, &of_type.0, &of_type.1));
-            models.extend(of_type.into_iter().flatten().map(|(name, model)| (name.clone(), model.clone())));
-        }
-        let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
-        let dest = live.clone().map(|live| Object::live(live).stored());
-        locals.push(Local {
-            name,
-            applied,
-            written,
-            note,
-            updated,
-            address,
-            live,
-            dest,
-            noted,
-            original,
-            owners,
-            needs: None,
-        });
+        given.applied.settle(&address);
+        object::place(&mut given.written, &address);
+        located.push((given, address));
     }
-    let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
-    locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
-    spell(cluster, &mut locals, &models, args).await?;
-    Ok((locals, models))
+    Ok(located)
+}
+
+/// The models of the types that are not built in.
+async fn models(cluster: &mut Cluster, locals: &[Local]) -> Result<Models> {
+    let all = locals.iter().map(|local| (local.updated.api_version(), local.updated.kind()));
+    let own: BTreeSet<(&str, &str)> =
+        all.filter(|(api_version, kind)| builtin::root(api_version, kind).is_none()).collect();
+    cluster.learn(own.iter().map(|(api_version, _)| (*api_version).to_owned()).collect()).await?;
+    let of_types = own.into_iter().filter_map(|(api_version, kind)| {
+        cluster.schema(api_version).and_then(|schema| openapi::models(schema, api_version, kind))
+    });
+    Ok(of_types.flatten().map(|(name, model)| (name.clone(), model.clone())).collect())
 }
 
 /// The resources whose labels fit a selector.
@@ -193,18 +234,25 @@ fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
 async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
-    for local in locals.iter_mut() {
+    let mut unsure = Vec::new();
+    for (at, local) in locals.iter_mut().enumerate() {
         for said in local.original.iter().chain([&local.updated]) {
             local.dest = local.dest.as_ref().map(|dest| without_nulls(dest, said, &types)).transpose()?;
         }
         let (original, updated) = local.spelled(&types, Known::Open)?;
         if original != local.original || updated != local.updated {
-            let (api_version, kind) = (updated.api_version(), updated.kind());
-            let schema = cluster.schema(api_version).await.with_context(|| format!("the types of {api_version}"))?;
-            let known = Known::said(schema.and_then(|schema| Schema::of_type(schema, api_version, kind)));
-            (local.original, local.updated) = local.spelled(&types, known)?;
+            unsure.push((at, updated));
         }
-        if let (Some(dest), Some(original), false) = (&local.dest, &local.original, args.server_side) {
+    }
+    cluster.learn(unsure.iter().map(|(_, updated)| updated.api_version().to_owned()).collect()).await?;
+    for (at, updated) in unsure {
+        let (api_version, kind) = (updated.api_version(), updated.kind());
+        let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
+        let local = &mut locals[at];
+        (local.original, local.updated) = local.spelled(&types, Known::said(schema))?;
+    }
+    for local in locals.iter_mut().filter(|_| !args.server_side) {
+        if let (Some(dest), Some(original)) = (&local.dest, &local.original) {
             let settled = settled(dest, original, &local.updated, &local.owners, &types)?;
             (local.original, local.updated) = (Some(settled.original), settled.updated);
         }
