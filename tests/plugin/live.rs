@@ -1,5 +1,6 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
+mod adopt;
 mod nulls;
 mod order;
 mod recorded;
@@ -692,6 +693,21 @@ fn string_data_that_is_stored_is_no_drift_and_no_change() {
     assert_eq!(run(&other, &["-f", "s.yaml", "--apply"]).passed(), "prod/secret/s configured\n");
     let patch = &server.sent()[1].1;
     assert_eq!((&patch["data"], patch.get("stringData")), (&json!({"a": "bmV3"}), None));
+}
+
+/// The server keeps the values in `data`, and their owner owns them as `stringData`.
+#[test]
+fn string_data_that_is_applied_on_the_server_s_side_is_sent_once() {
+    let mut live = secret(json!({"data": {"a": "bGl2ZQ=="}}));
+    let fields = json!({"f:stringData": {".": {}, "f:a": {}}});
+    live["metadata"]["managedFields"] = json!([{"manager": "krm-merge", "operation": "Apply", "fieldsV1": fields}]);
+    let server = with_secret(live);
+    for (text, count) in [("live", 0), ("new", 2)] {
+        let files = secret(json!({"stringData": {"a": text}}));
+        let folder = folder(&server, &[("s.yaml", &files.to_string())]);
+        let _ = run(&folder, &["-f", "s.yaml", "--server-side", "--apply"]).passed();
+        assert_eq!(server.sent().len(), count, "{text}");
+    }
 }
 
 #[test]

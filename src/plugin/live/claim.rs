@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::cluster::{Address, Cluster, Takes};
 use super::fields::refused;
 use super::local::Local;
+use super::object::Object;
 use super::openapi::Schema;
 use crate::cli::Live;
 
@@ -46,10 +47,9 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
         claims.push(Claim {
             address: local.address.clone(),
             takes,
-            is_owner: local
-                .owners
-                .applied_under(&args.field_manager)
-                .is_some_and(|owner| is_part(&ownable(local.written.clone()), Some(&owner.part_of(live)))),
+            is_owner: local.owners.applied_under(&args.field_manager).is_some_and(|owner| {
+                is_part(&ownable(local.applied.clone().into_json()), Some(&owner.part_of(&with_texts(live))))
+            }),
             refused: left.map(|r| (r.place.clone(), r.owner.to_string())).collect(),
         });
     }
@@ -60,6 +60,17 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
 fn lies_in(place: &str, take: &str) -> bool {
     let rest = place.trim_start_matches('.').strip_prefix(take.trim_start_matches('.'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// A live object with the names of what may have been applied to it as the `stringData` of a Secret. The server keeps these values in
+/// `data`, but their owner owns them under the name that it gave. Source: structured-merge-diff, which takes the fields of an apply patch as
+/// they are.
+fn with_texts(live: &Value) -> Value {
+    let mut live = live.clone();
+    if Object::live(live.clone()).is_secret() {
+        live["stringData"] = live["data"].clone();
+    }
+    live
 }
 
 /// The part of a resource that can be owned: without its identity and its status.
@@ -101,6 +112,7 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::owners::Owners;
     use serde_json::json;
 
     #[test]
@@ -115,6 +127,23 @@ mod tests {
             (".spec.containers[name=\"a\"].image", "spec.containers", true),
         ] {
             assert_eq!(lies_in(place, take), want, "{place} {take}");
+        }
+    }
+
+    #[test]
+    fn what_was_applied_as_string_data_is_owned_under_that_name() {
+        let live = json!({"apiVersion": "v1", "kind": "Secret", "data": {"a": "YQ==", "b": "Yg=="}, "metadata": {"managedFields": [
+            {"manager": "me", "operation": "Apply", "fieldsV1": {"f:stringData": {".": {}, "f:a": {}}, "f:data": {"f:b": {}}}},
+        ]}});
+        let owners = Owners::of(&live, "me");
+        let owned = owners.applied_under("me").expect("an owner").part_of(&with_texts(&live));
+        for (applied, want) in [
+            (json!({"stringData": {"a": "a"}}), true),
+            (json!({"stringData": {"a": "a"}, "data": {"b": "Yg=="}}), true),
+            (json!({"stringData": {"b": "b"}}), false),
+            (json!({"data": {"a": "YQ=="}}), false),
+        ] {
+            assert_eq!(is_part(&applied, Some(&owned)), want, "{applied}");
         }
     }
 

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::schema::{Types, builtin};
-use krm_merge::yaml::Document;
+use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 use serde_json::{Map, Value, json};
 
 use super::cluster::{Address, Cluster};
+use super::defaults::completed;
 use super::http::all;
 use super::kubectl;
 use super::object::{self, Object};
@@ -32,6 +33,8 @@ pub type Models = Map<String, Value>;
 pub struct Local {
     /// Where it is read from, for messages.
     pub name: String,
+    /// The file that has it.
+    pub place: Place,
     /// What the files say, to the word.
     pub applied: Object,
     /// The same with its namespace, and with all that the files have.
@@ -54,6 +57,17 @@ pub struct Local {
     pub owners: Owners,
     /// The new Namespace or CustomResourceDefinition of the files that must be in the cluster before it.
     pub needs: Option<Address>,
+}
+
+/// Where a resource is in the files.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The number of its side.
+    pub side: usize,
+    /// The number of its file.
+    pub file: usize,
+    /// The namespace that it names there.
+    pub namespace: Option<String>,
 }
 
 impl Local {
@@ -87,7 +101,12 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
     let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
     locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
     let models = models(cluster, &locals).await?;
-    spell(cluster, &mut locals, &models, args).await?;
+    if args.adopt {
+        cluster.learn(locals.iter().map(|local| local.address.api_version()).collect()).await?;
+        clear(&mut locals, &models)?;
+    } else {
+        spell(cluster, &mut locals, &models, args).await?;
+    }
     Ok((locals, models))
 }
 
@@ -95,6 +114,8 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
 struct Given {
     /// Where it is read from, for messages.
     name: String,
+    /// The file that has it.
+    place: Place,
     /// What the file says, as kubectl reads it.
     written: Value,
     /// The same without what the server populates.
@@ -104,10 +125,11 @@ struct Given {
 impl Given {
     /// Puts what the cluster has beside it.
     fn beside(self, address: Address, live: Option<Value>, args: &Live) -> Local {
-        let Self { name, written, applied } = self;
+        let Self { name, place, written, applied } = self;
         let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
         Local {
             name,
+            place,
             note: kubectl::note(&written),
             updated: applied.stored(),
             dest: live.clone().map(|live| Object::live(live).stored()),
@@ -128,8 +150,10 @@ fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Re
     let budget = Budget::new(limit);
     let asked = args.selector.as_deref().map(labelled).transpose()?;
     let mut given = Vec::new();
-    let all = sides.iter().flat_map(|side| side.resources(Part::Role)).map(|(_, resource)| resource);
-    for resource in all.filter(|resource| asked.as_ref().is_none_or(|asked| asked.selects(resource.node))) {
+    let all = sides.iter().enumerate().flat_map(|(at, side)| {
+        side.resources(Part::Role).into_iter().map(move |(file, resource)| (at, file, resource))
+    });
+    for (side, file, resource) in all.filter(|(.., r)| asked.as_ref().is_none_or(|asked| asked.selects(r.node))) {
         let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
@@ -139,7 +163,8 @@ fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Re
         if applied.kind() == DEFINITION.1 && applied.api_version().starts_with(DEFINITION.0) {
             cluster.announce(&applied);
         }
-        given.push(Given { name, written, applied });
+        let namespace = resource.node.at(&["metadata", "namespace"]).and_then(NodeRef::as_str).map(str::to_owned);
+        given.push(Given { name, place: Place { side, file, namespace }, written, applied });
     }
     if let (true, Some(selector)) = (given.is_empty(), &args.selector) {
         bail!("a resource must fit `-l {selector}`, but none does");
@@ -230,15 +255,25 @@ fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
     Ok(namespace.filter(|n| n.live.is_none() && local.live.is_none()).map(|n| n.address.clone()))
 }
 
+/// Clears the nulls of the live objects over what someone said.
+fn clear(locals: &mut [Local], models: &Models) -> Result<()> {
+    let said = document(models)?;
+    let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
+    for local in locals.iter_mut() {
+        for said in local.original.iter().chain([&local.updated]) {
+            local.dest = local.dest.as_ref().map(|dest| without_nulls(dest, said, &types)).transpose()?;
+        }
+    }
+    Ok(())
+}
+
 /// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.
 async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
+    clear(locals, models)?;
     let mut unsure = Vec::new();
     for (at, local) in locals.iter_mut().enumerate() {
-        for said in local.original.iter().chain([&local.updated]) {
-            local.dest = local.dest.as_ref().map(|dest| without_nulls(dest, said, &types)).transpose()?;
-        }
         let (original, updated) = local.spelled(&types, Known::Open)?;
         if original != local.original || updated != local.updated {
             unsure.push((at, updated));
@@ -250,6 +285,11 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, arg
         let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
         let local = &mut locals[at];
         (local.original, local.updated) = local.spelled(&types, Known::said(schema))?;
+    }
+    for local in locals.iter_mut() {
+        let Some(dest) = &local.dest else { continue };
+        local.original = local.original.as_ref().map(|original| completed(original, dest, &types)).transpose()?;
+        local.updated = completed(&local.updated, dest, &types)?;
     }
     for local in locals.iter_mut().filter(|_| !args.server_side) {
         if let (Some(dest), Some(original)) = (&local.dest, &local.original) {
@@ -268,14 +308,20 @@ pub fn document(models: &Models) -> Result<Document<'static>> {
     Ok(Document::parse(text::yaml(&json!({"components": {"schemas": models}})))?)
 }
 
+/// The document of [`document`], if it says anything.
+pub fn models_of<'d>(models: &'d Document<'_>) -> Option<NodeRef<'d>> {
+    let has_models =
+        |root: &NodeRef<'_>| root.at(&["components", "schemas"]).is_some_and(|all| all.fields().next().is_some());
+    models.roots().next().filter(has_models)
+}
+
 /// How a merge goes that knows the types of the cluster.
 ///
 /// # Errors
 /// Models that the function does not take.
 pub fn config<'d>(task: Task<'d>, models: &'d Document<'_>, limit: Limit) -> Result<Config<'d>> {
-    let root = models.roots().next().context("a map")?;
-    let has_models = root.at(&["components", "schemas"]).is_some_and(|schemas| schemas.fields().next().is_some());
-    let name = Name::Field("components.schemas".to_owned());
-    let settings = Settings { openapi: has_models.then_some((name, root)), limit, ..Settings::default() };
+    let name = || Name::Field("components.schemas".to_owned());
+    let openapi = models_of(models).map(|models| (name(), models));
+    let settings = Settings { openapi, limit, ..Settings::default() };
     Config::new(task, settings).map_err(|e| anyhow!("the types of the cluster: {e}"))
 }
