@@ -343,6 +343,13 @@ pub struct Live {
     /// Send the changes, after the server has checked them in a dry run
     #[arg(long)]
     pub apply: bool,
+    /// Write what someone changed in the cluster into the files, which keep their comments and layout. With `-o`, show it and write nothing.
+    /// The cluster is updated then, and the files are dest
+    #[arg(long, conflicts_with_all = ["apply", "take"])]
+    pub adopt: bool,
+    /// With `--adopt`: a file with a functionConfig, whose rules say who wins where, instead of `--on-conflict`
+    #[arg(long, value_name = "FILE", requires = "adopt", conflicts_with_all = ["on_conflict", "max_output"])]
+    pub config: Option<PathBuf>,
     /// Use server-side apply, which leaves each field to its owner. Fields that the server will refuse are reported before anything is sent
     #[arg(long, conflicts_with = "on_conflict")]
     pub server_side: bool,
@@ -352,7 +359,7 @@ pub struct Live {
     /// The name under which the cluster records who set the fields
     #[arg(long, value_name = "NAME", default_value = "krm-merge")]
     pub field_manager: String,
-    /// What is printed [default: diff; with --apply, what was sent]
+    /// What is printed [default: diff; with --apply, what was sent; with --adopt, what was written]
     #[arg(long, short = 'o', value_enum)]
     pub output: Option<Output>,
     /// Exit with 1 if anything differs

@@ -63,8 +63,11 @@ impl ConfigFile {
     /// # Errors
     /// An invalid functionConfig, with the place in the file.
     pub fn config<'a>(&'a self, given: Given<'a>) -> Result<Config<'a>> {
-        let openapi = self.openapi.as_ref().and_then(|document| document.roots().next());
-        Config::read_with(self.root()?, Given { openapi, ..given }).map_err(|e| anyhow!("{}:{e}", self.name))
+        let root = self.root()?;
+        let named = self.openapi.as_ref().and_then(|document| document.roots().next());
+        let says_it = root.at(&["spec", "openapi"]).is_some();
+        let openapi = named.or(given.openapi.filter(|_| !says_it));
+        Config::read_with(root, Given { openapi, ..given }).map_err(|e| anyhow!("{}:{e}", self.name))
     }
 
     /// The OpenAPI document at a path from the folder of the file.

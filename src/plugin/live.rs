@@ -3,9 +3,12 @@
 //! kubectl apply sets what the files say and tells nobody what it overwrote. Here what someone changed in the cluster since is shown: it
 //! stays where the files still say what they said, and is a conflict where they do not. Nothing is sent without `--apply`.
 
+mod adopt;
+mod adopted;
 mod claim;
 mod cluster;
 mod credential;
+mod defaults;
 mod drift;
 mod fields;
 mod http;
@@ -24,7 +27,7 @@ mod text;
 mod union;
 mod unset;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -63,8 +66,8 @@ pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Re
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut cluster = Cluster::connect(connection, None).await?;
-        let schema = cluster.schema(api_version).await?;
-        let models = schema.and_then(|schema| openapi::models(schema, api_version, kind));
+        cluster.learn(BTreeSet::from([api_version.to_owned()])).await?;
+        let models = cluster.schema(api_version).and_then(|schema| openapi::models(schema, api_version, kind));
         models.map(document).transpose()
     })
 }
@@ -76,10 +79,7 @@ pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Re
 pub fn live(args: &Live) -> Result<End> {
     let progress = Progress::begin("reading");
     let limit = setting::limit(args.max_output);
-    let sides = match &args.kustomize {
-        Some(folder) => vec![kustomized(folder)?.not_empty()?],
-        None => args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?,
-    };
+    let sides = sides(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     progress.set(|| "asking the cluster".to_owned());
     let (cluster, locals, models, claims) = runtime.block_on(async {
@@ -90,6 +90,10 @@ pub fn live(args: &Live) -> Result<End> {
         anyhow::Ok((cluster, locals, models, claims))
     })?;
     progress.set(|| format!("merging {} objects", locals.len()));
+    if args.adopt {
+        drop(progress);
+        return adopt::adopt(args, &sides, &cluster, &locals, &models);
+    }
     let reader = Reader::of_stdout(args.color);
     let (dest, mut merge, told) = merged(args, &locals, &models, reader)?;
     merge.results.extend(told::of_no_yaml(sides.iter()));
@@ -142,6 +146,22 @@ pub fn live(args: &Live) -> Result<End> {
     }
     let differs = args.exit_code && !merge.changes.is_empty();
     Ok(if differs || (args.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
+}
+
+/// The resources that the user names.
+///
+/// # Errors
+/// Sides that cannot be read, or that `--adopt` cannot write.
+fn sides(args: &Live) -> Result<Vec<Side>> {
+    let sides = match &args.kustomize {
+        Some(_) if args.adopt => bail!(adopt::NO_FILES),
+        Some(folder) => vec![kustomized(folder)?.not_empty()?],
+        None => args.filename.iter().map(|path| Side::read(path)?.not_empty()).collect::<Result<Vec<_>>>()?,
+    };
+    if args.adopt {
+        adopt::check(args, &sides)?;
+    }
+    Ok(sides)
 }
 
 /// What a merge made, for whoever reads it.
@@ -251,7 +271,8 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     let mut drifts = Vec::new();
     for local in locals.iter().filter(is_upgrade) {
         let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
-        let mut found = drift::drifts(&original.yaml(), &live.yaml(), &config_of_upgrade.types)?;
+        let mut found = drift::drifts(original, live, &config_of_upgrade.types)?;
+        drift::leave_out_agreed(&mut found, &local.updated, live, &config_of_upgrade.types)?;
         drift::sign(&mut found, live, &local.owners)?;
         secret::mask_drift(local.updated.kind(), &mut found);
         drifts.push((local.address.to_string(), found));

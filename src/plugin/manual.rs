@@ -86,7 +86,9 @@ Patch every Deployment of a folder:
             "\
 See what `kubectl apply` would change, and what it would overwrite, then apply it:
   kubectl krm-merge live -f my-package
-  kubectl krm-merge live -f my-package --apply"
+  kubectl krm-merge live -f my-package --apply
+See what someone changed in the cluster, as changes of the files:
+  kubectl krm-merge live -f my-package --adopt -o diff"
         }
         "diff" => {
             "\

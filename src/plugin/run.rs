@@ -1,7 +1,7 @@
 //! `two-way`, `three-way` and `strategic`: read, merge, print or write.
 
 use std::cell::Cell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use krm_merge::shown;
@@ -16,7 +16,7 @@ use crate::github::github;
 use crate::html::html;
 use crate::mark;
 use crate::markdown::markdown;
-use crate::merge::{Conflicts, Merge, is_conflict, merge};
+use crate::merge::{Change, Conflicts, Merge, is_conflict, merge};
 use crate::one_form;
 use crate::output::{self, Printed};
 use crate::progress::Progress;
@@ -91,7 +91,8 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     Ok(if differs || (common.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
 }
 
-fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
+/// The temporary files beside those of a side.
+pub fn leftovers(dest: &Side) -> Vec<PathBuf> {
     match &dest.root {
         Root::Folder(tree) => tree.leftovers.clone(),
         Root::File(file) => file.parent().map(disk::leftovers_in).unwrap_or_default(),
@@ -101,18 +102,28 @@ fn leftovers(dest: &Side) -> Vec<std::path::PathBuf> {
 
 /// Passes the merge's changes of dest's files to `act`.
 fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement]) -> Result<()>) -> Result<()> {
+    let Some((root, replacements)) = replacements(dest, &merge.changes)? else { return Ok(()) };
+    act(&root, &replacements)
+}
+
+/// The files on disk that change, and the folder that holds them all; `None` if dest has no files on disk.
+///
+/// # Errors
+/// A file without a folder.
+pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, Vec<Replacement>)>> {
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
         Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
-        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return Ok(()),
+        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return Ok(None),
     };
-    let replacements = merge.changes.iter().map(|change| Replacement {
+    let replacements = changes.iter().map(|change| Replacement {
         file: file.cloned().unwrap_or_else(|| root.join(&change.path)),
         old: change.old.clone(),
         new: change.new.clone(),
         like: change.like.clone(),
     });
-    act(&root, &replacements.collect::<Vec<_>>())
+    let replacements = replacements.collect();
+    Ok(Some((root, replacements)))
 }
 
 fn printed(common: &Common) -> Printed {
@@ -141,31 +152,45 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
     let mut page = Page::new(reader);
     match format(common) {
         None => written(merge, &mut page),
-        // A failed merge has no merged resources.
-        Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
-        Some(Output::Yaml) => page.data(&output::yaml(dest, merge, printed(common))?),
-        Some(Output::Json) => page.data(&output::json(dest, merge, printed(common))?),
-        Some(Output::Name) => output::names(merge)?.iter().for_each(|name| page.line(name)),
-        Some(Output::Results) => page.data(&output::results(dest, &merge.results, merge.limit)?),
-        Some(Output::Github) => page.append(github(dest, &merge.results, reader)),
-        Some(Output::Sarif) => page.data(&sarif(dest, &merge.results)),
-        Some(Output::Markdown) => page.data(&markdown(dest, &merge.results)),
-        Some(Output::Html) => page.data(&html(dest, &merge.changes, &merge.results, &merge.types(dest))),
-        Some(Output::Diff) => {
-            if !common.stat || common.output.is_some() {
+        Some(Output::Diff) if common.stat => {
+            if common.output.is_some() {
                 page.append(diff::diff(&merge.changes, &merge.types(dest), reader));
             }
-            if common.stat {
-                page.append(diff::stat(&merge.changes, reader));
-            }
+            page.append(diff::stat(&merge.changes, reader));
             page.append(diff::conflicts(dest, merge, reader));
         }
+        Some(output) => page.append(self::page(dest, merge, output, printed(common), reader)?),
     }
     page.print()
 }
 
+/// What a merge made of dest, as the user wants to see it.
+///
+/// # Errors
+/// The output would exceed the limit.
+pub fn page(dest: &Side, merge: &Merge, output: Output, printed: Printed, reader: Reader) -> Result<Page> {
+    let mut page = Page::new(reader);
+    match output {
+        // A failed merge has no merged resources.
+        Output::Yaml | Output::Json if merge.has_failed() => {}
+        Output::Yaml => page.data(&output::yaml(dest, merge, printed)?),
+        Output::Json => page.data(&output::json(dest, merge, printed)?),
+        Output::Name => output::names(merge)?.iter().for_each(|name| page.line(name)),
+        Output::Results => page.data(&output::results(dest, &merge.results, merge.limit)?),
+        Output::Github => page.append(github(dest, &merge.results, reader)),
+        Output::Sarif => page.data(&sarif(dest, &merge.results)),
+        Output::Markdown => page.data(&markdown(dest, &merge.results)),
+        Output::Html => page.data(&html(dest, &merge.changes, &merge.results, &merge.types(dest))),
+        Output::Diff => {
+            page.append(diff::diff(&merge.changes, &merge.types(dest), reader));
+            page.append(diff::conflicts(dest, merge, reader));
+        }
+    }
+    Ok(page)
+}
+
 /// The files that were written, one line each, and a summary of the merge.
-fn written(merge: &Merge, page: &mut Page) {
+pub fn written(merge: &Merge, page: &mut Page) {
     for change in &merge.changes {
         let did = match (&change.old, &change.new) {
             (None, _) => "added",

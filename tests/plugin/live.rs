@@ -1,17 +1,20 @@
 //! `live` over real HTTP, against a server on loopback that the test starts.
 
+mod adopt;
 mod nulls;
 mod order;
 mod recorded;
 #[cfg(unix)]
 mod refused;
 mod replay;
+mod requests;
 mod shown;
 mod spelling;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -77,6 +80,14 @@ impl Asked {
 struct Server {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
+    flight: Arc<Flight>,
+}
+
+/// How many requests wait for an answer: now, and at most so far.
+#[derive(Default)]
+struct Flight {
+    now: AtomicUsize,
+    most: AtomicUsize,
 }
 
 type Answers = BTreeMap<String, Answer>;
@@ -96,14 +107,20 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
-        let (log, answer) = (asked.clone(), Arc::new(answer));
+        let flight: Arc<Flight> = Arc::default();
+        let (log, answer, counted) = (asked.clone(), Arc::new(answer), flight.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (log, answer) = (log.clone(), answer.clone());
-                std::thread::spawn(move || serve(stream, &*answer, &log));
+                let (log, answer, flight) = (log.clone(), answer.clone(), counted.clone());
+                std::thread::spawn(move || serve(stream, &*answer, &log, &flight));
             }
         });
-        Self { port, asked }
+        Self { port, asked, flight }
+    }
+
+    /// How many requests waited for an answer at the same time, at most, since this was asked before.
+    fn most_in_flight(&self) -> usize {
+        self.flight.most.swap(0, Ordering::SeqCst)
     }
 
     fn asked(&self) -> Vec<Asked> {
@@ -117,7 +134,12 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, answer: &dyn Fn(&Asked, usize) -> Option<Answer>, log: &Mutex<Vec<Asked>>) -> Option<()> {
+fn serve(
+    stream: TcpStream,
+    answer: &dyn Fn(&Asked, usize) -> Option<Answer>,
+    log: &Mutex<Vec<Asked>>,
+    flight: &Flight,
+) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;
     loop {
@@ -141,10 +163,16 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&Asked, usize) -> Option<Answer>, lo
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
-        let before = log.lock().ok()?.iter().filter(|a| a.line == line).count();
+        flight.most.fetch_max(flight.now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         let asked = Asked { line, user, acts_as, kind, body: String::from_utf8(body).ok()? };
-        log.lock().ok()?.push(asked.clone());
-        let (status, body) = match answer(&asked, before) {
+        let before = {
+            let mut log = log.lock().ok()?;
+            log.push(asked.clone());
+            log.iter().filter(|a| a.line == asked.line).count() - 1
+        };
+        let answer = answer(&asked, before);
+        flight.now.fetch_sub(1, Ordering::SeqCst);
+        let (status, body) = match answer {
             Some(Answer::Raw(text)) => {
                 stream.write_all(text.as_bytes()).ok()?;
                 return None;
@@ -308,7 +336,9 @@ fn apply_sends_a_dry_run_of_all_and_then_what_changes() {
     let folder = folder(&server, &[("all.yaml", &format!("{map}---\n{updated}\n"))]);
     let out = run(&folder, &["-f", "all.yaml", "--apply", "--field-manager", "me"]).passed();
     assert_eq!(out, "prod/configmap/m created\nprod/deployment.apps/web configured\n");
-    let sent = server.sent();
+    let mut sent = server.sent();
+    // Dry runs are asked for at the same time.
+    sent[..2].sort_by(|a, b| b.0.cmp(&a.0));
     let lines: Vec<&str> = sent.iter().map(|s| s.0.as_str()).collect();
     let post = "POST /api/v1/namespaces/prod/configmaps?";
     assert_eq!(
@@ -713,6 +743,21 @@ fn string_data_that_is_stored_is_no_drift_and_no_change() {
     assert_eq!(run(&other, &["-f", "s.yaml", "--apply"]).passed(), "prod/secret/s configured\n");
     let patch = &server.sent()[1].1;
     assert_eq!((&patch["data"], patch.get("stringData")), (&json!({"a": "bmV3"}), None));
+}
+
+/// The server keeps the values in `data`, and their owner owns them as `stringData`.
+#[test]
+fn string_data_that_is_applied_on_the_server_s_side_is_sent_once() {
+    let mut live = secret(json!({"data": {"a": "bGl2ZQ=="}}));
+    let fields = json!({"f:stringData": {".": {}, "f:a": {}}});
+    live["metadata"]["managedFields"] = json!([{"manager": "krm-merge", "operation": "Apply", "fieldsV1": fields}]);
+    let server = with_secret(live);
+    for (text, count) in [("live", 0), ("new", 2)] {
+        let files = secret(json!({"stringData": {"a": text}}));
+        let folder = folder(&server, &[("s.yaml", &files.to_string())]);
+        let _ = run(&folder, &["-f", "s.yaml", "--server-side", "--apply"]).passed();
+        assert_eq!(server.sent().len(), count, "{text}");
+    }
 }
 
 #[test]

@@ -3,13 +3,14 @@
 //! Only named fields are taken. The server takes over either all fields that differ or none, so a patch is forced only if the user takes
 //! each of them, and only for the state in which they were checked.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
 use super::cluster::{Address, Cluster, Takes};
 use super::fields::refused;
 use super::local::Local;
+use super::object::Object;
 use super::openapi::Schema;
 use crate::cli::Live;
 
@@ -31,12 +32,13 @@ pub struct Claim {
 /// # Errors
 /// Any failed answer of the cluster.
 pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Result<Vec<Claim>> {
+    let is_there = |local: &&Local| local.live.is_some();
+    cluster.learn(locals.iter().filter(is_there).map(|local| local.address.api_version()).collect()).await?;
     let mut claims = Vec::new();
     for local in locals {
         let Some(live) = &local.live else { continue };
         let (api_version, kind) = (local.applied.api_version(), local.applied.kind());
-        let schema = cluster.schema(api_version).await.with_context(|| format!("the types of {api_version}"))?;
-        let schema = schema.and_then(|schema| Schema::of_type(schema, api_version, kind));
+        let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
         let others = local.owners.but(&args.field_manager);
         let found = refused(&local.written, live, schema, &others);
         let is_taken = |place: &str| args.take.iter().any(|take| lies_in(place, take));
@@ -45,10 +47,9 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
         claims.push(Claim {
             address: local.address.clone(),
             takes,
-            is_owner: local
-                .owners
-                .applied_under(&args.field_manager)
-                .is_some_and(|owner| is_part(&ownable(local.written.clone()), Some(&owner.part_of(live)))),
+            is_owner: local.owners.applied_under(&args.field_manager).is_some_and(|owner| {
+                is_part(&ownable(local.applied.clone().into_json()), Some(&owner.part_of(&with_texts(live))))
+            }),
             refused: left.map(|r| (r.place.clone(), r.owner.to_string())).collect(),
         });
     }
@@ -59,6 +60,17 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
 fn lies_in(place: &str, take: &str) -> bool {
     let rest = place.trim_start_matches('.').strip_prefix(take.trim_start_matches('.'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// A live object with the names of what may have been applied to it as the `stringData` of a Secret. The server keeps these values in
+/// `data`, but their owner owns them under the name that it gave. Source: structured-merge-diff, which takes the fields of an apply patch as
+/// they are.
+fn with_texts(live: &Value) -> Value {
+    let mut live = live.clone();
+    if Object::live(live.clone()).is_secret() {
+        live["stringData"] = live["data"].clone();
+    }
+    live
 }
 
 /// The part of a resource that can be owned: without its identity and its status.
@@ -100,6 +112,7 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::owners::Owners;
     use serde_json::json;
 
     #[test]
@@ -114,6 +127,23 @@ mod tests {
             (".spec.containers[name=\"a\"].image", "spec.containers", true),
         ] {
             assert_eq!(lies_in(place, take), want, "{place} {take}");
+        }
+    }
+
+    #[test]
+    fn what_was_applied_as_string_data_is_owned_under_that_name() {
+        let live = json!({"apiVersion": "v1", "kind": "Secret", "data": {"a": "YQ==", "b": "Yg=="}, "metadata": {"managedFields": [
+            {"manager": "me", "operation": "Apply", "fieldsV1": {"f:stringData": {".": {}, "f:a": {}}, "f:data": {"f:b": {}}}},
+        ]}});
+        let owners = Owners::of(&live, "me");
+        let owned = owners.applied_under("me").expect("an owner").part_of(&with_texts(&live));
+        for (applied, want) in [
+            (json!({"stringData": {"a": "a"}}), true),
+            (json!({"stringData": {"a": "a"}, "data": {"b": "Yg=="}}), true),
+            (json!({"stringData": {"b": "b"}}), false),
+            (json!({"data": {"a": "YQ=="}}), false),
+        ] {
+            assert_eq!(is_part(&applied, Some(&owned)), want, "{applied}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! A cluster over HTTP: its objects, what it knows of types, and the changes sent to it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Request, Resource
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::http::{Http, code, found, without_words};
+use super::http::{Http, all, code, found, without_words};
 use super::kubeconfig;
 use super::object::Object;
 use crate::cli::Connection;
@@ -145,22 +145,41 @@ impl Cluster {
         }
     }
 
-    /// The address of a resource, by what the cluster says of its type, or else the files.
+    /// Asks for the types of each apiVersion of some objects, once. Each object has a name for errors.
+    ///
+    /// # Errors
+    /// A name or an apiVersion that cannot be part of an address, and any other answer than types or 404.
+    pub async fn discover<'o>(&mut self, objects: impl Iterator<Item = (&'o str, &'o Object)>) -> Result<()> {
+        let mut asked: Vec<(&str, &str)> = Vec::new();
+        for (name, object) in objects {
+            let api_version = object.api_version();
+            let check = || {
+                let mut all = [("metadata.name", object.named()?)].into_iter().chain(parts(api_version));
+                all.try_for_each(|(field, part)| segment(field, part))
+            };
+            check().with_context(|| name.to_owned())?;
+            if !self.types.contains_key(api_version) && asked.iter().all(|(other, _)| *other != api_version) {
+                asked.push((api_version, name));
+            }
+        }
+        let answers = asked.into_iter().map(async |(api_version, name)| {
+            let served = self.served(api_version).await.with_context(|| name.to_owned())?;
+            anyhow::Ok((api_version.to_owned(), served))
+        });
+        let answers = all(answers).await?;
+        self.types.extend(answers);
+        Ok(())
+    }
+
+    /// The address of a resource, by what the cluster said of its type, or else the files.
     ///
     /// # Errors
     /// A type that neither has.
-    pub async fn address(&mut self, object: &Object) -> Result<Address> {
+    pub fn address(&self, object: &Object) -> Result<Address> {
         let api_version = object.api_version().to_owned();
-        for (field, part) in [("metadata.name", object.named()?)].into_iter().chain(parts(&api_version)) {
-            segment(field, part)?;
-        }
-        if !self.types.contains_key(&api_version) {
-            let served = self.served(&api_version).await?;
-            self.types.insert(api_version.clone(), served);
-        }
-        let all = || [&self.types, &self.announced].into_iter().filter_map(|types| types.get(&api_version)).flatten();
-        let Some(found) = all().find(|s| s.kind == object.kind()) else {
-            let what = match all().next() {
+        let types = || [&self.types, &self.announced].into_iter().filter_map(|types| types.get(&api_version)).flatten();
+        let Some(found) = types().find(|s| s.kind == object.kind()) else {
+            let what = match types().next() {
                 Some(_) => format!("the kind `{}` of `{api_version}`", object.kind()),
                 None => format!("`{api_version}`"),
             };
@@ -205,19 +224,22 @@ impl Cluster {
         Ok(of_type.map(served).collect())
     }
 
-    /// Waits until the cluster knows the type of a resource, after its CustomResourceDefinition was sent.
+    /// Waits until the cluster knows some types of one apiVersion, after their CustomResourceDefinitions were sent.
     ///
     /// # Errors
     /// A type that it does not know in time.
-    pub async fn until_served(&self, address: &Address) -> Result<()> {
+    pub async fn until_served(&self, api_version: &str, kinds: &BTreeSet<&str>) -> Result<()> {
         let deadline = Instant::now() + self.http.timeout;
-        while !self.served(&address.api_version()).await?.iter().any(|s| s.kind == address.kind.kind) {
+        loop {
+            let served = self.served(api_version).await?;
+            if kinds.iter().all(|kind| served.iter().any(|s| s.kind == *kind)) {
+                return Ok(());
+            }
             if Instant::now() >= deadline {
                 bail!("the cluster must know its type within {} seconds (`--timeout`)", self.http.timeout.as_secs());
             }
             sleep(POLL).await;
         }
-        Ok(())
     }
 
     /// The live object; `None` if it does not exist.
@@ -235,16 +257,24 @@ impl Cluster {
         .transpose()
     }
 
-    /// The cluster's OpenAPI v3 document for the types of an apiVersion; `None` if it has none.
+    /// Asks for the OpenAPI v3 document of each apiVersion, once. A server has one document for each.
     ///
     /// # Errors
     /// Any other answer than a document or 404.
-    pub async fn schema(&mut self, api_version: &str) -> Result<Option<&Value>> {
-        if !self.schemas.contains_key(api_version) {
-            let schema = self.read_schema(api_version).await?;
-            self.schemas.insert(api_version.to_owned(), schema);
-        }
-        Ok(self.schemas.get(api_version).and_then(Option::as_ref))
+    pub async fn learn(&mut self, api_versions: BTreeSet<String>) -> Result<()> {
+        let new = api_versions.into_iter().filter(|api_version| !self.schemas.contains_key(api_version));
+        let answers = new.map(async |api_version| {
+            let schema = self.read_schema(&api_version).await.with_context(|| format!("the types of {api_version}"))?;
+            anyhow::Ok((api_version, schema))
+        });
+        let answers = all(answers).await?;
+        self.schemas.extend(answers);
+        Ok(())
+    }
+
+    /// What [`Cluster::learn`] learned of the types of an apiVersion; `None` if the cluster has no document for it.
+    pub fn schema(&self, api_version: &str) -> Option<&Value> {
+        self.schemas.get(api_version)?.as_ref()
     }
 
     async fn read_schema(&self, api_version: &str) -> Result<Option<Value>> {

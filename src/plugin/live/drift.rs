@@ -35,8 +35,8 @@ pub struct Drift {
 ///
 /// # Errors
 /// Objects that cannot be compared.
-pub fn drifts(original: &str, live: &str, types: &Types) -> Result<Vec<Drift>> {
-    let documents = [Document::parse(original)?, Document::parse(live)?];
+pub fn drifts(original: &Object, live: &Object, types: &Types) -> Result<Vec<Drift>> {
+    let documents = [Document::parse(original.yaml())?, Document::parse(live.yaml())?];
     let [Some(original), Some(live)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(Vec::new()) };
     let Some(identity) = Resource::read(live, Origin::Item(0)).identity else { return Ok(Vec::new()) };
     let cursor = types.root(identity.api_version, identity.kind, Mode::ThreeWay);
@@ -46,6 +46,26 @@ pub fn drifts(original: &str, live: &str, types: &Types) -> Result<Vec<Drift>> {
         collect(change, &mut FieldPath::default(), &mut drifts)?;
     }
     Ok(drifts)
+}
+
+/// Leaves out what the files have in the same way as the cluster, as after `--adopt`.
+///
+/// # Errors
+/// Objects that cannot be compared.
+pub fn leave_out_agreed(drifts: &mut Vec<Drift>, files: &Object, live: &Object, types: &Types) -> Result<()> {
+    if !drifts.is_empty() {
+        let left = self::drifts(files, live, types)?;
+        drifts.retain(|drift| left.iter().any(|left| is_of(&left.place, &drift.place)));
+    }
+    Ok(())
+}
+
+/// Whether a place is the same as another one, or one contains the other.
+fn is_of(a: &str, b: &str) -> bool {
+    let lies_in = |place: &str, other: &str| {
+        place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    lies_in(a, b) || lies_in(b, a)
 }
 
 /// Notes who set the current values, according to the server.
@@ -132,10 +152,7 @@ pub fn is_default_only(conflict: &Outcome) -> bool {
 pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
     let places: Vec<&str> = of_resource.filter_map(|c| Some(c.clash.as_ref()?.place.as_str())).collect();
-    let lies_in = |place: &str, other: &str| {
-        place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
-    let is_told = |drift: &&Drift| places.iter().any(|p| lies_in(&drift.place, p) || lies_in(p, &drift.place));
+    let is_told = |drift: &&Drift| places.iter().any(|place| is_of(&drift.place, place));
     for drift in drifts.iter().filter(|drift| !is_told(drift)) {
         let live = drift.live.as_ref().map_or_else(|| "(none)".to_owned(), Value::to_string);
         page.painted(Paint::Yellow, &format!("changed in the cluster: {address}: {}", drift.place));
@@ -157,7 +174,8 @@ mod tests {
         let applied = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3, paused: true, template: {spec: {containers: [{name: app, image: a}], tolerations: [{key: x}]}}}\n";
         let live = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, labels: {x: y}}\nspec: {replicas: 5, revisionHistoryLimit: 10, template: {spec: {containers: [{name: app, image: b, imagePullPolicy: Always}, {name: injected}], tolerations: [{key: x, operator: Equal}]}}}\n";
         let types = Types::new([], Inference::On);
-        let found = drifts(applied, live, &types).expect("compared");
+        let [applied, live] = [applied, live].map(|yaml| Object::live(serde_yaml::from_str(yaml).expect("YAML")));
+        let found = drifts(&applied, &live, &types).expect("compared");
         let found: Vec<(&str, String)> = found
             .iter()
             .map(|d| (d.place.as_str(), format!("{} {}", d.original, d.live.clone().unwrap_or_default())))

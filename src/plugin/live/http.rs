@@ -1,9 +1,11 @@
 //! Requests to a cluster over HTTP, with a time limit for its answers.
 
+use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -22,6 +24,8 @@ const TRIES: u32 = 5;
 /// The longest answer that is read, in bytes. The longest that a cluster has to give is the description of its types, which takes some
 /// megabytes.
 const LONGEST: usize = 64 << 20;
+/// How many requests may wait for an answer at the same time.
+pub const IN_FLIGHT: usize = 8;
 
 /// A connection.
 pub struct Http {
@@ -104,6 +108,31 @@ impl Http {
         let fields = causes.filter_map(|cause| cause["field"].as_str().map(str::to_owned)).collect();
         Ok(Err(Refused { fields, code: head.status.as_u16(), message: message.to_owned(), wait, tries: 1 }))
     }
+}
+
+/// What comes of some tasks, in their order. At most [`IN_FLIGHT`] of them run at the same time.
+///
+/// # Errors
+/// The first task that fails, in their order; the others are given up then.
+pub async fn all<T, E>(tasks: impl IntoIterator<Item = impl Future<Output = Result<T, E>>>) -> Result<Vec<T>, E> {
+    stream::iter(tasks).buffered(IN_FLIGHT).try_collect().await
+}
+
+/// What comes of some tasks, in their order. At most [`IN_FLIGHT`] of them run at the same time. After one fails, no further task begins, but
+/// those that have begun end; a task that does not begin has no result.
+pub async fn all_that_begin<T, E>(
+    tasks: impl IntoIterator<Item = impl Future<Output = Result<T, E>>>,
+) -> Vec<Result<T, E>> {
+    let has_failed = Cell::new(false);
+    let guarded = tasks.into_iter().map(async |task| {
+        if has_failed.get() {
+            return None;
+        }
+        let result = task.await;
+        has_failed.set(has_failed.get() || result.is_err());
+        Some(result)
+    });
+    stream::iter(guarded).buffered(IN_FLIGHT).filter_map(std::future::ready).collect().await
 }
 
 /// How long to wait before asking again. Source: client-go, which waits at 429 and at 5xx with a `Retry-After`.

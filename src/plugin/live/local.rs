@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::schema::{Types, builtin};
-use krm_merge::yaml::Document;
+use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::{Config, Mode, Settings, Task};
 use krm_merge_function::name::Name;
 use krm_merge_function::target::Target;
 use serde_json::{Map, Value, json};
 
 use super::cluster::{Address, Cluster};
+use super::defaults::completed;
+use super::http::all;
 use super::kubectl;
 use super::object::{self, Object};
 use super::openapi::{self, Schema};
@@ -31,6 +33,8 @@ pub type Models = Map<String, Value>;
 pub struct Local {
     /// Where it is read from, for messages.
     pub name: String,
+    /// The file that has it.
+    pub place: Place,
     /// What the files say, to the word.
     pub applied: Object,
     /// The same with its namespace, and with all that the files have.
@@ -55,6 +59,17 @@ pub struct Local {
     pub needs: Option<Address>,
 }
 
+/// Where a resource is in the files.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The number of its side.
+    pub side: usize,
+    /// The number of its file.
+    pub file: usize,
+    /// The namespace that it names there.
+    pub namespace: Option<String>,
+}
+
 impl Local {
     /// What was applied last and what the files say, as the live object has them.
     fn spelled(&self, types: &Types<'_>, known: Known<'_>) -> Result<(Option<Object>, Object)> {
@@ -68,16 +83,77 @@ impl Local {
     }
 }
 
-/// Reads what the cluster has of each resource of the files, and the models of the cluster's own types.
+/// Reads what the cluster has of each resource of the files, and the models of the cluster's own types. What is independent is asked at the
+/// same time.
 ///
 /// # Errors
 /// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
 pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<(Vec<Local>, Models)> {
+    let given = given(cluster, sides, args, limit)?;
+    cluster.discover(given.iter().map(|given| (given.name.as_str(), &given.applied))).await?;
+    let given = located(cluster, given)?;
+    let answers = given.iter().map(async |(given, address)| {
+        cluster.get(address).await.with_context(|| format!("{address} ({})", given.name))
+    });
+    let answers = all(answers).await?;
+    let states = given.into_iter().zip(answers);
+    let mut locals: Vec<Local> = states.map(|((given, address), live)| given.beside(address, live, args)).collect();
+    let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
+    locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
+    let models = models(cluster, &locals).await?;
+    if args.adopt {
+        cluster.learn(locals.iter().map(|local| local.address.api_version()).collect()).await?;
+        clear(&mut locals, &models)?;
+    } else {
+        spell(cluster, &mut locals, &models, args).await?;
+    }
+    Ok((locals, models))
+}
+
+/// A resource of the files.
+struct Given {
+    /// Where it is read from, for messages.
+    name: String,
+    /// The file that has it.
+    place: Place,
+    /// What the file says, as kubectl reads it.
+    written: Value,
+    /// The same without what the server populates.
+    applied: Object,
+}
+
+impl Given {
+    /// Puts what the cluster has beside it.
+    fn beside(self, address: Address, live: Option<Value>, args: &Live) -> Local {
+        let Self { name, place, written, applied } = self;
+        let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
+        Local {
+            name,
+            place,
+            note: kubectl::note(&written),
+            updated: applied.stored(),
+            dest: live.clone().map(|live| Object::live(live).stored()),
+            applied,
+            written,
+            address,
+            live,
+            noted,
+            original,
+            owners,
+            needs: None,
+        }
+    }
+}
+
+/// The resources of the files that fit the selector. The cluster hears of the types that they define.
+fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<Vec<Given>> {
     let budget = Budget::new(limit);
     let asked = args.selector.as_deref().map(labelled).transpose()?;
     let mut given = Vec::new();
-    let all = sides.iter().flat_map(|side| side.resources(Part::Role)).map(|(_, resource)| resource);
-    for resource in all.filter(|resource| asked.as_ref().is_none_or(|asked| asked.selects(resource.node))) {
+    let all = sides.iter().enumerate().flat_map(|(at, side)| {
+        side.resources(Part::Role).into_iter().map(move |(file, resource)| (at, file, resource))
+    });
+    for (side, file, resource) in all.filter(|(.., r)| asked.as_ref().is_none_or(|asked| asked.selects(r.node))) {
         let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
@@ -87,51 +163,41 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
         if applied.kind() == DEFINITION.1 && applied.api_version().starts_with(DEFINITION.0) {
             cluster.announce(&applied);
         }
-        given.push((name, written, applied));
+        let namespace = resource.node.at(&["metadata", "namespace"]).and_then(NodeRef::as_str).map(str::to_owned);
+        given.push(Given { name, place: Place { side, file, namespace }, written, applied });
     }
     if let (true, Some(selector)) = (given.is_empty(), &args.selector) {
         bail!("a resource must fit `-l {selector}`, but none does");
     }
-    let mut locals: Vec<Local> = Vec::new();
-    let mut models = Models::new();
-    let mut known = BTreeSet::new();
-    for (name, mut written, mut applied) in given {
-        let address = cluster.address(&applied).await.with_context(|| name.clone())?;
-        applied.settle(&address);
-        object::place(&mut written, &address);
-        let note = kubectl::note(&written);
-        let updated = applied.stored();
-        if let Some(twice) = locals.iter().find(|l| l.address == address) {
+    Ok(given)
+}
+
+/// The resources with their addresses and namespaces, of which no two are the same.
+fn located(cluster: &Cluster, given: Vec<Given>) -> Result<Vec<(Given, Address)>> {
+    let mut located: Vec<(Given, Address)> = Vec::new();
+    for mut given in given {
+        let name = &given.name;
+        let address = cluster.address(&given.applied).with_context(|| name.clone())?;
+        if let Some((twice, _)) = located.iter().find(|(_, other)| *other == address) {
             bail!("{address} must be given once, not in {} and {name}", twice.name);
         }
-        let live = cluster.get(&address).await.with_context(|| format!("{address} ({name})"))?;
-        let of_type = (updated.api_version().to_owned(), updated.kind().to_owned());
-        if builtin::root(&of_type.0, &of_type.1).is_none() && known.insert(of_type.clone()) {
-            let schema = cluster.schema(&of_type.0).await.with_context(|| format!("the types of {}", of_type.0))?;
-            let of_type = schema.and_then(|s| openapi::models(s, &of_type.0, &of_type.1));
-            models.extend(of_type.into_iter().flatten().map(|(name, model)| (name.clone(), model.clone())));
-        }
-        let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
-        let dest = live.clone().map(|live| Object::live(live).stored());
-        locals.push(Local {
-            name,
-            applied,
-            written,
-            note,
-            updated,
-            address,
-            live,
-            dest,
-            noted,
-            original,
-            owners,
-            needs: None,
-        });
+        given.applied.settle(&address);
+        object::place(&mut given.written, &address);
+        located.push((given, address));
     }
-    let needs = locals.iter().map(|local| needed(local, &locals)).collect::<Result<Vec<_>>>()?;
-    locals.iter_mut().zip(needs).for_each(|(local, needs)| local.needs = needs);
-    spell(cluster, &mut locals, &models, args).await?;
-    Ok((locals, models))
+    Ok(located)
+}
+
+/// The models of the types that are not built in.
+async fn models(cluster: &mut Cluster, locals: &[Local]) -> Result<Models> {
+    let all = locals.iter().map(|local| (local.updated.api_version(), local.updated.kind()));
+    let own: BTreeSet<(&str, &str)> =
+        all.filter(|(api_version, kind)| builtin::root(api_version, kind).is_none()).collect();
+    cluster.learn(own.iter().map(|(api_version, _)| (*api_version).to_owned()).collect()).await?;
+    let of_types = own.into_iter().filter_map(|(api_version, kind)| {
+        cluster.schema(api_version).and_then(|schema| openapi::models(schema, api_version, kind))
+    });
+    Ok(of_types.flatten().map(|(name, model)| (name.clone(), model.clone())).collect())
 }
 
 /// The resources whose labels fit a selector.
@@ -189,22 +255,44 @@ fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
     Ok(namespace.filter(|n| n.live.is_none() && local.live.is_none()).map(|n| n.address.clone()))
 }
 
-/// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.
-async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
+/// Clears the nulls of the live objects over what someone said.
+fn clear(locals: &mut [Local], models: &Models) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
     for local in locals.iter_mut() {
         for said in local.original.iter().chain([&local.updated]) {
             local.dest = local.dest.as_ref().map(|dest| without_nulls(dest, said, &types)).transpose()?;
         }
+    }
+    Ok(())
+}
+
+/// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.
+async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
+    let said = document(models)?;
+    let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
+    clear(locals, models)?;
+    let mut unsure = Vec::new();
+    for (at, local) in locals.iter_mut().enumerate() {
         let (original, updated) = local.spelled(&types, Known::Open)?;
         if original != local.original || updated != local.updated {
-            let (api_version, kind) = (updated.api_version(), updated.kind());
-            let schema = cluster.schema(api_version).await.with_context(|| format!("the types of {api_version}"))?;
-            let known = Known::said(schema.and_then(|schema| Schema::of_type(schema, api_version, kind)));
-            (local.original, local.updated) = local.spelled(&types, known)?;
+            unsure.push((at, updated));
         }
-        if let (Some(dest), Some(original), false) = (&local.dest, &local.original, args.server_side) {
+    }
+    cluster.learn(unsure.iter().map(|(_, updated)| updated.api_version().to_owned()).collect()).await?;
+    for (at, updated) in unsure {
+        let (api_version, kind) = (updated.api_version(), updated.kind());
+        let schema = cluster.schema(api_version).and_then(|schema| Schema::of_type(schema, api_version, kind));
+        let local = &mut locals[at];
+        (local.original, local.updated) = local.spelled(&types, Known::said(schema))?;
+    }
+    for local in locals.iter_mut() {
+        let Some(dest) = &local.dest else { continue };
+        local.original = local.original.as_ref().map(|original| completed(original, dest, &types)).transpose()?;
+        local.updated = completed(&local.updated, dest, &types)?;
+    }
+    for local in locals.iter_mut().filter(|_| !args.server_side) {
+        if let (Some(dest), Some(original)) = (&local.dest, &local.original) {
             let settled = settled(dest, original, &local.updated, &local.owners, &types)?;
             (local.original, local.updated) = (Some(settled.original), settled.updated);
         }
@@ -220,14 +308,20 @@ pub fn document(models: &Models) -> Result<Document<'static>> {
     Ok(Document::parse(text::yaml(&json!({"components": {"schemas": models}})))?)
 }
 
+/// The document of [`document`], if it says anything.
+pub fn models_of<'d>(models: &'d Document<'_>) -> Option<NodeRef<'d>> {
+    let has_models =
+        |root: &NodeRef<'_>| root.at(&["components", "schemas"]).is_some_and(|all| all.fields().next().is_some());
+    models.roots().next().filter(has_models)
+}
+
 /// How a merge goes that knows the types of the cluster.
 ///
 /// # Errors
 /// Models that the function does not take.
 pub fn config<'d>(task: Task<'d>, models: &'d Document<'_>, limit: Limit) -> Result<Config<'d>> {
-    let root = models.roots().next().context("a map")?;
-    let has_models = root.at(&["components", "schemas"]).is_some_and(|schemas| schemas.fields().next().is_some());
-    let name = Name::Field("components.schemas".to_owned());
-    let settings = Settings { openapi: has_models.then_some((name, root)), limit, ..Settings::default() };
+    let name = || Name::Field("components.schemas".to_owned());
+    let openapi = models_of(models).map(|models| (name(), models));
+    let settings = Settings { openapi, limit, ..Settings::default() };
     Config::new(task, settings).map_err(|e| anyhow!("the types of the cluster: {e}"))
 }

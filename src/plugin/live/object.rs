@@ -75,7 +75,7 @@ impl Object {
     /// The object as the server keeps it: a Secret's `stringData` is in its `data`.
     pub fn stored(&self) -> Self {
         let mut object = self.clone();
-        if self.api_version() != "v1" || self.kind() != "Secret" {
+        if !self.is_secret() {
             return object;
         }
         let Some(Value::Object(texts)) = self.0.get("stringData") else { return object };
@@ -93,6 +93,11 @@ impl Object {
             root.shift_remove("stringData");
         }
         object
+    }
+
+    /// Whether it is a Secret.
+    pub fn is_secret(&self) -> bool {
+        self.api_version() == "v1" && self.kind() == "Secret"
     }
 
     /// The apiVersion.

@@ -18,6 +18,8 @@ pub fn models<'d>(document: &'d Value, api_version: &str, kind: &str) -> Option<
 pub struct Schema<'d> {
     document: &'d Value,
     node: &'d Value,
+    /// Its default, which may stand beside a reference to the rest.
+    default: Option<&'d Value>,
     child: Child,
     form: Form,
     is_builtin: bool,
@@ -58,7 +60,7 @@ impl<'d> Schema<'d> {
         };
         let node = document["components"]["schemas"].as_object()?.values().find(is_it)?;
         let is_builtin = builtin::root(api_version, kind).is_some();
-        Some(Self { document, node, child: Child::Field, form: Form::Given, is_builtin })
+        Some(Self { document, node, default: None, child: Child::Field, form: Form::Given, is_builtin })
     }
 
     /// A field, or the entry of a map.
@@ -102,6 +104,19 @@ impl<'d> Schema<'d> {
         Some(names.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), default(name))).collect())
     }
 
+    /// The value that the server sets in this field if nobody says anything.
+    pub fn default(self) -> Option<&'d Value> {
+        self.default.filter(|_| self.child == Child::Field)
+    }
+
+    /// Whether it has the fields of its type, and the server drops any other.
+    pub fn is_closed(self) -> bool {
+        self.node["properties"].is_object()
+            && !self.node["additionalProperties"].is_object()
+            && self.node["x-kubernetes-preserve-unknown-fields"] != true
+            && self.node["x-kubernetes-embedded-resource"] != true
+    }
+
     /// How it belongs to its parent.
     pub fn child(self) -> Child {
         self.child
@@ -128,7 +143,7 @@ impl<'d> Schema<'d> {
 
     /// The schema that a part of it refers to: the API server writes a reference with a default as `allOf` of one.
     fn below(self, node: &'d Value, child: Child) -> Self {
-        let mut below = Self { node, child, form: Form::Given, ..self };
+        let mut below = Self { node, default: node.get("default"), child, form: Form::Given, ..self };
         for _ in 0..REFERENCES {
             let all = below.node["allOf"].as_array();
             if let Some([only]) = all.map(Vec::as_slice) {

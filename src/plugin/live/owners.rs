@@ -17,6 +17,9 @@ use super::object::{self, LAST_APPLIED};
 /// The manager under which kubectl applies.
 const KUBECTL: &str = "kubectl-client-side-apply";
 
+/// The managers of Kubernetes' own controllers, besides those that begin with `kube-`.
+const OF_THE_CLUSTER: [&str; 3] = ["cloud-controller-manager", "endpoint-controller", "kubelet"];
+
 /// A writer of a live object.
 #[derive(Debug, PartialEq)]
 pub struct Owner {
@@ -102,11 +105,19 @@ impl fmt::Display for Owner {
 }
 
 impl Owner {
+    /// Whether it is a part of Kubernetes itself, which no person is.
+    pub fn is_of_the_cluster(&self) -> bool {
+        OF_THE_CLUSTER.contains(&self.manager.as_str()) || self.manager.starts_with("kube-")
+    }
+
     /// The part of an object that it set, with the keys of elements.
     pub fn part_of(&self, object: &Value) -> Value {
         self.fields.part_of(object)
     }
 }
+
+/// What a writer set in the elements of a list, by the values of their keys.
+type ByKeys = HashMap<Vec<String>, Fields>;
 
 /// What a writer set in a value.
 #[derive(Debug, Default, PartialEq)]
@@ -117,7 +128,7 @@ struct Fields {
     is_itself: bool,
     fields: HashMap<String, Fields>,
     /// The elements of a list with keys: by the names of their keys, and then by the values of these.
-    elements: Vec<(Vec<String>, HashMap<Vec<String>, Fields>)>,
+    elements: Vec<(Vec<String>, ByKeys)>,
     /// The elements that are these values.
     values: HashMap<String, Fields>,
 }
@@ -240,6 +251,16 @@ impl<'o> Held<'o> {
     /// The other writers that set something here or below.
     pub fn others(&self) -> impl Iterator<Item = &'o Owner> {
         self.by.iter().map(|(owner, _)| *owner).filter(|owner| !owner.is_ours)
+    }
+
+    /// Whether someone else set something here or below, and no part of the cluster itself did so.
+    pub fn is_someones(&self) -> bool {
+        self.others().any(|owner| !owner.is_of_the_cluster())
+    }
+
+    /// Whether someone else set this value itself, and no part of the cluster itself did so.
+    pub fn itself_is_someones(&self) -> bool {
+        self.owners_of_this().any(|owner| !owner.is_ours && !owner.is_of_the_cluster())
     }
 
     /// Whether only we set anything here or below: then the rest comes from the server.

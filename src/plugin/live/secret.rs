@@ -1,11 +1,18 @@
 //! Hides Secrets: a diff of files may show them, but a diff of a cluster must not, as with `kubectl diff`.
 
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use krm_merge::edits::{Edit, TextEdits};
+use krm_merge::resource::{Origin, Resource};
+use krm_merge::yaml::{Document, same};
 use krm_merge_function::results::{ORIGINAL, Outcome};
 use serde_json::{Value, json};
 
 use super::drift::Drift;
 use super::text;
 use crate::merge::Change;
+use crate::side::Side;
 
 const FIELDS: [&str; 2] = ["data", "stringData"];
 /// What replaces a value.
@@ -52,6 +59,68 @@ pub fn masked(changes: &[Change]) -> Vec<Change> {
         Change { old: write(old), new: write(new), ..change.clone() }
     };
     changes.iter().map(mask).collect()
+}
+
+/// The same changes of files for display: for each Secret they show which values differ, but no value.
+pub fn masked_files(changes: &[Change]) -> Vec<Change> {
+    let both = |change: &Change| {
+        let [old, new] = [&change.old, &change.new].map(Option::as_deref);
+        Change {
+            old: old.map(|old| masked_file(old, new, "(before)")),
+            new: new.map(|new| masked_file(new, old, "(after)")),
+            ..change.clone()
+        }
+    };
+    changes.iter().map(both).collect()
+}
+
+/// The same files without the values of Secrets.
+///
+/// # Errors
+/// None for files that hold resources.
+pub fn hidden_side(side: &Side) -> Result<Side> {
+    let hidden = side.files.iter().filter_map(|held| Some((held, held.document()?)));
+    Side::of_cluster(hidden.map(|(held, document)| {
+        let text = masked_file(document.source().as_bytes(), None, "");
+        (held.path.clone(), held.name.clone(), String::from_utf8_lossy(&text).into_owned())
+    }))
+}
+
+/// A file with a mask in the place of each value of a Secret; `mark` distinguishes those that differ in the other file.
+fn masked_file(bytes: &[u8], other: Option<&[u8]>, mark: &str) -> Vec<u8> {
+    let parse = |bytes: &[u8]| Document::parse(String::from_utf8(bytes.to_vec()).ok()?).ok();
+    let masked = || {
+        let (document, other) = (parse(bytes)?, other.map(parse));
+        let others = other.iter().flatten().flat_map(secrets).collect::<Vec<_>>();
+        let mut edits = BTreeMap::new();
+        for secret in secrets(&document) {
+            let partner = others.iter().find(|other| other.identity == secret.identity).map(|other| other.node);
+            for field in FIELDS {
+                let Some(values) = secret.node.get(field) else { continue };
+                let theirs = partner.and_then(|partner| partner.get(field));
+                let pairs: Vec<_> = match values.is_map() {
+                    true => values.fields().map(|(key, v)| (v, theirs.and_then(|t| t.get(key.string())))).collect(),
+                    // The server would refuse it, but it may still be a secret value.
+                    false => vec![(values, theirs)],
+                };
+                for (value, theirs) in pairs.into_iter().filter(|(value, _)| !value.is_null()) {
+                    let differs = theirs.is_some_and(|theirs| !same(theirs, value));
+                    let end = if value.text().ends_with('\n') { "\n" } else { "" };
+                    let text = if differs { format!("'{MASK} {mark}'{end}") } else { format!("'{MASK}'{end}") };
+                    edits.insert(value.start(), Edit { range: value.start()..value.end(), text });
+                }
+            }
+        }
+        let source = document.source();
+        Some(TextEdits::of(edits.into_values().collect()).ok()?.apply(source, 0..source.len()))
+    };
+    masked().unwrap_or_else(|| format!("{MASK}\n")).into_bytes()
+}
+
+/// The Secrets of a file.
+fn secrets<'d>(document: &'d Document<'_>) -> Vec<Resource<'d>> {
+    let all = document.roots().flat_map(|root| Resource::of_document(root, Origin::Item));
+    all.filter(|r| r.identity.is_some_and(|i| i.kind == "Secret" && i.api_version == "v1")).collect()
 }
 
 /// Removes the values of a Secret from the fields of a result; the engine's messages contain none.

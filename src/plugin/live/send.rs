@@ -1,12 +1,15 @@
 //! Sends the changed objects to a cluster, all of them first in a dry run.
 
-use anyhow::{Context, Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Error, Result, bail};
 use krm_merge::yaml::Document;
 use krm_merge_function::results::{Outcome, Severity};
 use serde_json::Value;
 
 use super::claim::Claim;
 use super::cluster::{Cluster, Run, Send, Takes, is_conflict};
+use super::http::{all, all_that_begin};
 use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
 use crate::merge::Merge;
@@ -17,7 +20,7 @@ const TRIES: u32 = 5;
 /// What to send, in this order.
 pub struct Sending<'l>(Vec<(&'l Local, Send)>);
 
-/// What to send for the changes of a merge: first what others need, in the order of kustomize, otherwise in the order of the files.
+/// What to send for the changes of a merge: first what others need, otherwise in the order of the files.
 ///
 /// # Errors
 /// Objects that cannot be read.
@@ -45,7 +48,7 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
         };
         all.push((local, send));
     }
-    all.sort_by_key(|(local, _)| rank(local));
+    all.sort_by_key(|(local, _)| stage(local));
     Ok(Sending(all))
 }
 
@@ -69,18 +72,41 @@ pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sen
         (local, Send::Apply(object, takes))
     };
     let mut all: Vec<_> = locals.iter().filter(|local| !is_idle(local)).map(apply).collect();
-    all.sort_by_key(|(local, _)| rank(local));
+    all.sort_by_key(|(local, _)| stage(local));
     Sending(all)
 }
 
-/// Namespaces and types come before what uses them; webhooks come last, so that they do not judge what is sent with them.
-fn rank(local: &Local) -> u8 {
-    match local.address.group_kind() {
-        ("", "Namespace") => 0,
-        kind if kind == DEFINITION => 1,
-        ("admissionregistration.k8s.io", _) => 3,
-        _ => 2,
-    }
+/// The kinds that the server must have before it takes others, in the order in which they are sent. What a Pod names, such as its
+/// ServiceAccount and its PriorityClass, must be there, and so must the role of a binding. Source: the admission plugins of kube-apiserver,
+/// and the check of role bindings against escalation.
+const FIRST: [&[(&str, &str)]; 4] = [
+    &[("", "Namespace")],
+    &[DEFINITION],
+    &[
+        ("", "ConfigMap"),
+        ("", "LimitRange"),
+        ("", "ResourceQuota"),
+        ("", "Secret"),
+        ("", "ServiceAccount"),
+        ("networking.k8s.io", "IngressClass"),
+        ("node.k8s.io", "RuntimeClass"),
+        ("rbac.authorization.k8s.io", "ClusterRole"),
+        ("rbac.authorization.k8s.io", "Role"),
+        ("scheduling.k8s.io", "PriorityClass"),
+        ("storage.k8s.io", "StorageClass"),
+    ],
+    &[("rbac.authorization.k8s.io", "ClusterRoleBinding"), ("rbac.authorization.k8s.io", "RoleBinding")],
+];
+
+/// The group of webhooks and policies. They come last, so that they do not judge what is sent with them.
+const JUDGES: &str = "admissionregistration.k8s.io";
+
+/// The stage in which an object is sent: the objects of one stage are sent at the same time.
+fn stage(local: &Local) -> usize {
+    let kind = local.address.group_kind();
+    let of_others = FIRST.len();
+    let of_first = FIRST.iter().position(|kinds| kinds.contains(&kind));
+    of_first.unwrap_or(if kind.0 == JUDGES { of_others + 1 } else { of_others })
 }
 
 impl Sending<'_> {
@@ -97,36 +123,66 @@ impl Sending<'_> {
     /// Sends everything, first as a dry run, which the server checks but does not keep. Returns what was done, one line each.
     ///
     /// # Errors
-    /// What the server refuses, with what was sent before it.
+    /// What the server refuses, with what was sent besides.
     pub async fn send(mut self, cluster: &Cluster, manager: &str) -> Result<Vec<String>> {
-        for (local, send) in self.0.iter_mut().filter(|(local, _)| local.needs.is_none()) {
-            one(cluster, local, send, Run::Dry, manager)
-                .await
-                .with_context(|| format!("{}: the server does not take it, and nothing was sent", local.address))?;
-        }
+        let checked = self.0.iter_mut().filter(|(local, _)| local.needs.is_none()).map(async |(local, send)| {
+            let refused = || format!("{}: the server does not take it, and nothing was sent", local.address);
+            one(cluster, local, send, Run::Dry, manager).await.with_context(refused)
+        });
+        all(checked).await?;
         let mut sent: Vec<String> = Vec::new();
-        for (local, send) in &mut self.0 {
-            if let Err(e) = one(cluster, local, send, Run::Real, manager).await {
-                let before = if sent.is_empty() { "nothing".to_owned() } else { sent.join(", ") };
-                return Err(e).with_context(|| format!("{}: sent before it: {before}", local.address));
+        for stage in self.0.chunk_by_mut(|(a, _), (b, _)| stage(a) == stage(b)) {
+            let mut failed = Vec::new();
+            if let Err((address, e)) = until_served(cluster, stage).await {
+                failed.push((address, e));
+            } else {
+                let tasks = stage.iter_mut().map(async |(local, send)| {
+                    let refused = |e| (local.address.to_string(), e);
+                    one(cluster, local, send, Run::Real, manager).await.map_err(refused)?;
+                    Ok(format!("{} {}", local.address, did(local, send)))
+                });
+                for result in all_that_begin(tasks).await {
+                    match result {
+                        Ok(line) => sent.push(line),
+                        Err(refusal) => failed.push(refusal),
+                    }
+                }
             }
-            let did = match send {
-                Send::Create(_) => "created",
-                Send::Apply(..) if local.live.is_none() => "created",
-                Send::Apply(..) => "applied on the server's side",
-                Send::Patch(_) => "configured",
-            };
-            sent.push(format!("{} {did}", local.address));
+            if let Some(((address, e), others)) = failed.split_first() {
+                let before = if sent.is_empty() { "nothing".to_owned() } else { sent.join(", ") };
+                let others: String = others.iter().map(|(address, e)| format!("; {address}: {e:#}")).collect();
+                bail!("{address}: sent before it: {before}: {e:#}{others}");
+            }
         }
         Ok(sent)
     }
 }
 
+/// What is said of an object that was sent.
+fn did(local: &Local, send: &Send) -> &'static str {
+    match send {
+        Send::Create(_) => "created",
+        Send::Apply(..) if local.live.is_none() => "created",
+        Send::Apply(..) => "applied on the server's side",
+        Send::Patch(_) => "configured",
+    }
+}
+
+/// Waits for the types that definitions of the files bring, each apiVersion once.
+async fn until_served(cluster: &Cluster, sending: &[(&Local, Send)]) -> Result<(), (String, Error)> {
+    let mut new: BTreeMap<String, (&Local, BTreeSet<&str>)> = BTreeMap::new();
+    for (local, _) in sending.iter().filter(|(local, _)| local.address.defined_by.is_some()) {
+        let (_, kinds) = new.entry(local.address.api_version()).or_insert((local, BTreeSet::new()));
+        kinds.insert(local.address.group_kind().1);
+    }
+    let waiting = new.iter().map(async |(api_version, (local, kinds))| {
+        cluster.until_served(api_version, kinds).await.map_err(|e| (local.address.to_string(), e))
+    });
+    all(waiting).await.map(drop)
+}
+
 /// Sends one object. If only a controller wrote its status meanwhile, the object is sent anyway.
 async fn one(cluster: &Cluster, local: &Local, send: &mut Send, run: Run, manager: &str) -> Result<()> {
-    if run == Run::Real && local.address.defined_by.is_some() {
-        cluster.until_served(&local.address).await?;
-    }
     let mut tries = 0;
     loop {
         let error = match cluster.send(&local.address, send, run, manager).await {

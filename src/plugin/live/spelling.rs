@@ -79,14 +79,16 @@ impl<'d> Known<'d> {
         schema.map_or(Self::Unsaid, Self::Typed)
     }
 
-    fn field(self, name: &str) -> Self {
+    /// What is known of a field.
+    pub fn field(self, name: &str) -> Self {
         match self {
             Self::Typed(schema) => Self::said(schema.field(name)),
             other => other,
         }
     }
 
-    fn element(self) -> Self {
+    /// What is known of the elements of a list.
+    pub fn element(self) -> Self {
         match self {
             Self::Typed(schema) => Self::said(schema.items()),
             other => other,
@@ -101,7 +103,8 @@ impl<'d> Known<'d> {
         }
     }
 
-    fn is_one(self, a: &Value, b: &Value) -> bool {
+    /// Whether two values are the same to the server.
+    pub fn is_one(self, a: &Value, b: &Value) -> bool {
         let both = |form: Form, same: bool| same && self.is(form);
         a == b
             || matches!((a, b), (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() && !(a.is_i64() && b.is_i64()))
@@ -112,7 +115,7 @@ impl<'d> Known<'d> {
     }
 
     /// Whether the server does not keep such a field.
-    fn says_nothing(self, name: &str, value: &Value) -> bool {
+    pub fn says_nothing(self, name: &str, value: &Value) -> bool {
         let schema = match self {
             // A null asks to remove the field.
             _ if value.is_null() => return true,
@@ -131,7 +134,8 @@ impl<'d> Known<'d> {
             }
     }
 
-    fn lets_choose(self, name: &str, value: &Value) -> bool {
+    /// Whether an empty field asks the cluster to choose its value.
+    pub fn lets_choose(self, name: &str, value: &Value) -> bool {
         let is_builtin = match self {
             Self::Open => true,
             Self::Typed(schema) => schema.is_builtin() && schema.child() == Child::Field,
@@ -139,9 +143,25 @@ impl<'d> Known<'d> {
         };
         is_builtin && is_empty(value) && CHOSEN.contains(&name)
     }
+
+    /// Whether the server drops a field of this name, because the type has none.
+    pub fn drops(self, name: &str) -> bool {
+        matches!(self, Self::Typed(schema) if schema.is_closed() && schema.field(name).is_none())
+    }
+
+    /// Whether the schema says that the server sets this value if nobody says anything.
+    pub fn defaults_to(self, value: &Value) -> bool {
+        match self {
+            // The schemas of the built-in types call the zero value of each required field its default.
+            Self::Typed(schema) if schema.is_builtin() => !is_empty(value) && schema.default() == Some(value),
+            Self::Typed(schema) => schema.default() == Some(value),
+            Self::Open | Self::Unsaid => false,
+        }
+    }
 }
 
-fn is_empty(value: &Value) -> bool {
+/// Whether a value is null, false, zero, or has nothing in it.
+pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(flag) => !flag,
@@ -210,7 +230,11 @@ fn node<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, like: Like, cursor: Cursor<'a
 }
 
 /// The elements of a list, each with the one of another list that is the same element.
-fn paired<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, cursor: Cursor<'a>) -> Vec<(NodeRef<'a>, Option<NodeRef<'a>>)> {
+pub fn paired<'a>(
+    mine: NodeRef<'a>,
+    other: NodeRef<'a>,
+    cursor: Cursor<'a>,
+) -> Vec<(NodeRef<'a>, Option<NodeRef<'a>>)> {
     let lists: [Vec<NodeRef<'a>>; 2] = [mine.elements().collect(), other.elements().collect()];
     let keys = match list_kind(cursor, &lists) {
         Ok(ListKind::Map(keys)) => keys,

@@ -21,6 +21,12 @@ fn lines(server: &Server) -> Vec<String> {
     server.sent().into_iter().map(|s| s.0).collect()
 }
 
+/// What was sent for the server to keep, by its method and the end of its path, in the order in which it came.
+fn kept(server: &Server) -> Vec<String> {
+    let all = server.asked().into_iter().filter(|a| !a.line.starts_with("GET ") && !a.is_dry());
+    all.map(|a| a.path().rsplit('/').next().unwrap_or_default().to_owned()).collect()
+}
+
 #[test]
 fn a_new_namespace_comes_before_what_lies_in_it() {
     let mut answers = cluster(3, "web:1");
@@ -30,15 +36,17 @@ fn a_new_namespace_comes_before_what_lies_in_it() {
     let folder = folder(&server, &[("all.yaml", &all)]);
     let ran = run(&folder, &["-f", "all.yaml", "--apply"]);
     assert_eq!(ran.stderr, "info: new/configmap/m: no dry run can check it, for namespace/new is new, too\n");
-    assert_eq!(ran.passed(), "namespace/new created\nprod/deployment.apps/web configured\nnew/configmap/m created\n");
+    assert_eq!(ran.passed(), "namespace/new created\nnew/configmap/m created\nprod/deployment.apps/web configured\n");
+    let mut sent = lines(&server);
+    sent[..2].sort();
     assert_eq!(
-        lines(&server),
+        sent,
         [
-            "POST /api/v1/namespaces?&dryRun=All&fieldManager=krm-merge&fieldValidation=Strict".to_owned(),
             format!("PATCH {WEB}?&dryRun=All&fieldManager=krm-merge&fieldValidation=Strict"),
+            "POST /api/v1/namespaces?&dryRun=All&fieldManager=krm-merge&fieldValidation=Strict".to_owned(),
             "POST /api/v1/namespaces?&fieldManager=krm-merge&fieldValidation=Strict".to_owned(),
-            format!("PATCH {WEB}?&fieldManager=krm-merge&fieldValidation=Strict"),
             "POST /api/v1/namespaces/new/configmaps?&fieldManager=krm-merge&fieldValidation=Strict".to_owned(),
+            format!("PATCH {WEB}?&fieldManager=krm-merge&fieldValidation=Strict"),
         ]
     );
     // It is told where results are asked for, and not where nothing is sent.
@@ -69,11 +77,82 @@ fn what_fails_after_the_dry_run_ends_the_run_and_says_what_was_sent() {
     let refused = status(422, "ConfigMap \"m\" is invalid: data.x: too long");
     answers.insert("POST /api/v1/namespaces/new/configmaps".into(), Answer::Json(422, refused));
     let server = Server::new(answers);
-    let late = MAP.replace("name: m", "name: z");
-    let folder = folder(&server, &[("all.yaml", &format!("{MAP}---\n{late}---\n{SPACE}"))]);
+    let web = deployment(3, "web:2");
+    let folder = folder(&server, &[("all.yaml", &format!("{web}\n---\n{MAP}---\n{SPACE}"))]);
     let err = run(&folder, &["-f", "all.yaml", "--apply"]).failed(2);
     assert!(err.contains("new/configmap/m: sent before it: namespace/new created: the cluster answered: 422"), "{err}");
-    assert_eq!(lines(&server).len(), 3, "nothing is sent after it");
+    assert_eq!(kept(&server), ["namespaces", "configmaps"], "nothing is sent after it");
+}
+
+/// Those that are on their way when another one is refused are awaited: what is told of them is what came of them.
+#[test]
+fn all_that_was_sent_is_told_when_one_of_many_is_refused() {
+    let server = Server::answering(|asked, _| {
+        let is_refused = asked.body.contains("\"name\":\"c3\"") || asked.body.contains("\"name\":\"c5\"");
+        match asked.path() {
+            "GET /api/v1" => Some(types(&[("ConfigMap", "configmaps", true)])),
+            path if path.starts_with("GET ") => None,
+            _ if asked.is_dry() => Some(Answer::Json(201, json!({}))),
+            _ if is_refused => Some(Answer::Json(422, status(422, "too long"))),
+            _ => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                Some(Answer::Json(201, json!({})))
+            }
+        }
+    });
+    let map = |i: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{i}}}\ndata: {{x: y}}\n");
+    let all: Vec<String> = (0..40).map(map).collect();
+    let folder = folder(&server, &[("all.yaml", &all.join("---\n"))]);
+    let err = run(&folder, &["-f", "all.yaml", "--apply"]).failed(2);
+    let told = err.matches(" created").count();
+    assert_eq!(told + 2, kept(&server).len(), "{err}");
+    assert!((3..40).contains(&told), "{told}");
+    assert!(err.starts_with("error: prod/configmap/c3: sent before it: prod/configmap/c0 created, "), "{err}");
+    assert!(err.trim_end().ends_with("; prod/configmap/c5: the cluster answered: 422 too long"), "{err}");
+}
+
+/// A Pod needs its ServiceAccount, a binding its role; policies do not judge what is sent with them.
+#[test]
+fn what_others_need_comes_first() {
+    let kinds = [
+        ("v1", "Pod", "pods"),
+        ("v1", "ServiceAccount", "serviceaccounts"),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"),
+        ("rbac.authorization.k8s.io/v1", "Role", "roles"),
+        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+        ("example.com/v1", "Thing", "things"),
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions"),
+        ("v1", "Namespace", "namespaces"),
+    ];
+    let mut answers = Answers::new();
+    for (version, ..) in kinds {
+        let of: Vec<_> = kinds.iter().filter(|k| k.0 == version).map(|k| (k.1, k.2, true)).collect();
+        let folder = if version.contains('/') { "apis" } else { "api" };
+        answers.insert(format!("GET /{folder}/{version}"), types(&of));
+        for (_, _, plural) in of.iter().map(|k| ((), (), k.1)) {
+            let path = format!("POST /{folder}/{version}/namespaces/prod/{plural}");
+            answers.insert(path, Answer::Json(201, json!({})));
+        }
+    }
+    let server = Server::new(answers);
+    let object = |(version, kind, _): (&str, &str, &str)| {
+        json!({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}}).to_string()
+    };
+    let folder = folder(&server, &[("all.yaml", &kinds.map(object).join("\n---\n"))]);
+    let _ = run(&folder, &["-f", "all.yaml", "--apply"]).passed();
+    let sent = kept(&server);
+    let at = |plural: &str| sent.iter().position(|p| p == plural).expect(plural);
+    for (first, then) in [
+        ("namespaces", "customresourcedefinitions"),
+        ("customresourcedefinitions", "serviceaccounts"),
+        ("serviceaccounts", "pods"),
+        ("roles", "rolebindings"),
+        ("rolebindings", "pods"),
+        ("pods", "validatingwebhookconfigurations"),
+        ("things", "validatingwebhookconfigurations"),
+    ] {
+        assert!(at(first) < at(then), "{first} {then}: {sent:?}");
+    }
 }
 
 fn definition() -> Value {

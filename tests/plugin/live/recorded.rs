@@ -11,7 +11,7 @@ use super::{folder, run};
 use crate::support::skipped;
 
 /// The recordings: those of the repository, and all where they are beside it.
-fn recordings() -> Vec<Recording> {
+pub fn recordings() -> Vec<Recording> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let beside = Recording::read(&root.join("../shared/live"), "jsonl.gz");
     if beside.is_none() {

@@ -25,6 +25,12 @@ impl Scenario {
         managed.as_array_mut().expect("a list").push(entry);
     }
 
+    /// Whether someone else changed an object.
+    pub fn is_changed(&self) -> bool {
+        let managers = |object: &Value| object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
+        self.live().iter().flat_map(managers).any(|entry| entry["manager"] == "console")
+    }
+
     /// The files that are applied.
     pub fn files(&self) -> &str {
         self.0["v2"].as_str().expect("a text")

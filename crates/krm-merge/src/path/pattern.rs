@@ -275,4 +275,32 @@ mod tests {
             assert!(error.contains(want), "{written}: {error}");
         }
     }
+
+    #[test]
+    fn a_trail_has_the_nodes_on_the_way_as_far_as_they_exist() {
+        let text = "spec: {parts: [{name: a, port: 80}, {name: b, port: 80, tags: [x, y]}], a.b: {c: 1}}\n";
+        let document = Document::parse(text).expect("YAML");
+        let root = document.roots().next().expect("a root");
+        for (pattern, want) in [
+            ("spec.parts[name=b].tags[=y]", &["spec", "parts", "", "tags", ""][..]),
+            ("spec.parts[port=80,name=b].tags", &["spec", "parts", "", "tags"]),
+            ("spec.parts[1].name", &["spec", "parts", "", "name"]),
+            // The first element that fits.
+            ("spec.parts[port=80].tags", &["spec", "parts", ""]),
+            ("spec[\"a.b\"].c", &["spec", "a.b", "c"]),
+            ("spec.none.parts", &["spec"]),
+            ("spec.parts[name=c].tags", &["spec", "parts"]),
+            ("spec.parts[2]", &["spec", "parts"]),
+            ("none", &[]),
+            // It says no place.
+            ("spec.*.name", &["spec"]),
+        ] {
+            let trail = PathPattern::parse(pattern).expect(pattern).trail(root);
+            let names: Vec<String> = trail.iter().map(|(name, _)| name.clone().unwrap_or_default()).collect();
+            assert_eq!(names, want, "{pattern}");
+        }
+        let trail = PathPattern::parse("spec.parts[name=b].tags[=y]").expect("a pattern").trail(root);
+        let texts: Vec<&str> = trail.iter().map(|(_, node)| node.text()).skip(2).collect();
+        assert_eq!(texts, ["{name: b, port: 80, tags: [x, y]}", "[x, y]", "y"]);
+    }
 }

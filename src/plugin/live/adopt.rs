@@ -1,0 +1,276 @@
+//! `live --adopt`: what someone changed in the cluster goes into the files.
+//!
+//! It is a three-way merge like any other. Original is what was applied, updated is the same with what someone changed since, and dest is the
+//! file. A resource in which nobody changed anything takes no part, so its text stays. An object that is gone from the cluster is reported;
+//! its file stays, because only a person knows whether it was deleted for good.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use k8s_openapi::ByteString;
+use krm_merge::limit::Limit;
+use krm_merge::policy::{ConflictLevel, Renames};
+use krm_merge::yaml::Document;
+use krm_merge_function::config::{Config, Given, Mode, Role, Task};
+use krm_merge_function::results::{self, Outcome, Severity};
+use serde_json::Value;
+
+use super::adopted::adopted;
+use super::cluster::Cluster;
+use super::drift;
+use super::local::{Local, Models, config, document, models_of};
+use super::object::Object;
+use super::openapi::Schema;
+use super::secret;
+use super::spelling::Known;
+use super::{being_deleted, of_unknown_origin};
+use crate::End;
+use crate::cli::{Live, OnConflict, Output};
+use crate::config_file::ConfigFile;
+use crate::disk;
+use crate::merge::{Merge, is_conflict, merge};
+use crate::output::Printed;
+use crate::run::{self, report};
+use crate::screen::{Page, Reader};
+use crate::setting;
+use crate::side::{Root, Side};
+use crate::signals::Signals;
+use crate::walk::shown;
+
+/// What is said to someone who wants to adopt into a kustomization.
+pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";
+
+/// What was applied to a resource, and what it is in the cluster, both as its file would say it.
+struct States<'l> {
+    local: &'l Local,
+    original: Object,
+    updated: Object,
+}
+
+/// Writes what someone changed in the cluster into the files, or shows it.
+///
+/// # Errors
+/// Files that cannot be written, and a functionConfig that does not fit.
+pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], models: &Models) -> Result<End> {
+    let said = document(models)?;
+    let states = states(cluster, locals, &said)?;
+    let rules = args.config.as_deref().map(|file| ConfigFile::read(shown(file), file)).transpose()?;
+    let limit = setting::limit(args.max_output);
+    let (mut merges, mut results) = (Vec::new(), Vec::new());
+    for (number, dest) in sides.iter().enumerate() {
+        let of_side: Vec<&States<'_>> = states.iter().filter(|s| s.local.place.side == number).collect();
+        let given = given(dest, &of_side)?;
+        let mut merged = merge(dest, &given, || how(args, rules.as_ref(), &said, limit))?;
+        sign(&mut merged.results, dest, &of_side)?;
+        merged.results.iter_mut().for_each(secret::mask_fields);
+        merged.results.extend(locals.iter().filter(|local| local.place.side == number).filter_map(told_apart));
+        results::sort(&mut merged.results);
+        results.extend(merged.results.iter().cloned());
+        merges.push((dest, merged));
+    }
+    results::sort(&mut results);
+    let has_failed = merges.iter().any(|(_, merge)| merge.has_failed());
+    let writes = args.output.is_none() && !has_failed;
+    if writes {
+        write(&merges)?;
+    }
+    report(&results, args.output);
+    print(args, &merges, has_failed)?.print()?;
+    if let Some(end) = merges.iter().filter_map(|(_, merge)| merge.failure()).max_by_key(|end| *end == End::Bad) {
+        return Ok(end);
+    }
+    let differs = args.exit_code && merges.iter().any(|(_, merge)| !merge.changes.is_empty());
+    let is_in_conflict = args.conflicts_exit_code && merges.iter().any(|(_, merge)| merge.is_in_conflict());
+    Ok(if differs || is_in_conflict { End::Differs } else { End::Done })
+}
+
+/// Checks that the files can be written, or that nothing is to be written.
+///
+/// # Errors
+/// Resources that no file holds.
+pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
+    let is_file = |side: &&Side| matches!(side.root, Root::Folder(_) | Root::File(_));
+    if args.output.is_none()
+        && let Some(other) = sides.iter().find(|side| !is_file(side))
+    {
+        bail!("{}: `--adopt` must be given with files and folders, which it writes, or with `-o`", other.name);
+    }
+    if sides.len() > 1 && !matches!(args.output, None | Some(Output::Diff | Output::Name | Output::Github)) {
+        bail!("`--adopt` must be given with one `-f` if its `-o` is not `diff`, `name` or `github`");
+    }
+    if args.output.is_none() {
+        sides.iter().try_for_each(|side| disk::clean(&run::leftovers(side)))?;
+    }
+    Ok(())
+}
+
+/// Tells why there is nothing to adopt from an object.
+fn told_apart(local: &Local) -> Option<Outcome> {
+    match (&local.live, &local.original) {
+        (None, _) => {
+            let why = "it is not in the cluster: it was deleted there, or never applied; its file stays";
+            Some(Outcome::new(Severity::Warning, format!("{}: {why}", local.address)))
+        }
+        (Some(_), None) => Some(of_unknown_origin(local)),
+        (Some(_), Some(_)) => being_deleted(local),
+    }
+}
+
+/// The resources in which someone changed something.
+fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Result<Vec<States<'l>>> {
+    let types = config(Task::of(Mode::ThreeWay), said, Limit::default())?.types;
+    let mut all = Vec::new();
+    for local in locals {
+        let (Some(original), Some(live)) = (&local.original, &local.dest) else { continue };
+        let schema = cluster.schema(live.api_version());
+        let schema = schema.and_then(|schema| Schema::of_type(schema, live.api_version(), live.kind()));
+        let updated = adopted(original, live, &local.owners, &types, Known::said(schema))?;
+        if updated != *original {
+            let [original, updated] = [original.clone(), updated].map(|object| in_file(object, local));
+            all.push(States { local, original, updated });
+        }
+    }
+    Ok(all)
+}
+
+/// An object as its file would say it: with the namespace that the file gives, and with the texts of a Secret where the file has them.
+fn in_file(object: Object, local: &Local) -> Object {
+    let mut object = object.into_json();
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        metadata.shift_remove("namespace");
+        metadata.extend(local.place.namespace.iter().map(|name| ("namespace".to_owned(), name.as_str().into())));
+    }
+    if local.applied.is_secret() {
+        with_texts(&mut object, &local.written);
+    }
+    Object::live(object)
+}
+
+/// Puts values of `data` into `stringData` if the file has them there, or has all of its values there. Other bytes than text stay in `data`.
+fn with_texts(secret: &mut Value, written: &Value) {
+    let Some(texts) = written["stringData"].as_object() else { return };
+    let has_data = written["data"].as_object().is_some_and(|data| !data.is_empty());
+    let Some(data) = secret.get_mut("data").and_then(Value::as_object_mut) else { return };
+    let mut moved = serde_json::Map::new();
+    data.retain(|name, value| {
+        let text = || {
+            let ByteString(bytes) = serde_json::from_value(value.clone()).ok()?;
+            String::from_utf8(bytes).ok()
+        };
+        let is_there = texts.contains_key(name) || !has_data;
+        let text = if is_there { text() } else { None };
+        let stays = text.is_none();
+        moved.extend(text.map(|text| (name.clone(), text.into())));
+        stays
+    });
+    if data.is_empty() {
+        secret.as_object_mut().map(|secret| secret.shift_remove("data"));
+    }
+    if !moved.is_empty() {
+        secret["stringData"] = moved.into();
+    }
+}
+
+/// Original and updated of a side: the resources in files of the same paths.
+fn given(dest: &Side, states: &[&States<'_>]) -> Result<Vec<(Role, Vec<Side>)>> {
+    let of_files = |name: &str, pick: &dyn Fn(&States<'_>) -> String| {
+        let mut texts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        states.iter().for_each(|states| texts.entry(states.local.place.file).or_default().push(pick(states)));
+        let files = texts.into_iter().map(|(file, texts)| {
+            let held = &dest.files[file];
+            (held.path.clone(), format!("{} {name}", held.name), texts.join("---\n"))
+        });
+        Side::of_cluster(files)
+    };
+    Ok(vec![
+        (Role::Original, vec![of_files("as it was applied", &|states| states.original.yaml())?]),
+        (Role::Updated, vec![of_files("as it is in the cluster", &|states| states.updated.yaml())?]),
+    ])
+}
+
+/// How a merge goes: by a functionConfig, or by the flags; lists merge by what the cluster says of its types.
+fn how<'c>(args: &Live, rules: Option<&'c ConfigFile>, said: &'c Document<'_>, limit: Limit) -> Result<Config<'c>> {
+    let on_conflict = args.on_conflict.unwrap_or(OnConflict::TakeUpdated).policy();
+    let Some(rules) = rules else {
+        let task = Task::Upgrade {
+            original: None,
+            updated: None,
+            on_conflict: on_conflict.into(),
+            rules: Vec::new(),
+            conflict_level: ConflictLevel::Line,
+            // An object of a cluster keeps its name.
+            renames: Renames::Ignore,
+        };
+        return config(task, said, limit);
+    };
+    let config = rules.config(Given { mode: Some(Mode::ThreeWay), on_conflict, openapi: models_of(said) })?;
+    let name = rules.name();
+    if config.mode() != Mode::ThreeWay {
+        bail!("{name}: the mode must be `ThreeWay`, as `--adopt` merges, not `{:?}`", config.mode());
+    }
+    if let Some((role, _)) = config.task.inputs().next() {
+        bail!("{name}: `spec.{}` must be left out with `--adopt`, which takes it from the cluster", role.name());
+    }
+    Ok(config)
+}
+
+/// Notes in conflicts who set what is in the cluster.
+fn sign(results: &mut [Outcome], dest: &Side, states: &[&States<'_>]) -> Result<()> {
+    for states in states {
+        let path = &dest.files[states.local.place.file].path;
+        let (object, live) = (&states.updated, &states.local.dest);
+        let is_of_it = |r: &&mut Outcome| {
+            let is_named = r.resource_ref.as_ref().is_some_and(|r| r.kind == object.kind() && r.name == object.name());
+            is_named && is_conflict(r) && r.file.as_ref().is_some_and(|file| file.path == *path)
+        };
+        if let Some(live) = live {
+            drift::sign_conflicts(results.iter_mut().filter(is_of_it), live, &states.local.owners)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes all files, or none.
+fn write(merges: &[(&Side, Merge)]) -> Result<()> {
+    let mut all = Vec::new();
+    let mut root: Option<PathBuf> = None;
+    for (dest, merge) in merges {
+        let Some((folder, replacements)) = run::replacements(dest, &merge.changes)? else { continue };
+        root = Some(root.map_or_else(|| folder.clone(), |root| common(&root, &folder)));
+        all.extend(replacements);
+    }
+    let Some(root) = root.filter(|_| !all.is_empty()) else { return Ok(()) };
+    let signals = Signals::hold()?;
+    disk::write(&root, &all, || signals.check())
+}
+
+/// The folder that contains both.
+fn common(a: &Path, b: &Path) -> PathBuf {
+    a.components().zip(b.components()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+}
+
+fn print(args: &Live, merges: &[(&Side, Merge)], has_failed: bool) -> Result<Page> {
+    let reader = Reader::of_stdout(args.color);
+    let mut page = Page::new(reader);
+    for (dest, merge) in merges {
+        let hidden = || Merge {
+            changes: secret::masked_files(&merge.changes),
+            results: merge.results.clone(),
+            made: BTreeMap::new(),
+            rules: merge.rules.clone(),
+            ..*merge
+        };
+        match args.output {
+            None if has_failed => {}
+            None => run::written(merge, &mut page),
+            Some(Output::Diff) => page.append(run::page(dest, &hidden(), Output::Diff, Printed::All, reader)?),
+            // Whoever pipes a file on wants it whole; at a terminal, someone may look on.
+            Some(format @ (Output::Yaml | Output::Json)) if reader != Reader::Program => {
+                page.append(run::page(&secret::hidden_side(dest)?, &hidden(), format, Printed::All, reader)?);
+            }
+            Some(format) => page.append(run::page(dest, merge, format, Printed::All, reader)?),
+        }
+    }
+    Ok(page)
+}

@@ -1,0 +1,225 @@
+//! What someone changed in a live object, on top of what was applied: the state of the cluster as a file would say it.
+//!
+//! Fields that were applied have the values that they have now, or are gone. Any other field is taken only if someone set it, and to another
+//! value than its default: neither what the server and its controllers set nor a default is the change of a person. A value that is the same
+//! to the server stays as it was written.
+
+use anyhow::Result;
+use krm_merge::child::{MergeKey, by_keys, element_key};
+use krm_merge::mode::Mode;
+use krm_merge::schema::{Cursor, ListKind, Types, builtin, list_kind};
+use krm_merge::yaml::{Document, NodeRef};
+use serde_json::{Map, Value};
+
+use super::defaults::Field;
+use super::object::{Object, value};
+use super::owners::{Held, Owners};
+use super::spelling::{Known, is_empty};
+
+/// Fields of `metadata`, and entries of its maps, that the cluster sets for its own use.
+const OF_THE_CLUSTER: [&str; 8] = [
+    "finalizers",
+    "generateName",
+    "ownerReferences",
+    "deployment.kubernetes.io/desired-replicas",
+    "deployment.kubernetes.io/max-replicas",
+    "deployment.kubernetes.io/revision",
+    "deprecated.daemonset.template.generation",
+    "kubernetes.io/metadata.name",
+];
+
+/// What was applied, with what someone changed in the live object since.
+///
+/// # Errors
+/// Objects that cannot be compared.
+pub fn adopted(
+    applied: &Object,
+    live: &Object,
+    owners: &Owners,
+    types: &Types<'_>,
+    known: Known<'_>,
+) -> Result<Object> {
+    let documents = [Document::parse(applied.yaml())?, Document::parse(live.yaml())?];
+    let [Some(before), Some(now)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(applied.clone()) };
+    let is_builtin = builtin::root(live.api_version(), live.kind()).is_some();
+    let of = Of { kind: live.kind(), is_builtin };
+    let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
+    let root = Place { of, parent: "", name: "", live: now, cursor, held: owners.root(), known };
+    Ok(Object::live(root.kept(before)?))
+}
+
+/// The type of an object.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    kind: &'a str,
+    is_builtin: bool,
+}
+
+/// A place in a live object.
+struct Place<'a, 'o> {
+    of: Of<'a>,
+    /// The name of the field around it, or of the list around that.
+    parent: &'a str,
+    /// Its own name, or that of its list.
+    name: &'a str,
+    live: NodeRef<'a>,
+    cursor: Cursor<'a>,
+    held: Held<'o>,
+    known: Known<'a>,
+}
+
+impl<'a, 'o> Place<'a, 'o> {
+    fn field(&self, name: &'a str, live: NodeRef<'a>, applied: Option<NodeRef<'a>>) -> Self {
+        let cursor = self.cursor.child(name, [Some(live), applied].into_iter().flatten());
+        let (held, known) = (self.held.field(name), self.known.field(name));
+        Self { of: self.of, parent: self.name, name, live, cursor, held, known }
+    }
+
+    fn element(&self, live: NodeRef<'a>) -> Result<Self> {
+        let (held, known) = (self.held.element(&value(live)?), self.known.element());
+        Ok(Self { live, held, known, ..*self })
+    }
+
+    /// What was applied here, as it is now.
+    fn kept(&self, applied: NodeRef<'a>) -> Result<Value> {
+        if applied.is_map() && self.live.is_map() {
+            return self.map(applied);
+        }
+        if applied.is_list() && self.live.is_list() {
+            return self.list(applied);
+        }
+        let (before, now) = (value(applied)?, value(self.live)?);
+        Ok(if self.known.is_one(&before, &now) { before } else { now })
+    }
+
+    fn map(&self, applied: NodeRef<'a>) -> Result<Value> {
+        let mut out = Map::new();
+        for (key, before) in applied.entries() {
+            let (name, written) = (key.string(), value(before)?);
+            let known = self.known.field(name);
+            // A null asks for no value, which is nobody's change.
+            let kept = match self.live.get(name).filter(|live| !live.is_null() && !before.is_null()) {
+                Some(live) if known.lets_choose(name, &written) && !is_empty(&value(live)?) => written,
+                Some(live) => self.field(name, live, Some(before)).kept(before)?,
+                None if known.says_nothing(name, &written) || self.known.drops(name) => written,
+                None => continue,
+            };
+            out.insert(name.to_owned(), kept);
+        }
+        for (key, live) in self.live.entries() {
+            let name = key.string();
+            if applied.get(name).is_none_or(NodeRef::is_null)
+                && let Some(added) = self.field(name, live, None).added(self.live)?
+            {
+                out.insert(name.to_owned(), added);
+            }
+        }
+        Ok(Value::Object(out))
+    }
+
+    fn list(&self, applied: NodeRef<'a>) -> Result<Value> {
+        let keys = self.keys(applied);
+        if keys.is_empty() { self.values(applied) } else { self.elements(applied, &keys) }
+    }
+
+    /// A list with keys: the applied elements that are there, each new one after the one that it follows in the cluster.
+    fn elements(&self, applied: NodeRef<'a>, keys: &[MergeKey<'a>]) -> Result<Value> {
+        let [of_live, of_applied] = [self.live, applied].map(|list| by_keys(list, keys));
+        let mut out = Vec::new();
+        for before in applied.elements() {
+            let Some(key) = element_key(before, keys) else { continue };
+            if let Some(live) = of_live.get(&key) {
+                out.push((key, self.element(*live)?.kept(before)?));
+            }
+        }
+        let mut after = None;
+        for live in self.live.elements() {
+            let Some(key) = element_key(live, keys) else { continue };
+            if of_applied.contains_key(&key) {
+                after = out.iter().position(|(other, _)| *other == key);
+            } else if let Some(added) = self.element(live)?.added_element()? {
+                let at = after.map_or(0, |after| after + 1);
+                out.insert(at, (key, added));
+                after = Some(at);
+            }
+        }
+        Ok(out.into_iter().map(|(_, element)| element).collect())
+    }
+
+    /// A list without keys: each element as it was applied, where it is still the same.
+    fn values(&self, applied: NodeRef<'a>) -> Result<Value> {
+        let mut left: Vec<Option<NodeRef<'a>>> = applied.elements().map(Some).collect();
+        let live: Vec<NodeRef<'a>> = self.live.elements().collect();
+        let mut found: Vec<Option<Value>> = Vec::new();
+        for live in &live {
+            let place = self.element(*live)?;
+            let mut same = None;
+            for before in &mut left {
+                let Some(node) = before.filter(|node| node.kind() == live.kind()) else { continue };
+                let written = value(node)?;
+                if place.kept(node)? == written {
+                    same = Some(written);
+                    *before = None;
+                    break;
+                }
+            }
+            found.push(same);
+        }
+        let is_as_long = left.len() == live.len();
+        let mut out = Vec::new();
+        for (at, (live, found)) in live.iter().zip(found).enumerate() {
+            let before = left.get(at).copied().flatten().filter(|_| is_as_long);
+            out.extend(match (found, before) {
+                (Some(same), _) => Some(same),
+                (None, Some(before)) => Some(self.element(*live)?.kept(before)?),
+                (None, None) => self.element(*live)?.added_element()?,
+            });
+        }
+        Ok(Value::Array(out))
+    }
+
+    /// What someone set here, where nothing was applied. `map` has this as a field.
+    fn added(&self, map: NodeRef<'a>) -> Result<Option<Value>> {
+        let found = value(self.live)?;
+        let is_of_the_cluster =
+            ["metadata", "annotations", "labels"].contains(&self.parent) && OF_THE_CLUSTER.contains(&self.name);
+        let field = Field { kind: self.of.kind, parent: self.parent, name: self.name, map };
+        let is_default = self.known.defaults_to(&found) || (self.of.is_builtin && field.defaults_to(&found));
+        if is_of_the_cluster || is_default || found.is_null() || !self.held.is_someones() {
+            return Ok(None);
+        }
+        self.someones(found)
+    }
+
+    /// A new element that someone set: the element itself, and not only something in it.
+    fn added_element(&self) -> Result<Option<Value>> {
+        if self.held.itself_is_someones() { self.someones(value(self.live)?) } else { Ok(None) }
+    }
+
+    /// What someone set of a value.
+    fn someones(&self, found: Value) -> Result<Option<Value>> {
+        if is_empty(&found) || !self.live.is_container() {
+            return Ok(Some(found));
+        }
+        let left = if self.live.is_map() {
+            let fields = self.live.entries().map(|(key, live)| {
+                let added = self.field(key.string(), live, None).added(self.live)?;
+                Ok(added.map(|added| (key.string().to_owned(), added)))
+            });
+            Value::Object(fields.filter_map(Result::transpose).collect::<Result<_>>()?)
+        } else {
+            let elements = self.live.elements().map(|live| self.element(live)?.added_element());
+            Value::Array(elements.filter_map(Result::transpose).collect::<Result<_>>()?)
+        };
+        Ok(Some(left).filter(|left| !is_empty(left)))
+    }
+
+    /// The keys of a list, if all of its elements have them.
+    fn keys(&self, applied: NodeRef<'a>) -> Vec<MergeKey<'a>> {
+        let lists: [Vec<NodeRef<'a>>; 2] = [self.live, applied].map(|list| list.elements().collect());
+        match list_kind(self.cursor, &lists) {
+            Ok(ListKind::Map(keys)) if lists.iter().flatten().all(|e| element_key(*e, &keys).is_some()) => keys,
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Which values of the built-in types are what the server sets when nobody says anything.
+//!
+//! The server notes a default for whoever created the field around it, so `managedFields` cannot tell it from what someone chose. Leaving
+//! such a value out of a file changes nothing in the cluster. Most defaults of the built-in types are in no schema. Source: the
+//! `SetDefaults_…` functions of kubernetes/pkg/apis, by the names of the fields.
+
+use anyhow::Result;
+use krm_merge::mode::Mode;
+use krm_merge::schema::{Cursor, Types, builtin};
+use krm_merge::yaml::{Document, NodeRef};
+use serde_json::{Map, Value};
+
+use super::object::{Object, value};
+use super::spelling::paired;
+
+/// A field of an object.
+#[derive(Clone, Copy)]
+pub struct Field<'a> {
+    /// The kind of the object.
+    pub kind: &'a str,
+    /// The name of the field that contains its map, or the list of that.
+    pub parent: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its map.
+    pub map: NodeRef<'a>,
+}
+
+/// The defaults of fields: the names of maps that have the field, its name, and its default as JSON. Without names, the field has this
+/// default wherever it is.
+const OF_FIELDS: &[(&[&str], &str, &str)] = &[
+    // Pods.
+    (&[], "terminationMessagePath", "\"/dev/termination-log\""),
+    (&[], "terminationMessagePolicy", "\"File\""),
+    (&["containers", "ephemeralContainers", "initContainers"], "resources", "{}"),
+    (PROBES, "failureThreshold", "3"),
+    (PROBES, "periodSeconds", "10"),
+    (PROBES, "successThreshold", "1"),
+    (PROBES, "timeoutSeconds", "1"),
+    (&["httpGet"], "path", "\"/\""),
+    (&["httpGet"], "scheme", "\"HTTP\""),
+    (&["grpc"], "service", "\"\""),
+    (&["ports"], "protocol", "\"TCP\""),
+    (&["fieldRef"], "apiVersion", "\"v1\""),
+    (&["resourceFieldRef"], "divisor", "\"0\""),
+    (&["spec"], "dnsPolicy", "\"ClusterFirst\""),
+    (&["spec"], "enableServiceLinks", "true"),
+    (&["spec"], "restartPolicy", "\"Always\""),
+    (&["spec"], "schedulerName", "\"default-scheduler\""),
+    (&["spec"], "securityContext", "{}"),
+    (&["spec"], "terminationGracePeriodSeconds", "30"),
+    (&["configMap", "downwardAPI", "projected", "secret"], "defaultMode", "420"),
+    (&["hostPath"], "type", "\"\""),
+    (&["serviceAccountToken"], "expirationSeconds", "3600"),
+    (&["azureDisk"], "cachingMode", "\"ReadWrite\""),
+    (&["azureDisk"], "fsType", "\"ext4\""),
+    (&["azureDisk"], "kind", "\"Shared\""),
+    (&["azureDisk"], "readOnly", "false"),
+    (&["iscsi"], "iscsiInterface", "\"default\""),
+    (&["rbd"], "keyring", "\"/etc/ceph/keyring\""),
+    (&["rbd"], "pool", "\"rbd\""),
+    (&["rbd"], "user", "\"admin\""),
+    (&["scaleIO"], "fsType", "\"xfs\""),
+    (&["scaleIO"], "storageMode", "\"ThinProvisioned\""),
+    // Workloads.
+    (&[], "maxSurge", "\"25%\""),
+    (&["strategy"], "type", "\"RollingUpdate\""),
+    (&["updateStrategy"], "type", "\"RollingUpdate\""),
+    (&["rollingUpdate"], "partition", "0"),
+    (&[], "podManagementPolicy", "\"OrderedReady\""),
+    (&["persistentVolumeClaimRetentionPolicy"], "whenDeleted", "\"Retain\""),
+    (&["persistentVolumeClaimRetentionPolicy"], "whenScaled", "\"Retain\""),
+    (&[], "progressDeadlineSeconds", "600"),
+    (&[], "revisionHistoryLimit", "10"),
+    (&[], "concurrencyPolicy", "\"Allow\""),
+    (&[], "failedJobsHistoryLimit", "1"),
+    (&[], "successfulJobsHistoryLimit", "3"),
+    (&[], "suspend", "false"),
+    (&[], "backoffLimit", "6"),
+    (&[], "completionMode", "\"NonIndexed\""),
+    (&[], "manualSelector", "false"),
+    (&[], "podReplacementPolicy", "\"TerminatingOrFailed\""),
+    (&[], "minReplicas", "1"),
+    // Services.
+    (&[], "internalTrafficPolicy", "\"Cluster\""),
+    (&[], "externalTrafficPolicy", "\"Cluster\""),
+    (&[], "ipFamilyPolicy", "\"SingleStack\""),
+    (&[], "sessionAffinity", "\"None\""),
+    (&[], "allocateLoadBalancerNodePorts", "true"),
+    (&["clientIP"], "timeoutSeconds", "10800"),
+    // Webhooks and policies.
+    (&["matchConstraints", "matchResources", "spec", "webhooks"], "failurePolicy", "\"Fail\""),
+    (&["matchConstraints", "matchResources", "webhooks"], "matchPolicy", "\"Equivalent\""),
+    (&["matchConstraints", "matchResources", "webhooks"], "namespaceSelector", "{}"),
+    (&["matchConstraints", "matchResources", "webhooks"], "objectSelector", "{}"),
+    (&["webhooks"], "reinvocationPolicy", "\"Never\""),
+    (&["webhooks"], "timeoutSeconds", "10"),
+    (&["resourceRules", "excludeResourceRules", "rules"], "scope", "\"*\""),
+    (&["service"], "port", "443"),
+    // Storage.
+    (&["spec"], "volumeMode", "\"Filesystem\""),
+    (&[], "reclaimPolicy", "\"Delete\""),
+    (&[], "volumeBindingMode", "\"Immediate\""),
+    (&[], "persistentVolumeReclaimPolicy", "\"Retain\""),
+    (&[], "attachRequired", "true"),
+    (&[], "fsGroupPolicy", "\"ReadWriteOnceWithFSType\""),
+    (&[], "podInfoOnMount", "false"),
+    (&[], "requiresRepublish", "false"),
+    (&[], "seLinuxMount", "false"),
+    (&[], "storageCapacity", "false"),
+    (&[], "volumeLifecycleModes", "[\"Persistent\"]"),
+    // Others.
+    (&[], "preemptionPolicy", "\"PreemptLowerPriority\""),
+    (&["roleRef"], "apiGroup", "\"rbac.authorization.k8s.io\""),
+];
+
+const PROBES: &[&str] = &["livenessProbe", "readinessProbe", "startupProbe"];
+
+/// The kinds whose `replicas` are 1 by default.
+const WITH_REPLICAS: [&str; 4] = ["Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"];
+
+/// Fields for which the server chooses a value, so that every object has another one.
+const CHOSEN: [&str; 4] = ["clusterIP", "clusterIPs", "healthCheckNodePort", "ipFamilies"];
+
+impl<'a> Field<'a> {
+    /// Whether the server sets this value in a field of a built-in type if nobody says anything.
+    pub fn defaults_to(self, found: &Value) -> bool {
+        let sibling = |name: &str| self.map.get(name).and_then(|node| value(node).ok());
+        let is_of = |parents: &[&str]| parents.contains(&self.parent);
+        match self.name {
+            "imagePullPolicy" => {
+                let image = sibling("image").unwrap_or_default();
+                *found == if is_latest(image.as_str().unwrap_or_default()) { "Always" } else { "IfNotPresent" }
+            }
+            "replicas" => is_of(&["spec"]) && WITH_REPLICAS.contains(&self.kind) && *found == 1,
+            // The old name of another field.
+            "serviceAccount" => is_of(&["spec"]) && sibling("serviceAccountName").as_ref() == Some(found),
+            "targetPort" => is_of(&["ports"]) && sibling("port").as_ref() == Some(found),
+            "type" if self.kind == "Service" => is_of(&["spec"]) && *found == "ClusterIP",
+            "completions" | "parallelism" => matches!(self.kind, "CronJob" | "Job") && *found == 1,
+            "maxUnavailable" => is_of(&["rollingUpdate"]) && [Value::from("25%"), Value::from(1)].contains(found),
+            "apiGroup" if is_of(&["subjects"]) => {
+                let is_account = sibling("kind").is_some_and(|kind| kind == "ServiceAccount");
+                *found == if is_account { "" } else { "rbac.authorization.k8s.io" }
+            }
+            name if self.kind == "Service" && CHOSEN.contains(&name) => true,
+            name => {
+                let mut of_field = OF_FIELDS.iter().filter(|(_, field, _)| *field == name);
+                of_field.any(|(parents, _, json)| {
+                    let is_it = || serde_json::from_str::<Value>(json).is_ok_and(|default| default == *found);
+                    (parents.is_empty() || is_of(parents)) && is_it()
+                })
+            }
+        }
+    }
+}
+
+/// What someone said of an object, with the defaults that the live object has in the elements of its lists.
+///
+/// A list without keys, and a map that has one owner as a whole, are compared as wholes: a default in them would look like a change. Only
+/// fields are added that the server would set again, so nothing else changes.
+///
+/// # Errors
+/// Objects that cannot be compared.
+pub fn completed(said: &Object, live: &Object, types: &Types<'_>) -> Result<Object> {
+    if builtin::root(live.api_version(), live.kind()).is_none() {
+        return Ok(said.clone());
+    }
+    let documents = [Document::parse(said.yaml())?, Document::parse(live.yaml())?];
+    let [Some(mine), Some(theirs)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(said.clone()) };
+    let cursor = types.root(live.api_version(), live.kind(), Mode::ThreeWay);
+    let root = Place { kind: live.kind(), name: "", level: Level::Object };
+    Ok(Object::live(root.completed(mine, theirs, cursor)?))
+}
+
+/// A place in an object.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    kind: &'a str,
+    /// The name of the field, or of the list.
+    name: &'a str,
+    level: Level,
+}
+
+/// Whether a place is in a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Object,
+    Element,
+}
+
+impl<'a> Place<'a> {
+    fn completed(self, said: NodeRef<'a>, live: NodeRef<'a>, cursor: Cursor<'a>) -> Result<Value> {
+        if said.is_list() && live.is_list() {
+            let below = Self { level: Level::Element, ..self };
+            let elements = paired(said, live, cursor).into_iter().map(|(element, partner)| match partner {
+                Some(partner) => below.completed(element, partner, cursor),
+                None => value(element),
+            });
+            return elements.collect::<Result<Vec<_>>>().map(Value::Array);
+        }
+        if !(said.is_map() && live.is_map()) {
+            return value(said);
+        }
+        let mut out = Map::new();
+        for (key, child) in said.entries() {
+            let name = key.string();
+            let below = Self { name, ..self };
+            let child = match live.get(name) {
+                Some(live) => below.completed(child, live, cursor.child(name, [child, live]))?,
+                None => value(child)?,
+            };
+            out.insert(name.to_owned(), child);
+        }
+        for (key, child) in live.entries().filter(|_| self.level == Level::Element) {
+            let (name, found) = (key.string(), value(child)?);
+            // The default may depend on what is beside it.
+            let is_default = |map| Field { kind: self.kind, parent: self.name, name, map }.defaults_to(&found);
+            if said.get(name).is_none() && is_default(live) && is_default(said) {
+                out.insert(name.to_owned(), found);
+            }
+        }
+        Ok(Value::Object(out))
+    }
+}
+
+/// Whether an image has the tag `latest`, or none. Source: `SetDefaults_Container`.
+fn is_latest(image: &str) -> bool {
+    let name = image.rsplit('/').next().unwrap_or(image);
+    !name.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use krm_merge::schema::Inference;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_said_has_the_defaults_that_the_server_sets_in_lists() {
+        let pod = |spec: Value| {
+            Object::live(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}))
+        };
+        let types = Types::new([], Inference::On);
+        let live = json!({"dnsPolicy": "ClusterFirst", "containers": [
+            {"name": "a", "image": "a:1", "imagePullPolicy": "IfNotPresent", "args": ["x"], "ports": [{"containerPort": 80, "protocol": "TCP"}],
+                "env": [{"name": "E", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "f"}}}]},
+        ]});
+        for (said, want) in [
+            (
+                json!({"containers": [{"name": "a", "image": "a:1", "ports": [{"containerPort": 80}], "env": [{"name": "E", "valueFrom": {"fieldRef": {"fieldPath": "f"}}}]}]}),
+                json!({"containers": [{"name": "a", "image": "a:1", "ports": [{"containerPort": 80, "protocol": "TCP"}], "env": [{"name": "E", "valueFrom": {"fieldRef": {"fieldPath": "f", "apiVersion": "v1"}}}], "imagePullPolicy": "IfNotPresent"}]}),
+            ),
+            // With another image, another default is due.
+            (
+                json!({"containers": [{"name": "a", "image": "a"}]}),
+                json!({"containers": [{"name": "a", "image": "a"}]}),
+            ),
+            (json!({"containers": [{"name": "b"}]}), json!({"containers": [{"name": "b"}]})),
+        ] {
+            assert_eq!(completed(&pod(said), &pod(live.clone()), &types).expect("compared"), pod(want));
+        }
+    }
+
+    #[test]
+    fn defaults_are_known_by_their_fields() {
+        for (kind, parent, map, want) in [
+            ("Pod", "containers", "{image: a, imagePullPolicy: Always, resources: {}}", &[false, true, true][..]),
+            ("Pod", "containers", "{image: 'r:5000/a:1', imagePullPolicy: IfNotPresent}", &[false, true]),
+            ("Pod", "containers", "{image: 'r:5000/a', imagePullPolicy: IfNotPresent}", &[false, false]),
+            ("Pod", "containers", "{image: 'a@sha256:0', imagePullPolicy: IfNotPresent}", &[false, true]),
+            ("Pod", "livenessProbe", "{timeoutSeconds: 1, periodSeconds: 5}", &[true, false]),
+            ("Deployment", "spec", "{replicas: 1, revisionHistoryLimit: 10}", &[true, true]),
+            ("HorizontalPodAutoscaler", "spec", "{replicas: 1}", &[false]),
+            ("Service", "ports", "{port: 80, targetPort: 80, protocol: TCP}", &[false, true, true]),
+            ("Service", "ports", "{port: 80, targetPort: http, protocol: UDP}", &[false, false, false]),
+            ("Service", "spec", "{type: ClusterIP, clusterIP: 10.0.0.1}", &[true, true]),
+            ("Pod", "spec", "{serviceAccountName: a, serviceAccount: a}", &[false, true]),
+            ("RoleBinding", "subjects", "{kind: User, apiGroup: rbac.authorization.k8s.io}", &[false, true]),
+        ] {
+            let document = Document::parse(map).expect("YAML");
+            let node = document.roots().next().expect("a root");
+            let found = node.entries().map(|(key, child)| {
+                let field = Field { kind, parent, name: key.string(), map: node };
+                field.defaults_to(&value(child).expect("small"))
+            });
+            assert_eq!(found.collect::<Vec<_>>(), want, "{map}");
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! `--adopt`: what someone changed in the cluster comes into the files, and nothing else does.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::recorded::recordings;
+use super::replay::Scenario;
+use super::{Answer, Answers, Server, WEB, cluster, deployment, folder, live, run, types, with_secret};
+use crate::support::{Folder, Ran};
+
+const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// What `--adopt` writes, without the summary.
+fn written(ran: Ran) -> String {
+    let lines = ran.passed();
+    lines.lines().filter(|line| !line.starts_with("info: ")).collect::<Vec<_>>().join("\n")
+}
+
+/// The file of the Deployment of [`cluster`], as someone wrote it.
+const FILE: &str = "# the shop
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3   # enough
+  template:
+    spec:
+      containers:
+      # the server
+      - name: app
+        image: \"web:1\"  # pinned
+        ports:
+        - containerPort: 80
+";
+
+/// A writer of the live object.
+fn entry(manager: &str, operation: &str, fields: Value) -> Value {
+    json!({"manager": manager, "operation": operation, "time": "2026-02-03T04:05:06Z", "fieldsV1": fields})
+}
+
+/// The Deployment of [`cluster`] after someone changed it: more replicas, another image, a label, a container with what the server
+/// sets in it; a controller notes a revision, and a webhook has put in a sidecar.
+fn changed() -> Value {
+    let mut object = live(&deployment(3, "web:1"), 5, "web:2");
+    object["metadata"]["labels"] = json!({"team": "blue"});
+    let containers = object["spec"]["template"]["spec"]["containers"].as_array_mut().expect("a list");
+    containers.push(json!({
+        "name": "debug", "image": "debug:1", "imagePullPolicy": "IfNotPresent", "resources": {}, "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File", "args": ["-v"], "livenessProbe": {"exec": {"command": ["x"]}, "periodSeconds": 10, "timeoutSeconds": 5},
+    }));
+    object["metadata"]["managedFields"] = json!([
+        entry(
+            "kubectl-client-side-apply",
+            "Update",
+            json!({"f:metadata": {"f:annotations": {".": {}, format!("f:{APPLIED}"): {}}}, "f:spec": {"f:template": {"f:spec": {"f:containers": {
+                "k:{\"name\":\"sidecar\"}": {".": {}, "f:image": {}, "f:name": {}},
+            }}}}})
+        ),
+        entry(
+            "console",
+            "Update",
+            json!({"f:metadata": {"f:labels": {".": {}, "f:team": {}}}, "f:spec": {"f:replicas": {}, "f:template": {"f:spec": {"f:containers": {
+                "k:{\"name\":\"app\"}": {"f:image": {}},
+                "k:{\"name\":\"debug\"}": {".": {}, "f:name": {}, "f:image": {}, "f:imagePullPolicy": {}, "f:resources": {}, "f:terminationMessagePath": {}, "f:terminationMessagePolicy": {}, "f:args": {},
+                    "f:livenessProbe": {".": {}, "f:exec": {".": {}, "f:command": {}}, "f:periodSeconds": {}, "f:timeoutSeconds": {}}},
+            }}}}})
+        ),
+        entry(
+            "kube-controller-manager",
+            "Update",
+            json!({"f:metadata": {"f:annotations": {"f:deployment.kubernetes.io/revision": {}}}, "f:status": {}})
+        ),
+    ]);
+    object
+}
+
+fn with(object: Value) -> Server {
+    let mut answers = cluster(3, "web:1");
+    answers.insert(format!("GET {WEB}"), Answer::Json(200, object));
+    Server::new(answers)
+}
+
+fn text(folder: &Folder, file: &str) -> String {
+    fs::read_to_string(folder.path(file)).expect("a file")
+}
+
+#[test]
+fn what_someone_changed_comes_into_the_file_and_nothing_else() {
+    let server = with(changed());
+    let folder = folder(&server, &[("all/web.yaml", FILE), ("all/other.yaml", "a: 1\n")]);
+    let ran = run(&folder, &["-f", "all", "--adopt", "-o", "diff"]);
+    assert!(ran.stdout.contains("+  replicas: 5   # enough\n"), "{ran:?}");
+    assert_eq!((ran.code, text(&folder, "all/web.yaml").as_str()), (Some(0), FILE), "it is only shown");
+    assert_eq!(written(run(&folder, &["-f", "all", "--adopt"])), "changed web.yaml");
+    let want = FILE
+        .replace("metadata: {name: web}", "metadata: {name: web, labels: {team: blue}}")
+        .replace("replicas: 3 ", "replicas: 5 ")
+        .replace("\"web:1\"", "web:2")
+        + "      - name: debug\n        image: debug:1\n        args:\n        - -v\n        livenessProbe:\n          exec:\n            command:\n            - x\n          timeoutSeconds: 5\n";
+    assert_eq!(text(&folder, "all/web.yaml"), want);
+    assert_eq!(server.sent().len(), 0);
+    // Nothing is left to adopt, and nothing differs from the cluster.
+    assert_eq!(written(run(&folder, &["-f", "all", "--adopt", "--exit-code"])), "");
+    assert_eq!(run(&folder, &["-f", "all", "--exit-code"]).passed(), "");
+}
+
+/// What the file and the cluster both changed is a conflict, as between files; a rule decides it.
+#[test]
+fn the_file_and_the_cluster_may_be_in_conflict() {
+    let server = with(changed());
+    let file = FILE.replace("replicas: 3 ", "replicas: 4 ");
+    let rules = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata: {name: r}\nspec:\n  rules:\n  - path: spec.replicas\n    take: Dest\n";
+    for (args, replicas, code) in [
+        (&[][..], "replicas: 5\n", 0),
+        (&["--on-conflict", "keep-dest"], "replicas: 4 ", 0),
+        (&["--on-conflict", "fail"], "replicas: 4 ", 1),
+        (&["--config", "rules.yaml"], "replicas: 4 ", 0),
+    ] {
+        let folder = folder(&server, &[("web.yaml", &file), ("rules.yaml", rules)]);
+        let ran = run(&folder, &[&["-f", "web.yaml", "--adopt"], args].concat());
+        assert_eq!(ran.code, Some(code), "{args:?} {ran:?}");
+        let told = ran.stderr.contains("`spec.replicas` was changed in dest to 4")
+            && ran.stderr.contains("set by \"console\" at 2026-02-03T04:05:06Z");
+        assert_eq!(told, !args.contains(&"--config"), "{args:?} {ran:?}");
+        let text = text(&folder, "web.yaml");
+        assert!(text.contains(replicas), "{args:?} {text}");
+        assert_eq!(text.contains("web:2"), code == 0, "{args:?} {text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_adopted_is_told() {
+    let server = with(changed());
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gone}\n";
+    let folder = folder(&server, &[("web.yaml", FILE), ("map.yaml", map)]);
+    for (args, want) in [
+        (&["-k", ".", "--adopt"][..], "`--adopt` must be given with `-f`, for what a kustomization builds has no file"),
+        (&["-f", "web.yaml", "--adopt", "--apply"], "--apply"),
+        (&["-f", "web.yaml", "--config", "x"], "--adopt"),
+        (&["-f", "web.yaml", "-f", "map.yaml", "--adopt", "-o", "yaml"], "one `-f`"),
+    ] {
+        let err = run(&folder, args).failed(2);
+        assert!(err.contains(want), "{err}");
+    }
+    let ran = run(&folder, &["-f", "web.yaml", "-f", "map.yaml", "--adopt"]);
+    assert!(
+        ran.stderr.contains("prod/configmap/gone: it is not in the cluster")
+            && ran.stdout.starts_with("changed web.yaml\n"),
+        "{ran:?}"
+    );
+    assert_eq!(text(&folder, "map.yaml"), map);
+    // Nobody knows what was applied.
+    let mut object = changed();
+    object["metadata"]["annotations"].as_object_mut().expect("a map").shift_remove(APPLIED);
+    object["metadata"]["managedFields"].as_array_mut().expect("a list").remove(0);
+    let server = with(object);
+    let folder = self::folder(&server, &[("web.yaml", FILE)]);
+    let ran = run(&folder, &["-f", "web.yaml", "--adopt"]);
+    assert!(ran.stderr.contains("nobody can tell what changed in it since"), "{ran:?}");
+    assert_eq!(text(&folder, "web.yaml"), FILE);
+}
+
+/// Objects of several files are written together, or none is.
+#[cfg(unix)]
+#[test]
+fn all_files_are_written_or_none() {
+    let mut answers = cluster(3, "web:1");
+    answers.insert(format!("GET {WEB}"), Answer::Json(200, changed()));
+    let note = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "prod", "annotations": {}}, "data": {"a": "1"}});
+    let mut map = note.clone();
+    map["data"]["a"] = json!("2");
+    map["metadata"]["resourceVersion"] = json!("1");
+    map["metadata"]["annotations"] = json!({APPLIED: note.to_string()});
+    answers.insert("GET /api/v1/namespaces/prod/configmaps/m".into(), Answer::Json(200, map));
+    let server = Server::new(answers);
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: '1'} # one\n";
+    let folder = folder(&server, &[("a/web.yaml", FILE), ("b/map.yaml", map)]);
+    let out = written(run(&folder, &["-f", "a", "-f", "b/map.yaml", "--adopt"]));
+    assert_eq!(out, "changed web.yaml\nchanged map.yaml");
+    assert_eq!(text(&folder, "b/map.yaml"), map.replace("'1'", "\"2\""));
+    folder.write("a/web.yaml", FILE);
+    folder.write("c/map.yaml", map);
+    let mut readonly = fs::metadata(folder.path("c")).expect("a folder").permissions();
+    readonly.set_readonly(true);
+    fs::set_permissions(folder.path("c"), readonly.clone()).expect("allowed");
+    let ran = run(&folder, &["-f", "a", "-f", "c/map.yaml", "--adopt"]);
+    #[expect(clippy::permissions_set_readonly_false, reason = "the folder is removed afterwards")]
+    readonly.set_readonly(false);
+    fs::set_permissions(folder.path("c"), readonly).expect("allowed");
+    // Root may write everywhere.
+    if ran.code != Some(0) {
+        assert!(ran.stderr.contains("nothing is written"), "{ran:?}");
+        assert_eq!(text(&folder, "a/web.yaml"), FILE);
+    }
+}
+
+#[test]
+fn a_secret_is_adopted_where_the_file_has_it_and_is_not_shown() {
+    let note = |rest: Value| {
+        let mut note = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "prod", "annotations": {}}});
+        rest.as_object().expect("a map").iter().for_each(|(name, value)| note[name] = value.clone());
+        note.to_string()
+    };
+    let object = |data: Value, note: String| {
+        let fields: serde_json::Map<String, Value> =
+            data.as_object().expect("a map").keys().map(|key| (format!("f:{key}"), json!({}))).collect();
+        json!({"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "data": data, "metadata": {
+            "name": "s", "namespace": "prod", "resourceVersion": "5", "annotations": {APPLIED: note},
+            "managedFields": [entry("console", "Update", json!({"f:data": fields}))],
+        }})
+    };
+    let head = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
+    for (applied, data, file, want) in [
+        (
+            json!({"data": {"a": "b2xk"}}),
+            json!({"a": "bmV3", "b": "bmV3ZXI="}),
+            "data:\n  a: b2xk # mine\n",
+            "data:\n  a: bmV3 # mine\n  b: bmV3ZXI=\n",
+        ),
+        (
+            json!({"stringData": {"a": "old", "c": "same"}}),
+            json!({"a": "bmV3", "b": "bmV3ZXI=", "c": "c2FtZQ=="}),
+            "stringData:\n  a: old # mine\n  c: same\n",
+            "stringData:\n  a: new # mine\n  c: same\n  b: newer\n",
+        ),
+        // Bytes that are no text have no place in `stringData`.
+        (json!({"stringData": {"a": "old"}}), json!({"a": "/w=="}), "stringData:\n  a: old\n", "data:\n  a: /w==\n"),
+    ] {
+        let server = with_secret(object(data, note(applied)));
+        let folder = folder(&server, &[("s.yaml", &format!("{head}{file}"))]);
+        for format in ["diff", "results", "markdown", "github"] {
+            let ran = run(&folder, &["-f", "s.yaml", "--adopt", "-o", format]);
+            let all = format!("{}{}", ran.stdout, ran.stderr);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            assert!(
+                format != "diff" || all.contains("(after)") || all.contains("/w==") || all.contains("'***'"),
+                "{ran:?}"
+            );
+            for value in ["b2xk", "bmV3", "old", "new", "/w==", "c2FtZQ", "same"] {
+                assert!(!all.contains(value), "{value} {ran:?}");
+            }
+        }
+        let _ = run(&folder, &["-f", "s.yaml", "--adopt"]).passed();
+        let text = text(&folder, "s.yaml");
+        let rest = text.strip_prefix(head).expect("the head stays");
+        assert_eq!(rest.trim_end(), want.trim_end());
+        assert_eq!(written(run(&folder, &["-f", "s.yaml", "--adopt"])), "");
+    }
+}
+
+/// The values that the server sets by itself, by kind and name: those that nobody applied, in objects that nobody else changed.
+fn defaults(scenarios: &[&Scenario]) -> BTreeSet<(String, String)> {
+    fn collect(live: &Value, applied: &Value, of: &mut BTreeSet<(String, String)>) {
+        match live {
+            Value::Object(map) => {
+                for (name, value) in map {
+                    let before = &applied[name];
+                    if before.is_null() && !matches!(value, Value::Array(list) if !list.is_empty()) {
+                        of.insert((name.clone(), value.to_string()));
+                    }
+                    collect(value, before, of);
+                }
+            }
+            Value::Array(list) => {
+                list.iter().enumerate().for_each(|(at, value)| collect(value, applied.get(at).unwrap_or(value), of));
+            }
+            _ => {}
+        }
+    }
+    let mut found = BTreeSet::new();
+    for object in scenarios.iter().flat_map(|scenario| scenario.live()) {
+        let metadata = &object["metadata"];
+        let writers = metadata["managedFields"].as_array().map_or(0, Vec::len);
+        if let (1, Some(note)) = (writers, metadata["annotations"][APPLIED].as_str()) {
+            let applied: Value = serde_json::from_str(note).expect("JSON");
+            collect(&object["spec"], &applied["spec"], &mut found);
+            collect(&object["webhooks"], &applied["webhooks"], &mut found);
+        }
+    }
+    found
+}
+
+/// Every leaf of a value, with the names on the way to it.
+fn leaves(value: &Value, path: &str, out: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            map.iter().for_each(|(name, v)| leaves(v, &format!("{path}/{name}"), out))
+        }
+        Value::Array(list) if !list.is_empty() => list.iter().for_each(|v| leaves(v, path, out)),
+        other => out.push((path.to_owned(), other.to_string())),
+    }
+}
+
+/// Each line of a file with a comment, as far as a line is not part of a text.
+fn commented(text: &str) -> String {
+    let is_text = text.contains(": |") || text.contains(": >") || text.contains(": \"");
+    let line = |(at, line): (usize, &str)| match line.ends_with([':', '\'']) || is_text {
+        true => line.to_owned(),
+        false => format!("{line} # {at}"),
+    };
+    text.lines().enumerate().map(line).map(|line| line + "\n").collect::<String>()
+}
+
+/// Someone changed the cluster in each of these scenarios: then the file has it, in the same place, and nothing else is new in it.
+#[test]
+fn every_recorded_change_is_adopted_without_a_default() {
+    let recordings = recordings();
+    let all: Vec<&Scenario> = recordings.iter().flat_map(|recording| &recording.scenarios).collect();
+    let defaults = defaults(&all);
+    let mut changed = 0;
+    for recording in &recordings {
+        for scenario in recording.scenarios.iter().filter(|scenario| scenario.is_changed()) {
+            let id = scenario.id();
+            let replay = recording.server(scenario);
+            let before = commented(scenario.files_before());
+            let folder = folder(&replay.server, &[("all.yaml", &before)]);
+            let ran = run(&folder, &["-f", "all.yaml", "--adopt"]);
+            assert_eq!(ran.code, Some(0), "{id} {ran:?}");
+            let after = text(&folder, "all.yaml");
+            let [mut old, mut new] = [Vec::new(), Vec::new()];
+            leaves(&serde_yaml::from_str(&before).expect("YAML"), "", &mut old);
+            leaves(&serde_yaml::from_str(&after).expect("YAML"), "", &mut new);
+            for (path, value) in new.iter().filter(|leaf| !old.contains(leaf)) {
+                changed += 1;
+                let name = path.rsplit('/').next().unwrap_or_default();
+                let is_new = old.iter().all(|(other, _)| other != path);
+                assert!(
+                    !is_new || !defaults.contains(&(name.to_owned(), value.clone())),
+                    "{id}: {path}: {value}\n{after}"
+                );
+            }
+            let lines: BTreeSet<&str> = after.lines().filter_map(|line| line.split_once(" # ")).map(|l| l.1).collect();
+            // The comment of an empty map or list goes with it.
+            let gone =
+                before.lines().filter_map(|line| line.split_once(" # ")).filter(|(_, n)| !lines.contains(n)).count();
+            assert!(gone <= 3, "{id}: {gone} comments are gone\n{before}\n{after}");
+            let ran = run(&folder, &["-f", "all.yaml"]);
+            assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{id} {ran:?}\n{before}\n{after}");
+            let again = run(&folder, &["-f", "all.yaml", "--adopt"]);
+            assert_eq!(written(again), "", "{id}");
+        }
+    }
+    assert!(changed > 20 || recordings.len() == 1, "{changed}");
+}
+
+/// The schema of a custom type says its defaults.
+#[test]
+fn defaults_of_a_custom_type_do_not_arrive() {
+    let note = json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t", "namespace": "prod", "annotations": {}}, "spec": {"a": 1}});
+    let mut object = note.clone();
+    object["spec"] = json!({"a": 2, "cache": {"mode": "lru", "size": 20}});
+    object["metadata"] = json!({"name": "t", "namespace": "prod", "resourceVersion": "1", "annotations": {APPLIED: note.to_string()}, "managedFields": [
+        entry("console", "Update", json!({"f:spec": {"f:a": {}, "f:cache": {".": {}, "f:mode": {}, "f:size": {}}}})),
+    ]});
+    let schema = json!({"components": {"schemas": {"thing": {
+        "type": "object", "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Thing"}],
+        "properties": {"spec": {"type": "object", "properties": {
+            "a": {"type": "integer"},
+            "cache": {"type": "object", "properties": {"mode": {"type": "string", "default": "lru"}, "size": {"type": "integer", "default": 10}}},
+        }}},
+    }}}});
+    let answers = Answers::from([
+        ("GET /apis/example.com/v1".to_owned(), types(&[("Thing", "things", true)])),
+        ("GET /apis/example.com/v1/namespaces/prod/things/t".to_owned(), Answer::Json(200, object)),
+        ("GET /openapi/v3/apis/example.com/v1".to_owned(), Answer::Json(200, schema)),
+    ]);
+    let server = Server::new(answers);
+    let file = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: t\nspec:\n  a: 1 # one\n";
+    let folder = folder(&server, &[("t.yaml", file)]);
+    let _ = run(&folder, &["-f", "t.yaml", "--adopt"]).passed();
+    assert_eq!(text(&folder, "t.yaml"), file.replace("a: 1", "a: 2") + "  cache:\n    size: 20\n");
+}
