@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use krm_merge::yaml::Style::Block;
-use krm_merge::yaml::{Document, Kind, quoted_json};
+use krm_merge::yaml::{Document, Kind};
 use krm_merge::{Inference, Merged, Package, Pick, Types, strategic, three_way, two_way};
 use krm_merge_function::{Verdict, run};
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use super::alias::Sharing;
 use super::bytes::Bytes;
 use super::reference::{self, Known, in_order};
 use super::render::{Style, odd};
-use super::texts::{self, items, items_of, resource, resource_list, value_of};
+use super::texts::{items, items_of, resource, resource_list, side, value_of};
 
 /// Checks one merge.
 pub fn check(bytes: &[u8]) {
@@ -185,14 +185,6 @@ fn changed(value: &Value, bytes: &mut Bytes<'_>, new: &impl Fn(&mut Bytes<'_>) -
         Value::String(text) if text.contains('\n') && bytes.one_in(2) => json!(format!("{text}more\n")),
         _ => new(bytes),
     }
-}
-
-/// A role with a text: in quotes where a block scalar would be refused, or would lose the blank lines at its end.
-fn side(role: &str, yaml: &str) -> String {
-    let is_plain = !yaml.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'])
-        && !yaml.starts_with([' ', '\n'])
-        && !yaml.ends_with("\n\n");
-    if is_plain { texts::side(role, yaml) } else { format!("{role}:\n- yaml: {}\n", quoted_json(yaml)) }
 }
 
 fn package(text: String) -> Package {

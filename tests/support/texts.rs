@@ -1,7 +1,7 @@
 //! ResourceLists from readable pieces, and what is in the texts that come back.
 
 use krm_merge::limit::Budget;
-use krm_merge::yaml::{Document, Kind, NodeRef};
+use krm_merge::yaml::{Document, Kind, NodeRef, quoted_json};
 use serde_json::{Value, json};
 
 /// Indents every line that is not empty.
@@ -32,9 +32,15 @@ pub fn resource_list(items: &str, spec: &str) -> String {
     )
 }
 
-/// A role of the functionConfig, filled with YAML text.
+/// A role of the functionConfig, filled with YAML text: in quotes where a block scalar would be refused, or would lose lines at its end.
 pub fn side(role: &str, yaml: &str) -> String {
-    format!("{role}:\n- yaml: |\n{}", indent(yaml, 4))
+    let is_plain = !yaml.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'])
+        && !yaml.starts_with(' ')
+        && !yaml.ends_with("\n\n");
+    match is_plain {
+        true => format!("{role}:\n- yaml: |\n{}", indent(yaml, 4)),
+        false => format!("{role}:\n- yaml: {}\n", quoted_json(yaml)),
+    }
 }
 
 /// What stands between `items:` and `functionConfig:`.
