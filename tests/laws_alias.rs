@@ -226,7 +226,7 @@ fn told(stdin: &str) -> (Told, Output) {
         // field has the values whole.
         let message = if r.at(&["tags", "krm-merge.dev/reason"]).is_some() {
             let place = if field.is_null() { "resource" } else { message.split('`').nth(1).unwrap_or_default() };
-            format!("{place} {}", message.rsplit(": ").next().unwrap_or_default())
+            format!("{place} {}", message.rsplit("; ").next().unwrap_or_default())
         } else if severity == "error" {
             String::new()
         } else {

@@ -147,7 +147,11 @@ fn conflicts_below_one_deep_place_share_their_path() {
     assert_eq!(stderr.lines().count(), 5000);
     let longest = stderr.lines().map(str::len).max();
     assert!(longest.is_some_and(|longest| longest < 800), "{longest:?}");
-    assert!(stderr.lines().all(|line| line.starts_with("warning: Thing x: `a.a.a.") && line.contains("a.f")));
+    assert!(
+        stderr
+            .lines()
+            .all(|line| line.starts_with("warning: Thing x: both sides changed `a.a.a.") && line.contains("a.f"))
+    );
 }
 
 #[test]

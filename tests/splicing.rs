@@ -185,6 +185,25 @@ fn hard_documents() {
 }
 
 #[test]
+fn the_field_that_slides_up_to_a_dash_brings_its_new_comments() {
+    for (text, want) in [
+        ("- a: 1\n  b: 2\n  c: 3\n", "- # new\n  b: 2\n  c: 3\n"),
+        ("- a: 1\n  # old\n  b: 2\n  c: 3\n", "- # new\n  b: 2\n  c: 3\n"),
+        ("- a: 1 # a\n\n  # free\n\n  b: 2\n", "- # free\n  # new\n  b: 2\n"),
+    ] {
+        let doc = Document::parse(text).expect("valid");
+        let list = doc.roots().next().expect("a root");
+        let mut outer = Branch::of(list, By::Index);
+        let mut inner = Branch::of(list.elements().next().expect("an element"), By::Field);
+        inner.entries[0].value = None;
+        inner.entries[1].comments.above = Some("# new");
+        outer.entries[0].value = Some(Tree::Branch(Box::new(inner)));
+        let edits = edits(list, &Tree::Branch(Box::new(outer)), &Budget::default()).expect("small");
+        assert_eq!(edits.apply(text, 0..text.len()), want, "{text}");
+    }
+}
+
+#[test]
 fn a_child_moves_with_its_comments_and_what_lies_between_stays_between() {
     let text = "l:\n# a1\n- a: 1 # a2\n  # a3\n\n# free\n\n# b1\n- b # b2\nk: v\n";
     let after = splice(text, &[0], "z: 1", |branch, _| branch.entries.swap(0, 1));

@@ -293,7 +293,7 @@ fn a_conflict_is_a_result_with_its_place_and_three_values() {
     assert!(output.stdout.ends_with(want), "{}", output.stdout);
     assert_eq!(output.stderr.len(), 1);
     let failing = resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n"));
-    assert!(fails(&failing).starts_with("error: Thing a (a.yaml): `spec.parts[name=app].image`"));
+    assert!(fails(&failing).starts_with("error: Thing a (a.yaml): both sides changed `spec.parts[name=app].image`"));
 }
 
 #[test]

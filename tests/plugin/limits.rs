@@ -43,7 +43,14 @@ fn json_counts_with_what_its_aliases_stand_for() {
 #[test]
 fn json_has_no_infinity() {
     let folder = Folder::with(&[("x.yaml", "apiVersion: v1\nkind: Thing\nmetadata: {name: x}\na: {b: [1, .inf]}\n")]);
-    let merge = ["two-way", "-p", "{metadata: {labels: {l: m}}}", "--dest", "x.yaml", "-o"];
+    let merge = [
+        "two-way",
+        "-p",
+        "{apiVersion: v1, kind: Thing, metadata: {name: x, labels: {l: m}}}",
+        "--dest",
+        "x.yaml",
+        "-o",
+    ];
     says(folder.run(&[&merge[..], &["json"]].concat()), &["`a.b[1]` must be a number that JSON has, not \".inf\""]);
     assert!(folder.run(&[&merge[..], &["yaml"]].concat()).passed().contains(".inf"));
 }

@@ -6,6 +6,7 @@
 mod print;
 mod unwritable;
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -408,13 +409,21 @@ impl<'d, 'b> Splicer<'d, 'b> {
         for new in news(before) {
             lines.extend(self.layout().new_child(&new, column));
         }
+        let mut rest = Cow::Borrowed(rest);
         if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty()) {
             // The content after the dash is removed or moves down, and what comes next slides up to it.
             let next = &places[kept_index];
-            let to = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
+            let top = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
             let owned = self.owned(&places[..kept_index]);
-            let free = self.doc.comments_in(first.lead..to).filter(|c| !owned(c.0));
+            let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
             lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
+            // Its new comments go with it; what they replace is a part of this edit.
+            let above = if kept_index == 0 { None } else { rest[0].comments.above };
+            let to = above.map_or(top, |_| next.lead);
+            if let Some(above) = above {
+                lines.extend(comment_lines(above, column, self.budget));
+                rest.to_mut()[0].comments.above = None;
+            }
             let mut text = lines.join("\n").trim_start().to_owned();
             if !text.is_empty() {
                 text.push('\n');

@@ -8,6 +8,7 @@ mod block_scalar;
 mod encoding;
 mod error;
 mod fast;
+mod foreign_anchor;
 mod foreign_break;
 mod line;
 mod node;

@@ -121,7 +121,7 @@ fn the_file_and_the_cluster_may_be_in_conflict() {
         let folder = folder(&server, &[("web.yaml", &file), ("rules.yaml", rules)]);
         let ran = run(&folder, &[&["-f", "web.yaml", "--adopt"], args].concat());
         assert_eq!(ran.code, Some(code), "{args:?} {ran:?}");
-        let told = ran.stderr.contains("`spec.replicas` was changed in dest to 4")
+        let told = ran.stderr.contains("both sides changed `spec.replicas`: dest has 4, updated has 5")
             && ran.stderr.contains("set by \"console\" at 2026-02-03T04:05:06Z");
         assert_eq!(told, !args.contains(&"--config"), "{args:?} {ran:?}");
         let text = text(&folder, "web.yaml");

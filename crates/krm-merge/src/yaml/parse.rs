@@ -16,8 +16,8 @@ use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 use super::block_scalar::BlockScalar;
 use super::error::Error;
 use super::fast;
-use super::foreign_break;
 use super::node::{Document, Kind, NONE, Node, Props, Style};
+use super::{foreign_anchor, foreign_break};
 
 /// The deepest nesting of maps and lists. Real manifests stay below 50. The functions that walk a tree recurse; with this limit they fit
 /// into a stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
@@ -76,6 +76,7 @@ pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
     let mut doc = fast::parse(&source).map_or_else(|| library(&source), Ok)?;
     doc.source = source;
     foreign_break::check(&doc)?;
+    foreign_anchor::check(&doc)?;
     Ok(doc)
 }
 
