@@ -29,7 +29,7 @@ trap 'exit 1' HUP INT TERM
 count() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$binary" <"$dir/$1-$2.yaml" 2>&1 >/dev/null |
         awk -v mode="$1" -v n="$2" -v bytes="$(wc -c <"$dir/$1-$2.yaml")" '
-            / Collected : / { printf "%-10s %6d %12d %8.1f\n", mode, n, $NF, $NF / bytes }'
+            / Collected : / { printf "%-10s %6d %12.0f %8.1f\n", mode, n, $NF, $NF / bytes }'
 }
 
 for n in 1 1000 10000; do

@@ -31,6 +31,9 @@ pub(super) fn tell<'a>(
     for (member, after) in members.iter().zip(becomes) {
         let Some(after) = after.as_ref().and_then(Tree::view) else { continue };
         let Some(about) = member.sides.dest.or(member.sides.updated) else { continue };
+        if !says_any(after, &lost.names) {
+            continue;
+        }
         let all = references(after);
         let broken: Vec<_> = all.iter().filter_map(|r| Some((r, lost.cause(r, &present)?))).collect();
         if broken.is_empty() {
@@ -50,6 +53,20 @@ pub(super) fn tell<'a>(
     Ok(())
 }
 
+/// Whether any value in a resource is one of these names. Few resources refer to what is lost, and this is a fraction of the work of
+/// finding out where.
+fn says_any(value: View<'_, '_>, names: &HashSet<String>) -> bool {
+    match value {
+        View::Node(node) if node.is_map() => node.fields().any(|(_, value)| says_any(View::Node(value), names)),
+        View::Node(node) if node.is_list() => node.elements().any(|element| says_any(View::Node(element), names)),
+        View::Node(node) => names.contains(node.string()),
+        View::Made(_) => value.text().is_some_and(|text| names.contains(&*text)),
+        View::Branch(branch) => {
+            branch.children().filter_map(|(_, tree)| tree.view()).any(|value| says_any(value, names))
+        }
+    }
+}
+
 /// What the sides have, by group, kind and name.
 type ByName<'a, T> = HashMap<[String; 3], Vec<(Named<'a>, T)>>;
 
@@ -63,6 +80,8 @@ struct Lost<'a> {
     resources: ByName<'a, Fate<'a>>,
     /// Keys of data.
     keys: ByName<'a, HashSet<&'a str>>,
+    /// The names of all these resources.
+    names: HashSet<String>,
 }
 
 enum Fate<'a> {
@@ -73,7 +92,7 @@ enum Fate<'a> {
 
 impl<'a> Lost<'a> {
     fn of(members: &[Member<'_, 'a>], becomes: &[Option<Tree<'a>>]) -> Self {
-        let mut lost = Self { resources: HashMap::new(), keys: HashMap::new() };
+        let mut lost = Self { resources: HashMap::new(), keys: HashMap::new(), names: HashSet::new() };
         for (member, after) in members.iter().zip(becomes) {
             let is_here = member.sides.dest.is_some();
             let Some(before) = member.sides.dest.or(member.sides.updated) else { continue };
@@ -103,6 +122,8 @@ impl<'a> Lost<'a> {
                 (None, None) => {}
             }
         }
+        let all = lost.resources.keys().chain(lost.keys.keys());
+        lost.names = all.map(|[_, _, name]| name.clone()).collect();
         lost
     }
 
