@@ -227,6 +227,8 @@ fn told(stdin: &str) -> (Told, Output) {
         let message = if r.at(&["tags", "krm-merge.dev/reason"]).is_some() {
             let place = if field.is_null() { "resource" } else { message.split('`').nth(1).unwrap_or_default() };
             format!("{place} {}", message.rsplit("; ").next().unwrap_or_default())
+        } else if let Some((_, why)) = message.split_once(", which the API server refuses") {
+            format!("{} {why}", message.split('`').nth(1).unwrap_or_default())
         } else if severity == "error" {
             String::new()
         } else {
