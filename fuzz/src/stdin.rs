@@ -36,7 +36,12 @@ fn of_function(text: &str) {
     if output.verdict == Verdict::Failed {
         assert!(!output.stderr.is_empty(), "an error is reported");
         if !output.stdout.is_empty() {
-            assert_eq!(items(&output.stdout), items(text), "the items go out as they came");
+            let (mut given, mut left) = (items(text), items(&output.stdout));
+            if !text.ends_with('\n') {
+                // A block scalar at the end of the text gets another header, which keeps its value with the results after it.
+                assert_eq!(left.pop().is_some(), given.pop().is_some(), "no item is lost");
+            }
+            assert_eq!(left, given, "the items go out as they came");
         }
     } else {
         let again = run(&output.stdout);
