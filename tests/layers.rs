@@ -36,7 +36,7 @@ const MERGE: &[&[&str]] = &[
     &["child"],
     &["path", "leaves"],
     &["yaml", "file_path"],
-    &["shown", "limit", "sides", "edits", "mode"],
+    &["shown", "limit", "sides", "edits", "mode", "sieve"],
 ];
 
 const ENGINE: &str = "crates/krm-merge/src";

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use krm_merge::package::Member;
 use krm_merge::reference::{Named, Reference, keys_of, made_of, references};
+use krm_merge::sieve::{Known, Sieve};
 use krm_merge::tree::{Tree, View};
 
 use crate::config::Role;
@@ -27,11 +28,11 @@ pub(super) fn tell<'a>(
     if lost.is_empty() || results.count(|result| result.severity == Severity::Error) > 0 {
         return Ok(());
     }
-    let present = Present::of(becomes, roles);
+    let present = Present::of(becomes, roles, &lost.names);
     for (member, after) in members.iter().zip(becomes) {
         let Some(after) = after.as_ref().and_then(Tree::view) else { continue };
         let Some(about) = member.sides.dest.or(member.sides.updated) else { continue };
-        if !says_any(after, &lost.names) {
+        if !lost.names.are_in(after) {
             continue;
         }
         let all = references(after);
@@ -53,16 +54,34 @@ pub(super) fn tell<'a>(
     Ok(())
 }
 
-/// Whether any value in a resource is one of these names. Few resources refer to what is lost, and this is a fraction of the work of
-/// finding out where.
-fn says_any(value: View<'_, '_>, names: &HashSet<String>) -> bool {
-    match value {
-        View::Node(node) if node.is_map() => node.fields().any(|(_, value)| says_any(View::Node(value), names)),
-        View::Node(node) if node.is_list() => node.elements().any(|element| says_any(View::Node(element), names)),
-        View::Node(node) => names.contains(node.string()),
-        View::Made(_) => value.text().is_some_and(|text| names.contains(&*text)),
-        View::Branch(branch) => {
-            branch.children().filter_map(|(_, tree)| tree.view()).any(|value| says_any(value, names))
+/// Names that are looked for in many resources.
+#[derive(Default)]
+struct Names {
+    all: HashSet<String>,
+    sieve: Sieve,
+}
+
+impl Names {
+    fn of<'n>(names: impl Iterator<Item = &'n String>) -> Self {
+        let all: HashSet<String> = names.cloned().collect();
+        let sieve = all.iter().map(String::as_str).collect();
+        Self { all, sieve }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.sieve.knows(name) == Known::Maybe && self.all.contains(name)
+    }
+
+    /// Whether a resource may refer to one of them: whether it has this text anywhere. Few resources do, and this is a fraction of the work
+    /// of finding out where.
+    fn are_in(&self, value: View<'_, '_>) -> bool {
+        match value {
+            // An alias may bring in what is outside of the node.
+            View::Node(node) => node.has_aliases() || node.strings().any(|text| self.has(text)),
+            View::Made(_) => value.text().is_some_and(|text| self.has(&text)),
+            View::Branch(branch) => {
+                branch.children().filter_map(|(_, tree)| tree.view()).any(|value| self.are_in(value))
+            }
         }
     }
 }
@@ -81,7 +100,7 @@ struct Lost<'a> {
     /// Keys of data.
     keys: ByName<'a, HashSet<&'a str>>,
     /// The names of all these resources.
-    names: HashSet<String>,
+    names: Names,
 }
 
 enum Fate<'a> {
@@ -92,7 +111,7 @@ enum Fate<'a> {
 
 impl<'a> Lost<'a> {
     fn of(members: &[Member<'_, 'a>], becomes: &[Option<Tree<'a>>]) -> Self {
-        let mut lost = Self { resources: HashMap::new(), keys: HashMap::new(), names: HashSet::new() };
+        let mut lost = Self { resources: HashMap::new(), keys: HashMap::new(), names: Names::default() };
         for (member, after) in members.iter().zip(becomes) {
             let is_here = member.sides.dest.is_some();
             let Some(before) = member.sides.dest.or(member.sides.updated) else { continue };
@@ -123,7 +142,7 @@ impl<'a> Lost<'a> {
             }
         }
         let all = lost.resources.keys().chain(lost.keys.keys());
-        lost.names = all.map(|[_, _, name]| name.clone()).collect();
+        lost.names = Names::of(all.map(|[_, _, name]| name));
         lost
     }
 
@@ -153,26 +172,26 @@ impl<'a> Lost<'a> {
     }
 }
 
-/// What is there after a merge, and what controllers and kustomize make of it.
+/// What has one of the names that are looked for after a merge, and what controllers and kustomize make of it.
 struct Present<'a>(ByName<'a, ()>);
 
 impl<'a> Present<'a> {
-    fn of(becomes: &[Option<Tree<'a>>], roles: &Roles<'a>) -> Self {
+    fn of(becomes: &[Option<Tree<'a>>], roles: &Roles<'a>, names: &Names) -> Self {
         let mut present = Self(HashMap::new());
         for after in becomes.iter().flatten().filter_map(Tree::view) {
-            present.extend(Named::of(after).into_iter().chain(made_of(after)));
+            present.extend(Named::of(after).into_iter().chain(made_of(after)), names);
         }
         // A kustomization mostly has no name. Which generators it will have is not known here, so it is believed on both sides.
         let unnamed = roles.dest.iter().filter(|item| item.identity.is_none());
         let upstream = roles.apart.iter().filter(|(role, _)| *role == Role::Updated).map(|(_, item)| item);
         for node in unnamed.chain(upstream).map(|item| item.node).chain(roles.beside.iter().copied()) {
-            present.extend(made_of(View::Node(node)));
+            present.extend(made_of(View::Node(node)), names);
         }
         present
     }
 
-    fn extend(&mut self, all: impl IntoIterator<Item = Named<'a>>) {
-        for named in all {
+    fn extend(&mut self, all: impl IntoIterator<Item = Named<'a>>, names: &Names) {
+        for named in all.into_iter().filter(|named| names.has(&named.name)) {
             self.0.entry(key(&named)).or_default().push((named, ()));
         }
     }

@@ -1,5 +1,6 @@
 //! [`TextEdits`]: changes of a text, disjoint and in the order of the text.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -102,19 +103,66 @@ impl TextEdits {
 
     /// A range of the text with the edits inside it applied. Edits of another text, which do not fit this one, are left out.
     pub fn apply(&self, text: &str, range: Range<usize>) -> String {
-        let grown: usize = self.0.iter().map(|e| e.text.len()).sum();
-        let mut out = String::with_capacity(range.len() + grown);
-        let mut at = range.start;
-        let is_in = |edit: &&Edit| range.start <= edit.range.start && edit.range.end <= range.end;
-        for edit in self.0.iter().filter(is_in) {
-            let (Some(kept), Some(_)) = (text.get(at..edit.range.start), text.get(edit.range.clone())) else {
-                continue;
-            };
-            out.push_str(kept);
-            out.push_str(&edit.text);
-            at = edit.range.end;
-        }
-        out.push_str(text.get(at..range.end).unwrap_or_default());
+        let mut out = String::with_capacity(self.pieces(text, range.clone()).map(str::len).sum());
+        out.extend(self.pieces(text, range));
         out
+    }
+
+    /// The pieces of [`TextEdits::apply`]: slices of the text, and new text.
+    fn pieces<'t>(&'t self, text: &'t str, range: Range<usize>) -> impl Iterator<Item = &'t str> {
+        let Range { start, end } = range;
+        let mut at = start;
+        let is_in = move |edit: &&Edit| start <= edit.range.start && edit.range.end <= end;
+        let fits = |edit: &&Edit| text.get(edit.range.clone()).is_some();
+        let edits = self.0.iter().filter(is_in).filter(fits).map(Some).chain([None]);
+        edits.flat_map(move |edit| match edit {
+            Some(edit) => {
+                let kept = text.get(at..edit.range.start).unwrap_or_default();
+                at = edit.range.end;
+                [kept, &edit.text]
+            }
+            None => [text.get(at..end).unwrap_or_default(), ""],
+        })
+    }
+}
+
+/// A text with edits that nobody has carried out. Its pieces can be written without a copy of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edited<'t> {
+    text: Cow<'t, str>,
+    edits: TextEdits,
+}
+
+impl From<String> for Edited<'_> {
+    fn from(text: String) -> Self {
+        Self { text: text.into(), edits: TextEdits::default() }
+    }
+}
+
+impl<'t> Edited<'t> {
+    /// A text with these edits.
+    ///
+    /// # Examples
+    /// ```
+    /// use krm_merge::edits::{Edit, Edited, TextEdits};
+    ///
+    /// let edits = TextEdits::of(vec![Edit { range: 2..3, text: "B".to_owned() }])?;
+    /// let edited = Edited::of("a b c", edits);
+    /// assert_eq!(edited.pieces().collect::<Vec<_>>(), ["a ", "B", " c"]);
+    /// assert_eq!(edited.into_text(), "a B c");
+    /// # Ok::<(), krm_merge::edits::Overlap>(())
+    /// ```
+    pub fn of(text: &'t str, edits: TextEdits) -> Self {
+        Self { text: text.into(), edits }
+    }
+
+    /// The pieces of the edited text, in order; none is empty.
+    pub fn pieces(&self) -> impl Iterator<Item = &str> {
+        self.edits.pieces(&self.text, 0..self.text.len()).filter(|piece| !piece.is_empty())
+    }
+
+    /// The edited text.
+    pub fn into_text(self) -> String {
+        if self.edits.is_empty() { self.text.into_owned() } else { self.edits.apply(&self.text, 0..self.text.len()) }
     }
 }

@@ -53,7 +53,7 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
         && of_a.dash.is_some() == of_b.dash.is_some()
         && let (Some(a), Some(b)) = (of_a.without_host(a), of_b.without_host(b))
     {
-        return Some(a == b);
+        return Some(a.concat() == b.concat());
     }
     Some(own_text(a, budget)? == own_text(b, budget)?)
 }
@@ -99,7 +99,7 @@ fn own_text(node: NodeRef<'_>, budget: &Budget) -> Option<String> {
 /// The places of the host's annotations in a resource, or of all annotations if there are no others, in the order of the text.
 fn host_places(root: NodeRef<'_>) -> Vec<Place> {
     fn field<'d>(map: NodeRef<'d>, name: &str) -> Option<(NodeRef<'d>, NodeRef<'d>)> {
-        map.entries().find(|(key, _)| key.string() == name)
+        map.entries().find(|(key, _)| key.is_called(name))
     }
     let metadata = field(root, "metadata").map(|(_, metadata)| metadata);
     let Some((key, annotations)) = metadata.and_then(|metadata| field(metadata, "annotations")) else {
@@ -196,18 +196,16 @@ impl<'d> Lines<'d> {
     }
 
     /// The lines without those of the host's annotations; `None` if one of these shares its line with something else.
-    fn without_host(&self, root: NodeRef<'_>) -> Option<String> {
+    fn without_host(&self, root: NodeRef<'_>) -> Option<Vec<&'d str>> {
         let source = self.doc.source();
-        let (mut out, mut at) = (String::with_capacity(self.range.len()), self.range.start);
+        let (mut parts, mut at) = (Vec::new(), self.range.start);
         for place in host_places(root) {
-            if place.is_inline(self.doc) {
-                return None;
-            }
-            out.push_str(&source[at..place.top(self.doc)]);
-            at = place.bottom(self.doc);
+            let lines = place.lines(self.doc, at)?;
+            parts.push(&source[at..lines.start]);
+            at = lines.end;
         }
-        out.push_str(&source[at..self.range.end]);
-        Some(out)
+        parts.push(&source[at..self.range.end]);
+        Some(parts)
     }
 
     fn has_comment_behind_dash(&self) -> bool {

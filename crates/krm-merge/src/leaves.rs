@@ -9,8 +9,36 @@ use crate::yaml::{Kind, NodeRef};
 pub struct Leaves {
     /// `None` for a value without parts: a scalar on one line.
     kind: Option<Kind>,
-    /// A hash of each value with the fields that lead to it, or of each line of a text; sorted.
-    hashes: Vec<u64>,
+    /// Of each value with the fields that lead to it, or of each line of a text.
+    hashes: Hashes,
+}
+
+/// Hashes of the parts of a value, sorted, so that those of two values are compared in one pass.
+#[derive(Debug, Default)]
+pub struct Hashes(Vec<u64>);
+
+impl From<Vec<u64>> for Hashes {
+    fn from(mut hashes: Vec<u64>) -> Self {
+        hashes.sort_unstable();
+        Self(hashes)
+    }
+}
+
+impl Hashes {
+    /// Their number.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many both have; one that is there twice counts twice.
+    pub fn common(&self, other: &Self) -> usize {
+        let (mut a, mut b, mut common) = (0, 0, 0);
+        while let (Some(x), Some(y)) = (self.0.get(a), other.0.get(b)) {
+            common += usize::from(x == y);
+            (a, b) = (a + usize::from(x <= y), b + usize::from(y <= x));
+        }
+        common
+    }
 }
 
 impl Leaves {
@@ -29,23 +57,17 @@ impl Leaves {
                 lines.is_some()
             }
         };
-        hashes.sort_unstable();
-        Self { kind: has_parts.then_some(kind), hashes }
+        Self { kind: has_parts.then_some(kind), hashes: hashes.into() }
     }
 
     /// The number of leaves.
     pub fn count(&self) -> usize {
-        self.hashes.len()
+        self.hashes.count()
     }
 
     /// The number of leaves that both have.
     pub fn common(&self, other: &Self) -> usize {
-        let (mut a, mut b, mut common) = (0, 0, 0);
-        while let (Some(x), Some(y)) = (self.hashes.get(a), other.hashes.get(b)) {
-            common += usize::from(x == y);
-            (a, b) = (a + usize::from(x <= y), b + usize::from(y <= x));
-        }
-        common
+        self.hashes.common(&other.hashes)
     }
 
     /// How much both have in common, in thousandths of the larger one; `None` if the two are of different kinds, or have no parts.

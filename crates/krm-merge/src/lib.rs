@@ -100,3 +100,5 @@ pub mod leaves;
 pub mod shown;
 #[doc(hidden)]
 pub mod sides;
+#[doc(hidden)]
+pub mod sieve;

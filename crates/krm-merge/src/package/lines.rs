@@ -2,10 +2,8 @@
 //!
 //! git follows a file that moved if at least half of its lines stay. Resources are compared in the same way, but layout does not count.
 
-use std::collections::HashMap;
-
 use crate::host::is_transport;
-use crate::leaves::{HALF, hash};
+use crate::leaves::{HALF, Hashes, hash};
 use crate::resource::Resource;
 use crate::yaml::{Kind, NodeRef};
 
@@ -13,66 +11,59 @@ use crate::yaml::{Kind, NodeRef};
 /// The host's additions do not count. The fields of the identity do not count either, because they may differ.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    counts: HashMap<u64, usize>,
-    total: usize,
+    hashes: Hashes,
 }
 
 impl Lines {
     /// Those of a resource.
     pub(super) fn of(resource: &Resource<'_>) -> Self {
-        let mut lines = Self::default();
+        let mut lines = Vec::new();
         for (key, value) in resource.node.entries() {
             match key.string() {
                 "apiVersion" | "kind" => {}
-                "metadata" => lines.add_metadata(value),
-                name => lines.add(name, value),
+                "metadata" => add_metadata(value, &mut lines),
+                name => add(name, value, &mut lines),
             }
         }
-        lines
+        Self { hashes: lines.into() }
     }
 
-    fn add_metadata(&mut self, metadata: NodeRef<'_>) {
-        for (key, value) in metadata.entries() {
-            match key.string() {
-                "name" | "namespace" => {}
-                "annotations" => {
-                    let own = value.entries().filter(|(key, _)| !is_transport(key.string()));
-                    own.for_each(|(key, value)| self.add(key.string(), value));
-                }
-                name => self.add(name, value),
-            }
-        }
-    }
-
-    fn add(&mut self, key: &str, node: NodeRef<'_>) {
-        match node.kind() {
-            Kind::Map => node.entries().for_each(|(key, value)| self.add(key.string(), value)),
-            Kind::List => node.elements().for_each(|element| self.add("", element)),
-            Kind::Scalar => node.string().lines().for_each(|line| self.push(hash((key, line.trim())))),
-            Kind::Alias => self.push(hash((key, node.text()))),
-        }
-    }
-
-    /// The number of different lines.
-    pub(super) fn different(&self) -> usize {
-        self.counts.len()
+    /// Their number.
+    pub(super) fn count(&self) -> usize {
+        self.hashes.count()
     }
 
     /// Whether two resources may be one that moved: at least half of their lines are the same, or both have none.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.total.max(other.total) == 0 || self.same_of_thousand(other) >= HALF
-    }
-
-    fn push(&mut self, line: u64) {
-        *self.counts.entry(line).or_default() += 1;
-        self.total += 1;
+        self.count().max(other.count()) == 0 || self.same_of_thousand(other) >= HALF
     }
 
     /// How many of each thousand lines of the longer one both have.
     pub(super) fn same_of_thousand(&self, other: &Self) -> u32 {
-        let (few, many) = if self.counts.len() < other.counts.len() { (self, other) } else { (other, self) };
-        let same = few.counts.iter().map(|(line, count)| many.counts.get(line).map_or(0, |other| *count.min(other)));
-        same.sum::<usize>().saturating_mul(1000).checked_div(self.total.max(other.total)).unwrap_or_default() as u32
+        let most = self.count().max(other.count());
+        self.hashes.common(&other.hashes).saturating_mul(1000).checked_div(most).unwrap_or_default() as u32
+    }
+}
+
+fn add_metadata(metadata: NodeRef<'_>, lines: &mut Vec<u64>) {
+    for (key, value) in metadata.entries() {
+        match key.string() {
+            "name" | "namespace" => {}
+            "annotations" => {
+                let own = value.entries().filter(|(key, _)| !is_transport(key.string()));
+                own.for_each(|(key, value)| add(key.string(), value, lines));
+            }
+            name => add(name, value, lines),
+        }
+    }
+}
+
+fn add(key: &str, node: NodeRef<'_>, lines: &mut Vec<u64>) {
+    match node.kind() {
+        Kind::Map => node.entries().for_each(|(key, value)| add(key.string(), value, lines)),
+        Kind::List => node.elements().for_each(|element| add("", element, lines)),
+        Kind::Scalar => lines.extend(node.string().lines().map(|line| hash((key, line.trim())))),
+        Kind::Alias => lines.push(hash((key, node.text()))),
     }
 }
 
@@ -97,7 +88,7 @@ mod tests {
     fn what_the_host_adds_and_who_a_resource_is_are_no_text_of_it() {
         let lines = |text: &str| {
             let document = Document::parse(text.to_owned()).expect("valid");
-            Lines::of(&Resource::read(document.roots().next().expect("a root"), Origin::Item(0))).total
+            Lines::of(&Resource::read(document.roots().next().expect("a root"), Origin::Item(0))).count()
         };
         for (text, want) in [
             ("{apiVersion: v1, kind: A, metadata: {name: a, namespace: b}}", 0),

@@ -206,7 +206,7 @@ struct Likeness {
 }
 
 /// The greatest number of line comparisons. Beyond that only the place counts.
-const MOST_COMPARED: usize = 20_000_000;
+const MOST_COMPARED: usize = 60_000_000;
 
 impl<'a> Renamed<'a> {
     /// Between original and another side.
@@ -290,7 +290,7 @@ impl Candidate<'_> {
         if other.keeps(own) != other.keeps(others) || !differs {
             return None;
         }
-        let cost = self.lines.different().min(with.lines.different());
+        let cost = self.lines.count() + with.lines.count();
         let lines = if cost < *left { self.lines.same_of_thousand(&with.lines) } else { 0 };
         *left = left.saturating_sub(cost);
         let is_in_place = self.spot.fits(&with.spot);

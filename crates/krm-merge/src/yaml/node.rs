@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use super::error::{Error, Position};
 use super::line::{LineStarts, byte_order_mark, line_end, line_start_by, next_line_by};
 use super::scalar::Scalar;
+use crate::sieve::{Known, Sieve};
 
 /// The kinds of node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,16 @@ pub(super) struct Node {
     pub style: Style,
     /// Whether an anchor or a tag is before it.
     pub has_props: bool,
+}
+
+impl Node {
+    fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    fn is_as_short_as(&self, len: usize) -> bool {
+        self.kind == Kind::Scalar && self.len() <= len
+    }
 }
 
 /// An anchor or a tag in front of a node.
@@ -419,7 +430,23 @@ impl<'a> NodeRef<'a> {
         if node.node().has_props {
             return matches!(node.scalar(), Some(Scalar::Null));
         }
-        node.doc.nulls.binary_search(&node.id).is_ok()
+        // Most scalars are longer than any spelling of null, so they are not looked up.
+        node.node().is_as_short_as("null".len()) && node.doc.nulls.binary_search(&node.id).is_ok()
+    }
+
+    /// Whether it is a scalar with this text, or an alias of one. Most keys of a map have another length, so few texts are compared.
+    pub fn is_called(self, text: &str) -> bool {
+        let node = self.node();
+        match (node.kind, node.style, node.link) {
+            (Kind::Scalar, Style::Plain, NONE) => node.len() == text.len() && self.text() == text,
+            _ => !self.is_container() && self.string() == text,
+        }
+    }
+
+    /// The texts of all scalars in its subtree, keys included, in the order of the text. An alias has the text of its scalar, if any.
+    pub fn strings(self) -> impl Iterator<Item = &'a str> {
+        let scalars = (self.id..self.next_id()).map(move |id| NodeRef { doc: self.doc, id });
+        scalars.filter(|node| !node.is_container()).map(NodeRef::string)
     }
 
     /// The decoded text of a scalar: escapes resolved, lines folded; empty for an absent one and for a container.
@@ -561,7 +588,7 @@ impl<'a> NodeRef<'a> {
 
     /// The value of a field, including the fields of `<<`; `None` if there is no such field or this is not a map.
     pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
-        let is_meant = |(k, _): &(NodeRef<'a>, NodeRef<'a>)| !k.is_container() && k.string() == key;
+        let is_meant = |(k, _): &(NodeRef<'a>, NodeRef<'a>)| k.is_called(key);
         let own = self.entries().find(|e| is_meant(e) && !e.0.is_merge_key());
         let has_more = || self.has_merge_entry();
         own.or_else(|| if has_more() { self.fields().find(is_meant) } else { None }).map(|(_, v)| v)
@@ -574,14 +601,12 @@ impl<'a> NodeRef<'a> {
 
     /// The second key of the first pair of equal keys in a map. The text decides, as in JSON: `1` and `"1"` are the same key.
     pub fn duplicate_key(self) -> Option<NodeRef<'a>> {
-        let mut keys: Vec<(&str, NodeRef<'a>)> = self
-            .entries()
-            .filter(|(k, _)| !k.is_container() && !k.is_merge_key())
-            .map(|(k, _)| (k.string(), k))
-            .collect();
-        if keys.len() <= 8 {
-            return keys.iter().enumerate().find(|(i, k)| keys[..*i].iter().any(|o| o.0 == k.0)).map(|(_, k)| k.1);
+        let keys = || self.entries().map(|(k, _)| k).filter(|k| !k.is_container() && !k.is_merge_key());
+        let mut sieve = Sieve::default();
+        if keys().all(|k| sieve.add(k.string()) == Known::No) {
+            return None;
         }
+        let mut keys: Vec<(&str, NodeRef<'a>)> = keys().map(|k| (k.string(), k)).collect();
         keys.sort_unstable_by_key(|k| (k.0, k.1.id));
         keys.windows(2).filter(|w| w[0].0 == w[1].0).map(|w| w[1].1).min_by_key(|k| k.id)
     }

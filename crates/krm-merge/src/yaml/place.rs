@@ -75,20 +75,35 @@ impl Place {
 
     /// The start of the line on which the child begins, if nothing is before it there.
     fn own_line(&self, doc: &Document<'_>) -> Option<usize> {
-        let line = doc.line_start(self.lead);
-        doc.source().as_bytes()[line..self.lead].iter().all(|b| *b == b' ').then_some(line)
+        let text = doc.source();
+        let before = &text.as_bytes()[..self.lead];
+        let line = self.lead - before.iter().rev().take_while(|byte| **byte == b' ').count();
+        let is_start = match before[..line].last() {
+            None | Some(b'\n' | b'\r') => true,
+            // A byte order mark is before the first line.
+            Some(_) => line == byte_order_mark(text),
+        };
+        is_start.then_some(line)
+    }
+
+    /// The lines of a child, with the comments that belong to it; `None` if it begins on a line of another token. The lines above `floor`
+    /// are those of others.
+    pub fn lines(&self, doc: &Document<'_>, floor: usize) -> Option<Range<usize>> {
+        let line = self.own_line(doc)?;
+        Some(self.comments_from(doc, floor, line)..below(doc, self.end, self.lead - line))
     }
 
     /// The start of the line on which the child begins, or of the first comment line that belongs to it.
     pub fn top(&self, doc: &Document<'_>) -> usize {
-        self.own_line(doc).map_or(self.lead, |line| self.comments_from(doc, line))
+        self.own_line(doc).map_or(self.lead, |line| self.comments_from(doc, 0, line))
     }
 
     /// The start of the first comment line that belongs to a child, which begins on a line of its own.
-    fn comments_from(&self, doc: &Document<'_>, own_line: usize) -> usize {
+    /// No line above `floor` does.
+    fn comments_from(&self, doc: &Document<'_>, floor: usize, own_line: usize) -> usize {
         let column = self.lead - own_line;
         let mut top = own_line;
-        while top > 0 {
+        while top > floor {
             let line = doc.line_start(line_break_before(doc.source(), top));
             match own_line_comment(doc, line) {
                 Some(at) if at - line == column => top = line,
@@ -166,7 +181,7 @@ pub fn comment_of(place: &Place, value: NodeRef<'_>) -> Option<(usize, usize)> {
 
 /// The comment lines above a child that belong to it, as written; empty if there are none.
 pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
-    place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, line)..line])
+    place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, 0, line)..line])
 }
 
 /// Whether two comments, or pieces of comment lines, say the same: indentation and line breaks do not count.

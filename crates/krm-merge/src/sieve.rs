@@ -1,0 +1,86 @@
+//! [`Sieve`]: tells at once that a text is not among some others.
+//!
+//! Most texts that are looked up in a set are not in it. A few of their bytes show that, at a fraction of the cost of a hash of all bytes.
+//! Whoever gets the other answer looks into the set itself, so no input can make an answer wrong, but only slow.
+
+/// Whether a text is among others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// It is not.
+    No,
+    /// It may be.
+    Maybe,
+}
+
+/// A set of texts that knows a few bytes of each.
+#[derive(Clone, Debug)]
+pub struct Sieve([u64; 64]);
+
+impl Default for Sieve {
+    fn default() -> Self {
+        Self([0; 64])
+    }
+}
+
+impl<'t> FromIterator<&'t str> for Sieve {
+    fn from_iter<T: IntoIterator<Item = &'t str>>(texts: T) -> Self {
+        let mut sieve = Self::default();
+        for text in texts {
+            sieve.add(text);
+        }
+        sieve
+    }
+}
+
+impl Sieve {
+    /// Adds a text, and says whether it was there.
+    pub fn add(&mut self, text: &str) -> Known {
+        let known = self.knows(text);
+        let (word, bit) = slot(text);
+        self.0[word] |= bit;
+        known
+    }
+
+    /// Whether a text is there.
+    pub fn knows(&self, text: &str) -> Known {
+        let (word, bit) = slot(text);
+        if self.0[word] & bit == 0 { Known::No } else { Known::Maybe }
+    }
+}
+
+/// The word and the bit of a text: by its length, and by four bytes each of its middle and its end. Generated names differ there.
+fn slot(text: &str) -> (usize, u64) {
+    let bytes = text.as_bytes();
+    let short = || bytes.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
+    let four = |bytes: &[u8]| bytes.last_chunk().map_or_else(short, |last| u32::from_le_bytes(*last));
+    let (middle, end) = (four(&bytes[..bytes.len() / 2]), four(bytes));
+    // Odd constants spread the bits (Knuth's multiplicative hashing); the upper twelve are the slot.
+    let spread = end.wrapping_mul(0x9e37_79b1) ^ middle.wrapping_mul(0x85eb_ca6b);
+    let slot = (spread ^ bytes.len() as u32).wrapping_mul(0x27d4_eb2f) >> 20;
+    ((slot >> 6) as usize, 1 << (slot & 63))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_was_added_is_never_denied() {
+        let names = ["", "a", "é", "ab", "spec", "template", "web-00017", "web-00018"];
+        let mut sieve = Sieve::default();
+        for name in names {
+            sieve.add(name);
+            assert_eq!(sieve.add(name), Known::Maybe, "{name:?}");
+        }
+        assert!(names.iter().all(|name| sieve.knows(name) == Known::Maybe));
+    }
+
+    #[test]
+    fn most_other_texts_are_denied() {
+        let name = |number: usize| format!("web-{number:05}");
+        let [some, others] = [0..50, 50..1050].map(|numbers| numbers.map(name).collect::<Vec<_>>());
+        let sieve: Sieve = some.iter().map(String::as_str).collect();
+        let maybe = others.iter().filter(|name| sieve.knows(name) == Known::Maybe).count();
+        assert!(maybe < 100, "{maybe} of {}", others.len());
+    }
+}
