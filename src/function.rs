@@ -18,6 +18,8 @@ use crate::resource_list::ResourceList;
 use crate::results::{self, Outcome, Results, Severity};
 pub use crate::roles::Texts;
 use crate::roles::{Roles, assign};
+use krm_merge::documents::sorted;
+use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
@@ -32,9 +34,9 @@ use two_way::two_way;
 
 /// The output of the function.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Output {
+pub struct Output<Text = String> {
     /// The ResourceList to write; empty only if the input was not one.
-    pub stdout: String,
+    pub stdout: Text,
     /// The errors and warnings, one line each; an error in a text also has the line of that text, with a caret.
     pub stderr: Vec<String>,
     /// Whether any result is an error.
@@ -55,7 +57,13 @@ const STDIN: &str = "stdin";
 
 /// Runs the function on the text of a ResourceList.
 pub fn run(stdin: &str) -> Output {
-    let unreadable = |e: Error| Output::of(String::new(), &[Outcome::unreadable(STDIN, &e)]);
+    let Output { stdout, stderr, verdict } = edited(stdin);
+    Output { stdout: stdout.into_text(), stderr, verdict }
+}
+
+/// The same, with edits of the text as the output: most of a large text stays as it is, and need not be copied to be written.
+pub fn edited(stdin: &str) -> Output<Edited<'_>> {
+    let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
     let doc = match Document::parse(stdin) {
         Ok(doc) => doc,
         Err(e) => return unreadable(e),
@@ -64,15 +72,15 @@ pub fn run(stdin: &str) -> Output {
         Ok(list) => list,
         Err(e) => return unreadable(e),
     };
-    match merge_list(&list) {
+    match merge_list(stdin, &list) {
         Ok(output) => output,
-        Err(error) => write(&list, Merged::default(), vec![*error], usual(&list)),
+        Err(error) => write(stdin, &list, Merged::default(), vec![*error], usual(stdin)),
     }
 }
 
-impl Output {
+impl<Text> Output<Text> {
     /// A text to write, with stderr and the exit code that the results call for.
-    pub fn of(stdout: String, results: &[Outcome]) -> Self {
+    pub fn of(stdout: Text, results: &[Outcome]) -> Self {
         let shown = results.iter().filter(|r| r.severity != Severity::Info);
         let excerpt = |r: &Outcome| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
         let stderr = shown.flat_map(|r| [vec![r.line()], excerpt(r)].concat()).collect();
@@ -85,21 +93,27 @@ fn verdict(results: &[Outcome]) -> Verdict {
 }
 
 /// The limit for errors, which are always reported, whatever limit the user has set.
-fn usual(list: &ResourceList<'_>) -> Limit {
-    Limit::default().with_input(list.text().len())
+fn usual(stdin: &str) -> Limit {
+    Limit::default().with_input(stdin.len())
 }
 
 /// The ResourceList with the merged items, or with the items unchanged if a result is an error.
-fn write(list: &ResourceList<'_>, merged: Merged<'_>, mut results: Vec<Outcome>, limit: Limit) -> Output {
+fn write<'s>(
+    stdin: &'s str,
+    list: &ResourceList<'_>,
+    merged: Merged<'_>,
+    mut results: Vec<Outcome>,
+    limit: Limit,
+) -> Output<Edited<'s>> {
     results = results.into_iter().map(|result| in_file(list, result)).collect();
     results::sort(&mut results);
     let merged = if verdict(&results) == Verdict::Passed { merged } else { Merged::default() };
-    match written(list, merged, &results, limit) {
+    match written(stdin, list, merged, &results, limit) {
         Ok(stdout) => Output::of(stdout, &results),
         Err(error) => {
             let results = [*error];
-            let stdout = written(list, Merged::default(), &results, usual(list));
-            Output::of(stdout.unwrap_or_else(|_| list.text().to_owned()), &results)
+            let stdout = written(stdin, list, Merged::default(), &results, usual(stdin));
+            Output::of(stdout.unwrap_or_else(|_| Edited::of(stdin, TextEdits::default())), &results)
         }
     }
 }
@@ -119,21 +133,26 @@ fn in_file(list: &ResourceList<'_>, result: Outcome) -> Outcome {
     }
 }
 
-fn written(
+fn written<'s>(
+    stdin: &'s str,
     list: &ResourceList<'_>,
     merged: Merged<'_>,
     results: &[Outcome],
     limit: Limit,
-) -> Result<String, Box<Outcome>> {
+) -> Result<Edited<'s>, Box<Outcome>> {
     let order = merged.order();
     let added: Vec<Tree<'_>> = merged.added.into_iter().map(|added| added.tree).collect();
     let gone: Vec<bool> = merged.items.iter().map(|item| *item == Item::Goes).collect();
     let edits =
         merged.items.into_iter().filter_map(|item| if let Item::Edited(edits) = item { Some(edits) } else { None });
-    list.write(edits, &gone, added, &order, results, limit)
+    let edited = Edited::of(stdin, list.edits(edits, &gone, added, results, limit)?);
+    if order.is_sorted() {
+        return Ok(edited);
+    }
+    Ok(sorted(edited.into_text(), &order, &Budget::new(limit))?.into())
 }
 
-fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
+fn merge_list<'s>(stdin: &'s str, list: &ResourceList<'_>) -> Result<Output<Edited<'s>>, Box<Outcome>> {
     let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
     let Some(node) = list.function_config else {
         return Err(Box::new(Outcome::new(
@@ -152,7 +171,7 @@ fn merge_list(list: &ResourceList<'_>) -> Result<Output, Box<Outcome>> {
     let texts = Texts::parse(&config)?;
     let job = Job::new(items.collect(), Vec::new(), config, &texts)?;
     let (merged, results) = job.run()?;
-    Ok(write(list, merged, results, limit))
+    Ok(write(stdin, list, merged, results, limit))
 }
 
 /// A merge that is ready to run: who plays which role, and how they merge.

@@ -47,4 +47,4 @@ pub mod target;
 
 pub mod name;
 
-pub use function::{Output, Verdict, run};
+pub use function::{Output, Verdict, edited, run};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::shown;
-use krm_merge_function::{Verdict, exec_plugin, run};
+use krm_merge_function::{Output, Verdict, edited, exec_plugin};
 
 const USAGE: &str = include_str!("usage.txt");
 
@@ -31,12 +31,12 @@ fn try_main() -> Result<ExitCode> {
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => {}
         ["-h" | "--help"] => {
-            print(USAGE)?;
+            print([USAGE])?;
             return Ok(ExitCode::SUCCESS);
         }
         ["-V" | "--version"] => {
             let types = krm_merge::schema::builtin::VERSIONS;
-            print(&format!("krm-merge {} (types of Kubernetes {types})\n", env!("CARGO_PKG_VERSION")))?;
+            print([&*format!("krm-merge {} (types of Kubernetes {types})\n", env!("CARGO_PKG_VERSION"))])?;
             return Ok(ExitCode::SUCCESS);
         }
         // kustomize calls its legacy exec plugins this way, too.
@@ -56,13 +56,16 @@ fn try_main() -> Result<ExitCode> {
         bail!("stdin must be a ResourceList, not a terminal; see `krm-merge --help`");
     }
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).context("stdin must be readable")?;
+    stdin().and_then(|mut stdin| stdin.read_to_end(&mut bytes)).context("stdin must be readable")?;
     let text = utf_8(bytes, "stdin")?;
     let output = match config {
-        Some(config) => exec_plugin::run(&config, &text),
-        None => run(&text),
+        Some(config) => {
+            let Output { stdout, stderr, verdict } = exec_plugin::run(&config, &text);
+            Output { stdout: stdout.into(), stderr, verdict }
+        }
+        None => edited(&text),
     };
-    print(&output.stdout)?;
+    print(output.stdout.pieces())?;
     output.stderr.iter().try_for_each(|line| tell(line))?;
     Ok(match output.verdict {
         Verdict::Passed => ExitCode::SUCCESS,
@@ -70,10 +73,30 @@ fn try_main() -> Result<ExitCode> {
     })
 }
 
+/// Stdin as a file: it knows its size, if it is one, and then it is read into memory of that size.
+#[cfg(any(unix, windows))]
+fn stdin() -> io::Result<fs::File> {
+    #[cfg(unix)]
+    let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
+    #[cfg(windows)]
+    let stdin = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
+    stdin.map(fs::File::from)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn stdin() -> io::Result<io::Stdin> {
+    Ok(io::stdin())
+}
+
+/// How many bytes of short pieces are printed at once.
+const AT_ONCE: usize = 1 << 16;
+
 /// Prints what the host reads: resources, which are data, and words of our own.
 #[expect(clippy::disallowed_methods, reason = "this is where the function prints")]
-fn print(text: &str) -> io::Result<()> {
-    io::stdout().lock().write_all(text.as_bytes())
+fn print<'p>(pieces: impl IntoIterator<Item = &'p str>) -> io::Result<()> {
+    let mut out = io::BufWriter::with_capacity(AT_ONCE, io::stdout().lock());
+    pieces.into_iter().try_for_each(|piece| out.write_all(piece.as_bytes()))?;
+    out.flush()
 }
 
 /// Prints a line on stderr; misleading characters are escaped.

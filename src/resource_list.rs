@@ -7,12 +7,10 @@ use std::collections::HashSet;
 
 use crate::results::{self, Outcome, Severity};
 use krm_merge::child::By;
-use krm_merge::documents::sorted;
 use krm_merge::edits::TextEdits;
 use krm_merge::host::is_transport;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list::{self, Listed};
-use krm_merge::package::Spot;
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::splice;
 use krm_merge::tree::{Branch, Entry, Key, Tree};
@@ -127,24 +125,22 @@ impl<'a> ResourceList<'a> {
         Some(Position { line: text.position().line + position.line, column: indent + position.column })
     }
 
-    /// The text with edits inside of items, with deleted and added items, the rest in this order, and with new results after its own.
+    /// Edits of the text: those inside of items, and those that delete items, add some at the end, and add results after the earlier ones.
     ///
     /// # Errors
     /// Items are to be added, but there is no list of items; or the text to write takes more than the limit.
-    pub fn write(
+    pub fn edits(
         &self,
         edits: impl IntoIterator<Item = TextEdits>,
         gone: &[bool],
         added: Vec<Tree<'_>>,
-        order: &[Spot],
         results: &[Outcome],
         limit: Limit,
-    ) -> Result<String, Box<Outcome>> {
+    ) -> Result<TextEdits, Box<Outcome>> {
         let in_stdin = |e: Error| Box::new(Outcome::unreadable("stdin", &e));
         if self.items.is_none() && !added.is_empty() {
             return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
-        let text = self.root.document().source();
         // Results are the program's own text, which any YAML library can write; then they are spliced in like a user's text.
         let of_results = match results {
             [] => None,
@@ -154,12 +150,10 @@ impl<'a> ResourceList<'a> {
             }
         };
         let tree = self.tree(gone, added, of_results.as_ref().and_then(|document| document.roots().next()));
-        let budget = Budget::new(limit);
-        let own = splice::edits(self.root, &tree, &budget)?;
+        let own = splice::edits(self.root, &tree, &Budget::new(limit))?;
         // Text at the end of an item comes before text after the item.
         let all = TextEdits::default().union(edits.into_iter().chain([own]));
-        let edits = all.map_err(|e| Outcome::new(Severity::Error, e.to_string()))?;
-        Ok(sorted(edits.apply(text, 0..text.len()), order, &budget)?)
+        Ok(all.map_err(|e| Outcome::new(Severity::Error, e.to_string()))?)
     }
 
     fn tree<'p>(&self, gone: &[bool], added: Vec<Tree<'p>>, results: Option<NodeRef<'p>>) -> Tree<'p>
@@ -188,11 +182,6 @@ impl<'a> ResourceList<'a> {
             }
         }
         root.into_tree()
-    }
-
-    /// The text that contains it.
-    pub fn text(&self) -> &'a str {
-        self.root.document().source()
     }
 }
 
