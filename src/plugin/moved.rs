@@ -128,7 +128,9 @@ fn whole<'m>(fates: &[Fate<'m>]) -> Option<&'m str> {
 
 /// The resources of a file that move to others, each as a separate text.
 fn pieces_of(held: &Held, fates: &[Fate<'_>], budget: &Budget) -> Result<Vec<(String, Added)>> {
-    let Some(document) = held.document() else { return Ok(Vec::new()) };
+    let Some(document) = held.document().filter(|_| fates.iter().any(|fate| fate.to.is_some())) else {
+        return Ok(Vec::new());
+    };
     let edits = fates.iter().filter_map(|f| if let Item::Edited(edits) = f.item { Some(edits) } else { None });
     let edits = TextEdits::default().union(edits.cloned())?;
     let source = document.source();

@@ -32,14 +32,15 @@ pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
         Root::File(_) => (Path::new(&dest.name).to_owned(), dest.files.first()),
         Root::Stdin | Root::Stream | Root::Text | Root::Cluster => return None,
     };
-    let text = held.and_then(Held::document).map(Document::source).unwrap_or_default();
-    Some(Whereabouts { file: from_here(&file), position: position(text, result.here.unwrap_or_default()) })
+    let start = Position { line: 1, column: 1 };
+    let position = held.and_then(Held::document).map_or(start, |doc| position(doc, result.here.unwrap_or_default()));
+    Some(Whereabouts { file: from_here(&file), position })
 }
 
 /// The place of a value as someone looks for it: if it is below its key, the place of the key.
-fn position(text: &str, value: usize) -> Position {
-    let own = Position::of(text, value);
-    let mut above = text.get(..value).unwrap_or_default().trim_end();
+fn position(document: &Document<'_>, value: usize) -> Position {
+    let own = document.position(value);
+    let mut above = document.source().get(..value).unwrap_or_default().trim_end();
     let line = loop {
         let line = above.rsplit(['\n', '\r']).next().unwrap_or_default();
         if !line.trim_start().starts_with('#') {
@@ -47,7 +48,7 @@ fn position(text: &str, value: usize) -> Position {
         }
         above = above[..above.len() - line.len()].trim_end();
     };
-    let key = Position::of(text, above.len());
+    let key = document.position(above.len());
     let code = line.split(" #").next().unwrap_or_default();
     let indent = line.len() - line.trim_start().len();
     if key.line < own.line && code.trim_end().ends_with(':') { Position { column: indent + 1, ..key } } else { own }
@@ -76,8 +77,9 @@ mod tests {
     #[test]
     fn a_value_below_its_key_is_at_the_key() {
         let text = "# head\na: 1\nb: # why\n  # what\n  - x\nc:\n  d: 1\n";
+        let document = Document::parse(text).expect("YAML");
         for (value, want) in [("1\nb", (2, 4)), ("- x", (3, 1)), ("d: 1", (6, 1)), ("a: 1", (2, 1))] {
-            let at = position(text, text.find(value).expect("in the text"));
+            let at = position(&document, text.find(value).expect("in the text"));
             assert_eq!((at.line, at.column), want, "{value}");
         }
     }

@@ -174,8 +174,12 @@ impl<'s> Document<'s> {
         &self.source
     }
 
-    /// The place of an offset, as [`Position::of`].
+    /// The place of an offset, as [`Position::of`]. The cost does not depend on the length of the text.
     pub fn position(&self, offset: usize) -> Position {
+        let mut offset = offset.min(self.source.len());
+        while !self.source.is_char_boundary(offset) {
+            offset -= 1;
+        }
         let line = self.line_starts().line_of(offset);
         Position { line: 1 + line, column: 1 + self.source[self.line_start(offset)..offset].chars().count() }
     }
