@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::alias::Sharing;
 use super::bytes::Bytes;
 use super::reference::{self, Known, in_order};
-use super::render::{Style, odd};
+use super::render::{Style, TEXTS, odd};
 use super::texts::{items, items_of, resource, resource_list, side, value_of};
 
 /// Checks one merge.
@@ -74,37 +74,6 @@ fn is_same(once: &str, again: &str, dest: &str) -> bool {
     let in_text_order = |text: &str| read(text).unwrap_or_default().to_string();
     again == once || dest.contains("<<:") && in_text_order(again) == in_text_order(once)
 }
-
-const TEXTS: [&str; 28] = [
-    "a",
-    "b",
-    "web",
-    "two\nlines\n",
-    "no\nend",
-    "kept\n\n",
-    "one\n\n two\n",
-    " lead\nx\n",
-    "\n",
-    "\n\n",
-    "\tx\ny",
-    "a\tb",
-    "yes",
-    "1",
-    "",
-    "~",
-    "# c",
-    "x # y",
-    "a: b",
-    "- a",
-    "it's",
-    "\"",
-    "x\u{2028}y",
-    "x\u{85}\u{2029}",
-    "é",
-    "\u{feff}x",
-    "---",
-    "x\r\ny",
-];
 
 fn atom(bytes: &mut Bytes<'_>) -> Value {
     match bytes.below(4) {
