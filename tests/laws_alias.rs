@@ -25,7 +25,8 @@ fn one_in(bytes: &mut Bytes<'_>, n: u8) -> bool {
 
 /// Of a few, so that equal ones are many.
 fn scalar() -> impl Strategy<Value = Value> {
-    prop::sample::select(vec![json!(1), json!("x"), json!("y z"), json!("two\nlines\n")])
+    let few = prop::sample::select(vec![json!(1), json!("x"), json!("y z"), json!("two\nlines\n")]);
+    prop_oneof![3 => few, 1 => prop::sample::select(&render::TEXTS[..]).prop_map(|text| json!(text))]
 }
 
 fn fields(value: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {

@@ -7,7 +7,6 @@ pub mod bytes;
 pub mod diff;
 pub mod merge;
 pub mod parse;
-pub mod render;
 pub mod stdin;
 
 #[path = "../../tests/support/alias.rs"]
@@ -16,5 +15,7 @@ pub mod alias;
 pub mod blanked;
 #[path = "../../tests/support/reference.rs"]
 pub mod reference;
+#[path = "../../tests/support/render.rs"]
+pub mod render;
 #[path = "../../tests/support/texts.rs"]
 pub mod texts;

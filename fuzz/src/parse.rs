@@ -4,10 +4,15 @@
 //!
 //! * U+0085, U+2028 and U+2029 are line breaks of YAML 1.1, which it folds. Byte order marks after the first one are text for it.
 //! * A `?` in flow is an indicator of YAML 1.1, whatever comes after it.
-//! * An anchor of YAML 1.2 may have any character, so `&b: 0` is 0. For libyaml the colon ends the anchor, and this is a map.
+//! * The content of a block scalar that is a document may begin in the first column (8.1.1.1; case DK3J of the YAML test suite). libyaml wants
+//!   a blank, so it takes a first line that begins with `#` for a comment.
+//! * An alias stands for the last node before it that has its anchor (3.2.2.2). yaml_serde numbers anchors by how many names there are. A name
+//!   that comes again gives two nodes one number.
 //! * It types scalars by YAML 1.2's core schema, where we do as go-yaml. Only the text of a string and the value of an integer are compared.
 
-use krm_merge::yaml::{Document, Kind, NodeRef, Number, Scalar};
+use std::collections::HashSet;
+
+use krm_merge::yaml::{Document, Kind, NodeRef, Number, Scalar, Style};
 use serde_yaml::Value;
 
 use super::blanked;
@@ -24,11 +29,15 @@ pub fn check(bytes: &[u8]) {
     }
     let of_libyaml = text.strip_prefix('\u{feff}').unwrap_or(text);
     let in_flow = |text: &str| text.contains(['{', '[']) && text.contains('?');
-    if of_libyaml.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}']) || in_flow(text) || has_odd_anchor(text) {
+    if of_libyaml.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}']) || in_flow(text) {
         return;
     }
     let Some(theirs) = libyaml(of_libyaml) else { return };
     if doc.roots().any(|root| root.tag().is_some()) {
+        return;
+    }
+    let is_block_scalar = |root: NodeRef<'_>| matches!(root.style(), Style::Literal | Style::Folded);
+    if doc.roots().any(is_block_scalar) || repeats_an_anchor(text) {
         return;
     }
     let ours: Vec<NodeRef<'_>> = doc.roots().filter(|root| !root.is_null()).collect();
@@ -37,11 +46,12 @@ pub fn check(bytes: &[u8]) {
     ours.iter().zip(theirs).for_each(|(ours, theirs)| same(*ours, theirs, text));
 }
 
-/// Whether an anchor or an alias may have characters that YAML 1.1 does not take.
-fn has_odd_anchor(text: &str) -> bool {
-    let names = text.split(['&', '*']).skip(1).map(|rest| rest.split([' ', '\n', '\r', '\t']).next().unwrap_or(rest));
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_,]}".contains(c);
-    names.into_iter().any(|name| !name.chars().all(is_name))
+/// Whether two nodes may have one anchor.
+fn repeats_an_anchor(text: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let names = text.split('&').skip(1).filter_map(|rest| rest.split(|c| !is_of_name(c)).next());
+    let mut known = HashSet::new();
+    names.filter(|name| !name.is_empty()).any(|name| !known.insert(name))
 }
 
 fn libyaml(text: &str) -> Option<Vec<Value>> {

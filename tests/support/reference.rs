@@ -8,9 +8,18 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+/// The name of an element, if it is a scalar: `1` and `"1"` are one name.
+fn name(element: &Value) -> Option<String> {
+    match element.get("name")? {
+        Value::String(name) => Some(name.clone()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+        scalar => Some(scalar.to_string()),
+    }
+}
+
 /// The elements by name; `None` if the list does not merge by names.
-fn names(list: &[Value]) -> Option<Vec<&str>> {
-    let names: Vec<&str> = list.iter().map(|e| e.get("name")?.as_str()).collect::<Option<_>>()?;
+fn names(list: &[Value]) -> Option<Vec<String>> {
+    let names: Vec<String> = list.iter().map(name).collect::<Option<_>>()?;
     (names.iter().collect::<BTreeSet<_>>().len() == names.len()).then_some(names)
 }
 
@@ -109,8 +118,7 @@ pub fn three_way(original: Option<&Value>, updated: Option<&Value>, dest: Option
             match [names(o), names(u), names(d)] {
                 [Some(o), Some(u), Some(d)] if !agree(&o, &u, &d) => Known::Unknown,
                 [Some(_), Some(_), Some(_)] => {
-                    let name = |e: &Value| e["name"].as_str().unwrap_or_default().to_owned();
-                    let get = |list: &[Value]| list.iter().map(|e| (name(e), e.clone())).collect();
+                    let get = |list: &[Value]| list.iter().filter_map(|e| Some((name(e)?, e.clone()))).collect();
                     by_key([get(o), get(u), get(d)])
                         .map(|map| Some(map.into_iter().map(|(_, element)| element).collect()))
                 }
@@ -128,9 +136,8 @@ fn is_atom(value: &Value) -> bool {
 }
 
 /// Whether the elements of three sides have one order, so that no side moved any.
-fn agree(original: &[&str], updated: &[&str], dest: &[&str]) -> bool {
-    let common =
-        |a: &[&str], b: &[&str]| a.iter().filter(|n| b.contains(n)).map(|n| (*n).to_owned()).collect::<Vec<_>>();
+fn agree(original: &[String], updated: &[String], dest: &[String]) -> bool {
+    let common = |a: &[String], b: &[String]| a.iter().filter(|n| b.contains(n)).cloned().collect::<Vec<_>>();
     [(original, updated), (original, dest), (updated, dest)].iter().all(|(a, b)| common(a, b) == common(b, a))
 }
 

@@ -15,7 +15,7 @@ pub fn indent(text: &str, by: usize) -> String {
 pub fn items(documents: &str) -> String {
     let documents = documents.split("---\n").filter(|d| !d.trim().is_empty());
     let item = |d: &str| {
-        let d = d.trim_start_matches('\n');
+        let d = d.trim_start_matches([' ', '\n']);
         let head: usize =
             d.split_inclusive('\n').take_while(|l| l.starts_with('#') || l.trim().is_empty()).map(str::len).sum();
         format!("{}- {}", &d[..head], indent(&d[head..], 2).trim_start())
@@ -34,8 +34,9 @@ pub fn resource_list(items: &str, spec: &str) -> String {
 
 /// A role of the functionConfig, filled with YAML text: in quotes where a block scalar would be refused, or would lose lines at its end.
 pub fn side(role: &str, yaml: &str) -> String {
-    let is_plain = !yaml.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'])
+    let is_plain = !yaml.contains(['\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'])
         && !yaml.starts_with(' ')
+        && yaml.ends_with('\n')
         && !yaml.ends_with("\n\n");
     match is_plain {
         true => format!("{role}:\n- yaml: |\n{}", indent(yaml, 4)),
@@ -47,7 +48,7 @@ pub fn side(role: &str, yaml: &str) -> String {
 pub fn items_of(stdout: &str) -> &str {
     let start = stdout.find("items:").map_or(0, |i| i + "items:".len());
     let end = stdout.find("functionConfig:").unwrap_or(stdout.len());
-    stdout[start..end].trim_start_matches([' ', '\n'])
+    stdout[start..end].trim_start_matches([' ', '\r', '\n'])
 }
 
 /// The messages of the results, in order, and their severities.

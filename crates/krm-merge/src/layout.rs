@@ -220,9 +220,8 @@ impl<'d> Lines<'d> {
         let line = self.doc.line_start(dash.lead);
         let body = edits.apply(source, dash.open..self.range.end);
         let mut out = String::with_capacity(body.len() + line - self.range.start);
-        for comment in source[self.range.start..line].lines() {
+        for comment in source[self.range.start..line].split_inclusive('\n') {
             out.push_str(comment.get(dash.column(self.doc)..)?);
-            out.push('\n');
         }
         for (i, line) in body.split_inclusive('\n').enumerate() {
             let is_blank = is_blank(line);
@@ -322,6 +321,8 @@ mod tests {
             "-\n  # top\n  a: 1 # x\n\n  # b\n  b:\n  - |\n    x\n\n      y\n      # deep\n     # foot\n",
         ] {
             assert_eq!(texts(item), texts(text), "{item}");
+            let [item, text] = [item, text].map(|text| text.replace('\n', "\r\n"));
+            assert_eq!(texts(&item), texts(&text), "{item}");
         }
         let own = "a: 1\nmetadata:\n  name: x\n  annotations:\n    mine: y\n";
         let hosts = own.replace("    mine", "    internal.config.kubernetes.io/path: 'a'\n    mine");

@@ -325,7 +325,7 @@ impl<'a> Walk<'a> {
             branch.reorder(|entries| entries.into_iter().flat_map(|entry| under_its_name(entry, inside)).collect());
         }
         self.others(&mut branch, inside.others, &asked);
-        merges.settle(&mut branch, inside);
+        self.settle_merges(&mut branch, &merges, inside);
         new.retain(|(_, entry)| entry.value.is_some());
         let is_empty = || new.is_empty() && branch.entries.iter().all(|entry| entry.value.is_none());
         if inside.emptied == Emptied::Goes && is_empty() {
@@ -391,6 +391,19 @@ impl<'a> Walk<'a> {
             *entry = as_written(entry, key, node);
             return Ok(());
         }
+        self.annotate(entry, (old_key, before), parent, child);
+        Ok(())
+    }
+
+    /// Makes a change of the comments of one child. `was` are its key and its value before the change.
+    fn annotate(
+        &mut self,
+        entry: &mut Entry<'a>,
+        was: (Option<NodeRef<'a>>, Option<NodeRef<'a>>),
+        parent: Option<NodeRef<'a>>,
+        child: &Child<'a>,
+    ) {
+        let (old_key, before) = was;
         let place = before.zip(parent).and_then(|(value, parent)| match old_key {
             Some(key) => key.is_key_of(value).then(|| (Place::of_entry(key, value), value)),
             None => Some((Place::of_element(parent, value), value)),
@@ -400,7 +413,7 @@ impl<'a> Walk<'a> {
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
         let stays = match &mut entry.value {
-            None => return Ok(()),
+            None => return,
             Some(Tree::Conflict(conflict)) => {
                 conflict.key = new_key;
                 conflict.comments =
@@ -415,7 +428,7 @@ impl<'a> Walk<'a> {
             Some(_) => CommentOf::Dest,
         };
         if notes.above.is_none() && notes.behind.is_none() && !is_replaced {
-            return Ok(());
+            return;
         }
         let Remarks { above, behind } = written.unwrap_or_default();
         for (note, written, asked) in
@@ -432,7 +445,6 @@ impl<'a> Walk<'a> {
             above: wanted(notes.above, above, entry.comments.above).or_else(|| stays(above).filter(|_| is_new)),
             behind: wanted(notes.behind, behind, entry.comments.behind).or_else(|| stays(behind)),
         };
-        Ok(())
     }
 
     /// Removes children that are not asked for.

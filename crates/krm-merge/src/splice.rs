@@ -568,6 +568,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             BlockScalar::last_of(values[i]).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
         };
         let gap = |i: usize| places.get(i + 1).map(|next| &self.text()[end(i)..next.top(self.doc).max(end(i))]);
+        let pad = " ".repeat(column);
         let mut text = String::new();
         let mut position = 0;
         let mut above = None;
@@ -579,12 +580,20 @@ impl<'d, 'b> Splicer<'d, 'b> {
         for entry in entries.iter().filter(|entry| entry.value.is_some()) {
             let piece = match entry.place {
                 Some(index) => {
+                    let place = &places[index];
                     let mut inner = self.inner();
-                    inner.child(host, &places[index], values[index], entry);
+                    inner.child(host, place, values[index], entry);
                     if end(index) == self.text().len() {
                         inner.close_end();
                     }
-                    inner.finish().apply(self.text(), top(&places[index])..end(index))
+                    let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
+                    let mut lines = inner.finish().apply(self.text(), start..end(index));
+                    // One that comes down from a dash has a line for comments above it now.
+                    if let Some(above) = entry.comments.above.filter(|_| place.is_inline(self.doc) && position > 0) {
+                        let above = comment_lines(above, column, self.budget);
+                        lines = above.into_iter().map(|line| line + "\n").collect::<String>() + &pad + &lines;
+                    }
+                    lines.strip_prefix(&pad).map(str::to_owned).unwrap_or(lines)
                 }
                 None => {
                     let lines = Piece::of(entry).map(|new| self.layout().new_child(&new, column)).unwrap_or_default();
@@ -593,7 +602,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             };
             if position > 0 {
                 text.push_str(between(gap(position - 1).unwrap_or_default(), above));
-                text.push_str(&" ".repeat(column));
+                text.push_str(&pad);
             }
             text.push_str(&piece);
             if !piece.ends_with(['\n', '\r']) {

@@ -435,9 +435,10 @@ impl<'a> Branch<'a> {
         found.filter(|at| entries[*at].value.is_some())
     }
 
-    /// The place among the entries of the first child of this identity, removed or not.
+    /// The place among the entries of the first child of this identity: of one that is there, or else of a removed one.
     pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
-        self.index().find(id).next()
+        let there = self.find(id).next();
+        there.or_else(|| self.index().find(id).next())
     }
 
     /// Whether a child of this identity was there and is removed.

@@ -59,40 +59,48 @@ impl<'a> Walk<'a> {
         }
         Ok(merges)
     }
-}
-
-impl<'a> Merges<'a> {
-    /// Whether an entry brings in a field exactly as requested.
-    pub(super) fn brings_in(&self, id: &ChildId<'a>) -> bool {
-        self.as_asked.contains(id)
-    }
 
     /// Writes out the entries that would bring back what is removed. If the other children are removed, an entry stays if everything that
     /// it brings in is asked for.
-    pub(super) fn settle(&self, branch: &mut Branch<'a>, inside: &Inside<'a>) {
-        if self.from.is_empty() {
+    pub(super) fn settle_merges(&mut self, branch: &mut Branch<'a>, merges: &Merges<'a>, inside: &Inside<'a>) {
+        if merges.from.is_empty() {
             return;
         }
         let mut used = Vec::new();
         for child in &inside.children {
             let ChildId::Field(name) = child.id else { continue };
             if branch.has_lost(&child.id) {
-                used.extend(self.from.get(name));
+                used.extend(merges.from.get(name));
             }
         }
         write_out(branch, &used, |_| true);
-        if inside.others != Others::Go {
-            return;
-        }
-        let entries: Vec<NodeRef<'a>> = branch.merge_entries().collect();
-        for entry in entries {
-            let ids = fields_in(entry).map(|(key, _)| ChildId::Field(key.string()));
-            let is_own = |branch: &mut Branch<'a>, id: &ChildId<'a>| branch.find(id).next().is_some();
-            let goes = ids.filter(|id| !self.brings_in(id) && !is_own(branch, id)).count();
-            if goes > 0 {
-                write_out(branch, &[entry], |name| self.brings_in(&ChildId::Field(name)));
+        if inside.others == Others::Go {
+            let entries: Vec<NodeRef<'a>> = branch.merge_entries().collect();
+            for entry in entries {
+                let ids = fields_in(entry).map(|(key, _)| ChildId::Field(key.string()));
+                let is_own = |branch: &mut Branch<'a>, id: &ChildId<'a>| branch.find(id).next().is_some();
+                let goes = ids.filter(|id| !merges.brings_in(id) && !is_own(branch, id)).count();
+                if goes > 0 {
+                    write_out(branch, &[entry], |name| merges.brings_in(&ChildId::Field(name)));
+                }
             }
         }
+        // Those that are written out now have a line for a comment.
+        for child in inside.children.iter().filter(|child| merges.brings_in(&child.id)) {
+            let Some(at) = branch.find(&child.id).next() else { continue };
+            let (entry, parent) = (&mut branch.entries[at], branch.like);
+            let was = (entry.key.and_then(|key| key.node()), entry.value.as_ref().and_then(Tree::like));
+            self.path.push(child.id.step(&inside.by), None);
+            self.annotate(entry, was, Some(parent), child);
+            self.path.pop();
+        }
+    }
+}
+
+impl<'a> Merges<'a> {
+    /// Whether an entry brings in a field exactly as requested.
+    pub(super) fn brings_in(&self, id: &ChildId<'a>) -> bool {
+        self.as_asked.contains(id)
     }
 }
 

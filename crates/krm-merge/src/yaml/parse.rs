@@ -451,12 +451,16 @@ impl Builder<'_> {
     }
 }
 
-/// Skips blanks, line breaks, comments and the given indicators from an offset on.
+/// Skips blanks, line breaks, comments, byte order marks and the given indicators from an offset on.
 pub(super) fn skip(bytes: &[u8], mut at: usize, indicators: &[u8]) -> usize {
+    const MARK: &[u8] = "\u{feff}".as_bytes();
     while let Some(&b) = bytes.get(at) {
         match b {
             b' ' | b'\t' | b'\n' | b'\r' => at += 1,
-            b'#' if at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r') => {
+            _ if bytes[at..].starts_with(MARK) => at += MARK.len(),
+            b'#' if matches!(bytes[..at].last(), None | Some(b' ' | b'\t' | b'\n' | b'\r'))
+                || bytes[..at].ends_with(MARK) =>
+            {
                 while bytes.get(at).is_some_and(|b| !matches!(b, b'\n' | b'\r')) {
                     at += 1;
                 }

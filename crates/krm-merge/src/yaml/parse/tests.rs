@@ -176,6 +176,19 @@ fn byte_order_mark_and_every_line_break_are_taken() {
     let doc = Document::parse("a: 1\rb: 2\r").expect("valid");
     assert_eq!(get(&doc, "b").text(), "2");
     assert_eq!(doc.line_break(), "\r");
+    for (text, want) in [
+        ("\u{feff}|\n  x\n", ["|\n  x", ""]),
+        ("\u{feff} |1\n", ["|1", ""]),
+        ("\u{feff}# c\n|\n  x\n", ["|\n  x", ""]),
+        (" \n\u{feff}- |+\n  x\n", ["- |+\n  x", "|+\n  x"]),
+        ("\u{feff}: |2+ # c\nb: 1\n", [": |2+ # c\nb: 1", "|2+"]),
+        ("\u{feff}? |-\n  x\n: 1\n", ["? |-\n  x\n: 1", "1"]),
+    ] {
+        let doc = Document::parse(text).expect("valid");
+        let root = doc.roots().next().expect("root");
+        let first = root.elements().next().or_else(|| root.entries().next().map(|(_, value)| value));
+        assert_eq!([root.text(), first.map_or("", NodeRef::text)], want, "{text:?}");
+    }
 }
 
 #[test]
