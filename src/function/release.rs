@@ -1,7 +1,8 @@
 //! Warns if the Kptfiles show that a release does not fit dest: it is one folder deeper, or dest did not come from it.
 //!
 //! `kpt pkg get` into a folder that exists makes a folder there, so new files would go to `web/web/`. It also notes the commit of each
-//! release, and a merge with any other original undoes what upstream did between the two.
+//! release, and a merge with any other original undoes what upstream did between the two. If dest has the commit of updated, that is an
+//! `info`: a pipeline runs again after an upgrade, and nothing tells this from releases that are swapped.
 
 use krm_merge::resource::Resource;
 

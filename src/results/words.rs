@@ -96,7 +96,7 @@ impl Outcome {
             }
             Report::IdleDecision(rule) => idle_decision(rule),
             Report::Deeper { about, side, folder } => deeper(about, *side, folder),
-            Report::HasUpdated { dest, commit } => warning(format!(
+            Report::HasUpdated { dest, commit } => info(format!(
                 "dest has the commit of updated already, \"{commit}\" (`upstreamLock.git.commit`): this upgrade is done, or original and updated are swapped"
             ))
             .about(dest),
