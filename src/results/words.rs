@@ -96,14 +96,8 @@ impl Outcome {
             }
             Report::IdleDecision(rule) => idle_decision(rule),
             Report::Deeper { about, side, folder } => deeper(about, *side, folder),
-            Report::HasUpdated { dest, commit } => info(format!(
-                "dest has the commit of updated already, \"{commit}\" (`upstreamLock.git.commit`): this upgrade is done, or original and updated are swapped"
-            ))
-            .about(dest),
-            Report::OtherOriginal { dest, commit, original } => warning(format!(
-                "original must be the release that dest came from, which is of commit \"{commit}\" (`upstreamLock.git.commit`), and this original is of commit \"{original}\": give that release as original"
-            ))
-            .about(dest),
+            Report::HasUpdated { dest, commit } => info(has_updated(commit)).about(dest),
+            Report::OtherOriginal { dest, commit, original } => warning(other_original(commit, original)).about(dest),
             Report::Apart { item, missed, stays } => apart(item, missed, *stays),
         }
     }
@@ -279,6 +273,18 @@ fn deeper(about: &Resource<'_>, side: Role, folder: &str) -> Outcome {
         "{side} is one folder deeper than dest: its Kptfile is in its folder \"{folder}\", and dest's Kptfile is not, so that new files go to \"{folder}/\": let the path of {side} end with \"/{folder}\""
     );
     Outcome::new(Severity::Warning, message).about(about)
+}
+
+fn has_updated(commit: &str) -> String {
+    format!(
+        "dest has the commit of updated already, \"{commit}\" (`upstreamLock.git.commit`): this upgrade is done, or original and updated are swapped"
+    )
+}
+
+fn other_original(commit: &str, original: &str) -> String {
+    format!(
+        "original must be the release that dest came from, which is of commit \"{commit}\" (`upstreamLock.git.commit`), and this original is of commit \"{original}\": give that release as original"
+    )
 }
 
 fn moved(dest: &Resource<'_>, to: &str) -> Outcome {
