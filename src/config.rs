@@ -489,13 +489,13 @@ impl<'a> Task<'a> {
     }
 
     /// The rules that pick a side for some conflicts of a resource.
-    pub fn picking<'t>(&'t self, resource: NodeRef<'t>) -> impl Iterator<Item = &'t Name> {
+    pub fn picking<'t>(&'t self, resource: NodeRef<'_>) -> impl Iterator<Item = &'t Decision<'a>> {
         let rules = match self {
             Self::Upgrade { rules, .. } => &rules[..],
             Self::Overlay { .. } | Self::Patch { .. } => &[],
         };
         let is_meant = move |rule: &&Decision<'a>| rule.target.as_ref().is_none_or(|target| target.selects(resource));
-        rules.iter().filter(|rule| rule.take != OnConflict::Fail).filter(is_meant).map(|rule| &rule.name)
+        rules.iter().filter(|rule| rule.take != OnConflict::Fail).filter(is_meant)
     }
 
     /// What the user chose, except who wins.

@@ -179,9 +179,9 @@ impl<'a> Decisions<'a> {
     }
 
     /// The rules that no conflict used. A rule for certain values is for a conflict that comes once and may be over, so it is not listed.
-    pub fn idle(&self) -> impl Iterator<Item = &'a Name> {
+    pub fn idle(&self) -> impl Iterator<Item = &'a Decision<'a>> {
         let rules = self.rules.iter().zip(&self.is_used);
-        rules.filter(|(rule, is_used)| !**is_used && !rule.is_of_values()).map(|(rule, _)| &rule.name)
+        rules.filter(|(rule, is_used)| !**is_used && !rule.is_of_values()).map(|(rule, _)| rule)
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(wins(&["spec", "never"]), (Verdict::By(OnConflict::TakeUpdated), Some(2)));
         assert_eq!(wins(&["data"]), (Verdict::Open(Pick::Updated), None));
         assert_eq!(wins(&[]), (Verdict::Open(Pick::Updated), None));
-        let idle: Vec<&Name> = decisions.idle().collect();
+        let idle: Vec<&Name> = decisions.idle().map(|rule| &rule.name).collect();
         assert_eq!(idle, [&rules[0].name, &rules[3].name]);
     }
 

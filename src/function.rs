@@ -7,6 +7,7 @@
 mod apart;
 mod broken;
 mod idle;
+mod release;
 mod run;
 mod sources;
 mod strategic;
@@ -200,7 +201,6 @@ impl<'a> Job<'a> {
         let config = Config { types: config.types.with_definitions(roles.definitions()), ..config };
         let budget = Budget::new(config.limit);
         let mut results = Results::new(&budget);
-        idle::tell(&config.merge_keys, &roles, &mut results)?;
         apart::tell(&config, &roles, &mut results, &budget)?;
         let told = results.into_vec();
         Ok(Self { roles, config, budget, told })
@@ -224,6 +224,10 @@ impl<'a> Job<'a> {
             Mode::ThreeWay => three_way(roles, config, budget),
             Mode::Strategic => strategic(roles, config, budget),
         }?;
+        idle::tell(&config.merge_keys, roles, &mut results)?;
+        if config.mode() == Mode::ThreeWay {
+            release::tell(roles, &mut results)?;
+        }
         results.append(told.iter().cloned());
         Ok((merged, results.into_vec()))
     }

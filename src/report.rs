@@ -13,8 +13,7 @@ use krm_merge::tree::Conflict;
 use krm_merge::warning::Warning;
 
 use crate::config::{NamedRule, Role};
-use crate::decision::Ruling;
-use crate::name::Name;
+use crate::decision::{Decision, Ruling};
 use crate::target::Target;
 
 /// Something that happened in a run.
@@ -172,7 +171,32 @@ pub enum Report<'r, 'a> {
         lacks: Lacks,
     },
     /// A rule says who wins, but no conflict matches it.
-    IdleDecision(&'r Name),
+    IdleDecision(&'r Decision<'a>),
+    /// A release is one folder deeper than dest.
+    Deeper {
+        /// Its Kptfile.
+        about: &'r Resource<'a>,
+        /// Its role.
+        side: Role,
+        /// The folder.
+        folder: &'r str,
+    },
+    /// Dest came from the release that is updated.
+    HasUpdated {
+        /// Dest's Kptfile.
+        dest: &'r Resource<'a>,
+        /// The commit of the release.
+        commit: &'r str,
+    },
+    /// Dest did not come from original.
+    OtherOriginal {
+        /// Dest's Kptfile.
+        dest: &'r Resource<'a>,
+        /// The commit of the release that dest came from.
+        commit: &'r str,
+        /// The commit of original.
+        original: &'r str,
+    },
     /// An item that a role selects is not a resource, so it is not merged.
     Apart {
         /// The item.

@@ -26,6 +26,9 @@ pub use words::{Did, changed_by, contradicting, holds_secrets, how_of, listed};
 /// The tag that tells a program what kind of result this is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
 
+/// The reason of a result about a rule that decided nothing.
+const IDLE_RULE: &str = "idle-rule";
+
 /// The tag that holds the value of original in a conflict, as JSON.
 pub const ORIGINAL: &str = "krm-merge.dev/original";
 
@@ -265,6 +268,11 @@ impl Outcome {
     /// Whether it is a conflict.
     pub fn is_conflict(&self) -> bool {
         self.tags.get(REASON).is_some_and(|reason| reason == "conflict")
+    }
+
+    /// Whether it is about a rule that decided nothing.
+    pub fn is_idle_rule(&self) -> bool {
+        self.tags.get(REASON).is_some_and(|reason| reason == IDLE_RULE)
     }
 
     fn with_original(mut self, json: Option<String>) -> Self {

@@ -25,6 +25,12 @@ fn stdin_that_is_no_resource_list() {
     says("# only a comment\n", &["but it is empty"]);
     says("a: \"x\nb: 1\n", &["stdin 2:1: the text must be YAML", "the closing quote is missing", "  | b: 1\n  | ^"]);
     says("a:\n\tb: 1\n", &["not with tabs"]);
+    says(
+        "items:\n<<<<<<< ours\n- a: 1\n=======\n- a: 2\n>>>>>>> theirs\n",
+        &[
+            "stdin 2:1: conflicts must be resolved before the next merge, by `kubectl krm-merge resolve` or in an editor",
+        ],
+    );
     says("hello", &["stdin must hold a ResourceList, not something else"]);
     says("[]", &["not something else"]);
     says("kind: Deployment\napiVersion: apps/v1\n", &["stdin 1:7: stdin must hold a ResourceList, not \"Deployment\""]);

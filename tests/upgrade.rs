@@ -668,3 +668,66 @@ fn a_file_that_becomes_a_resource_upstream_is_an_error() {
     }
     passes(&resource_list(&name(""), BY_PATH));
 }
+
+/// A Kptfile, with what kpt notes of the release that a package came from.
+fn kptfile(commit: &str) -> String {
+    format!(
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: web\nupstreamLock:\n  type: git\n  git:\n    repo: https://example.com/r\n    directory: /web\n    ref: main\n    commit: {commit}\n"
+    )
+}
+
+/// The results of an upgrade of items at these paths that hold one of these words: severity and message.
+fn told(items: &[(&str, String)], words: &[&str]) -> Vec<String> {
+    let stdin: String = items.iter().map(|(path, text)| at(path, text)).collect();
+    let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
+    let lines = results(&output).into_iter().map(|(severity, message)| format!("{severity}: {message}"));
+    lines.filter(|line| words.iter().any(|word| line.contains(word))).collect()
+}
+
+#[test]
+fn a_release_one_folder_deeper_than_dest_is_told() {
+    let package = |v1: &'static str, v2: &'static str, more: &[&'static str]| {
+        let files = [("Kptfile", "k1"), (v1, "k1"), (v2, "k2")].map(|(path, commit)| (path, kptfile(commit)));
+        files.into_iter().chain(more.iter().map(|path| (*path, thing("a", "{x: 1}")))).collect::<Vec<_>>()
+    };
+    let deeper = |side: &str| {
+        format!(
+            "warning: {side} is one folder deeper than dest: its Kptfile is in its folder \"web\", and dest's Kptfile is not, so that new files go to \"web/\": let the path of {side} end with \"/web\""
+        )
+    };
+    let of = |v1, v2, more| told(&package(v1, v2, more), &["one folder deeper"]);
+    assert_eq!(
+        of("up/v1/web/Kptfile", "up/v2/web/Kptfile", &["up/v2/web/a.yaml"]),
+        [deeper("original"), deeper("updated")]
+    );
+    assert_eq!(of("up/v1/Kptfile", "up/v2/web/Kptfile", &["up/v2/web/b/a.yaml"]), [deeper("updated")]);
+    // Not everything is in the folder, or dest has it, too.
+    assert!(of("up/v1/Kptfile", "up/v2/web/Kptfile", &["up/v2/a.yaml"]).is_empty());
+    assert!(of("up/v1/Kptfile", "up/v2/Kptfile", &["up/v1/web/a.yaml", "up/v2/web/a.yaml"]).is_empty());
+}
+
+#[test]
+fn an_original_that_dest_did_not_come_from_is_told() {
+    const WORDS: [&str; 2] = ["original must be", "dest has the commit"];
+    let of = |dest: &str, v1: &str, v2: &str| {
+        let files = [("Kptfile", kptfile(dest)), ("up/v1/Kptfile", kptfile(v1)), ("up/v2/Kptfile", kptfile(v2))];
+        told(&files, &WORDS)
+    };
+    assert!(of("k1", "k1", "k2").is_empty());
+    assert_eq!(
+        of("k2", "k1", "k2"),
+        [
+            "info: dest has the commit of updated already, \"k2\" (`upstreamLock.git.commit`): this upgrade is done, or original and updated are swapped"
+        ]
+    );
+    assert_eq!(
+        of("k0", "k1", "k2"),
+        [
+            "warning: original must be the release that dest came from, which is of commit \"k0\" (`upstreamLock.git.commit`), and this original is of commit \"k1\": give that release as original"
+        ]
+    );
+    // Another package has other commits.
+    let own = |text: String| text.replace("/web", "/own");
+    let other = [("Kptfile", own(kptfile("k0"))), ("up/v1/Kptfile", kptfile("k1")), ("up/v2/Kptfile", kptfile("k1"))];
+    assert!(told(&other, &WORDS).is_empty());
+}

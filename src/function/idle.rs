@@ -8,17 +8,20 @@ use crate::report::{Lacks, Report};
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
 use krm_merge::resource::Resource;
+use krm_merge::schema::KUSTOMIZATION;
 use krm_merge::yaml::NodeRef;
 
-/// Reports the rules whose list no resource has, in any role.
+/// Reports the rules whose list no resource has, in any role, and no kustomization beside them: the plugin merges these by the same rules.
 pub(super) fn tell(rules: &[NamedRule], roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
     for named in rules {
         let rule = &named.rule;
-        let of_type: Vec<_> = resources().filter(|r| is_of(r, &rule.api_version, &rule.kind)).collect();
+        let of_type = resources().filter(|r| is_of(r, &rule.api_version, &rule.kind)).map(|r| r.node);
+        let beside = roles.beside.iter().copied().filter(|_| [&*rule.api_version, &*rule.kind] == KUSTOMIZATION);
+        let of_type: Vec<NodeRef<'_>> = of_type.chain(beside).collect();
         let lacks = match of_type.as_slice() {
             [] => Lacks::Type,
-            some if some.iter().any(|r| has_list(r.node, &rule.path)) => continue,
+            some if some.iter().any(|node| has_list(*node, &rule.path)) => continue,
             _ => Lacks::List,
         };
         results.report(&Report::IdleRule { rule: named, lacks })?;

@@ -49,14 +49,15 @@ pub(super) fn three_way<'a>(
     upstream.tell(&mut run)?;
     broken::tell(&all, &result, roles, &mut run.results)?;
     run.tell_grounds()?;
-    for rule in run.decisions.idle() {
-        run.results.report(&Report::IdleDecision(rule))?;
-    }
     let conflicts = run.results.count(Outcome::is_conflict);
     if run.results.count(|result| result.severity == Severity::Error) > 0 {
         counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
     }
     run.results.report(&Report::Counts(Counts { conflicts, ..counts }))?;
+    // After the counts, which a host that shows a few lines must not leave out.
+    for rule in run.decisions.idle() {
+        run.results.report(&Report::IdleDecision(rule))?;
+    }
     Ok((run.merged, run.results))
 }
 

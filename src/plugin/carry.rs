@@ -207,7 +207,7 @@ impl File<'_> {
         {
             carried.results.extend(combined(path, form, &text, verdict));
             if text.is_in_conflict() {
-                carried.results.extend(unreached(path, combiner));
+                carried.results.extend(unreached(path, form, combiner));
             }
             let wins = match verdict.pick() {
                 Pick::Updated => text.updated.into_bytes(),
@@ -222,7 +222,7 @@ impl File<'_> {
         let is_conflict = here != old;
         if is_conflict {
             carried.results.push(conflict(path, form, has, verdict));
-            carried.results.extend(unreached(path, combiner));
+            carried.results.extend(unreached(path, form, combiner));
         }
         let stays_deleted = here.is_none() && old.is_some() && matches!(verdict, Verdict::By(_));
         let new = match verdict.pick() {
@@ -350,12 +350,18 @@ fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Out
     text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
 }
 
-/// The result for rules that would apply to the resources of a file that one side broke.
-fn unreached(path: &str, combiner: &Combiner<'_>) -> Option<Outcome> {
+/// The result for rules that would apply to the resources of a file that one side broke, or to a kustomization without a name.
+fn unreached(path: &str, form: Form, combiner: &Combiner<'_>) -> Option<Outcome> {
     let rules = combiner.unreached.get(path)?.join(", ");
-    let message = format!(
-        "the file holds resources on one side and something else on another, so that no rule looks into it: {rules} decided nothing here"
-    );
+    let why = match form {
+        Form::Mixed => {
+            "the file holds resources on one side and something else on another, so that no rule looks into it"
+        }
+        Form::NoResources | Form::NoResourcesAnyMore => {
+            "the file has no `metadata.name`, and a rule decides only resources that have one"
+        }
+    };
+    let message = format!("{why}: {rules} decided nothing here");
     let file = Some(results::File { path: path.to_owned(), index: None });
     Some(Outcome { file, ..Outcome::new(Severity::Warning, message) })
 }

@@ -6,7 +6,7 @@ use krm_merge::limit::Budget;
 use krm_merge::mode::Mode;
 use krm_merge::policy::Policy;
 use krm_merge::refine::{Text, refine_text};
-use krm_merge::schema::{Cursor, Inference, ListRule, Types};
+use krm_merge::schema::{Cursor, Inference, KUSTOMIZATION, ListRule, Types};
 use krm_merge_function::decision::Verdict;
 
 use crate::side::is_kustomization;
@@ -17,7 +17,7 @@ pub struct Combiner<'b> {
     pub on_conflict: Verdict,
     /// The same for a file that holds resources on one side only.
     pub on_broken: Verdict,
-    /// The rules for resources of files that one side broke, by path.
+    /// The rules for resources of files that one side broke, and for kustomizations without a name, by path.
     pub unreached: BTreeMap<String, Vec<String>>,
     policy: Policy,
     types: Types<'static>,
@@ -46,7 +46,7 @@ impl<'b> Combiner<'b> {
 
     /// What is known of the lists in a file: kustomize knows its own files by their name, because nothing in them has to say what they are.
     fn cursor(&self, path: &str) -> Cursor<'_> {
-        let kind = if is_kustomization(path) { "Kustomization" } else { "" };
-        self.types.root("kustomize.config.k8s.io/v1beta1", kind, Mode::ThreeWay)
+        let [api_version, kind] = if is_kustomization(path) { KUSTOMIZATION } else { [""; 2] };
+        self.types.root(api_version, kind, Mode::ThreeWay)
     }
 }

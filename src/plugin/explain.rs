@@ -102,9 +102,12 @@ fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
         };
         kind.eq_ignore_ascii_case(name) && is_of_group
     };
-    let found: BTreeSet<Type> = known.filter(fits).collect();
-    let groups: BTreeSet<&str> =
-        found.iter().map(|(version, _)| version.rsplit_once('/').map_or("", |(g, _)| g)).collect();
+    let mut found: BTreeSet<Type> = known.filter(fits).collect();
+    let group = |(version, _): &Type| version.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
+    if found.iter().any(|one| builtin::is_served(&group(one))) {
+        found.retain(|one| builtin::is_served(&group(one)));
+    }
+    let groups: BTreeSet<String> = found.iter().map(group).collect();
     if groups.len() > 1 {
         let all: Vec<String> = groups.iter().map(|group| format!("`{name}.{group}`").replace(".`", "`")).collect();
         bail!("\"{asked}\" must name one type, and there are {}", all.join(", "));
@@ -125,13 +128,18 @@ fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
 
 /// A list: its path, how it merges, and which source says so.
 fn row(list: &Explained, of_patch: Option<&Explained>, is_live: bool, instead: Option<&str>) -> [String; 3] {
-    let how = how(&list.list);
-    let how = match of_patch {
-        Some(patch) if patch.list != list.list => format!("{how}; in a patch: {}", self::how(&patch.list)),
-        _ => how,
+    let how = match (&list.list, of_patch.map(|patch| &patch.list)) {
+        // Where both sides changed it, a three-way merge takes what only one of them changed (`conflictLevel`).
+        (ListKind::Atomic, Some(ListKind::Atomic) | None) => "replaced; three-way: element by element".to_owned(),
+        (ListKind::Atomic, Some(patch)) => {
+            format!("replaced; three-way: element by element; in a patch: {}", how(patch))
+        }
+        (list, Some(patch)) if patch != list => format!("{}; in a patch: {}", how(list), how(patch)),
+        (list, _) => how(list),
     };
     let who = match list.basis {
         Some(Basis::MergeKeys) => "`--merge-keys`".to_owned(),
+        Some(Basis::Kustomize) => "kustomize".into(),
         Some(Basis::OpenApi) if is_live => "the cluster".into(),
         Some(Basis::OpenApi) => "the OpenAPI document".into(),
         Some(Basis::Definition) => "the CustomResourceDefinition of the files".into(),
@@ -142,7 +150,7 @@ fn row(list: &Explained, of_patch: Option<&Explained>, is_live: bool, instead: O
         },
         Some(Basis::Shape) => "the built-in type that it looks like".into(),
         Some(Basis::Inferred) => "inferred from its elements; a patch replaces it".into(),
-        None => "nobody".into(),
+        None => "no source names it".into(),
     };
     [list.path.clone(), how, who]
 }

@@ -13,7 +13,7 @@ use krm_merge::policy::Settled;
 use krm_merge::shown;
 use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::Pick;
-use krm_merge::yaml::{Document, NodeRef, Style as Written, line_start, next_line, starts_line};
+use krm_merge::yaml::{Document, NodeRef, RESOLVE, Style as Written, line_start, next_line, starts_line};
 use krm_merge_function::config::{Config, Role};
 use krm_merge_function::results::{self, Outcome, Severity};
 
@@ -82,8 +82,7 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
         let bytes = held.bytes()?;
         let marked = Marked::read(&bytes);
         if marked.conflicts.iter().any(|conflict| !is_text || marked.shown(&conflict.ours.label) == label) {
-            let how = "by `kubectl krm-merge resolve` or in an editor";
-            bail!("{}: conflicts must be resolved before the next merge, {how}; nothing was written", held.name);
+            bail!("{}: {RESOLVE}; nothing was written", held.name);
         }
     }
     Ok(())

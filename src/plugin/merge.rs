@@ -11,7 +11,7 @@ use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
-use krm_merge::schema::{Inference, ListRule, Types};
+use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role, Task};
@@ -25,7 +25,7 @@ use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
 use crate::combine::Combiner;
 use crate::edit::{Added, Edited, Fate, append, created, edited};
 use crate::moved::{Moved, in_the_way};
-use crate::side::{Content, Held, Part, Root, Side};
+use crate::side::{Content, Held, Part, Root, Side, is_kustomization};
 use crate::told;
 
 /// The effect of a merge on dest.
@@ -158,16 +158,29 @@ fn run<'a>(
     Ok(Merged { items, added, moved, followed, spots, results })
 }
 
-/// The rules that pick a side for resources in files that one side broke, in the order of the rules.
-fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> BTreeMap<String, Vec<String>> {
+/// The rules that pick a side for resources in files that one side broke, or for kustomizations without a name, in the order of the rules.
+fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Result<BTreeMap<String, Vec<String>>> {
+    let [api_version, kind] = KUSTOMIZATION;
+    let kustomization = Document::parse(format!("apiVersion: {api_version}\nkind: {kind}\n"))?;
     let mut found: BTreeMap<String, BTreeSet<&Name>> = BTreeMap::new();
     for held in given.iter().flat_map(|(_, sides)| sides).chain([dest]).flat_map(|side| &side.files) {
-        let Content::Mixed(document) = &held.content else { continue };
-        let rules = document.roots().flat_map(list::resources).flat_map(|item| task.picking(item.node));
+        let rules: Vec<&Name> = match &held.content {
+            Content::Mixed(document) => {
+                let items = document.roots().flat_map(list::resources);
+                items.flat_map(|item| task.picking(item.node)).map(|rule| &rule.name).collect()
+            }
+            // A rule without a target is for the resources of the package.
+            Content::Other if is_kustomization(&held.path) => {
+                let rules = kustomization.roots().flat_map(|root| task.picking(root));
+                rules.filter(|rule| rule.target.is_some()).map(|rule| &rule.name).collect()
+            }
+            Content::Other | Content::NoYaml(_) | Content::Resources(_) => continue,
+        };
         found.entry(held.path.clone()).or_default().extend(rules);
     }
     let named = |rules: BTreeSet<&Name>| rules.into_iter().map(ToString::to_string).collect::<Vec<_>>();
-    found.into_iter().filter(|(_, rules)| !rules.is_empty()).map(|(path, rules)| (path, named(rules))).collect()
+    let found = found.into_iter().filter(|(_, rules)| !rules.is_empty());
+    Ok(found.map(|(path, rules)| (path, named(rules))).collect())
 }
 
 /// Merges the other sides into dest. If a result is an error, there are no changes.
@@ -190,7 +203,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let limit = config.limit;
         let rules: Vec<ListRule> = config.merge_keys.iter().map(|named| named.rule.clone()).collect();
         let verdicts = [config.task.on_conflict(), config.task.on_broken()];
-        let unreached = unreached(dest, given, &config.task);
+        let unreached = unreached(dest, given, &config.task)?;
         let asked = (verdicts, unreached, config.policy(), rules, config.inference);
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
         let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();

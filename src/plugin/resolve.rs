@@ -230,8 +230,7 @@ impl Run<'_> {
             told.extend(recorded.told.iter().map(|(number, why)| self.not_recorded(self.spots[first + number], *why)));
             first += own.len();
         }
-        let line = format!("recorded {} in {}", counted(rules.len(), "decision"), book.name());
-        Ok(Recorded { replacement: book.with(&rules)?, line, told })
+        Ok(Recorded { replacement: book.with(&rules)?, line: book.told(&rules), told })
     }
 
     /// The message about an answer that has no rule, or none that fits every dest.

@@ -84,6 +84,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     report(&merge.results, format(common));
     let told = if writes { "stdout must be writable, and all files are written" } else { "stdout must be writable" };
     print(&dest, &merge, common).context(told)?;
+    infos(&merge, format(common)).for_each(|info| screen::tell(&told::line(info)));
     if let Some(end) = merge.failure() {
         return Ok(end);
     }
@@ -145,6 +146,17 @@ pub fn report(results: &[Outcome], format: Option<Output>) {
     let is_there = |r: &Outcome| has_conflicts && r.severity == Severity::Warning && is_conflict(r);
     let told = results.iter().filter(|r| r.severity != Severity::Info && !is_there(r));
     told.for_each(|result| screen::tell(&told::line(result)));
+}
+
+/// The infos for stderr: all of them after a diff, which someone reads before anything is written. Beside conflicts that stderr reports,
+/// the rules that decided none of them. All other formats print the infos themselves, or are for programs.
+fn infos(merge: &Merge, format: Option<Output>) -> impl Iterator<Item = &Outcome> {
+    let is_told = move |info: &&Outcome| match format {
+        Some(Output::Diff) => true,
+        Some(Output::Yaml | Output::Json | Output::Name) => info.is_idle_rule() && merge.is_in_conflict(),
+        _ => false,
+    };
+    merge.results.iter().filter(|result| result.severity == Severity::Info).filter(is_told)
 }
 
 fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {

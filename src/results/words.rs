@@ -17,9 +17,9 @@ use krm_merge::tree::{Conflict, Taking, Tree, View};
 use krm_merge::warning::{Combined, CommentOf, Notice, Warning};
 use krm_merge::yaml::{Kind, NodeRef};
 
-use super::{Clash, Field, Outcome, REASON, Severity, value_of};
+use super::{Clash, Field, IDLE_RULE, Outcome, REASON, Severity, value_of};
 use crate::config::{NamedRule, Role};
-use crate::decision::{Ruling, Verdict};
+use crate::decision::{Decision, Ruling, Verdict};
 use crate::report::{Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 /// A resource as a whole, in a sentence.
@@ -34,6 +34,7 @@ impl Outcome {
     /// The message for something that happened, with these names of the sides in conflicts.
     pub fn in_words_of(names: Sides<&str>, report: &Report<'_, '_>, budget: &Budget) -> Self {
         let info = |message: String| Self::new(Severity::Info, message);
+        let warning = |message: String| Self::new(Severity::Warning, message);
         let error = |message: String| Self::new(Severity::Error, message);
         match report {
             Report::Conflict { dest, conflict, ruling } => of_conflict(names, conflict, dest, *ruling, budget),
@@ -93,10 +94,10 @@ impl Outcome {
                 };
                 info(format!("{name} is not used, for no resource {lacks}"))
             }
-            Report::IdleDecision(rule) => {
-                let how = "copy `path` from the message of the conflict, and leave it out if the resource was deleted";
-                info(format!("{rule} is not used, for no conflict is where it says who wins; {how}"))
-            }
+            Report::IdleDecision(rule) => idle_decision(rule),
+            Report::Deeper { about, side, folder } => deeper(about, *side, folder),
+            Report::HasUpdated { dest, commit } => info(has_updated(commit)).about(dest),
+            Report::OtherOriginal { dest, commit, original } => warning(other_original(commit, original)).about(dest),
             Report::Apart { item, missed, stays } => apart(item, missed, *stays),
         }
     }
@@ -237,8 +238,8 @@ fn of_resource(
     ruling: Ruling<'_>,
     settled: Settled,
 ) -> Outcome {
-    let place = listed(places);
-    let clash = Clash { what: format!("{what} ({place})"), place, settled, more: String::new() };
+    let (place, what) = (few(places.to_vec()), format!("{what} ({})", listed(places)));
+    let clash = Clash { place, what, settled, more: String::new() };
     of_clash(ruling, clash).about(resource).with_original(Some(original.to_owned()))
 }
 
@@ -248,6 +249,42 @@ fn left_deleted(verdict: Verdict) -> Settled {
         Verdict::By(_) => Settled::StaysDeleted,
         Verdict::Open(_) => Settled::Open,
     }
+}
+
+/// A rule that decided nothing. A field that the rule does not have cannot be wrong.
+fn idle_decision(rule: &Decision<'_>) -> Outcome {
+    let how = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
+    let wrong = match (&rule.target, &rule.path) {
+        (None, None) => ", or another rule decides it first".to_owned(),
+        (None, Some(_)) => format!(", or its `path` is wrong: {how}"),
+        (Some(_), None) => ", or its `target` is wrong".to_owned(),
+        (Some(_), Some(_)) => format!(", or its `target` or `path` is wrong: {how}"),
+    };
+    let mut outcome =
+        Outcome::new(Severity::Info, format!("{} decided nothing: its conflict may be over{wrong}", rule.name));
+    outcome.tags.insert(REASON.to_owned(), IDLE_RULE.to_owned());
+    outcome
+}
+
+/// A release that is one folder deeper than dest.
+fn deeper(about: &Resource<'_>, side: Role, folder: &str) -> Outcome {
+    let side = side.name();
+    let message = format!(
+        "{side} is one folder deeper than dest: its Kptfile is in its folder \"{folder}\", and dest's Kptfile is not, so that new files go to \"{folder}/\": let the path of {side} end with \"/{folder}\""
+    );
+    Outcome::new(Severity::Warning, message).about(about)
+}
+
+fn has_updated(commit: &str) -> String {
+    format!(
+        "dest has the commit of updated already, \"{commit}\" (`upstreamLock.git.commit`): this upgrade is done, or original and updated are swapped"
+    )
+}
+
+fn other_original(commit: &str, original: &str) -> String {
+    format!(
+        "original must be the release that dest came from, which is of commit \"{commit}\" (`upstreamLock.git.commit`), and this original is of commit \"{original}\": give that release as original"
+    )
 }
 
 fn moved(dest: &Resource<'_>, to: &str) -> Outcome {

@@ -60,9 +60,9 @@ fn each_list_has_its_kind_and_its_source() {
             "spec.env by name the built-in type that it looks like",
             "spec.free by name inferred from its elements; a patch replaces it",
             "spec.keyed by id the CustomResourceDefinition of the files",
-            "spec.other replaced nobody",
+            "spec.other replaced; three-way: element by element no source names it",
             "spec.ruled by value `--merge-keys`",
-            "spec.silent replaced the CustomResourceDefinition of the files",
+            "spec.silent replaced; three-way: element by element the CustomResourceDefinition of the files",
         ]
     );
     assert_eq!(
@@ -73,11 +73,17 @@ fn each_list_has_its_kind_and_its_source() {
         ]
     );
     assert_eq!(
-        told(&folder, &["deployment.apps", "spec.template.spec.containers.resources"]),
+        // Kubernetes serves no group `extensions` any more.
+        told(&folder, &["deployment", "spec.template.spec.containers.resources"]),
         [
             "apps/v1 Deployment",
             "spec.template.spec.containers.resources.claims by name; in a patch: replaced Kubernetes"
         ]
+    );
+    assert_eq!(told(&folder, &["kustomization", "configMapGenerator"])[1], "configMapGenerator by name kustomize");
+    assert_eq!(
+        told(&folder, &["deployment.extensions", "spec.template.spec.containers.args"])[0],
+        "extensions/v1beta1 Deployment"
     );
     assert_eq!(
         told(&folder, &["Rollout.v1.argoproj.io", "spec.template.spec.hostAliases"])[1],
@@ -90,7 +96,7 @@ fn what_is_not_known_is_said() {
     let folder = Folder::new();
     for (args, want) in [
         (&["nothing"][..], "\"nothing\" must be a type that is known"),
-        (&["deployment", "spec"], "must name one type, and there are `deployment.apps`, `deployment.extensions`"),
+        (&["event"], "must name one type, and there are `event`, `event.events.k8s.io`"),
         (&["rollout", "spec.nowhere"], "PATH must be that of a list of `argoproj.io/v1alpha1 rollout`"),
     ] {
         let error = folder.run(&[&["explain"], args].concat()).failed(2);

@@ -678,6 +678,16 @@ fn an_error_of_a_flag_names_the_flag_and_what_was_given() {
     let idle = ["two-way", "-s", "e.yaml", "-d", "d.yaml", "-o", "results", "--merge-keys"];
     let out = folder.run(&[&idle[..], &["apiVersion=v1,kind=A,path=x,set=true"]].concat()).passed();
     assert!(out.contains("`--merge-keys` \"apiVersion=v1,kind=A,path=x,set=true\" is not used"), "{out}");
+    // A kustomization without a name merges by the rules, too.
+    for (side, list) in [("v1", "[a]"), ("v2", "[a, b]"), ("here", "[a, c]")] {
+        folder.write(&format!("k/{side}/kustomization.yaml"), format!("resources: {list}\n"));
+        folder.write(&format!("k/{side}/d.yaml"), folder.read("d.yaml"));
+    }
+    let upgrade = ["three-way", "--original", "k/v1", "--updated", "k/v2", "--dest", "k/here", "-o", "results"];
+    let of = "--merge-keys=apiVersion=kustomize.config.k8s.io/v1beta1,kind=Kustomization,set=true,path=";
+    let with = |path: &str| folder.run(&[&upgrade[..], &[&format!("{of}{path}")]].concat()).passed();
+    assert!(!with("resources").contains("is not used"));
+    assert!(with("resource").contains("has a list `resource`"), "{}", with("resource"));
     // A patch for a target is told by its own places.
     let strategic = ["strategic", "-d", "d.yaml", "--target", "kind=ConfigMap", "-p"];
     let err = folder.run(&[&strategic[..], &["bad.yaml"]].concat()).failed(2);

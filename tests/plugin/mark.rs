@@ -191,6 +191,21 @@ fn a_package_with_markers_is_not_merged_again() {
 }
 
 #[test]
+fn markers_in_a_file_or_a_pipe_are_told_as_such() {
+    let [v1, v2, here] = ["1", "2", "3"].map(|n| map("c", &[("a", n)]));
+    let folder = upgrade("c.yaml", [&v1, &v2, &here]);
+    assert_eq!(mark(&folder, &[]).0, Some(1));
+    let marked = folder.read("here/c.yaml");
+    let told = "conflicts must be resolved before the next merge, by `kubectl krm-merge resolve` or in an editor\n";
+    let line = 1 + marked.lines().position(|line| line.starts_with("<<<<<<<")).expect("a marker");
+    let merge = ["three-way", "--original", "v1/c.yaml", "--updated", "v2/c.yaml", "--dest"];
+    let of_file = folder.run(&[&merge[..], &["here/c.yaml"]].concat()).failed(2);
+    assert_eq!(of_file, format!("error: here/c.yaml:{line}:1: {told}"));
+    let of_pipe = folder.run_with(&marked, &[&merge[..], &["-"]].concat()).failed(2);
+    assert_eq!(of_pipe, format!("error: stdin:{line}:1: {told}"));
+}
+
+#[test]
 fn what_is_printed_is_what_would_be_written() {
     let [v1, v2, here] = ["1", "2", "3"].map(|n| map("c", &[("a", n)]));
     let folder = upgrade("c.yaml", [&v1, &v2, &here]);

@@ -49,6 +49,90 @@ conflict: ConfigMap s (here.yaml:6): data.run
     assert!(!calm.contains("total:"), "{calm}");
 }
 
+/// A package with a text and a file that both sides changed in different lines.
+fn combined() -> Folder {
+    let text = |lines: [&str; 3]| lines.map(|line| format!("{line}\n")).concat();
+    let map = |lines: [&str; 3], x: &str| {
+        let text: String = lines.map(|line| format!("    {line}\n")).concat();
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  run: |\n{text}  x: {x}\n")
+    };
+    let sides = [("v1", ["a", "b", "c"], "1"), ("v2", ["A", "b", "c"], "2"), ("here", ["a", "b", "C"], "3")];
+    let folder = Folder::new();
+    for (side, lines, x) in sides {
+        folder.write(&format!("{side}/c.yaml"), map(lines, x));
+        folder.write(&format!("{side}/README"), text(lines));
+    }
+    folder
+}
+
+const PACKAGE: [&str; 7] = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here"];
+
+#[test]
+fn a_diff_comes_with_the_total_and_what_someone_should_look_at() {
+    let folder = combined();
+    folder.write("v2/c.yaml", folder.read("v2/c.yaml").replace("x: 2", "x: 1"));
+    let before = folder.files("here");
+    let told = [
+        "info: 1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict",
+        "info: files without resources: 1 changed, 0 added, 0 deleted, 0 in conflict",
+        "info: README: both sides changed the file (it holds no resources), and it was merged line by line: look whether it is right",
+        "info: ConfigMap c (c.yaml): both sides changed `data.run`, and it was merged line by line: look whether it is right",
+    ];
+    for more in [&["-o", "diff"][..], &["--in-place", "--dry-run"], &["--stat"]] {
+        let ran = folder.run(&[&PACKAGE, more].concat());
+        assert_eq!(ran.stderr.lines().collect::<Vec<_>>(), told, "{more:?}");
+        assert_eq!((ran.code, ran.stdout.contains("info:")), (Some(0), false), "{more:?}: {}", ran.stdout);
+        assert_eq!(folder.files("here"), before, "{more:?}");
+    }
+    assert_eq!(folder.run(&PACKAGE).stderr, "");
+    // Once more: dest has all of it already.
+    assert_eq!(folder.run(&[&PACKAGE[..], &["--in-place"]].concat()).code, Some(0));
+    let ran = folder.run(&[&PACKAGE[..], &["-o", "diff"]].concat());
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        ("", "info: 0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict\n")
+    );
+}
+
+#[test]
+fn a_rule_that_decided_nothing_is_told_wherever_conflicts_are() {
+    let folder = combined();
+    folder.write(
+        "rules.yaml",
+        "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {path: data.y, take: Dest}\n",
+    );
+    let told = "info: `spec.rules[0]` decided nothing: its conflict may be over, or its `path` is wrong: copy `path` from the message of a conflict, and leave it out if the resource was deleted";
+    for format in ["diff", "yaml", "json", "name"] {
+        let ran = folder.run(&[&PACKAGE[..], &["--config", "rules.yaml", "-o", format]].concat());
+        assert_eq!(ran.stderr.lines().filter(|line| *line == told).count(), 1, "{format}: {}", ran.stderr);
+    }
+    // Without a conflict, the text for a program comes without infos.
+    folder.write("v2/c.yaml", folder.read("v2/c.yaml").replace("x: 2", "x: 3"));
+    assert_eq!(folder.run(&[&PACKAGE[..], &["--config", "rules.yaml"]].concat()).stderr, "");
+    assert_eq!(
+        folder
+            .run(&[&PACKAGE[..], &["--config", "rules.yaml", "--in-place"]].concat())
+            .stdout
+            .lines()
+            .filter(|line| *line == told)
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_deleted_resource_is_in_conflict_at_places_that_a_rule_takes() {
+    let map =
+        |value: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{main.cf: {value}}}\n");
+    let folder = Folder::with(&[
+        ("v1/c.yaml", &map("a")),
+        ("here/c.yaml", &map("b")),
+        ("v2/k.yaml", &map("a").replace("name: c", "name: k")),
+    ]);
+    let out = folder.run(&[&PACKAGE[..], &["--renames", "ignore", "-o", "diff"]].concat()).stdout;
+    assert!(out.contains("\nconflict: ConfigMap c (c.yaml:1): data[\"main.cf\"]\n"), "{out}");
+}
+
 #[test]
 fn lists_in_the_heads_of_hunks_are_named_by_the_user_s_keys() {
     let thing = |size: u8| {

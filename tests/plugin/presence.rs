@@ -270,6 +270,27 @@ fn a_rule_that_leaves_conflicts_to_someone_leaves_those_of_a_broken_file_too() {
 }
 
 #[test]
+fn a_rule_for_a_kustomization_without_a_name_is_told_to_decide_nothing() {
+    let folder = package([No, No, No]);
+    for (side, x) in [("v1", "1"), ("v2", "2"), ("here", "3")] {
+        folder.write(&format!("{side}/kustomization.yaml"), format!("namePrefix: p{x}\n"));
+    }
+    let told = "warning: kustomization.yaml: the file has no `metadata.name`, and a rule decides only resources that have one: `spec.rules[0]` decided nothing here";
+    for (target, is_told) in
+        [("target: {kind: Kustomization}, ", true), ("target: {kind: ConfigMap}, ", false), ("", false)]
+    {
+        folder.write(
+            "rules.yaml",
+            format!("apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - {{{target}path: namePrefix, take: Dest}}\n"),
+        );
+        let merge = [&UPGRADE[..], &["--config", "rules.yaml", "-o", "yaml", "--dry-run"]].concat();
+        let err = folder.run(&merge).stderr;
+        assert!(err.contains("kustomization.yaml: both sides changed the file"), "{err}");
+        assert_eq!(err.lines().any(|line| line == told), is_told, "{target}: {err}");
+    }
+}
+
+#[test]
 fn counts_tell_what_is_done_and_no_more() {
     let files = [
         ("v1/a.yaml", map("a", &[("x", "'1'")])),

@@ -247,10 +247,17 @@ fn answers_that_no_rule_tells_apart_have_a_reason_and_leave_a_valid_file() {
         2,
         "{told}"
     );
-    assert!(told.contains("recorded 0 decisions in decisions.yaml\n"), "{told}");
-    // The next upgrade can name it.
-    assert!(folder.read("decisions.yaml").contains("kind: Merge\n"));
+    assert!(told.contains("recorded no decision: decisions.yaml is not written\n"), "{told}");
+    assert!(!folder.path("decisions.yaml").exists());
     assert!(!upgrade(&folder, "v2", "v2"));
+    // A file that is there stays.
+    let text = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  mode: ThreeWay # mine\n";
+    folder.write("decisions.yaml", text);
+    folder.write("here/web.yaml", pod(&["a"], &["x9", "x9"]));
+    assert!(upgrade(&folder, "v1", "v2"));
+    let told = resolve(&folder, &["ours", "theirs"]);
+    assert!(told.contains("recorded no decision: decisions.yaml stays as it is\n"), "{told}");
+    assert_eq!(folder.read("decisions.yaml"), text);
 }
 
 #[test]

@@ -209,7 +209,11 @@ impl<'a> Refiner<'a, '_> {
             _ => None,
         });
         let text = Text::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth)?;
-        let made = |value: String| Tree::Made(Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) });
+        // Where dest has all of it already, nothing changes.
+        let made = |value: String| match value == texts[2] {
+            true => Tree::Node(sides.dest),
+            false => Tree::Made(Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) }),
+        };
         if !text.is_in_conflict() {
             self.tell(&conflict.path, text.sources, text.how);
             return Some(made(text.dest));

@@ -109,12 +109,15 @@ pub struct ListRule {
     pub list: ListKind<String>,
 }
 
-/// What the user says about the lists below one field.
+/// What the user says about the lists below one field, and kustomize about those of its own types.
 #[derive(Debug, Default)]
 struct Rules {
-    list: Option<ListKind<String>>,
+    list: Option<(Basis, ListKind<String>)>,
     fields: HashMap<String, Rules>,
 }
+
+/// The apiVersion and kind of a kustomization, which need not be written in it: kustomize knows it by the name of its file.
+pub const KUSTOMIZATION: [&str; 2] = ["kustomize.config.k8s.io/v1beta1", "Kustomization"];
 
 /// The lists of a Kustomization that merge. Source: the swagger of kustomize's own types, which kyaml carries.
 fn kustomization() -> impl Iterator<Item = ListRule> {
@@ -149,10 +152,11 @@ impl<'t> Types<'t> {
     /// From the user's rules, which come before the built-in types; the later of two rules for one list holds.
     pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference) -> Self {
         let mut types = Self { inference, ..Self::default() };
-        for rule in kustomization().chain(rules) {
+        let own = kustomization().map(|rule| (Basis::Kustomize, rule));
+        for (basis, rule) in own.chain(rules.into_iter().map(|rule| (Basis::MergeKeys, rule))) {
             let root = types.rules.entry((rule.api_version, rule.kind)).or_default();
             let end = rule.path.into_iter().fold(root, |node, field| node.fields.entry(field).or_default());
-            end.list = Some(rule.list);
+            end.list = Some((basis, rule.list));
         }
         types
     }
@@ -391,7 +395,7 @@ impl<'t> Cursor<'t> {
     /// schema looks like that of a built-in type.
     fn answers(self) -> impl Iterator<Item = (Basis, ListKind<&'t str>)> {
         let by_rule =
-            self.rules.and_then(|r| r.list.as_ref()).map(|list| (Basis::MergeKeys, list.with_keys(String::as_str)));
+            self.rules.and_then(|r| r.list.as_ref()).map(|(basis, list)| (*basis, list.with_keys(String::as_str)));
         let of_schema =
             |schema: Option<Schema<'t>>, mode, basis| Some((basis, schema?.list(mode)?, schema?.declares()));
         let by_schema = of_schema(self.openapi, self.mode_of_openapi, Basis::OpenApi)

@@ -16,6 +16,7 @@ mod parse;
 mod place;
 mod quote;
 mod scalar;
+mod unresolved;
 mod word;
 
 pub use encoding::utf_16_or_32;
@@ -29,6 +30,7 @@ pub use parse::parsed;
 pub use place::{Place, comment_of, comment_text, comments_above, extent, same_comment};
 pub use quote::{plain_or_quoted, quoted_json};
 pub use scalar::{Number, Scalar};
+pub use unresolved::RESOLVE;
 
 pub(crate) use block_scalar::{BlockScalar, Chomping};
 

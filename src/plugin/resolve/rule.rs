@@ -16,6 +16,7 @@ use krm_merge_function::config::{API_VERSION, Given, KIND, Mode};
 
 use crate::config_file::ConfigFile;
 use crate::disk::Replacement;
+use crate::told::counted;
 use crate::walk::shown;
 
 /// Who wins by a rule.
@@ -112,11 +113,14 @@ impl Book {
         Ok(Self { name, disk, old })
     }
 
-    /// The file with additional rules; `None` if they change nothing. Even without rules, `--config` can name the result.
+    /// The file with additional rules; `None` if there are none, or if they change nothing.
     ///
     /// # Errors
     /// As [`with_rules`].
     pub fn with(&self, rules: &[Rule]) -> Result<Option<Replacement>> {
+        if rules.is_empty() {
+            return Ok(None);
+        }
         let new = with_rules(&self.name, self.old.clone(), rules)?;
         let is_same = self.old.as_ref() == Some(&new);
         let old = self.old.clone().map(String::into_bytes);
@@ -124,9 +128,13 @@ impl Book {
         Ok((!is_same).then_some(replacement))
     }
 
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// A line that says how many rules were recorded in it.
+    pub fn told(&self, rules: &[Rule]) -> String {
+        match (rules, &self.old) {
+            ([], None) => format!("recorded no decision: {} is not written", self.name),
+            ([], Some(_)) => format!("recorded no decision: {} stays as it is", self.name),
+            (rules, _) => format!("recorded {} in {}", counted(rules.len(), "decision"), self.name),
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 pub enum Basis {
     /// A rule of the user.
     MergeKeys,
+    /// What kustomize declares for its own types.
+    Kustomize,
     /// An OpenAPI document.
     OpenApi,
     /// A CustomResourceDefinition of the package.

@@ -136,6 +136,12 @@ pub fn root(api_version: &str, kind: &str) -> Option<TypeRef> {
     Some(TypeRef { target: KINDS.get(at)?.2, map_to: None })
 }
 
+/// Whether the newest Kubernetes may serve a group. It moved all types of `extensions` to other groups, and serves none of them since 1.22.
+/// Source: the deprecated API migration guide of Kubernetes.
+pub fn is_served(group: &str) -> bool {
+    group != "extensions"
+}
+
 /// The types of resources: apiVersion and kind.
 pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     KINDS.iter().map(|row| (name(row.0), name(row.1)))

@@ -17,7 +17,7 @@ use super::block_scalar::BlockScalar;
 use super::error::Error;
 use super::fast;
 use super::node::{Document, Kind, NONE, Node, Props, Style};
-use super::{foreign_anchor, foreign_break};
+use super::{foreign_anchor, foreign_break, unresolved};
 
 /// The deepest nesting of maps and lists. Real manifests stay below 50. The functions that walk a tree recurse; with this limit they fit
 /// into a stack of 1 MiB, as Windows and wasm have it (`tests/depth.rs`).
@@ -73,7 +73,8 @@ pub(super) fn parse(source: Cow<'_, str>) -> Result<Document<'_>, Error> {
     if source.len() >= NONE as usize {
         return Err(Error::at("", 0, "the text must be smaller than 4 GiB"));
     }
-    let mut doc = fast::parse(&source).map_or_else(|| library(&source), Ok)?;
+    let read = fast::parse(&source).map_or_else(|| library(&source), Ok);
+    let mut doc = read.map_err(|error| unresolved::conflict(&source).unwrap_or(error))?;
     doc.source = source;
     foreign_break::check(&doc)?;
     foreign_anchor::check(&doc)?;

@@ -1,0 +1,78 @@
+//! Warns if the Kptfiles show that a release does not fit dest: it is one folder deeper, or dest did not come from it.
+//!
+//! `kpt pkg get` into a folder that exists makes a folder there, so new files would go to `web/web/`. It also notes the commit of each
+//! release, and a merge with any other original undoes what upstream did between the two. If dest has the commit of updated, that is an
+//! `info`: a pipeline runs again after an upgrade, and nothing tells this from releases that are swapped.
+
+use krm_merge::resource::Resource;
+
+use crate::config::Role;
+use crate::report::Report;
+use crate::results::{Outcome, Results};
+use crate::roles::Roles;
+
+/// The name of the file.
+const KPTFILE: &str = "Kptfile";
+
+/// Reports what does not fit.
+pub(super) fn tell(roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
+    let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return Ok(()) };
+    for side in [Role::Original, Role::Updated] {
+        if let Some(folder) = folder_of(side, roles)
+            && let Some(about) = kptfile(roles.of(side), &format!("{folder}/{KPTFILE}"))
+            && kptfile(&roles.dest, &format!("{folder}/{KPTFILE}")).is_none()
+        {
+            results.report(&Report::Deeper { about, side, folder })?;
+        }
+    }
+    let lock = |side: Role| kptfile(roles.of(side), KPTFILE).and_then(Lock::of);
+    if let (Some(original), Some(here)) = (lock(Role::Original), Lock::of(dest))
+        && original.is_of_one_package(&here)
+        && original.commit != here.commit
+    {
+        let is_updated = lock(Role::Updated).is_some_and(|updated| updated == here);
+        results.report(&match is_updated {
+            true => Report::HasUpdated { dest, commit: here.commit },
+            false => Report::OtherOriginal { dest, commit: here.commit, original: original.commit },
+        })?;
+    }
+    Ok(())
+}
+
+/// The folder that holds everything of a release.
+fn folder_of<'a>(side: Role, roles: &Roles<'a>) -> Option<&'a str> {
+    let apart = roles.apart.iter().filter(|(role, _)| *role == side).map(|(_, item)| item);
+    let mut paths = roles.of(side).iter().chain(apart).map(|resource| resource.relative_path);
+    let (folder, _) = paths.next()??.split_once('/')?;
+    let is_there =
+        |path: Option<&str>| path.and_then(|path| path.split_once('/')).is_some_and(|(own, _)| own == folder);
+    paths.all(is_there).then_some(folder)
+}
+
+/// The Kptfile at a path.
+fn kptfile<'r, 'a>(resources: &'r [Resource<'a>], path: &str) -> Option<&'r Resource<'a>> {
+    let is_kptfile = |resource: &&Resource<'_>| {
+        resource.relative_path == Some(path)
+            && resource.identity.is_some_and(|i| i.kind == KPTFILE && i.api_version.starts_with("kpt.dev/"))
+    };
+    resources.iter().find(is_kptfile)
+}
+
+/// What kpt notes of the release that a package came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lock<'a> {
+    repo: &'a str,
+    directory: &'a str,
+    commit: &'a str,
+}
+
+impl<'a> Lock<'a> {
+    fn of(kptfile: &Resource<'a>) -> Option<Self> {
+        let text = |field: &str| kptfile.node.at(&["upstreamLock", "git", field])?.as_str();
+        Some(Self { repo: text("repo")?, directory: text("directory")?, commit: text("commit")? })
+    }
+
+    fn is_of_one_package(&self, other: &Self) -> bool {
+        (self.repo, self.directory) == (other.repo, other.directory)
+    }
+}
