@@ -85,6 +85,9 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     let told = if writes { "stdout must be writable, and all files are written" } else { "stdout must be writable" };
     print(&dest, &merge, common).context(told)?;
     if let Some(end) = merge.failure() {
+        if let Some(next) = next_step(&dest, setting.conflicts, end, writes) {
+            screen::tell(&next);
+        }
         return Ok(end);
     }
     let differs = common.exit_code && !merge.changes.is_empty();
@@ -124,6 +127,22 @@ pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, 
     });
     let replacements = replacements.collect();
     Ok(Some((root, replacements)))
+}
+
+/// What to do after a merge that left conflicts open, if that is known.
+fn next_step(dest: &Side, conflicts: Conflicts, end: End, writes: bool) -> Option<String> {
+    match conflicts {
+        _ if end != End::Differs => None,
+        Conflicts::Marked if writes => Some(format!(
+            "next: decide the conflicts with `kubectl krm-merge resolve {}`, or between the markers in an editor",
+            shown::name(&dest.name)
+        )),
+        Conflicts::Marked => None,
+        Conflicts::Settled => Some(
+            "next: run it again with `--on-conflict mark --in-place` to decide each conflict, or with another `--on-conflict`; nothing was written"
+                .to_owned(),
+        ),
+    }
 }
 
 fn printed(common: &Common) -> Printed {
