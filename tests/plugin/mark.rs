@@ -69,6 +69,26 @@ fn markers_stand_around_the_lines_in_conflict() {
 }
 
 #[test]
+fn a_run_with_open_conflicts_says_what_to_do_next() {
+    let [v1, v2, here] = ["'1'", "'2'", "'3'"].map(|value| map("c", &[("a", value)]));
+    let next = |more: &[&str]| {
+        let ran = upgrade("c.yaml", [&v1, &v2, &here]).run(&[&UPGRADE[..], more].concat());
+        let line = ran.stderr.lines().last().filter(|line| line.starts_with("next: ")).map(str::to_owned);
+        (ran.code, line.unwrap_or_default())
+    };
+    let resolve =
+        "next: decide the conflicts with `kubectl krm-merge resolve here`, or between the markers in an editor";
+    assert_eq!(next(&["--in-place", "--on-conflict", "mark"]), (Some(1), resolve.to_owned()));
+    let (code, told) = next(&["--in-place", "--on-conflict", "fail"]);
+    assert!(code == Some(1) && told.contains("`--on-conflict mark --in-place`"), "{told}");
+    // The words of the other places mean the same.
+    for word in ["take-updated", "TakeUpdated", "updated", "Updated", "keep-dest", "KeepDest", "dest", "Dest"] {
+        assert_eq!(next(&["--in-place", "--on-conflict", word]), (Some(0), String::new()), "{word}");
+    }
+    assert_eq!(next(&["--in-place", "--on-conflict", "Fail"]).0, Some(1));
+}
+
+#[test]
 fn without_a_conflict_nothing_is_marked() {
     let [v1, v2, here] = ["'1'", "'2'", "'1'"].map(|value| map("c", &[("a", value), ("b", "'1'")]));
     let folder = upgrade("c.yaml", [&v1, &v2, &here.replace("b: '1'", "b: '3'")]);

@@ -10,7 +10,7 @@ const THEIRS: &str = "a: 0\nb: 2\nc: 0\n";
 
 #[test]
 fn taking_a_side_gives_its_text_and_changes_nothing_else() {
-    for (take, want) in [("ours", OURS), ("theirs", THEIRS)] {
+    for (take, want) in [("ours", OURS), ("theirs", THEIRS), ("dest", OURS), ("updated", THEIRS)] {
         let folder =
             Folder::with(&[("a b.yaml", CONFLICTS), (".hidden/x", CONFLICTS), ("plain", "=======\n>>>>>>> x\n")]);
         let told = folder.run(&["resolve", "--take", take]).passed();
