@@ -20,6 +20,7 @@ use crate::merge::{Change, Conflicts, Merge, is_conflict, merge};
 use crate::one_form;
 use crate::output::{self, Printed};
 use crate::progress::Progress;
+use crate::resolve::has_markers;
 use crate::sarif::sarif;
 use crate::screen::{self, Page, Reader};
 use crate::setting::Setting;
@@ -85,7 +86,9 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     let told = if writes { "stdout must be writable, and all files are written" } else { "stdout must be writable" };
     print(&dest, &merge, common).context(told)?;
     if let Some(end) = merge.failure() {
-        if let Some(next) = next_step(&dest, setting.conflicts, end, writes) {
+        let marked = merge.changes.iter().filter(|change| change.new.as_deref().is_some_and(has_markers));
+        let marked = if writes { marked.count() } else { 0 };
+        if let Some(next) = next_step(&dest, setting.conflicts, end, marked) {
             screen::tell(&next);
         }
         return Ok(end);
@@ -129,11 +132,11 @@ pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, 
     Ok(Some((root, replacements)))
 }
 
-/// What to do after a merge that left conflicts open, if that is known.
-fn next_step(dest: &Side, conflicts: Conflicts, end: End, writes: bool) -> Option<String> {
+/// What to do after a merge that left conflicts open and wrote markers into so many files.
+fn next_step(dest: &Side, conflicts: Conflicts, end: End, marked: usize) -> Option<String> {
     match conflicts {
         _ if end != End::Differs => None,
-        Conflicts::Marked if writes => Some(format!(
+        Conflicts::Marked if marked > 0 => Some(format!(
             "next: decide the conflicts with `kubectl krm-merge resolve {}`, or between the markers in an editor",
             shown::name(&dest.name)
         )),
