@@ -56,7 +56,7 @@ impl<'a> ResourceList<'a> {
             )));
         }
         if let Some(key) = root.duplicate_key() {
-            return Err(key.error(format!("the key `{}` must stand once in a ResourceList", key.string())));
+            return Err(key.error(format!("the key `{}` must be in a ResourceList only once", key.string())));
         }
         let items = root.get("items").filter(|i| !i.is_null());
         if let Some(items) = items.filter(|i| !i.is_list()) {

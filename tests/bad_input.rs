@@ -42,7 +42,7 @@ fn stdin_that_is_no_resource_list() {
     says(&format!("{v1}items: {{}}\n"), &["stdin 3:8: `items` must be a list"]);
     says(&format!("{v1}items:\n- {{}}\n- x\n"), &["stdin 5:3: `items[1]` must be a map"]);
     says(&format!("{v1}items: []\n---\n{v1}"), &["stdin 5:1: stdin must hold one document"]);
-    says(&format!("{v1}items: []\nitems: []\n"), &["stdin 4:1: the key `items` must stand once"]);
+    says(&format!("{v1}items: []\nitems: []\n"), &["stdin 4:1: the key `items` must be in a ResourceList only once"]);
     says(&"[".repeat(10_000), &["nested deeper than 200 levels"]);
     says(&format!("{v1}items: [&a {{x: *a}}]\n"), &["must not stand inside the value that it stands for"]);
     let bomb: String =
@@ -182,7 +182,7 @@ fn sources_that_cannot_be_merged() {
     );
     says(&with("# nothing\n"), &["must hold at least one resource"]);
     says(&with("a: [\n"), &["`spec.source[0].yaml` 1:4: the text must be YAML"]);
-    says(&with(&format!("{THING}  b: 2\n")), &["`spec.source[0].yaml` 7:3: the key `b` must stand once in a map"]);
+    says(&with(&format!("{THING}  b: 2\n")), &["`spec.source[0].yaml` 7:3: the key `b` must be in a map only once"]);
     says(
         &with(&format!("{THING}  c:\n    $patch: remove\n")),
         &["`$patch` must be `merge`, `replace` or `delete`, not \"remove\""],
@@ -278,7 +278,7 @@ fn a_dest_that_cannot_be_merged() {
         &items(&format!("{THING}  b: 2\n")),
         &format!("mode: TwoWay\n{}", side("source", &THING.replace("b: 1", "c: 1"))),
     );
-    says(&twice, &["stdin 10:5: the key `b` must stand once in a map that is to be merged"]);
+    says(&twice, &["stdin 10:5: the key `b` must be in a map only once if the map is merged"]);
     let two =
         resource_list(&items(&format!("{THING}---\n{THING}")), &format!("mode: TwoWay\n{}", side("source", THING)));
     says(&two, &["`example.com/v1 Thing a` must be one item", "`items[0]`, `items[1]`"]);
@@ -299,10 +299,7 @@ fn anchors_and_aliases_that_a_merge_cannot_keep() {
 #[test]
 fn an_element_that_cannot_be_deleted_is_not_passed_over() {
     let stdin = two_way(&side("source", &THING.replace("b: 1", "l: [{x: y, $patch: delete}]")));
-    says(
-        &stdin,
-        &["an element with `$patch: delete` must stand in a list that merges by a key, which `spec.l` does not"],
-    );
+    says(&stdin, &["an element with `$patch: delete` must be in a list that merges by a key, which `spec.l` does not"]);
 }
 
 const POD: &str = "apiVersion: v1
@@ -342,7 +339,7 @@ fn errors_of_directives_name_the_place() {
         ),
         (
             "tolerations:\n- key: a\n  $patch: delete\n",
-            "7:5: an element with `$patch: delete` must stand in a list that merges by a key, which `spec.tolerations` does not",
+            "7:5: an element with `$patch: delete` must be in a list that merges by a key, which `spec.tolerations` does not",
         ),
         ("tolerations:\n- $patch: delete\n", "which `spec.tolerations` does not"),
         ("$retainKeys: name\n", "6:16: `$retainKeys` must be a list, not \"name\""),
@@ -376,7 +373,7 @@ fn errors_of_directives_name_the_place() {
             "containers:\n- name: app\n  args: [a]\n  $setElementOrder/args: [b]\n",
             "`spec.containers[name=app].args[=a]` must stand in the `$setElementOrder`",
         ),
-        ("a: 1\na: 2\n", "7:3: the key `a` must stand once in a map"),
+        ("a: 1\na: 2\n", "7:3: the key `a` must be in a map only once"),
         ("containers: null\n$setElementOrder/containers: []\n", "`spec.containers` must be a list, for a directive"),
         (
             "$setElementorder/containers: []\n",
@@ -448,7 +445,7 @@ fn errors_of_a_target() {
     says(&target("{name: 'web-['}"), &["`spec.source[0].target.name` must be a regular expression, not \"web-[\""]);
     says(
         &target("{labelSelector: 'a in b'}"),
-        &["`spec.source[0].target.labelSelector` must be a selector", "not \"a in b\": `(` must stand behind"],
+        &["`spec.source[0].target.labelSelector` must be a selector", "not \"a in b\": `(` must follow"],
     );
     says(&target("{annotationSelector: '=x'}"), &["`spec.source[0].target.annotationSelector` must be a selector"]);
     let three_way = "mode: ThreeWay\noriginal: [{yaml: 'a: 1', target: {kind: Pod}}]\nupdated: [{yaml: 'a: 1'}]\n";

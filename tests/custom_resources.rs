@@ -48,7 +48,7 @@ fn upgrades_merge_as_the_maintainers_say() {
         let spec = format!("mode: ThreeWay\n{}{}", sides[0], sides[1]);
         let stdout = passes(&resource_list(&items(&case.resource(ours)), &spec)).stdout;
         assert_eq!(spec_of(&stdout), value(merged), "{of}: {source}\n{stdout}");
-        assert!(stdout.contains(" 0 in conflict"), "{of}: {stdout}");
+        assert!(stdout.contains("; 0 conflicts"), "{of}: {stdout}");
     }
 }
 

@@ -119,7 +119,7 @@ fn what_is_new_has_the_path_of_its_file_and_no_annotation_for_it() {
     assert_eq!(merged.items[1], Item::Goes);
     assert_eq!(texts, [a2, c]);
     let last = results.last().expect("counts");
-    assert_eq!(last.message, "1 merged, 1 added, 1 deleted, 0 unchanged, 0 in conflict");
+    assert_eq!(last.message, "1 merged, 1 added, 1 deleted, 0 unchanged; 0 conflicts");
 }
 
 #[test]

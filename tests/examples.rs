@@ -117,7 +117,7 @@ fn a_custom_resource_without_its_definition_is_left_alone_and_replaced_lists_are
     let before = read(folder.join("rollout.yaml"));
     let results = scratch("examples-without-results");
     let run = render(&folder, &results).fails();
-    assert!(run.shown().contains("must stand in a list that merges by a key, which `spec.steps` does not"), "{run:?}");
+    assert!(run.shown().contains("must be in a list that merges by a key, which `spec.steps` does not"), "{run:?}");
     assert_eq!(read(folder.join("rollout.yaml")), before);
 
     let config = folder.join("fn-config.yaml");

@@ -70,7 +70,7 @@ fn a_fault_of_an_item_is_named_in_its_file() {
             &format!("mode: TwoWay\nsource:\n- resources: [{source}]\n"),
         )
     };
-    let told = "the key `k` must stand once in a map that is to be merged";
+    let told = "the key `k` must be in a map only once if the map is merged";
     let error = fails(&list("0"));
     assert!(error.starts_with(&format!("error: app/c.yaml:8:3: ConfigMap c: {told}")), "{error}");
     // Nobody can tell how long the documents before it are.
@@ -86,7 +86,7 @@ fn a_fault_of_a_text_in_the_function_config_is_named_in_its_file() {
     let twice = file.replace("data: [", "data: {k: 1, k: 2}");
     let error = fails(&stdin(&twice));
     let want = format!(
-        "error: fn-config.yaml:{}: ConfigMap c: `spec.source[0].yaml`: the key `k` must stand once",
+        "error: fn-config.yaml:{}: ConfigMap c: `spec.source[0].yaml`: the key `k` must be in a map only once",
         place(&twice, "k: 2")
     );
     assert!(error.starts_with(&want), "{want}\n{error}");

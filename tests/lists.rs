@@ -69,7 +69,7 @@ fn a_list_plays_the_role_of_its_file() {
     let output = passes(&resource_list(&format!("{here}{sides}"), spec)).stdout;
     assert_eq!(
         results(&output),
-        [("info".to_owned(), "1 merged, 1 added, 0 deleted, 1 unchanged, 0 in conflict".to_owned())]
+        [("info".to_owned(), "1 merged, 1 added, 0 deleted, 1 unchanged; 0 conflicts".to_owned())]
     );
     // What is new says itself what it is, for it stands in no list.
     let new = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: n, annotations: {internal.config.kubernetes.io/path: all.yaml}}\n  data:\n    k: 1 # why\n";

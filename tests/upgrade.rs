@@ -32,14 +32,14 @@ fn a_file_that_moved_upstream_moves_here_with_what_dest_changed() {
     let output = passes(&resource_list(&stdin, BY_PATH)).stdout;
     let want = stdin.replacen("{x: 1, own: 1}", "{x: 2, own: 1}", 1).replacen("a.yaml", "b/new.yaml", 1);
     assert_eq!(items_of(&output), want);
-    let counts = "1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict";
+    let counts = "1 merged, 0 added, 0 deleted, 0 unchanged; 0 conflicts";
     let moved = "moved from \"a.yaml\" to \"b/new.yaml\", as upstream moved it";
     assert_eq!(messages(&output), [counts, moved]);
     assert_eq!(output.matches("krm-merge.dev/reason: moved").count(), 1);
     // Once more: it lies where upstream has it.
     let output = passes(&resource_list(&want, BY_PATH)).stdout;
     assert_eq!(items_of(&output), want);
-    assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict"]);
+    assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged; 0 conflicts"]);
 }
 
 /// Both families of annotations, and numbers where files come together.
@@ -92,7 +92,7 @@ fn a_file_that_both_sides_moved_is_a_conflict() {
     let want = stdin.replacen("{x: 1}", "{x: 2}", 1);
     assert_eq!(items_of(&output), want);
     let apart = "both sides moved the resource: dest has it in \"here/a.yaml\", updated has it in \"b/a.yaml\", original had it in \"a.yaml\"; left it where dest has it";
-    assert_eq!(messages(&output), [apart, "1 merged, 0 added, 0 deleted, 0 unchanged, 1 in conflict"]);
+    assert_eq!(messages(&output), [apart, "1 merged, 0 added, 0 deleted, 0 unchanged; 1 conflict"]);
     assert_eq!(items_of(&passes(&resource_list(&want, BY_PATH)).stdout), want);
     let failed = fails(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
     assert!(failed.contains("original had it in \"a.yaml\"; someone must decide"), "{failed}");
@@ -114,7 +114,8 @@ fn what_upstream_moves_to_another_package_stays_and_is_told() {
     assert!(items_of(&run("db/new/a.yaml")).contains(&item("shop/db", "new/a.yaml")));
     let output = run("front/a.yaml");
     assert!(items_of(&output).contains(&item("shop/db", "a.yaml")));
-    let told = "upstream moved it to \"front/a.yaml\", in another package: move it by hand, for it stays where it is";
+    let told =
+        "upstream moved it to \"front/a.yaml\", in another package: move it by hand, because it stays where it is";
     assert_eq!(messages(&output)[0], told);
 }
 
@@ -138,7 +139,7 @@ fn what_is_no_folder_of_its_role_moves_nothing() {
     let stdin = format!("{dest}{}{}", marked("original", "a.yaml", "{x: 1}"), marked("updated", "b.yaml", "{x: 2}"));
     let output = passes(&resource_list(&stdin, "mode: ThreeWay\n")).stdout;
     assert_eq!(items_of(&output), dest.replace("x: 1", "x: 2"));
-    assert_eq!(messages(&output), ["1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict"]);
+    assert_eq!(messages(&output), ["1 merged, 0 added, 0 deleted, 0 unchanged; 0 conflicts"]);
 }
 
 #[test]
@@ -287,7 +288,7 @@ fn a_conflict_is_a_result_with_its_place_and_three_values() {
   tags:
     krm-merge.dev/original: '\"v1\"'
     krm-merge.dev/reason: conflict
-- message: 1 merged, 0 added, 0 deleted, 0 unchanged, 1 in conflict
+- message: 1 merged, 0 added, 0 deleted, 0 unchanged; 1 conflict
   severity: info
 ";
     assert!(output.stdout.ends_with(want), "{}", output.stdout);
@@ -367,7 +368,7 @@ fn bad_input_is_one_clear_error() {
     says(
         "",
         &format!("mode: ThreeWay\n{}{repeated}", side("original", &thing("a", "\n  b: 1"))),
-        &["`spec.updated[0].yaml` 7:3: the key `b` must stand once"],
+        &["`spec.updated[0].yaml` 7:3: the key `b` must be in a map only once"],
     );
 }
 
@@ -395,7 +396,7 @@ fn several_dest_items_of_one_identity_and_none_at_the_path_stay() {
     let output = passes(&resource_list(&items, BY_PATH)).stdout;
     assert_eq!(items_of(&output), items);
     let deleted = "dest deleted the resource and updated changed it (`spec`); it stays deleted";
-    assert_eq!(messages(&output), [deleted, "0 merged, 0 added, 0 deleted, 2 unchanged, 1 in conflict"]);
+    assert_eq!(messages(&output), [deleted, "0 merged, 0 added, 0 deleted, 2 unchanged; 1 conflict"]);
 }
 
 #[test]
@@ -460,7 +461,7 @@ fn the_annotations_of_the_host_make_no_resource_differ() {
     );
     let output = passes(&resource_list(&items, "mode: ThreeWay\nonConflict: KeepDest\n")).stdout;
     assert_eq!(items_of(&output), format!("- {}", indent(&other, 2).trim_start()));
-    assert_eq!(messages(&output), ["0 merged, 1 added, 1 deleted, 0 unchanged, 0 in conflict"]);
+    assert_eq!(messages(&output), ["0 merged, 1 added, 1 deleted, 0 unchanged; 0 conflicts"]);
 }
 
 #[test]
@@ -477,7 +478,7 @@ fn the_role_annotation_goes_whatever_is_asked_of_the_others() {
         );
         let output = passes(&resource_list(&format!("- {}", indent(&dest, 2).trim_start()), &spec)).stdout;
         assert_eq!(items_of(&output), format!("- {}", indent(&with(""), 2).trim_start()), "{updated}");
-        assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict"]);
+        assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged; 0 conflicts"]);
     }
 }
 
@@ -491,7 +492,7 @@ fn a_list_that_nobody_changed_gives_no_warning() {
     let spec = format!("mode: ThreeWay\n{}{}", side("original", &pod("")), side("updated", &pod("")));
     let stdin = resource_list(&format!("- {}", indent(&pod("    x: null\n"), 2).trim_start()), &spec);
     let output = passes(&stdin).stdout;
-    assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict"]);
+    assert_eq!(messages(&output), ["0 merged, 0 added, 0 deleted, 1 unchanged; 0 conflicts"]);
 }
 
 /// kpt takes one item without a number into a file, and refuses a second one.
@@ -538,7 +539,7 @@ fn under_fail_the_count_says_that_nothing_happened() {
         at("up/v2/a.yaml", &thing("a", "{v: 3}"))
     );
     let output = krm_merge_function::run(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n")));
-    assert_eq!(messages(&output.stdout)[1], "0 merged, 0 added, 0 deleted, 1 unchanged, 1 in conflict");
+    assert_eq!(messages(&output.stdout)[1], "0 merged, 0 added, 0 deleted, 1 unchanged; 1 conflict");
 }
 
 /// A kustomization as kustomize takes it and kpt sends it: without apiVersion, kind and name.

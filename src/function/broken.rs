@@ -16,7 +16,7 @@ use crate::report::{Cause, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
-/// Reports the references that lead nowhere after a merge, by the members of the packages and what becomes of each.
+/// Reports the references that lead nowhere after a merge. `becomes` has the merged resource of each member, or `None` if it goes.
 pub(super) fn tell<'a>(
     members: &[Member<'_, 'a>],
     becomes: &[Option<Tree<'a>>],

@@ -33,7 +33,7 @@ use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
 use krm_merge_function::decision::Verdict;
-use krm_merge_function::results::{self, Clash, Did, Outcome, REASON, Severity, changed_by, how_of};
+use krm_merge_function::results::{self, Clash, Did, Outcome, REASON, Severity, changed_by, counted, how_of, listed};
 
 use crate::combine::Combiner;
 use crate::disk::is_executable;
@@ -252,7 +252,8 @@ impl Carried {
         let (added, deleted) = (count(|c| c.old.is_none()), count(|c| c.new.is_none()));
         let conflicts = self.results.iter().filter(|r| is_conflict(r)).count();
         let message = format!(
-            "files without resources: {changed} changed, {added} added, {deleted} deleted, {conflicts} in conflict"
+            "files without resources: {changed} changed, {added} added, {deleted} deleted; {}",
+            counted(conflicts, "conflict")
         );
         (changed + added + deleted + conflicts > 0).then(|| Outcome::new(Severity::Info, message))
     }
@@ -296,12 +297,12 @@ pub fn not_read(side: &Side, path: &str) -> Option<String> {
 /// The message for a file of dest that is not read.
 pub fn unread(path: &str) -> String {
     let why = "a symbolic link is not followed, nor what `.krmignore` leaves out or is another side";
-    format!("{path}: changed in updated, and not merged, for dest's file was not read: {why}")
+    format!("{path}: changed in updated and not merged, because dest's file was not read: {why}")
 }
 
 /// The message for a file or resource that would be new but is left out by `.krmignore`.
 pub fn not_added(path: &str, from: &str) -> String {
-    format!("{path}: new in {from}, and not added, for `.krmignore` leaves it out")
+    format!("{path}: new in {from} and not added, because `.krmignore` leaves it out")
 }
 
 /// What the sides hold of a file that is merged as a file.
@@ -341,7 +342,11 @@ fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Out
     let file = Some(results::File { path: path.to_owned(), index: None });
     if text.is_in_conflict() {
         let settled = verdict.policy().settled(&Taking::Overlap);
-        let what = format!("{changed}, and it was merged {how}");
+        let at = match text.places.as_slice() {
+            [] => String::new(),
+            places => format!("; the changes overlap in {}", listed(places)),
+        };
+        let what = format!("{changed}, and it was merged {how}{at}");
         let clash = Clash { place: "the file".to_owned(), what, settled, more: String::new() };
         return Some(Outcome { file, ..Outcome::conflict(severity(verdict), clash) });
     }

@@ -193,12 +193,13 @@ fn size(text: &str) -> Result<Asked, &'static str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnConflict {
     /// Updated's value is taken
-    #[value(alias = "TakeUpdated")]
+    #[value(aliases = ["TakeUpdated", "updated", "Updated"])]
     TakeUpdated,
     /// Dest's value stays
-    #[value(alias = "KeepDest")]
+    #[value(aliases = ["KeepDest", "dest", "Dest"])]
     KeepDest,
     /// Nothing is merged; exit 1
+    #[value(alias = "Fail")]
     Fail,
 }
 
@@ -217,12 +218,13 @@ impl OnConflict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InConflict {
     /// Updated's value is taken
-    #[value(alias = "TakeUpdated")]
+    #[value(aliases = ["TakeUpdated", "updated", "Updated"])]
     TakeUpdated,
     /// Dest's value stays
-    #[value(alias = "KeepDest")]
+    #[value(aliases = ["KeepDest", "dest", "Dest"])]
     KeepDest,
     /// Nothing is merged; exit 1
+    #[value(alias = "Fail")]
     Fail,
     /// The file holds both values between conflict markers, for `resolve` or an editor; exit 1
     Mark,
@@ -518,8 +520,10 @@ pub struct Resolve {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Take {
     /// Those of the first half
+    #[value(alias = "dest")]
     Ours,
     /// Those of the last half
+    #[value(alias = "updated")]
     Theirs,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The merge is drafted once for each side that may win the undecided conflicts. Where the drafts of a file are equal, that text is
 //! written; the lines in which they differ are the choices. So taking one side everywhere gives the same text as a merge in which this side
-//! wins. A file that only one draft has is kept as it is there, without markers, as git does.
+//! wins. A file that only one draft has is between markers as a whole, and the marker of the other side says that this side deleted it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::git::hunks::Finer;
 use crate::git::marks::{Marks, Style};
 use crate::git::part::{Choice, Grain, Part};
 use crate::merge::{self, Change, Conflicts, Made, Merge, is_conflict};
-use crate::resolve::marked::Marked;
+use crate::resolve::marked::{Conflict, DELETED, Marked};
 use crate::side::{Content, Held, Side};
 
 /// How many characters a marker has at least, as git has it.
@@ -81,7 +81,11 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
         };
         let bytes = held.bytes()?;
         let marked = Marked::read(&bytes);
-        if marked.conflicts.iter().any(|conflict| !is_text || marked.shown(&conflict.ours.label) == label) {
+        let is_of_merge = |conflict: &Conflict| {
+            let ours = marked.shown(&conflict.ours.label);
+            ours.strip_suffix(DELETED).unwrap_or(&ours) == label
+        };
+        if marked.conflicts.iter().any(|conflict| !is_text || is_of_merge(conflict)) {
             bail!("{}: {RESOLVE}; nothing was written", held.name);
         }
     }
@@ -160,33 +164,39 @@ impl Drawn<'_> {
     fn file(&self, path: &str) -> Result<Option<Change>> {
         let old = self.dest.at(path).map(Held::bytes).transpose()?;
         let bytes = Sides::of(|side| self.drafts[side].bytes(path, old.as_deref()));
-        let new = match [&bytes.dest, &bytes.updated] {
-            [Some(ours), Some(theirs)] if ours != theirs => {
-                let texts = Sides::of(|side| bytes[side].as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()));
-                // A file that is not text has no lines.
-                self.marked(path, texts).map_or_else(|| ours.clone(), String::into_bytes).into()
-            }
-            [Some(one), _] | [None, Some(one)] => Some(one.clone()),
-            [None, None] => None,
+        let new = if bytes.dest == bytes.updated {
+            bytes.dest
+        } else {
+            // A file that is not text has no lines.
+            let marked = self.marked(path, &bytes).map(String::into_bytes);
+            marked.or(bytes.dest).or(bytes.updated)
         };
         let like = self.drafts.updated.like(path).or_else(|| self.drafts.dest.like(path));
         let is_same = new == old && like.is_none();
         Ok((!is_same).then(|| Change { path: path.to_owned(), old, new, like }))
     }
 
-    /// The text of a file whose drafts differ, with markers.
-    fn marked(&self, path: &str, texts: Sides<Option<&str>>) -> Option<String> {
-        let (ours, theirs) = (texts.dest?, texts.updated?);
-        let sides = Sides { original: texts.original.unwrap_or_default(), updated: theirs, dest: ours };
-        let parts = self.by_edits(path, texts);
+    /// The text of a file whose drafts differ, with markers; `None` if it is not text.
+    fn marked(&self, path: &str, bytes: &Sides<Option<Vec<u8>>>) -> Option<String> {
+        let texts = Sides::of(|side| bytes[side].as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()));
+        let is_deleted = |side: Version| bytes[side].is_none();
+        let text = |side: Version| if is_deleted(side) { Some("") } else { texts[side] };
+        let (updated, dest) = (text(Version::Updated)?, text(Version::Dest)?);
+        let sides = Sides { original: texts.original.unwrap_or_default(), updated, dest };
+        let is_whole = is_deleted(Version::Updated) || is_deleted(Version::Dest);
+        let parts = if is_whole { None } else { self.by_edits(path, texts) };
         let style = if texts.original.is_some() { self.style } else { Style::Merge };
         let (parts, style) = parts.unwrap_or_else(|| {
-            let choice = Choice { texts: sides.map(str::to_owned), grain: Grain::Lines };
-            (vec![Part::of(choice)], style)
+            let grain = if is_whole { Grain::Whole } else { Grain::Lines };
+            (vec![Part::of(Choice { texts: sides.map(str::to_owned), grain })], style)
         });
         let size = sides.iter().map(|(_, text)| longest_marker(text) + 1).fold(SIZE, usize::max);
-        let Sides { original, updated, dest } = &self.labels;
-        Some(Marks { size, style, ours: dest, original, theirs: updated }.text(&parts))
+        let label = |side: Version| match is_deleted(side) {
+            true if side != Version::Original => format!("{}{DELETED}", self.labels[side]),
+            _ => self.labels[side].clone(),
+        };
+        let Sides { original, updated, dest } = Sides::of(label);
+        Some(Marks { size, style, ours: &dest, original: &original, theirs: &updated }.text(&parts))
     }
 
     /// The parts of a text that is made from dest's text by edits, and whether they contain the original.

@@ -25,7 +25,7 @@ pub fn within(package: &Path, file: &Path) -> Result<PathBuf> {
 pub fn within_of(package: &Path, file: &Path, most: u64) -> Result<PathBuf> {
     let found = fs::canonicalize(file).ok().filter(|found| found.starts_with(package));
     let Some(found) = found else {
-        bail!("it must lie in the package, but it is a symbolic link out of it; {COPY}");
+        bail!("it must be in the package, but it is a symbolic link that leads out of it; {COPY}");
     };
     check(&found, most)?;
     Ok(found)

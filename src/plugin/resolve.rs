@@ -83,6 +83,9 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     let signals = Signals::hold()?;
     let answers = signals.asking(|| run.answers(args, &signals))?;
     let broken = run.broken(&answers);
+    if let (Some(broken), Some(_)) = (broken.first(), &args.answers) {
+        bail!("{broken}; nothing was written");
+    }
     let recorded = book.as_ref().map(|book| run.recorded(book, &answers)).transpose()?;
     run.write(&answers, recorded, &signals)?;
     broken.iter().for_each(|broken| screen::tell(&format!("error: {broken}")));
@@ -236,15 +239,15 @@ impl Run<'_> {
     /// The message about an answer that has no rule, or none that fits every dest.
     fn not_recorded(&self, spot: Spot, why: record::Why) -> String {
         let what = match why {
-            record::Why::NoPlace => "not recorded, for it decides no value of a resource",
-            record::Why::Secret => "not recorded, for the values of a Secret would stand in the file",
-            record::Why::ComesBack => "not recorded, for no rule brings back a resource that dest deleted",
+            record::Why::NoPlace => "not recorded, because it decides no value of a resource",
+            record::Why::Secret => "not recorded, because the file would then show values of a Secret",
+            record::Why::ComesBack => "not recorded, because no rule brings back a resource that dest deleted",
             record::Why::Mixed => {
-                "not recorded, for the elements of the list have no keys, and no rule tells those that take ours from those that take theirs"
+                "not recorded, because the elements of the list have no keys, so no rule can say which of them take ours and which take theirs"
             }
-            record::Why::OfNoSide => "not recorded, for what stands there now is neither side's",
+            record::Why::OfNoSide => "not recorded, because the value there is now neither side's",
             record::Why::Own => {
-                "recorded for a dest that has what stands there now, for it is neither side's, and a rule writes no value"
+                "recorded only for a dest that has the present value: it is neither side's, and a rule cannot write a value"
             }
         };
         format!("warning: {}: {what}", self.place(spot))
@@ -257,15 +260,16 @@ impl Run<'_> {
         for (held, marked) in self.held.iter().zip(self.marked) {
             let (own, rest) = answers.split_at(marked.conflicts.len());
             answers = rest;
-            let new = marked.answered(|number| own[number].as_ref());
+            let new = marked.file(|number| own[number].as_ref());
             let answered = own.iter().flatten().count();
             let name = shown(&held.file.name);
             if answered > 0 {
-                page.line(&format!("resolved {name}: {answered} of {}", counted(own.len(), "conflict")));
+                let did = if new.is_none() { ", which deletes the file" } else { "" };
+                page.line(&format!("resolved {name}: {answered} of {}{did}", counted(own.len(), "conflict")));
             }
-            if new != held.text {
+            if new.as_ref() != Some(&held.text) {
                 let (file, old) = (held.file.disk.clone(), Some(held.text.clone()));
-                replacements.push(Replacement { file, old, new: Some(new), like: None });
+                replacements.push(Replacement { file, old, new, like: None });
             }
         }
         let told = recorded.map(|Recorded { replacement, line, told }| {

@@ -20,6 +20,7 @@ use crate::merge::{Change, Conflicts, Merge, is_conflict, merge};
 use crate::one_form;
 use crate::output::{self, Printed};
 use crate::progress::Progress;
+use crate::resolve::has_markers;
 use crate::sarif::sarif;
 use crate::screen::{self, Page, Reader};
 use crate::setting::Setting;
@@ -86,6 +87,11 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     print(&dest, &merge, common).context(told)?;
     infos(&merge, format(common)).for_each(|info| screen::tell(&told::line(info)));
     if let Some(end) = merge.failure() {
+        let marked = merge.changes.iter().filter(|change| change.new.as_deref().is_some_and(has_markers));
+        let marked = if writes { marked.count() } else { 0 };
+        if let Some(next) = next_step(&dest, setting.conflicts, end, marked) {
+            screen::tell(&next);
+        }
         return Ok(end);
     }
     let differs = common.exit_code && !merge.changes.is_empty();
@@ -125,6 +131,22 @@ pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, 
     });
     let replacements = replacements.collect();
     Ok(Some((root, replacements)))
+}
+
+/// What to do after a merge that left conflicts open and wrote markers into so many files.
+fn next_step(dest: &Side, conflicts: Conflicts, end: End, marked: usize) -> Option<String> {
+    match conflicts {
+        _ if end != End::Differs => None,
+        Conflicts::Marked if marked > 0 => Some(format!(
+            "next: decide the conflicts with `kubectl krm-merge resolve {}`, or between the markers in an editor",
+            shown::name(&dest.name)
+        )),
+        Conflicts::Marked => None,
+        Conflicts::Settled => Some(
+            "next: run it again with `--on-conflict mark --in-place` to decide each conflict, or with another `--on-conflict`; nothing was written"
+                .to_owned(),
+        ),
+    }
 }
 
 fn printed(common: &Common) -> Printed {

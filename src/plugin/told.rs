@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use krm_merge::resource::Resource;
+pub use krm_merge_function::results::counted;
 use krm_merge_function::results::{At, Outcome, Severity};
 
 use crate::side::Side;
@@ -17,11 +18,6 @@ pub fn chain(error: &anyhow::Error) -> String {
         said if said.contains(&cause) => told,
         said => format!("{said}: {cause}"),
     })
-}
-
-/// A count with its noun, given in the singular: `1 file`, `2 files`.
-pub fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A result for stderr: `error: web.yaml:3:5: Deployment web: …`.

@@ -54,7 +54,7 @@ impl Outcome {
             Report::Moved { dest, to } => moved(dest, to),
             Report::NotMoved { dest, to } => {
                 let message = format!(
-                    "upstream moved it to \"{to}\", in another package: move it by hand, for it stays where it is"
+                    "upstream moved it to \"{to}\", in another package: move it by hand, because it stays where it is"
                 );
                 Self::new(Severity::Warning, message).about(dest)
             }
@@ -62,7 +62,8 @@ impl Outcome {
             Report::MovedApart { dest, from, to, ruling } => moved_apart(dest, from, to, *ruling),
             Report::MayHaveMoved { came, left, fate } => info(may_have_moved(came, left, *fate)).about(came),
             Report::Counts(Counts { merged, added, deleted, unchanged, conflicts }) => info(format!(
-                "{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged, {conflicts} in conflict"
+                "{merged} merged, {added} added, {deleted} deleted, {unchanged} unchanged; {}",
+                counted(*conflicts, "conflict")
             )),
             Report::Added { source, alike } => {
                 info(format!("added, for no item is {}{}", named(source), hint(*alike))).about(source)
@@ -149,6 +150,11 @@ fn of_conflict(
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
     let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node, &conflict.path));
     Outcome { field, here: Some(here.start()), ..outcome }
+}
+
+/// A count with its noun, given in the singular: `1 file`, `2 files`.
+pub fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What a side did to something in conflict.
@@ -326,7 +332,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
             side = side.name()
         ),
         Notice::Repeated => {
-            format!("`{place}` stands more than once in dest: the first was merged, the others stay as they are")
+            format!("dest has `{place}` more than once: the first one was merged, the others stay as they are")
         }
         Notice::Unkeyed(reason) => format!("`{place}` is replaced whole: {reason}"),
         Notice::Combined(how) => {
@@ -339,6 +345,9 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         ),
         Notice::Union(members) => format!(
             "`{place}` has {members} after the merge, of which the API server allows one: remove the others with null"
+        ),
+        Notice::Incomplete(fields) => format!(
+            "`{place}` is new in dest and lacks {fields}, which the API server requires: correct its merge key if dest has this element under another one, or add {fields}"
         ),
         Notice::Contradiction { original, updated, dest, stays } => {
             contradiction(resource, &place, Sides { original, updated, dest }, *stays)

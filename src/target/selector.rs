@@ -126,7 +126,7 @@ fn number(words: &mut Words<'_>) -> Result<i64, String> {
 
 fn values(words: &mut Words<'_>) -> Result<Vec<String>, String> {
     if words.next() != Some("(") {
-        return Err("`(` must stand behind `in` and `notin`".into());
+        return Err("`(` must follow `in` and `notin`".into());
     }
     let mut values = Vec::new();
     loop {

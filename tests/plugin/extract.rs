@@ -168,7 +168,11 @@ fn whole_resources_can_be_beyond_a_patch_too() {
         "{told}"
     );
     let odd = a.replace("  x: '1'\n", "  x: '1'\n  x: '1'\n");
-    assert!(extracted(&odd, &a, &[]).failed(2).starts_with("error: original.yaml:7:3: the key `x` must stand once"));
+    assert!(
+        extracted(&odd, &a, &[])
+            .failed(2)
+            .starts_with("error: original.yaml:7:3: the key `x` must be in a map only once")
+    );
     // A file that is named alone may be left empty, and may have been.
     let deleted = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n$patch: delete\n";
     assert_eq!(extracted(&a, "", &[]).passed(), deleted);

@@ -395,7 +395,7 @@ fn a_file_of_dest_that_is_not_read_is_not_told_to_be_deleted() {
     let ran = folder.run(&upgrade(&["-i"]));
     assert!(ran.code == Some(0) && !ran.stderr.contains("deleted"), "{ran:?}");
     for name in ["link.yaml", "left.yaml", "link.txt"] {
-        let want = format!("warning: {name}: changed in updated, and not merged, for dest's file was not read");
+        let want = format!("warning: {name}: changed in updated and not merged, because dest's file was not read");
         assert_eq!(ran.stderr.matches(&want).count(), 1, "{ran:?}");
     }
     assert_eq!(folder.read("here/there.yaml"), folder.read("v2/there.yaml"));
@@ -495,7 +495,7 @@ fn an_error_names_one_place_and_shows_no_line_of_a_file() {
     for (file, want) in [
         ("smp/open.yaml", "smp/open.yaml:6:3: the text must be YAML: "),
         ("smp/alias.yaml", "smp/alias.yaml:5:13: the text must be YAML: "),
-        ("smp/twice.yaml", "smp/twice.yaml:6:3: Secret s: the key `password` must stand once in a map\n"),
+        ("smp/twice.yaml", "smp/twice.yaml:6:3: Secret s: the key `password` must be in a map only once\n"),
         ("smp/nameless.yaml", "smp/nameless.yaml:7:1: the resource must have `apiVersion` to be merged"),
         ("smp/list.yaml", "smp/list.yaml:3:1: a document must be a resource, which is a map\n"),
     ] {
@@ -772,11 +772,15 @@ fn rules_that_are_no_file_of_the_package_are_refused() {
             assert_eq!(folder.files(""), before);
         }
     };
-    for (to, what) in [("/dev/null", "out of it"), ("../../outside", "out of it"), ("nowhere", "out of it")] {
+    for (to, what) in [
+        ("/dev/null", "that leads out of it"),
+        ("../../outside", "that leads out of it"),
+        ("nowhere", "that leads out of it"),
+    ] {
         let folder = folder();
         folder.write("outside", "*.yaml\n");
         symlink(to, folder.path("p/sub/.krmignore")).expect("a link");
-        refuses(&folder, &format!("lie in the package, but it is a symbolic link {what}"), replace);
+        refuses(&folder, &format!("be in the package, but it is a symbolic link {what}"), replace);
     }
     let no_file = "put a file of rules in its place, or remove it";
     let of_folder = folder();

@@ -148,7 +148,7 @@ fn sarif_is_what_the_standard_says() {
 fn a_comment_has_a_summary_and_a_block_for_each_conflict() {
     let folder = package();
     let out = run(&folder, &["-o", "markdown"]);
-    assert!(out.starts_with("### krm-merge: 4 conflicts\n\n<ul>\n<li><code>3 merged, 0 added, 0 deleted, 1 unchanged, 4 in conflict</code></li>\n"), "{out}");
+    assert!(out.starts_with("### krm-merge: 4 conflicts\n\n<ul>\n<li><code>3 merged, 0 added, 0 deleted, 1 unchanged; 4 conflicts</code></li>\n"), "{out}");
     assert_eq!((out.matches("<details>").count(), out.matches("</details>").count()), (4, 4), "{out}");
     for part in [
         "<summary><code>here/a, b/web:1.yaml:9</code> <code>Deployment prod/web</code> <code>spec.replicas</code>: took updated's</summary>",

@@ -69,6 +69,26 @@ fn markers_stand_around_the_lines_in_conflict() {
 }
 
 #[test]
+fn a_run_with_open_conflicts_says_what_to_do_next() {
+    let [v1, v2, here] = ["'1'", "'2'", "'3'"].map(|value| map("c", &[("a", value)]));
+    let next = |more: &[&str]| {
+        let ran = upgrade("c.yaml", [&v1, &v2, &here]).run(&[&UPGRADE[..], more].concat());
+        let line = ran.stderr.lines().last().filter(|line| line.starts_with("next: ")).map(str::to_owned);
+        (ran.code, line.unwrap_or_default())
+    };
+    let resolve =
+        "next: decide the conflicts with `kubectl krm-merge resolve here`, or between the markers in an editor";
+    assert_eq!(next(&["--in-place", "--on-conflict", "mark"]), (Some(1), resolve.to_owned()));
+    let (code, told) = next(&["--in-place", "--on-conflict", "fail"]);
+    assert!(code == Some(1) && told.contains("`--on-conflict mark --in-place`"), "{told}");
+    // The words of the other places mean the same.
+    for word in ["take-updated", "TakeUpdated", "updated", "Updated", "keep-dest", "KeepDest", "dest", "Dest"] {
+        assert_eq!(next(&["--in-place", "--on-conflict", word]), (Some(0), String::new()), "{word}");
+    }
+    assert_eq!(next(&["--in-place", "--on-conflict", "Fail"]).0, Some(1));
+}
+
+#[test]
 fn without_a_conflict_nothing_is_marked() {
     let [v1, v2, here] = ["'1'", "'2'", "'1'"].map(|value| map("c", &[("a", value), ("b", "'1'")]));
     let folder = upgrade("c.yaml", [&v1, &v2, &here.replace("b: '1'", "b: '3'")]);
@@ -135,14 +155,41 @@ fn a_resource_that_one_side_deleted_is_marked_as_a_whole() {
 }
 
 #[test]
-fn a_file_that_one_side_deleted_stays_as_the_other_side_has_it() {
+fn a_file_that_one_side_deleted_is_marked_as_a_whole() {
     let [old, new] = ["'1'", "'2'"].map(|value| map("a", &[("x", value)]));
     for (path, [old, new]) in [("a.yaml", [&*old, &*new]), ("README", ["old\n", "new\n"])] {
-        for texts in [[old, "", new], [old, new, ""]] {
+        let file = format!("here/{path}");
+        let after = |texts: [&str; 3]| {
             let folder = upgrade(path, texts);
             let (code, told) = mark(&folder, &[]);
             assert_eq!((code, told.contains("someone must decide")), (Some(1), true), "{told}");
-            assert_eq!(folder.read(&format!("here/{path}")), new);
+            folder
+        };
+        let (upstream, here) = ([old, "", new], [old, new, ""]);
+        let want = format!(
+            "<<<<<<< dest (here)\n{new}||||||| original (v1)\n{old}=======\n>>>>>>> updated (v2), which deleted the file\n"
+        );
+        assert_eq!(after(upstream).read(&file), want);
+        let want = format!(
+            "<<<<<<< dest (here), which deleted the file\n||||||| original (v1)\n{old}=======\n{new}>>>>>>> updated (v2)\n"
+        );
+        assert_eq!(after(here).read(&file), want);
+        for (texts, take, stays) in
+            [(upstream, "ours", true), (upstream, "theirs", false), (here, "ours", false), (here, "theirs", true)]
+        {
+            let folder = after(texts);
+            // Another merge would take the markers for text.
+            assert!(folder.run(&[&UPGRADE[..], &["--in-place"]].concat()).failed(2).contains("must be resolved"));
+            assert!(
+                folder
+                    .run(&["resolve", "here"])
+                    .stdout
+                    .ends_with(&format!("{file}:1 the whole file, which one side deleted\n"))
+            );
+            let told = folder.run(&["resolve", "--take", take, "here"]).passed();
+            let did = if stays { "" } else { ", which deletes the file" };
+            assert_eq!(told, format!("resolved {file}: 1 of 1 conflict{did}\n"));
+            assert_eq!(folder.files("here").get(path).map(Vec::as_slice), stays.then_some(new.as_bytes()), "{take}");
         }
     }
 }

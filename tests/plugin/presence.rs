@@ -56,7 +56,7 @@ fn package(sides: [Has; 3]) -> Folder {
 
 const DELETED_HERE: &str = ") and updated changed it; it stays deleted";
 const DELETED_THERE: &str = ") and dest changed it; deleted it";
-const OVERLAP: &str = ", and it was merged as the document that it holds; took updated's where";
+const OVERLAP: &str = ", and it was merged as the document that it holds; the changes overlap in `";
 const FIELD: &str = "both sides changed `data.x`: dest has \"3\", updated has \"2\"";
 const MIXED: &str = "both sides changed the file (it holds resources on one side, and something else on another)";
 const MIXED_NEW: &str =
@@ -304,18 +304,17 @@ fn counts_tell_what_is_done_and_no_more() {
     ];
     let folder = Folder::with(&files.each_ref().map(|(path, text)| (*path, text.as_str())));
     let ran = folder.run(&UPGRADE);
-    let told: Vec<&str> =
-        ran.stderr.lines().filter(|l| l.contains("z.yaml: new in v2/z.yaml, and not added")).collect();
+    let told: Vec<&str> = ran.stderr.lines().filter(|l| l.contains("z.yaml: new in v2/z.yaml and not added")).collect();
     assert_eq!((ran.code, told.len()), (Some(0), 1), "{ran:?}");
-    assert_eq!(ran.stdout, "info: 0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict\n");
+    assert_eq!(ran.stdout, "info: 0 merged, 0 added, 0 deleted, 1 unchanged; 0 conflicts\n");
     let ran = folder.run(&["two-way", "-s", "v2", "-d", "here", "-i"]);
-    assert!(ran.stderr.contains("z.yaml: new in v2/z.yaml, and not added"), "{ran:?}");
+    assert!(ran.stderr.contains("z.yaml: new in v2/z.yaml and not added"), "{ran:?}");
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
     let ran = folder.run(&["two-way", "-p", &map("n", &[]), "-d", "here", "-i"]);
     assert!(ran.stdout.contains("configmap_n.yaml") && ran.stdout.contains("ConfigMap n"), "{ran:?}");
     folder.write("here/.krmignore", "configmap_m.yaml\n");
     let ran = folder.run(&["two-way", "-p", &map("m", &[]), "-d", "here", "-i"]);
-    assert!(ran.stderr.contains("configmap_m.yaml: new in --patch, and not added"), "{ran:?}");
+    assert!(ran.stderr.contains("configmap_m.yaml: new in --patch and not added"), "{ran:?}");
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""));
     // Conflicts of files are counted beside those of resources.
     for name in ["one.txt", "two.txt"] {
@@ -325,10 +324,10 @@ fn counts_tell_what_is_done_and_no_more() {
     }
     folder.write("v2/new.txt", "new");
     let ran = folder.run(&[&UPGRADE[..], &["--on-conflict", "fail"]].concat());
-    let want = "info: files without resources: 0 changed, 0 added, 0 deleted, 2 in conflict\n";
+    let want = "info: files without resources: 0 changed, 0 added, 0 deleted; 2 conflicts\n";
     assert!(ran.code == Some(1) && ran.stdout.ends_with(want), "{ran:?}");
     let ran = folder.run(&UPGRADE);
-    assert!(ran.stdout.ends_with("files without resources: 2 changed, 1 added, 0 deleted, 2 in conflict\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("files without resources: 2 changed, 1 added, 0 deleted; 2 conflicts\n"), "{ran:?}");
 }
 
 #[test]
@@ -350,7 +349,7 @@ fn a_file_that_krmignore_leaves_out_is_named() {
     }
     let before = folder.files("here");
     let ran = folder.run(&UPGRADE);
-    let want = "warning: left.txt: changed in updated, and not merged, for dest's file was not read: a symbolic link is not followed, nor what `.krmignore` leaves out or is another side\nwarning: new.txt: new in v2/new.txt, and not added, for `.krmignore` leaves it out\n";
+    let want = "warning: left.txt: changed in updated and not merged, because dest's file was not read: a symbolic link is not followed, nor what `.krmignore` leaves out or is another side\nwarning: new.txt: new in v2/new.txt and not added, because `.krmignore` leaves it out\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), want));
     assert_eq!(folder.files("here"), before);
 }

@@ -184,9 +184,9 @@ fn what_no_rule_can_say_is_told() {
     assert!(upgrade(&folder, "v1", "v2"));
     let told = resolve(&folder, &["both", "ours", "ours"]);
     for want in [
-        "warning: here/a.yaml:7: recorded for a dest that has what stands there now",
-        "warning: here/b.txt:1: not recorded, for it decides no value of a resource",
-        "warning: here/s.yaml:6: not recorded, for the values of a Secret would stand in the file",
+        "warning: here/a.yaml:7: recorded only for a dest that has the present value",
+        "warning: here/b.txt:1: not recorded, because it decides no value of a resource",
+        "warning: here/s.yaml:6: not recorded, because the file would then show values of a Secret",
         "recorded 1 decision in decisions.yaml",
     ] {
         assert!(told.lines().any(|line| line.starts_with(want)), "{told}");
@@ -241,7 +241,7 @@ fn answers_that_no_rule_tells_apart_have_a_reason_and_leave_a_valid_file() {
     }
     assert!(upgrade(&folder, "v1", "v2"));
     let told = resolve(&folder, &["ours", "theirs"]);
-    let why = "not recorded, for the elements of the list have no keys, and no rule tells those that take ours from those that take theirs";
+    let why = "not recorded, because the elements of the list have no keys, so no rule can say which of them take ours and which take theirs";
     assert_eq!(
         told.lines().filter(|line| line.starts_with("warning: here/web.yaml:") && line.ends_with(why)).count(),
         2,

@@ -10,7 +10,7 @@ const THEIRS: &str = "a: 0\nb: 2\nc: 0\n";
 
 #[test]
 fn taking_a_side_gives_its_text_and_changes_nothing_else() {
-    for (take, want) in [("ours", OURS), ("theirs", THEIRS)] {
+    for (take, want) in [("ours", OURS), ("theirs", THEIRS), ("dest", OURS), ("updated", THEIRS)] {
         let folder =
             Folder::with(&[("a b.yaml", CONFLICTS), (".hidden/x", CONFLICTS), ("plain", "=======\n>>>>>>> x\n")]);
         let told = folder.run(&["resolve", "--take", take]).passed();
@@ -110,13 +110,15 @@ fn the_files_are_those_that_git_lists_as_unmerged() {
 const TWICE: &str = "a: 0\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> topic\nc: 0\n";
 
 #[test]
-fn answers_that_leave_no_yaml_are_told() {
+fn answers_that_leave_no_yaml_are_refused() {
     let folder = Folder::with(&[("a.yaml", TWICE), ("a.txt", TWICE), ("answers", "1 both\n2 both\n")]);
-    let ran = folder.run(&["resolve", "--answers", "answers", "a.txt", "a.yaml"]);
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.starts_with("error: a.yaml:3:1: ") && ran.stderr.lines().count() == 1, "{ran:?}");
-    assert!(ran.stderr.ends_with(": the answers must leave YAML, as either side is\n"), "{ran:?}");
-    assert_eq!(folder.read("a.yaml"), "a: 0\nb: 1\nb: 2\nc: 0\n");
+    let error = folder.run(&["resolve", "--answers", "answers", "a.txt", "a.yaml"]).failed(2);
+    assert!(error.starts_with("error: a.yaml:3:1: ") && error.lines().count() == 1, "{error}");
+    assert!(error.ends_with(": the answers must leave YAML, as either side is; nothing was written\n"), "{error}");
+    assert_eq!([folder.read("a.yaml"), folder.read("a.txt")], [TWICE, TWICE]);
+    folder.write("answers", "1 both\n");
+    folder.run(&["resolve", "--answers", "answers", "a.txt"]).passed();
+    assert_eq!(folder.read("a.txt"), "a: 0\nb: 1\nb: 2\nc: 0\n", "it need not be YAML");
     // A side alone is no fault of the answers, and neither is what was no YAML on a side.
     for text in [TWICE.to_owned(), TWICE.replace("b: 1", "b: [")] {
         folder.write("a.yaml", text);
@@ -127,14 +129,14 @@ fn answers_that_leave_no_yaml_are_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn at_a_terminal_an_answer_that_leaves_no_yaml_is_taken_back_or_confirmed() {
+fn at_a_terminal_both_sides_that_leave_no_yaml_are_asked_again() {
     if !has("script") {
         return;
     }
-    for (keys, code, want) in [("buoq", 0, "a: 0\nb: 1\nc: 0\n"), ("bqq", 1, "a: 0\nb: 1\nb: 2\nc: 0\n")] {
+    for (keys, code, want) in [("boq", 0, "a: 0\nb: 1\nc: 0\n"), ("btq", 0, "a: 0\nb: 2\nc: 0\n"), ("bq", 1, TWICE)] {
         let folder = Folder::with(&[("a.yaml", TWICE)]);
         let (ended, shown) = at_terminal(&folder, keys);
-        assert!(shown.contains("a.yaml:3:1: ") && shown.contains("to take the answer back"), "{keys:?}: {shown}");
+        assert!(shown.contains("a.yaml:3:1: ") && shown.contains("press `e` to edit"), "{keys:?}: {shown}");
         assert_eq!((ended, folder.read("a.yaml")), (Some(code), want.to_owned()), "{keys:?}: {shown}");
     }
 }

@@ -259,7 +259,7 @@ impl<'a> Differ<'a> {
     ) -> Result<Option<Change<'a>>, Error> {
         for side in [sides.original, sides.updated].into_iter().flatten() {
             if let Some(key) = side.resolve().duplicate_key() {
-                return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
+                return Err(key.error(format!("the key `{}` must be in a map only once", key.string())));
             }
         }
         let fields = self.fields(sides);

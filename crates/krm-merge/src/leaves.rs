@@ -77,7 +77,8 @@ impl Leaves {
     }
 }
 
-/// The number of thousandths from which two values are one that changed: half, as git takes half of a file for a rename.
+/// Two values that have at least this many thousandths in common are one value that changed. It is half, as git takes half of a file for a
+/// rename.
 pub const HALF: u32 = 500;
 
 fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {

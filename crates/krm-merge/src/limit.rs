@@ -115,7 +115,7 @@ impl fmt::Display for Exceeded {
             ),
             Kind::Results => (
                 "the results",
-                "each has the path and the values of its field, so long keys and values in many conflicts count for each",
+                "each result has the path and the values of its field, so long keys and values count once for each conflict",
             ),
             Kind::FunctionConfig => {
                 ("the functionConfig", "a value that an alias stands for counts wherever the alias stands")

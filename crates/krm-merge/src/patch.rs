@@ -162,7 +162,7 @@ impl<'a> Lowering<'a> {
         others: Others,
     ) -> Result<Wants<'a>, Error> {
         if let Some(key) = patch.duplicate_key() {
-            return Err(key.error(format!("the key `{}` must stand once in a map", key.string())));
+            return Err(key.error(format!("the key `{}` must be in a map only once", key.string())));
         }
         let of_dest = fields_of(there, patch);
         let mut on_lists = self.mode.on_lists(patch)?;
@@ -511,7 +511,7 @@ impl<'a> Lowering<'a> {
                     continue;
                 }
                 return Err(element.error(format!(
-                    "an element with `$patch: delete` must stand in a list that merges by a key, which `{}` does not",
+                    "an element with `$patch: delete` must be in a list that merges by a key, which `{}` does not",
                     self.path
                 )));
             }

@@ -5,6 +5,7 @@
 //! of the value, whose two outcomes then differ only in the overlap. So code that settles conflicts need not know about lines, and swapping
 //! the sides finds the same conflicts.
 
+mod additions;
 mod document;
 mod elements;
 mod lines;
@@ -117,6 +118,8 @@ pub struct Text {
     pub updated: String,
     /// How it was merged.
     pub how: Combined,
+    /// The places of the conflicts, if it was merged as a document.
+    pub places: Vec<String>,
     sources: Sources,
 }
 
@@ -150,8 +153,8 @@ impl Text {
         if !has_lines || !budget.take(dest.len().max(updated.len())) {
             return document;
         }
-        let lines = lines::merged(original, updated, dest);
-        let lines = Self { dest: lines.dest, updated: lines.updated, how: Combined::Lines, sources: lines.sources };
+        let lines::Lines { dest, updated, sources } = lines::merged(original, updated, dest);
+        let lines = Self { dest, updated, how: Combined::Lines, places: Vec::new(), sources };
         match document {
             Some(document) if lines.is_in_conflict() || !document::is_valid(&lines.dest) => Some(document),
             _ => Some(lines).filter(|lines| lines.sources.is_finer()),

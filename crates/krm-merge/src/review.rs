@@ -1,13 +1,19 @@
-//! What the owner of a merged resource should check: values of another kind than before, and unions with several members.
+//! What the owner of a merged resource should check: values of another kind than before, unions with several members, and new elements that
+//! lack what their type requires.
 //!
 //! A union is a map in which only one field may be set. If each side sets a different member, there is no conflict, because they
 //! change no common field; only the API server refuses the result. So a settled tree is checked, as far as a merge changed it. Source: the
 //! patch strategy `retainKeys`, semantics.md section 2.
+//!
+//! A patch that changes a container names it, and may leave out all other fields. If dest has no container of this name, the patch adds one
+//! that the API server refuses. So a patch whose new element lacks a required field is mostly a patch with a wrong merge key. In a three-way
+//! merge, the new elements are whole elements of upstream.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::child::{By, ChildId, Value};
+use crate::mode::Mode;
 use crate::path::FieldPath;
 use crate::schema::{Cursor, Members, list_kind};
 use crate::tree::{Branch, Tree, View};
@@ -16,7 +22,11 @@ use crate::yaml::NodeRef;
 
 /// Checks the merge result for a resource of dest, or for one that dest lacks.
 pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>) -> Vec<Warning<'a>> {
-    let mut look = Look { path: FieldPath::default(), found: Vec::new() };
+    let elements = match dest {
+        Some(_) if cursor.mode() != Mode::ThreeWay => New::OfPatch,
+        _ => New::Whole,
+    };
+    let mut look = Look { path: FieldPath::default(), elements, found: Vec::new() };
     match tree {
         Tree::Node(node) if dest.is_some_and(|dest| dest.is(*node)) => {}
         Tree::Branch(branch) if dest.is_some() => look.touched(branch, cursor),
@@ -25,8 +35,18 @@ pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>
     look.found
 }
 
+/// Where new elements of lists come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum New {
+    /// From a patch, which may mean elements that dest has.
+    OfPatch,
+    /// From a whole resource.
+    Whole,
+}
+
 struct Look<'a> {
     path: FieldPath<'a>,
+    elements: New,
     found: Vec<Warning<'a>>,
 }
 
@@ -55,7 +75,12 @@ impl<'a> Look<'a> {
             match value {
                 Tree::Branch(inner) if inner.like.is_of(branch.like.document()) => self.touched(inner, cursor),
                 Tree::Node(node) if node.is_of(branch.like.document()) => {}
-                value => self.arrived(value.view(), cursor),
+                value => {
+                    if let (By::Keys(_), None, Some(element)) = (&branch.by, entry.place, value.view()) {
+                        self.check_element(element, cursor);
+                    }
+                    self.arrived(value.view(), cursor);
+                }
             }
             self.path.pop();
         }
@@ -87,8 +112,22 @@ impl<'a> Look<'a> {
         for element in elements {
             let Some(id) = by.id_of(element) else { continue };
             self.path.push(id.step(&by), None);
+            self.check_element(element, cursor);
             self.arrived(Some(element), cursor);
             self.path.pop();
+        }
+    }
+
+    /// Whether a new element of a patch lacks what its type requires. `cursor` is at its list.
+    fn check_element(&mut self, element: View<'_, 'a>, cursor: Cursor<'a>) {
+        if self.elements == New::Whole || element.is_list() || !element.is_container() {
+            return;
+        }
+        let is_missing = |name: &&str| element.field(name).is_none_or(View::is_null);
+        let lacks: Vec<String> = cursor.required_of_user().filter(is_missing).map(|name| format!("`{name}`")).collect();
+        if !lacks.is_empty() {
+            let notice = Notice::Incomplete(lacks.join(" and "));
+            self.found.push(Warning { path: self.path.clone(), notice, dest: None, proposed: None });
         }
     }
 

@@ -3,6 +3,7 @@
 //! A [`Cursor`] goes down a type in step with a walk down a resource, so nothing is looked up by path twice. It asks the sources in the
 //! order of [`Basis`]; if none of them has an answer, [`list_kind`] may infer the kind from the elements of all sides, as kyaml does.
 
+mod additive;
 pub mod atlas;
 mod basis;
 pub mod builtin;
@@ -20,6 +21,7 @@ use crate::mode::Mode;
 use crate::path::ElementKey;
 use crate::tree::{Entry, Tree};
 use crate::yaml::NodeRef;
+pub use additive::Names;
 pub use basis::Basis;
 pub use openapi::NoTypes;
 use openapi::{Models, Schema};
@@ -213,6 +215,7 @@ impl<'t> Types<'t> {
             sureness: Sureness::Said,
             metadata: object_meta(),
             atlas: if below.is_some() { None } else { self.in_atlas(api_version, kind).map(|root| root.place) },
+            additive: additive::root(api_version, kind),
             inference: self.inference,
             mode,
             // The lists that only Strategic replaces are replaced because kubectl does so: for its own types, not for the user's.
@@ -255,6 +258,8 @@ pub struct Cursor<'t> {
     metadata: Option<builtin::FieldRef>,
     /// What the atlas has for a type that no other source knows.
     atlas: Option<atlas::Place>,
+    /// Which lists below take the additions of both sides.
+    additive: Option<&'static additive::Place>,
     inference: Inference,
     mode: Mode,
     mode_of_openapi: Mode,
@@ -272,6 +277,7 @@ impl<'t> Cursor<'t> {
             sureness: Sureness::Said,
             metadata: None,
             atlas: None,
+            additive: None,
             inference,
             mode: Mode::ThreeWay,
             mode_of_openapi: Mode::ThreeWay,
@@ -332,7 +338,14 @@ impl<'t> Cursor<'t> {
         let below = here.and_then(builtin::FieldRef::ty);
         let metadata = if schemas().any(Schema::is_embedded_resource) { object_meta() } else { None };
         let atlas = self.atlas.and_then(|place| place.field(name));
-        Self { rules, openapi, definition, here, below, sureness, metadata, atlas, ..self }
+        let additive = self.additive.and_then(|place| place.field(name));
+        Self { rules, openapi, definition, here, below, sureness, metadata, atlas, additive, ..self }
+    }
+
+    /// How the elements of the list here are named, if it takes the additions of both sides although no merge key identifies its elements.
+    pub fn additive(self) -> Option<Names> {
+        let is_said = self.rules.is_some_and(|rules| rules.list.is_some());
+        self.additive.filter(|_| !is_said)?.list()
     }
 
     /// Whether the map here is one value, replaced whole: an atomic one of a schema, or in a patch one of the patch strategy `replace`,
@@ -371,6 +384,11 @@ impl<'t> Cursor<'t> {
         let schemas = [self.openapi, self.definition].into_iter().flatten();
         let builtin = self.below.into_iter().flat_map(|ty| ty.required().map(|name| -> &'t str { name }));
         schemas.flat_map(Schema::required).chain(builtin)
+    }
+
+    /// The same without the fields that the API server fills in.
+    pub fn required_of_user(self) -> impl Iterator<Item = &'t str> {
+        self.required().filter(move |name| self.default_of(name).is_none())
     }
 
     /// Which fields of the map here, or of each element of the list here, may be set at once.

@@ -658,7 +658,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// A child of a flow map or list as text of its own, for a new order.
+    /// The text of one child of a flow map or list, so that the children can be put in another order.
     fn flow_piece(&self, entry: &Entry<'_>, places: &[Place], values: &[NodeRef<'d>]) -> Option<String> {
         let new = Piece::of(entry)?;
         let Some(index) = entry.place else { return Some(self.layout().flow_child(&new)) };

@@ -40,6 +40,8 @@ pub enum Notice {
     },
     /// A union has members that exclude each other, these.
     Union(String),
+    /// An element that dest lacks came without these fields, which its type requires.
+    Incomplete(String),
     /// Both sides changed a comment, in different ways. If there is no comment, it is empty.
     Contradiction {
         /// The comment that both started from.

@@ -64,7 +64,7 @@ pub fn install(args: &GitInstall) -> Result<End> {
         page.line(&format!("git config {scope} {key} '{value}'"));
     }
     if open.is_empty() && missing.is_empty() {
-        page.line(&format!("nothing changed: the configuration of git and {} say it already", shown(&attributes)));
+        page.line(&format!("nothing changed: git's configuration and {} have it already", shown(&attributes)));
     }
     for line in &missing {
         page.line(&format!("{}: {line}", shown(&attributes)));

@@ -13,6 +13,9 @@ use crate::spot::{Spot, spots};
 /// The text around it is read with ours taken everywhere, and if that finds nothing, with theirs. Only the YAML documents that the conflict
 /// touches are read, because another one may not be YAML.
 pub fn about(marked: &Marked<'_>, number: usize) -> Option<String> {
+    if marked.is_of_whole_file(&marked.conflicts[number]) {
+        return Some("the whole file, which one side deleted".to_owned());
+    }
     [Answer::Ours, Answer::Theirs].into_iter().find_map(|answer| {
         let (text, range) = taken(marked, number, &answer)?;
         let around = around(&text, &range);
@@ -78,6 +81,12 @@ mod tests {
         assert_eq!(all(&text), [Some("ConfigMap c apiVersion, and 2 more".to_owned())]);
         let text = format!("---\n{HEAD}data:\n{}", conflict("  a: [\n", "  a: [1]\n"));
         assert_eq!(all(&text), [Some("ConfigMap c data.a".to_owned())]);
+    }
+
+    #[test]
+    fn a_deleted_file_is_named_as_such() {
+        let text = format!("<<<<<<< a\n{HEAD}=======\n>>>>>>> b, which deleted the file\n");
+        assert_eq!(all(&text), [Some("the whole file, which one side deleted".to_owned())]);
     }
 
     #[test]

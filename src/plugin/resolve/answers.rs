@@ -53,8 +53,9 @@ pub fn read(name: &str, text: &str, places: &[Place]) -> Result<Vec<Option<Answe
 
 fn answer(word: &str) -> Option<Answer> {
     match word {
-        "ours" => Some(Answer::Ours),
-        "theirs" => Some(Answer::Theirs),
+        // A merge of this program calls them dest and updated.
+        "ours" | "dest" => Some(Answer::Ours),
+        "theirs" | "updated" => Some(Answer::Theirs),
         "both" => Some(Answer::Both),
         _ => None,
     }
@@ -92,6 +93,7 @@ mod tests {
             Ok("Ours Theirs Both".to_owned())
         );
         assert_eq!(read_for("a.yaml:7 ours\na.yaml:11 both"), Ok("Ours Both -".to_owned()));
+        assert_eq!(read_for("1 dest\n2 updated"), Ok("Ours Theirs -".to_owned()));
     }
 
     #[test]

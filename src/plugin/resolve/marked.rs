@@ -8,6 +8,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// How the label of a side ends that deleted the whole file.
+pub const DELETED: &str = ", which deleted the file";
+
 /// A text and what was found in it.
 #[derive(Debug)]
 pub struct Marked<'t> {
@@ -109,6 +112,19 @@ impl<'t> Marked<'t> {
         }
         out.extend_from_slice(&self.text[at..]);
         out
+    }
+
+    /// Whether a conflict is about whether the whole file stays, because one side deleted it.
+    pub fn is_of_whole_file(&self, conflict: &Conflict) -> bool {
+        let has_deleted = |half: &Half| half.text.is_empty() && self.shown(&half.label).ends_with(DELETED);
+        conflict.range == (0..self.text.len()) && (has_deleted(&conflict.ours) || has_deleted(&conflict.theirs))
+    }
+
+    /// The content of the file with the answers to some of its conflicts; `None` if they delete the file.
+    pub fn file<'s>(&'s self, answer: impl Fn(usize) -> Option<&'s Answer>) -> Option<Vec<u8>> {
+        let new = self.answered(answer);
+        let is_deleted = new.is_empty() && self.conflicts.iter().any(|conflict| self.is_of_whole_file(conflict));
+        (!is_deleted).then_some(new)
     }
 
     /// The bytes of a part of the text.
@@ -283,6 +299,27 @@ mod tests {
     use super::*;
 
     const ALL: [Answer; 3] = [Answer::Ours, Answer::Theirs, Answer::Both];
+
+    #[test]
+    fn a_file_is_deleted_where_the_side_that_wins_deleted_it() {
+        for (ours, theirs, want) in [
+            (("dest", "a: 1\n"), ("updated, which deleted the file", ""), [Some("a: 1\n"), None, Some("a: 1\n")]),
+            (("dest, which deleted the file", ""), ("updated", "a: 1\n"), [None, Some("a: 1\n"), Some("a: 1\n")]),
+            // An empty file of a side is a file.
+            (("dest", ""), ("updated", "a: 1\n"), [Some(""), Some("a: 1\n"), Some("a: 1\n")]),
+        ] {
+            let text = format!("<<<<<<< {}\n{}=======\n{}>>>>>>> {}\n", ours.0, ours.1, theirs.1, theirs.0);
+            let marked = Marked::read(text.as_bytes());
+            let files = ALL
+                .map(|answer| marked.file(|_| Some(&answer)).map(|file| String::from_utf8_lossy(&file).into_owned()));
+            assert_eq!(files.each_ref().map(Option::as_deref), want, "{text}");
+            assert_eq!(marked.file(|_| None).as_deref(), Some(text.as_bytes()));
+            // Other text of the file stays.
+            let text = format!("{text}b: 1\n");
+            let marked = Marked::read(text.as_bytes());
+            assert!(ALL.iter().all(|answer| marked.file(|_| Some(answer)).is_some()), "{text}");
+        }
+    }
 
     /// The text with each answer given to all of its conflicts.
     fn answered(text: &str) -> [String; 3] {

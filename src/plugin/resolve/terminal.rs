@@ -35,7 +35,7 @@ impl Drop for Raw {
 }
 
 /// Asks for an answer to each conflict. `edit` asks for the text of a conflict by its number. `fault` says what is wrong with the result of
-/// the answers; the user then takes answers back, or writes anyway by pressing `q` twice.
+/// the answers. Both sides together are then refused. A text of the user's own is taken back, or written anyway by pressing `q` twice.
 ///
 /// # Errors
 /// A terminal that cannot be read or written; a signal, and a user who wants nothing to be written.
@@ -59,6 +59,13 @@ pub fn ask(
         screen::draw(session.screen().iter().map(|row| (row.paint, row.text.as_str())))?;
         let Some(key) = next_key(&mut session, signals)? else { continue };
         match session.press(key) {
+            Next::Key if key == Key::Both => {
+                // Both together may be a field twice. Such an answer is not taken.
+                if let Some(fault) = fault(session.given()).filter(|fault| Some(fault) != wrong.as_ref()) {
+                    session.press(Key::Undo);
+                    session.tell(format!("{fault}: take one side, or press `e` to edit"));
+                }
+            }
             Next::Key => {}
             Next::Write => match &wrong {
                 Some(wrong) if !is_asked => {

@@ -389,7 +389,7 @@ fn rules_that_are_no_file_of_the_repository_are_not_read() {
                 assert!(Command::new("mkfifo").arg(repository.0.path(path)).status().expect("mkfifo").success());
             }
             let told = repository.fails(&["merge", "topic"]).stderr;
-            let why = if is_link { "a symbolic link out of it" } else { "it is a FIFO" };
+            let why = if is_link { "a symbolic link that leads out of it" } else { "it is a FIFO" };
             assert!(told.contains(why) && told.contains("is merged without these rules"), "{told}");
         }
     }

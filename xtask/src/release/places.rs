@@ -4,11 +4,13 @@
 //! and a release stops at one that it does not know.
 
 /// The files, each with the words before a version. A file that begins with `*` stands for all files with that ending.
-const PLACES: [(&str, &str); 15] = [
+const PLACES: [(&str, &str); 17] = [
     ("Cargo.toml", "[workspace.package]\nversion = \""),
     ("Cargo.toml", "krm-merge = { path = \"crates/krm-merge\", version = \""),
     ("Cargo.lock", "name = \"krm-merge\"\nversion = \""),
     ("Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
+    ("fuzz/Cargo.lock", "name = \"krm-merge\"\nversion = \""),
+    ("fuzz/Cargo.lock", "name = \"krm-merge-function\"\nversion = \""),
     ("Dockerfile", "org.opencontainers.image.version=\""),
     ("plugin.yaml", "\n  version: v"),
     ("plugin.yaml", "/releases/download/v"),
@@ -47,7 +49,7 @@ pub fn bumped(path: &str, text: &str, old: &str, new: &str) -> (String, Vec<usiz
                 out.push_str(new);
                 copied = at + old.len();
             }
-        } else if path != "Cargo.lock" && !OTHERS.iter().any(|other| path.starts_with(other)) {
+        } else if !path.ends_with("Cargo.lock") && !OTHERS.iter().any(|other| path.starts_with(other)) {
             unknown.push(text[..at].matches('\n').count() + 1);
         }
     }
@@ -112,7 +114,9 @@ mod tests {
         let version = super::super::current(&cargo).expect("a version").to_string();
         assert_eq!(missing(&version, read), Vec::<String>::new());
         assert!(missing("9.9.9", read).len() > 5);
-        for file in ["Cargo.toml", "Cargo.lock", "Dockerfile", "plugin.yaml", "README.md", "docs/src/kpt.md"] {
+        for file in
+            ["Cargo.toml", "Cargo.lock", "fuzz/Cargo.lock", "Dockerfile", "plugin.yaml", "README.md", "docs/src/kpt.md"]
+        {
             let (text, unknown) = bumped(file, &read(file).expect("a file"), &version, "9.9.9");
             assert!(unknown.is_empty() && text.contains("9.9.9"), "{file} {unknown:?}");
         }

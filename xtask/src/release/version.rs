@@ -30,8 +30,8 @@ impl Version {
         Ok(Self { numbers: numbers.try_into().map_err(|_| wrong())?, pre: pre.unwrap_or_default().to_owned() })
     }
 
-    /// Whether it comes before another version. Versions of which only the part after the `-` differs are in no order here, except that the
-    /// release comes last.
+    /// Whether it comes before another version. A release comes after its pre-releases, which have a part after a `-`. The pre-releases of one
+    /// version are not ordered.
     pub fn is_before(&self, other: &Self) -> bool {
         self.numbers < other.numbers || (self.numbers == other.numbers && !self.pre.is_empty() && other.pre.is_empty())
     }

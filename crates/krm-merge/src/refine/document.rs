@@ -36,17 +36,18 @@ pub(super) fn merged(
         None => Merged { tree: Some(Tree::Node(dest)), warnings: Vec::new() },
     };
     let tree = refined(merged, cursor, policy, budget, depth).tree?;
-    let mut apart = false;
-    let for_dest = settle(tree.clone(), &mut |_| {
-        apart = true;
+    let mut places = Vec::new();
+    let for_dest = settle(tree.clone(), &mut |conflict| {
+        places.push(conflict.path.shown());
         Pick::Dest
     })?;
     let for_updated = settle(tree, &mut |_| Pick::Updated)?;
     let [for_dest, for_updated] = [for_dest, for_updated].map(|tree| written(dest, tree, budget));
     let (for_dest, for_updated) = (for_dest?, for_updated?);
     let [_, text_of_updated, text_of_dest] = sides;
+    let apart = !places.is_empty();
     let sources = Sources { updated: for_dest != text_of_dest, dest: for_updated != text_of_updated, apart };
-    Some(Text { dest: for_dest, updated: for_updated, how: Combined::Document, sources })
+    Some(Text { dest: for_dest, updated: for_updated, how: Combined::Document, places, sources })
 }
 
 /// Whether a text consists of documents whose maps have each key once.

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::additions::{Additions, Element, Elements};
 use super::partners::add_changed;
 use super::three::{Anchor, Changed, Hunk, Part, matches, parts};
 use super::{Refiner, Sources, Values, overlap};
@@ -26,6 +27,12 @@ struct Version<'a> {
     elements: Vec<NodeRef<'a>>,
     /// A number for each element, the same for those that mean the same.
     numbers: Vec<u32>,
+}
+
+impl<'a> Version<'a> {
+    fn part(&self, range: &Range<usize>) -> Elements<'_, 'a> {
+        Elements(&self.numbers[range.clone()], &self.elements[range.clone()])
+    }
 }
 
 /// All versions of a list.
@@ -51,6 +58,7 @@ impl<'a> Refiner<'a, '_> {
         });
         let parts = parts(&in_updated, &in_dest, updated.elements.len(), dest.elements.len());
         let mut merged = self.paired(conflict, &versions, &parts, cursor)?;
+        let additions = cursor.additive().map(|names| Additions::of(names, &dest.numbers, &in_dest));
         let mut sources = Sources::default();
         let mut pieces = Vec::new();
         let mut is_finer = false;
@@ -69,8 +77,14 @@ impl<'a> Refiner<'a, '_> {
                     Piece::Settled(vec![entry])
                 }
                 Part::Hunk(hunk) => {
+                    if let Some(entries) = versions.united(hunk, additions.as_ref()) {
+                        sources.add(Changed::Updated);
+                        sources.add(Changed::Dest);
+                        pieces.push(Piece::Settled(entries));
+                        continue;
+                    }
                     sources.add(versions.hunk(hunk));
-                    let piece = self.hunk(conflict, &versions, hunk, cursor);
+                    let piece = self.hunk(conflict, &versions, (hunk, additions.as_ref()), cursor);
                     is_finer |= versions.hunk(hunk) == Changed::Apart && matches!(piece, Piece::Settled(_));
                     piece
                 }
@@ -115,15 +129,21 @@ impl<'a> Refiner<'a, '_> {
         Some(branch.entries.into_iter().map(Some).collect())
     }
 
-    fn hunk(&mut self, conflict: &Conflict<'a>, versions: &Versions<'a>, hunk: &Hunk, cursor: Cursor<'a>) -> Piece<'a> {
+    fn hunk(
+        &mut self,
+        conflict: &Conflict<'a>,
+        versions: &Versions<'a>,
+        (hunk, additions): (&Hunk, Option<&Additions>),
+        cursor: Cursor<'a>,
+    ) -> Piece<'a> {
         match versions.hunk(hunk) {
-            Changed::Updated => Piece::Settled(versions.replaced(hunk)),
+            Changed::Updated => Piece::Settled(versions.replaced(hunk, additions)),
             Changed::Nowhere | Changed::Dest | Changed::Alike => Piece::Settled(versions.kept(hunk)),
             Changed::Apart if versions.is_one_by_one(hunk) => {
                 let count = hunk.dest.len().max(hunk.updated.len());
                 Piece::Settled((0..count).map(|n| self.element(conflict, versions, (hunk, n), cursor)).collect())
             }
-            Changed::Apart => Piece::Open([versions.kept(hunk), versions.replaced(hunk)]),
+            Changed::Apart => Piece::Open([versions.kept(hunk), versions.replaced(hunk, additions)]),
         }
     }
 
@@ -251,16 +271,34 @@ impl<'a> Versions<'a> {
         hunk.dest.clone().map(|place| Entry::kept(place, None, self.dest.elements[place])).collect()
     }
 
-    /// Updated's elements of a hunk in the place of dest's; elements that dest has, too, stay.
-    fn replaced(&self, hunk: &Hunk) -> Vec<Entry<'a>> {
+    /// The elements of a hunk with the additions of both sides, if the list is additive and both changed the hunk without excluding each
+    /// other.
+    fn united(&self, hunk: &Hunk, additions: Option<&Additions>) -> Option<Vec<Entry<'a>>> {
+        let additions = additions.filter(|_| self.hunk(hunk) == Changed::Apart)?;
+        let (updated, dest) = (self.updated.part(&hunk.updated), self.dest.part(&hunk.dest));
+        let elements = additions.united(&self.original.numbers[hunk.original.clone()], updated, dest)?;
+        let mut kept: Vec<Option<Entry<'a>>> = self.kept(hunk).into_iter().map(Some).collect();
+        let entry = |element| match element {
+            Element::Kept(at) => kept[at].take(),
+            Element::Removed(at) => kept[at].take().map(|entry| Entry { value: None, ..entry }),
+            Element::New(at) => Some(Entry::new(None, Tree::Node(updated.1[at]))),
+        };
+        Some(elements.into_iter().filter_map(entry).collect())
+    }
+
+    /// Updated's elements of a hunk in the place of dest's; elements that dest has, too, stay. In an additive list, elements that dest added
+    /// elsewhere do not come a second time.
+    fn replaced(&self, hunk: &Hunk, additions: Option<&Additions>) -> Vec<Entry<'a>> {
         let stay = matches(&self.dest.numbers[hunk.dest.clone()], &self.updated.numbers[hunk.updated.clone()]);
-        let mut new = hunk.updated.clone().map(|i| Entry::new(None, Tree::Node(self.updated.elements[i])));
+        let is_there = |i: usize| additions.is_some_and(|additions| additions.has(self.updated.numbers[i]));
+        let added = |i: usize| (!is_there(i)).then(|| Entry::new(None, Tree::Node(self.updated.elements[i])));
+        let mut new = hunk.updated.clone();
         let mut out = Vec::new();
         let mut taken = 0;
         for (mut entry, stays) in self.kept(hunk).into_iter().zip(stay) {
             match stays {
                 Some(at) => {
-                    out.extend(new.by_ref().take(at - taken));
+                    out.extend(new.by_ref().take(at - taken).filter_map(added));
                     new.next();
                     taken = at + 1;
                 }
@@ -268,7 +306,7 @@ impl<'a> Versions<'a> {
             }
             out.push(entry);
         }
-        out.extend(new);
+        out.extend(new.filter_map(added));
         out
     }
 }

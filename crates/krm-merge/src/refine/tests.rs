@@ -1,8 +1,9 @@
 use super::*;
 use crate::diff::diff;
 use crate::merge::merge;
+use crate::mode::Mode;
 use crate::policy::{NewElements, Renames};
-use crate::schema::Inference;
+use crate::schema::{Inference, Types};
 use crate::splice::edits;
 use crate::tree::{Pick, settle};
 use crate::yaml::{Document, Kind};
@@ -17,9 +18,13 @@ struct Found {
 }
 
 fn found(original: &str, updated: &str, dest: &str, conflict_level: ConflictLevel) -> Found {
+    found_at(Cursor::unknown(Inference::On), [original, updated, dest], conflict_level)
+}
+
+/// The same for a type.
+fn found_at(cursor: Cursor<'_>, [original, updated, dest]: [&str; 3], conflict_level: ConflictLevel) -> Found {
     let docs = [original, updated, dest].map(|text| Document::parse(text).expect("valid"));
     let [o, u, d] = docs.each_ref().map(|doc| doc.roots().next().expect("a root"));
-    let cursor = Cursor::unknown(Inference::On);
     let policy = Policy { conflict_level, ..Policy::default() };
     let budget = Budget::default();
     let change = diff(Some(o), u, Some(d), cursor, Renames::Follow).expect("a difference").change;
@@ -282,4 +287,60 @@ fn lists_of_all_small_shapes_hold_the_laws() {
         }
     }
     assert!(merged > 2000, "{merged}");
+}
+
+/// The list at a field of a Kustomization, merged: the result if dest wins, and the places in conflict.
+fn of_kustomization(field: &str, versions: [&str; 3]) -> (String, Vec<String>) {
+    let types = Types::default();
+    let cursor = types.root("kustomize.config.k8s.io/v1beta1", "Kustomization", Mode::ThreeWay);
+    let texts = versions.map(|value| format!("{field}: {value}\n"));
+    let found = found_at(cursor, texts.each_ref().map(String::as_str), ConflictLevel::Line);
+    let value = found.dest.trim_end().strip_prefix(field).and_then(|text| text.strip_prefix(": "));
+    (value.unwrap_or(&found.dest).to_owned(), found.conflicts)
+}
+
+#[test]
+fn additive_lists_keep_the_additions_of_both_sides() {
+    for (field, original, updated, dest, want) in [
+        ("resources", "[a]", "[a, x]", "[a, y]", Some("[a, y, x]")),
+        ("resources", "[a]", "[x, a]", "[y, a]", Some("[y, x, a]")),
+        ("resources", "[]", "[x]", "[y]", Some("[y, x]")),
+        ("resources", "[a]", "[a, x, z]", "[a, y, z]", Some("[a, y, x, z]")),
+        ("resources", "[a]", "[a, x, z]", "[a, z, x, y]", None),
+        ("resources", "[a, b]", "[a, x]", "[a, b, y]", Some("[a, y, x]")),
+        ("resources", "[a, b]", "[a, b, x]", "[a, y]", Some("[a, y, x]")),
+        ("resources", "[a, b, c]", "[a, x, c]", "[a, b, y, c]", Some("[a, y, x, c]")),
+        // What the other side put elsewhere does not come twice.
+        ("resources", "[a, b]", "[x, a, b]", "[a, b, x]", Some("[a, b, x]")),
+        ("resources", "[a, b]", "[a, b, x, z]", "[x, a, b, y]", Some("[x, a, b, y, z]")),
+        ("resources", "[a, b, c]", "[c, a, b]", "[a, c, b]", Some("[a, c, b]")),
+        // Either may be what became of the element that both dropped.
+        ("resources", "[a]", "[x]", "[y]", None),
+        ("resources", "[a]", "[]", "[y]", None),
+        ("resources", "['b?ref=1']", "['b?ref=2']", "['b?ref=3']", None),
+        ("resources", "[a]", "[a, 'b?ref=2']", "[a, 'b?ref=3']", None),
+        ("resources", "[a]", "[a, 'b?ref=2']", "[a, 'c?ref=2']", Some("[a, 'c?ref=2', 'b?ref=2']")),
+        ("bases", "[a]", "[a, x]", "[a, y]", Some("[a, y, x]")),
+        (
+            "patches",
+            "[{path: a}]",
+            "[{path: a}, {path: x}]",
+            "[{path: a}, {path: y}]",
+            Some("[{path: a}, {path: y}, {path: x}]"),
+        ),
+        ("patches", "[]", "[{patch: x, target: {kind: A}}]", "[{patch: y, target: {kind: A}}]", None),
+        (
+            "patches",
+            "[]",
+            "[{patch: x, target: {kind: A}}]",
+            "[{patch: y, target: {kind: B}}]",
+            Some("[{patch: y, target: {kind: B}}, {patch: x, target: {kind: A}}]"),
+        ),
+        ("unknown", "[a]", "[a, x]", "[a, y]", None),
+    ] {
+        let (merged, conflicts) = of_kustomization(field, [original, updated, dest]);
+        assert_eq!(conflicts.is_empty().then_some(merged.as_str()), want, "{field} {original} {updated} {dest}");
+        let (_, swapped) = of_kustomization(field, [original, dest, updated]);
+        assert_eq!(swapped.is_empty(), conflicts.is_empty(), "swapped: {field} {original} {updated} {dest}");
+    }
 }

@@ -1,0 +1,115 @@
+//! Elements that both sides added at one place of an additive list, kept together.
+//!
+//! diff3 cannot know whether two such additions exclude each other. The schema does know it of some lists (`schema/additive.rs`). There,
+//! additions of different names stay both, dest's first. A conflict remains where a side may have changed what the other side changed,
+//! too: both have an element of one name, both dropped an element, or both changed the order.
+
+use std::collections::HashSet;
+
+use super::partners::add_changed;
+use super::three::Matches;
+use crate::schema::Names;
+use crate::yaml::NodeRef;
+
+/// What is known of an additive list.
+pub(super) struct Additions {
+    names: Names,
+    /// The numbers of the elements that dest put where original has none.
+    of_dest: HashSet<u32>,
+}
+
+/// An element of the result, by its index in the part of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Element {
+    /// Dest's stays.
+    Kept(usize),
+    /// Dest's goes.
+    Removed(usize),
+    /// Updated's comes.
+    New(usize),
+}
+
+/// A part of a version: the numbers of its elements, which are the same for equal elements, and the elements.
+#[derive(Clone, Copy)]
+pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
+
+impl Additions {
+    /// For dest's elements with these numbers, of which some are original's.
+    pub(super) fn of(names: Names, dest: &[u32], in_dest: &Matches) -> Self {
+        let matched: HashSet<usize> = in_dest.iter().flatten().copied().collect();
+        let added = dest.iter().enumerate().filter(|(place, _)| !matched.contains(place));
+        Self { names, of_dest: added.map(|(_, number)| *number).collect() }
+    }
+
+    /// Whether dest put an element of this number into the list, so that updated's would be a second one.
+    pub(super) fn has(&self, number: u32) -> bool {
+        self.of_dest.contains(&number)
+    }
+
+    /// The elements of a part that both sides changed; `None` if their changes may exclude each other.
+    pub(super) fn united(
+        &self,
+        original: &[u32],
+        updated: Elements<'_, '_>,
+        dest: Elements<'_, '_>,
+    ) -> Option<Vec<Element>> {
+        let [was, is, there] = [original, updated.0, dest.0].map(unique);
+        let (was, is, there) = (was?, is?, there?);
+        let common = |numbers: &[u32], other: &HashSet<u32>| -> Vec<u32> {
+            numbers.iter().copied().filter(|number| other.contains(number)).collect()
+        };
+        let is_dropped_twice = was.iter().any(|number| !is.contains(number) && !there.contains(number));
+        if is_dropped_twice || common(updated.0, &there) != common(dest.0, &is) {
+            return None;
+        }
+        let new = |numbers: &[u32], other: &HashSet<u32>| -> Vec<usize> {
+            let is_new = |number: &u32| !was.contains(number) && !other.contains(number);
+            (0..numbers.len()).filter(|at| is_new(&numbers[*at])).collect()
+        };
+        let (of_updated, of_dest) = (new(updated.0, &there), new(dest.0, &is));
+        if self.are_rivals(of_updated.iter().map(|at| updated.1[*at]), of_dest.iter().map(|at| dest.1[*at])) {
+            return None;
+        }
+        let mut out: Vec<Element> = Vec::with_capacity(dest.0.len() + of_updated.len());
+        let kept = |(at, number)| match was.contains(number) && !is.contains(number) {
+            true => Element::Removed(at),
+            false => Element::Kept(at),
+        };
+        let mut ahead = dest.0.iter().enumerate().map(kept).peekable();
+        for (at, number) in updated.0.iter().enumerate() {
+            let is_shared = |element: &Element| matches!(element, Element::Kept(at) if is.contains(&dest.0[*at]));
+            while let Some(element) = ahead.next_if(|element| !is_shared(element)) {
+                out.push(element);
+            }
+            if there.contains(number) {
+                out.extend(ahead.next());
+            } else if !was.contains(number) && !self.has(*number) {
+                out.push(Element::New(at));
+            }
+        }
+        out.extend(ahead);
+        Some(out)
+    }
+
+    /// Whether an element of one side may be an element of the other side.
+    fn are_rivals<'a>(
+        &self,
+        updated: impl Iterator<Item = NodeRef<'a>>,
+        dest: impl Iterator<Item = NodeRef<'a>>,
+    ) -> bool {
+        let is_named = |element: &NodeRef<'a>| self.names.of(*element).is_some();
+        let (updated, unnamed): (Vec<_>, Vec<_>) = updated.partition(is_named);
+        let (dest, unnamed_in_dest): (Vec<_>, Vec<_>) = dest.partition(is_named);
+        let names: HashSet<&str> = updated.into_iter().filter_map(|element| self.names.of(element)).collect();
+        let mut alike = vec![None; unnamed.len()];
+        add_changed(&unnamed, &unnamed_in_dest, &mut alike);
+        dest.into_iter().filter_map(|element| self.names.of(element)).any(|name| names.contains(name))
+            || alike.iter().any(Option::is_some)
+    }
+}
+
+/// Numbers, if none repeats.
+fn unique(numbers: &[u32]) -> Option<HashSet<u32>> {
+    let all: HashSet<u32> = numbers.iter().copied().collect();
+    (all.len() == numbers.len()).then_some(all)
+}
