@@ -46,6 +46,8 @@ enum How<'a> {
     Run(i32),
     /// Part of what the last command printed.
     Output,
+    /// Part of what this command prints, which readers do not see: `<!-- shows kubectl krm-merge diff a b -->`.
+    Shows(&'a str),
     /// Written to this file: `<!-- file web.yaml -->`.
     File(&'a str),
     /// Part of this file: `<!-- in web.yaml -->`.
@@ -80,6 +82,7 @@ fn blocks<'a>(page: &str, text: &'a str) -> Vec<Block<'a>> {
             ("sh", None) => How::Run(0),
             (_, Some(("file", path))) => How::File(path),
             (_, Some(("in", path))) => How::In(path),
+            ("text" | "diff", Some(("shows", command))) => How::Shows(command),
             ("yaml", Some(("config", ""))) => How::Config,
             ("text" | "diff", None) => How::Output,
             (_, comment) => panic!("{page}: nothing tests this block ({language}, {comment:?}):\n{text}"),
@@ -101,19 +104,31 @@ fn shell(block: &str, folder: &Path) -> Run {
     run(sh.env_remove("XDG_CONFIG_HOME").env_remove("KUSTOMIZE_PLUGIN_HOME"))
 }
 
-/// A folder that has what the pages use of a checkout.
+/// A folder that has what the pages use of a checkout. kustomize finds the function there, as the README lets a reader arrange.
 fn checkout(page: &str) -> PathBuf {
     let folder = scratch(&page.replace(['/', '.'], "-"));
     fs::create_dir_all(folder.join("docs")).expect("a folder");
     for part in ["examples", "docs/comparison"] {
         run(Command::new("cp").arg("-r").arg(root().join(part)).arg(folder.join(part))).passes();
     }
+    if page != "README.md" {
+        let text = read("README.md");
+        let link = text.lines().filter(|line| line.starts_with("plugin=") || line.contains("ln -sf"));
+        let home = if page.starts_with("examples/") { folder.join("examples") } else { folder.clone() };
+        shell(&link.collect::<Vec<_>>().join("\n"), &home).passes();
+    }
     folder
 }
 
 /// Whether the programs that a page runs are on this machine.
 fn can_run(blocks: &[Block]) -> bool {
-    let runs = |word: &str| blocks.iter().any(|b| matches!(b.how, How::Run(_)) && b.text.contains(word));
+    let runs = |word: &str| {
+        blocks.iter().any(|b| match b.how {
+            How::Run(_) => b.text.contains(word),
+            How::Shows(command) => command.contains(word),
+            _ => false,
+        })
+    };
     (cfg!(feature = "plugin") || !runs("kubectl krm-merge"))
         && ["bash", "git", "kpt", "kubectl"].iter().all(|tool| !runs(&format!("{tool} ")) || has(tool))
 }
@@ -137,6 +152,10 @@ fn walk(page: &str) -> usize {
                 let run = shell(text, &folder);
                 assert_eq!(run.code, Some(*code), "{page}:\n{text}\nprinted\n{}", run.shown());
                 shown = run.shown();
+            }
+            How::Shows(command) => {
+                let run = shell(command, &folder).passes();
+                assert!(is_in(text, &run.shown()), "{page}:\n{text}\nis not in\n{}", run.shown());
             }
             How::Output => assert!(is_in(text, &shown), "{page}:\n{text}\nis not in\n{shown}"),
             How::File(path) => hosts::write(&folder.join(path), text),
