@@ -154,7 +154,7 @@ fn a_comment_has_a_summary_and_a_block_for_each_conflict() {
         "<summary><code>here/a, b/web:1.yaml:9</code> <code>Deployment prod/web</code> <code>spec.replicas</code>: took updated's</summary>",
         "\noriginal:\n\n<pre>1</pre>\n\ndest:\n\n<pre>3</pre>\n\nupdated:\n\n<pre>2</pre>\n",
         "<pre lang=\"diff\"> set -e\n-echo one\n+echo &lt;two&gt; &amp; @you\n true\n false\n… 1 more line</pre>",
-        "<summary><code>here/gone.yaml:1</code> <code>ConfigMap gone</code> <code>`data.x`</code>: it stays deleted</summary>",
+        "<summary><code>here/gone.yaml:1</code> <code>ConfigMap gone</code> <code>data.x</code>: it stays deleted</summary>",
         "<li><code>warning: 1 file is no YAML and is treated as a plain file, without resources: here/t.tpl.yaml:1:3</code></li>",
     ] {
         assert!(out.contains(part), "{part}\n{out}");
