@@ -104,6 +104,25 @@ fn aliases_that_are_written_out_are_counted_in_bytes() {
 }
 
 #[test]
+fn a_patch_for_many_items_is_counted_for_each() {
+    let items: Vec<String> = (0..2500)
+        .map(|i| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{i}, labels: {{a: b}}}}\n"))
+        .collect();
+    let items: Vec<&str> = items.iter().map(String::as_str).collect();
+    for target in ["{kind: ConfigMap}", "{labelSelector: 'a in (b, c)'}"] {
+        for mode in ["TwoWay", "Strategic"] {
+            let config = |bytes: usize| {
+                let patch = format!("      data: {{x: {}}}\n", "x".repeat(bytes));
+                merge(&format!("  mode: {mode}\n  source:\n  - target: {target}\n    yaml: |\n{patch}"))
+            };
+            exceeds(&list(&items, &config(20_000)), "the new text of resources");
+            let passed = limited(&[], &list(&items, &config(100)));
+            assert_eq!(passed.status.code(), Some(0), "{}", String::from_utf8_lossy(&passed.stderr));
+        }
+    }
+}
+
+#[test]
 fn blanks_that_indent_a_line_are_counted() {
     let depth = 180;
     let dest: String = (0..depth).map(|i| format!("{}a:\n", " ".repeat(4 * i))).collect();

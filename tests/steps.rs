@@ -15,7 +15,7 @@ use texts::{indent, items, resource_list, side};
 fn check(n: usize, stdin: impl Fn(usize) -> String) {
     if skip::has("valgrind") {
         let program = env!("CARGO_BIN_EXE_krm-merge");
-        grows_with_the_input(n, |n| Run { program, args: Vec::new(), folder: None, stdin: stdin(n) });
+        grows_with_the_input(n, |n| Run { program, args: Vec::new(), folder: None, stdin: stdin(n), code: 0 });
     }
 }
 

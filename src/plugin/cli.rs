@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_merge::limit::Asked;
 use krm_merge::policy;
@@ -554,17 +555,22 @@ pub struct GitDriver {
     /// %B: their version
     pub theirs: PathBuf,
     /// %P: the path of the file in the repository
-    pub path: Option<String>,
+    pub path: Option<PathBuf>,
     /// %L: how long conflict markers are
     #[arg(long, value_name = "LENGTH", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=200))]
     pub marker_size: u16,
     /// %S: the label of the original version
-    #[arg(long, value_name = "LABEL", default_value = "original")]
+    #[arg(long, value_name = "LABEL", default_value = "original", value_parser = label())]
     pub original_label: String,
     /// %X: the label of our version
-    #[arg(long, value_name = "LABEL", default_value = "ours")]
+    #[arg(long, value_name = "LABEL", default_value = "ours", value_parser = label())]
     pub ours_label: String,
     /// %Y: the label of their version
-    #[arg(long, value_name = "LABEL", default_value = "theirs")]
+    #[arg(long, value_name = "LABEL", default_value = "theirs", value_parser = label())]
     pub theirs_label: String,
+}
+
+/// A label of a version, such as the first line of a commit, which need not be UTF-8.
+fn label() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|label| String::from_utf8_lossy(label.as_encoded_bytes()).into_owned())
 }

@@ -5,16 +5,23 @@
 //! undone. A request to end the run is honoured until the first rename and also leaves no traces; renaming takes almost no time, so it is
 //! finished. A run that is killed leaves whole files and, at worst, temporary ones, which the next run removes. A run locks only the folder
 //! of the package; whoever writes or cleans anywhere below asks for that lock.
+//!
+//! The folders of all files are entered from that of the package, never through a symbolic link, and held open until the end. So a folder
+//! that is moved away meanwhile fails the run, which still removes its temporary files there. If there are more folders than the process may
+//! hold open, each of the others is entered anew for each call: nothing is written elsewhere, but a moved one keeps its temporary files.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::file_path;
 
+use crate::folder::root::Root;
+use crate::folder::{Folder, most_held};
 use crate::walk::shown;
 
 /// The replacement of one file.
@@ -30,18 +37,37 @@ pub struct Replacement {
     pub like: Option<PathBuf>,
 }
 
-/// Removes what killed runs left, unless another run is still at work there.
-pub fn clean(leftovers: &[PathBuf]) -> Result<()> {
+/// Removes what killed runs left below a folder, unless another run is still at work there.
+pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
+    if leftovers.is_empty() {
+        return Ok(());
+    }
+    let root = Root::open(root)?;
     let folders: BTreeSet<&Path> = leftovers.iter().filter_map(|l| l.parent()).collect();
     for folder in folders {
         if is_taken(folder, None) {
             continue;
         }
         for file in leftovers.iter().filter(|l| l.parent() == Some(folder)) {
-            fs::remove_file(file).with_context(|| shown(file))?;
+            remove(&root, file).with_context(|| shown(file))?;
         }
     }
     Ok(())
+}
+
+fn remove(root: &Root, file: &Path) -> Result<()> {
+    let (path, name) = parts(file)?;
+    Ok(entered(root, path)?.remove(name)?)
+}
+
+/// A folder that was there before.
+fn entered(root: &Root, path: &Path) -> Result<Folder> {
+    root.enter(path)?.ok_or_else(|| Error::from(io::Error::from(ErrorKind::NotFound)))
+}
+
+/// The folder of a file, and its name there.
+fn parts(file: &Path) -> Result<(&Path, &OsStr)> {
+    file.parent().zip(file.file_name()).context("it must be a file")
 }
 
 /// The temporary files of a folder.
@@ -57,13 +83,12 @@ const TRIES: usize = 20;
 ///
 /// # Errors
 /// Another run has locked it, or one of the folders that contain it.
-fn lock(folder: &Path) -> Result<Option<File>> {
+fn lock(root: &Root) -> Result<Option<File>> {
     let other = || anyhow!("another run is writing in this folder");
-    let above = std::path::absolute(folder)?.parent().map(Path::to_owned);
-    if above.is_some_and(|above| is_taken(&above, None)) {
+    if root.path().parent().is_some_and(|above| is_taken(above, None)) {
         return Err(other());
     }
-    let Ok(file) = File::open(folder) else { return Ok(None) };
+    let Ok(file) = root.folder().as_file() else { return Ok(None) };
     for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
@@ -89,23 +114,21 @@ fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
 /// A file that cannot be written, or that changed since it was read. The error has its name; everything is as before, unless it says
 /// otherwise. An error of `go_on`, with everything as before.
 pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Result<()>) -> Result<()> {
-    look(root, replacements)?;
-    let Some(first) = replacements.first() else { return Ok(()) };
-    let mut run = Run::default();
-    run.lock = told(lock(root), &first.file)?;
-    run.root = std::path::absolute(root)?;
+    let Some((root, first)) = checked(root, replacements)? else { return Ok(()) };
+    let lock = told(lock(&root), &first.file)?;
+    let mut run = Run::new(root, lock);
     for replacement in replacements {
         go_on()?;
         told(run.stage(replacement), &replacement.file)?;
     }
     go_on()?;
-    if let Err((at, e)) = run.commit(root) {
+    if let Err((at, e)) = run.commit() {
         let left = run.undo();
         let Some(first) = left.first() else { return told(Err(e), &at) };
         let more = if left.len() > 1 { format!(" and {} more", left.len() - 1) } else { String::new() };
         return Err(e).with_context(|| format!("{}, and {}{more} could not be put back", shown(&at), shown(first)));
     }
-    run.done(root);
+    run.done();
     Ok(())
 }
 
@@ -114,58 +137,62 @@ pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Resu
 /// # Errors
 /// As [`write`], except for what only writing shows.
 pub fn look(root: &Path, replacements: &[Replacement]) -> Result<()> {
-    replacements.iter().try_for_each(|replacement| told(check(root, replacement), &replacement.file))
+    checked(root, replacements).map(drop)
+}
+
+/// The folder of the package, if all replacements could be carried out in it, and the first of them; `None` if there is none.
+fn checked<'r>(root: &Path, replacements: &'r [Replacement]) -> Result<Option<(Root, &'r Replacement)>> {
+    let Some(first) = replacements.first() else { return Ok(None) };
+    let root = told(Root::open(root), &first.file)?;
+    for replacement in replacements {
+        told(check(&root, replacement), &replacement.file)?;
+    }
+    Ok(Some((root, first)))
 }
 
 fn told<T>(result: Result<T>, file: &Path) -> Result<T> {
     result.with_context(|| format!("nothing is written: {}", shown(file)))
 }
 
-fn check(root: &Path, replacement: &Replacement) -> Result<()> {
-    let file = &replacement.file;
-    let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && *folder != root);
-    for folder in folders {
-        match fs::symlink_metadata(folder) {
-            Ok(found) if found.is_symlink() => {
-                bail!("the file must lie in the folder, but {} is a symbolic link", shown(folder))
-            }
-            Ok(found) if !found.is_dir() => bail!("{} must be a folder", shown(folder)),
-            _ => {}
-        }
-    }
-    if file.parent().is_none_or(|folder| !folder.starts_with(root)) {
-        bail!("the file must lie in {}", shown(root));
-    }
-    let found = match fs::symlink_metadata(file) {
-        Ok(found) => found,
-        Err(_) if replacement.old.is_none() => return Ok(()),
-        Err(e) => return Err(e.into()),
-    };
+/// Checks that a file is as it was read, and returns its folder; `None` if the folder must be made first.
+fn check(root: &Root, replacement: &Replacement) -> Result<Option<Folder>> {
+    let (path, name) = parts(&replacement.file)?;
     let Some(old) = &replacement.old else {
-        bail!("the file is new in the package, but there is one already, which is no part of the package");
+        let folder = root.enter(path)?;
+        if folder.as_ref().is_some_and(|folder| folder.has(name)) {
+            bail!("the file is new in the package, but there is one already, which is no part of the package");
+        }
+        return Ok(folder);
     };
+    let folder = entered(root, path)?;
+    if folder.is_link(name) {
+        bail!("it must be a file");
+    }
+    let mut file = folder.read(name)?;
+    let found = file.metadata()?;
     if !found.is_file() {
         bail!("it must be a file");
     }
     if found.permissions().readonly() {
         bail!("the file must be writable, but it is read-only");
     }
-    OpenOptions::new().write(true).open(file).context("the file must be writable")?;
-    if fs::read(file)? != *old {
+    folder.write(name).context("the file must be writable")?;
+    let mut now = Vec::new();
+    file.read_to_end(&mut now)?;
+    if now != *old {
         bail!("the file changed while it was merged");
     }
-    Ok(())
+    Ok(Some(folder))
 }
 
 /// What a run has done so far.
-#[derive(Default)]
 struct Run<'r> {
-    /// The lock on the folder of the package.
-    lock: Option<File>,
-    /// That folder.
-    root: PathBuf,
-    /// The folders that hold a file of the run.
-    touched: BTreeSet<PathBuf>,
+    /// The folder of the package.
+    root: Root,
+    /// The lock on it.
+    _lock: Option<File>,
+    /// The folders that hold a file of the run. They are held open as far as the system allows, so that they are known if someone moves them.
+    touched: BTreeMap<PathBuf, Option<Folder>>,
     /// The folders that it made.
     folders: Vec<PathBuf>,
     temporary: Vec<PathBuf>,
@@ -176,140 +203,197 @@ struct Run<'r> {
 /// A replacement that waits to be carried out.
 struct Staged<'r> {
     of: &'r Replacement,
-    /// The temporary file: the new content, or the place for a deleted file.
-    temporary: PathBuf,
+    /// The name of the temporary file: the new content, or the place for a deleted file.
+    temporary: OsString,
     /// The metadata of the old file.
     was: Option<fs::Metadata>,
 }
 
 impl<'r> Run<'r> {
+    fn new(root: Root, lock: Option<File>) -> Self {
+        Self {
+            root,
+            _lock: lock,
+            touched: BTreeMap::new(),
+            folders: Vec::new(),
+            temporary: Vec::new(),
+            staged: Vec::new(),
+            committed: Vec::new(),
+        }
+    }
+
     /// Writes the new content of a file next to it; a file to delete only gets a name there.
     fn stage(&mut self, replacement: &'r Replacement) -> Result<()> {
-        let Some(folder) = replacement.file.parent() else { bail!("it must be a file") };
-        let missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.exists()).collect();
-        for folder in missing.into_iter().rev() {
-            if replacement.new.is_some() {
-                fs::create_dir(folder)?;
-                self.folders.push(folder.to_owned());
+        let (path, name) = parts(&replacement.file)?;
+        let folder = match self.held(path) {
+            Some(folder) => folder?,
+            None => self.root.make(path, &mut self.folders)?,
+        };
+        if !self.touched.contains_key(path) {
+            if is_taken(path, Some(self.root.path())) {
+                bail!("another run is writing in this folder");
             }
+            let held = if self.touched.len() < most_held() { Some(folder.again()?) } else { None };
+            self.touched.insert(path.to_owned(), held);
         }
-        if self.touched.insert(folder.to_owned()) && is_taken(folder, Some(&self.root)) {
-            bail!("another run is writing in this folder");
-        }
-        let temporary = folder.join(file_path::temporary(std::process::id(), self.staged.len()));
-        let was = fs::symlink_metadata(&replacement.file).ok();
+        let temporary = OsString::from(file_path::temporary(std::process::id(), self.staged.len()));
+        let was = replacement.old.as_ref().map(|_| folder.read(name)?.metadata()).transpose()?;
         if let Some(new) = &replacement.new {
-            self.temporary.push(temporary.clone());
-            put(&temporary, new, was.as_ref(), replacement.like.as_deref())?;
+            let mut out = create(&folder, &temporary, was.as_ref())?;
+            self.temporary.push(path.join(&temporary));
+            if let Some(like) = &replacement.like {
+                set_executable(&out, like)?;
+            }
+            fill(&mut out, new)?;
         }
         self.staged.push(Staged { of: replacement, temporary, was });
         Ok(())
     }
 
+    /// A folder, if the run holds it open.
+    fn held(&self, path: &Path) -> Option<Result<Folder>> {
+        Some(self.touched.get(path)?.as_ref()?.again().map_err(Error::from))
+    }
+
+    /// A folder in which the run was before. If the run holds it open, it may be elsewhere by now.
+    fn folder(&self, path: &Path) -> Result<Folder> {
+        self.held(path).unwrap_or_else(|| entered(&self.root, path))
+    }
+
     /// Carries out what is staged, deletions last. The first failure ends it and is returned with the file. Staging takes time, and an
-    /// editor may have written the file meanwhile.
-    fn commit(&mut self, root: &Path) -> std::result::Result<(), (PathBuf, Error)> {
+    /// editor may have written the file meanwhile, or someone may have put another folder in the place of its folder.
+    fn commit(&mut self) -> std::result::Result<(), (PathBuf, Error)> {
         let (come, go): (Vec<_>, Vec<_>) = self.staged.drain(..).partition(|staged| staged.of.new.is_some());
         for staged in come.into_iter().chain(go) {
-            let (file, temporary) = (&staged.of.file, &staged.temporary);
-            let (from, to) = if staged.of.new.is_some() { (temporary, file) } else { (file, temporary) };
-            let done = check(root, staged.of).and_then(|()| Ok(fs::rename(from, to)?));
-            done.map_err(|e| (file.clone(), e))?;
+            let file = &staged.of.file;
+            self.carry_out(&staged).map_err(|e| (file.clone(), e))?;
             self.committed.push(staged);
         }
         Ok(())
     }
 
+    fn carry_out(&self, staged: &Staged<'_>) -> Result<()> {
+        let ((_, name), temporary) = (parts(&staged.of.file)?, &*staged.temporary);
+        let folder = check(&self.root, staged.of)?.ok_or(io::Error::from(ErrorKind::NotFound))?;
+        let (from, to) = if staged.of.new.is_some() { (temporary, name) } else { (name, temporary) };
+        Ok(folder.rename(from, to)?)
+    }
+
     /// Restores the old files, and returns those that it could not restore.
     fn undo(&mut self) -> Vec<PathBuf> {
-        let put_back = |staged: &Staged<'_>| {
-            let file = &staged.of.file;
-            match (&staged.of.old, &staged.of.new) {
-                // This is the file itself, with all its metadata.
-                (_, None) => fs::rename(&staged.temporary, file).is_ok(),
-                (None, _) => fs::remove_file(file).is_ok(),
-                (Some(old), _) => {
-                    let temporary = file.with_file_name(file_path::temporary(std::process::id(), file_path::OLD));
-                    let done = put(&temporary, old, staged.was.as_ref(), None).is_ok();
-                    let done = done && fs::rename(&temporary, file).is_ok();
-                    if !done {
-                        let _ = fs::remove_file(&temporary);
-                    }
-                    done
-                }
-            }
-        };
         let committed = std::mem::take(&mut self.committed);
-        let left = committed.into_iter().rev().filter(|staged| !put_back(staged));
+        let left = committed.into_iter().rev().filter(|staged| self.put_back(staged).is_err());
         left.map(|staged| staged.of.file.clone()).collect()
     }
 
+    fn put_back(&self, staged: &Staged<'_>) -> Result<()> {
+        let (path, name) = parts(&staged.of.file)?;
+        let folder = self.folder(path)?;
+        match (&staged.of.old, &staged.of.new) {
+            // This is the file itself, with all its metadata.
+            (_, None) => folder.rename(&staged.temporary, name)?,
+            (None, _) => folder.remove(name)?,
+            (Some(old), _) => {
+                let temporary = OsString::from(file_path::temporary(std::process::id(), file_path::OLD));
+                let mut out = create(&folder, &temporary, staged.was.as_ref())?;
+                let whole = fill(&mut out, old).and_then(|()| match &staged.was {
+                    Some(was) => Ok(out.set_permissions(was.permissions())?),
+                    None => Ok(()),
+                });
+                let done = whole.and_then(|()| Ok(folder.rename(&temporary, name)?));
+                if done.is_err() {
+                    let _ = folder.remove(&temporary);
+                }
+                done?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the new names durable, and removes folders that are now empty.
-    fn done(&mut self, root: &Path) {
-        for folder in &self.touched {
-            if let Ok(folder) = File::open(folder) {
+    fn done(&mut self) {
+        for path in self.touched.keys() {
+            if let Ok(folder) = self.folder(path).and_then(|folder| Ok(folder.as_file()?)) {
                 let _ = folder.sync_all();
             }
         }
         for staged in self.committed.iter().filter(|staged| staged.of.new.is_none()) {
-            // If this fails, the next run removes it.
-            let _ = fs::remove_file(&staged.temporary);
             let file = &staged.of.file;
-            let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && *folder != root);
-            // A folder that is not empty stays: this only removes empty ones.
-            for folder in folders {
-                let _ = fs::remove_dir(folder);
-            }
+            // If this fails, the next run removes it.
+            let _ = self.remove(&file.with_file_name(&staged.temporary));
+            file.ancestors().skip(1).for_each(|folder| self.remove_folder(folder));
         }
         self.temporary.clear();
         self.folders.clear();
+    }
+
+    /// Removes a file that the run made.
+    fn remove(&self, file: &Path) -> Result<()> {
+        let (path, name) = parts(file)?;
+        Ok(self.folder(path)?.remove(name)?)
+    }
+
+    /// Removes a folder in that of the package if it is empty. A folder that is not empty stays.
+    fn remove_folder(&self, folder: &Path) {
+        if let Ok((path, name)) = parts(folder)
+            && let Ok(Some(above)) = self.root.enter(path)
+        {
+            let _ = above.remove_folder(name);
+        }
     }
 }
 
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         for file in &self.temporary {
-            let _ = fs::remove_file(file);
+            let _ = self.remove(file);
         }
-        for folder in self.folders.iter().rev() {
-            let _ = fs::remove_dir(folder);
-        }
+        self.folders.iter().rev().for_each(|folder| self.remove_folder(folder));
     }
 }
 
-/// Writes a new file, synced, with the permissions and the owner of the file that it replaces. They are set before the content is written,
+/// Makes a temporary file with the permissions and the owner of the file that it will replace. They are set before the content is written,
 /// because the replaced file may be a Secret.
-fn put(file: &Path, bytes: &[u8], was: Option<&fs::Metadata>, like: Option<&Path>) -> Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if was.is_some() {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+fn create(folder: &Folder, temporary: &OsString, was: Option<&fs::Metadata>) -> Result<File> {
+    let Some(was) = was else { return Ok(folder.create(temporary)?) };
+    let out = folder.create_private(temporary)?;
+    own(&out, was);
+    if let Err(e) = out.set_permissions(permissions(was)) {
+        let _ = folder.remove(temporary);
+        return Err(e.into());
     }
-    let mut out = options.open(file)?;
-    if let Some(was) = was {
-        own(file, was);
-        out.set_permissions(was.permissions())?;
-    }
-    if let Some(like) = like {
-        set_executable(&out, like)?;
-    }
+    Ok(out)
+}
+
+fn fill(out: &mut File, bytes: &[u8]) -> Result<()> {
     out.write_all(bytes)?;
-    out.sync_all()?;
-    Ok(())
+    Ok(out.sync_all()?)
 }
 
 /// Gives a file the owner of another, if this user may.
 #[cfg(unix)]
-fn own(file: &Path, old: &fs::Metadata) {
-    use std::os::unix::fs::{MetadataExt, chown};
-    if chown(file, Some(old.uid()), Some(old.gid())).is_err() {
-        let _ = chown(file, None, Some(old.gid()));
+fn own(file: &File, old: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    if fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
+        let _ = fchown(file, None, Some(old.gid()));
     }
 }
 
 #[cfg(not(unix))]
-fn own(_: &Path, _: &fs::Metadata) {}
+fn own(_: &File, _: &fs::Metadata) {}
+
+/// The permissions of a file that is written anew, as after a write by the kernel: without setuid, setgid and sticky bits, because nobody
+/// vouches for new content.
+#[cfg(unix)]
+fn permissions(old: &fs::Metadata) -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    fs::Permissions::from_mode(old.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn permissions(old: &fs::Metadata) -> fs::Permissions {
+    old.permissions()
+}
 
 /// Whether someone may execute a file.
 #[cfg(unix)]
@@ -423,11 +507,11 @@ mod tests {
             replacement(root.join("gone"), Some("old"), None),
             replacement(root.join("z"), Some("old"), None),
         ];
-        let mut run = Run::default();
+        let mut run = Run::new(Root::open(&root).expect("a folder"), None);
         all.iter().for_each(|replacement| run.stage(replacement).expect("staged"));
         // An editor was faster.
         fs::write(root.join("z"), "mine").expect("written");
-        let (at, error) = run.commit(&root).expect_err("z changed");
+        let (at, error) = run.commit().expect_err("z changed");
         assert_eq!((at, error.to_string()), (root.join("z"), "the file changed while it was merged".to_owned()));
         assert!(run.committed.len() == 3 && !root.join("gone").exists());
         assert_eq!(run.undo(), Vec::<PathBuf>::new());
@@ -441,14 +525,153 @@ mod tests {
         fs::remove_dir_all(root).expect("removed");
     }
 
+    /// Moves a folder away, and leads its path to another one.
+    #[cfg(unix)]
+    fn swap(folder: &Path, moved: &Path, to: &Path) {
+        fs::rename(folder, moved).expect("moved");
+        std::os::unix::fs::symlink(to, folder).expect("a link");
+    }
+
+    /// The files below a folder, with their texts.
+    #[cfg(unix)]
+    fn files(folder: &Path) -> Vec<(PathBuf, String)> {
+        let mut files = Vec::new();
+        for name in names(folder) {
+            let path = folder.join(name);
+            if path.is_dir() {
+                files.extend(self::files(&path));
+            } else {
+                files.push((path.clone(), fs::read_to_string(path).expect("there")));
+            }
+        }
+        files
+    }
+
+    /// A package whose `sub/deep` changes, and another folder with the same files. While the changes are written, for the `at`th time that
+    /// the run asks whether to go on, a folder of the package is moved to `moved`, and a link to the folder `to` takes its place.
+    #[cfg(unix)]
+    fn swapped(top: &Path, swapped: &str, to: &str, at: usize) -> Result<()> {
+        for folder in
+            ["package", "other"].into_iter().flat_map(|f| [f.to_owned(), format!("{f}/sub"), format!("{f}/sub/deep")])
+        {
+            fs::create_dir_all(top.join(&folder)).expect("a folder");
+            for name in ["a", "b", "gone"] {
+                fs::write(top.join(&folder).join(name), "old").expect("written");
+            }
+        }
+        let deep = top.join("package/sub/deep");
+        let all = [
+            replacement(deep.join("a"), Some("old"), Some("new")),
+            replacement(deep.join("b"), Some("old"), Some("new")),
+            replacement(deep.join("c/d"), None, Some("new")),
+            replacement(deep.join("gone"), Some("old"), None),
+        ];
+        let asked = std::cell::Cell::new(0);
+        write(&top.join("package"), &all, || {
+            asked.set(asked.get() + 1);
+            if asked.get() == at {
+                swap(&top.join(swapped), &top.join("moved"), &top.join(to));
+            }
+            Ok(())
+        })
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_swapped_for_a_link_keeps_the_run_out() {
+        for (path, to) in [
+            ("package/sub", "other/sub"),
+            ("package/sub", "moved"),
+            ("package/sub/deep", "other/sub/deep"),
+            ("package/sub/deep", "moved"),
+        ] {
+            for at in 1..=5 {
+                let top = folder("swapped");
+                let error = format!("{:#}", swapped(&top, path, to, at).expect_err("a link"));
+                assert!(error.contains(&format!("/{path} is a symbolic link")), "{path} {to} {at}: {error}");
+                assert_eq!(files(&top.join("other")).len(), 9);
+                for (file, text) in files(&top.join("other")).into_iter().chain(files(&top.join("moved"))) {
+                    let name = file.file_name().and_then(OsStr::to_str).expect("a name");
+                    assert!(text == "old" && ["a", "b", "gone"].contains(&name), "{path} {to} {at}: {file:?} {text}");
+                }
+                fs::remove_dir_all(top).expect("removed");
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_package_that_is_moved_is_written_where_it_is() {
+        for at in 1..=5 {
+            let top = folder("moved");
+            swapped(&top, "package", "other", at).expect("the run holds the package");
+            assert!(files(&top.join("other")).iter().all(|(_, text)| text == "old"), "{at}");
+            let deep = top.join("moved/sub/deep");
+            let new = |name: &str| (deep.join(name), "new".to_owned());
+            assert_eq!(files(&deep), [new("a"), new("b"), new("c/d")], "{at}");
+            fs::remove_dir_all(top).expect("removed");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_of_a_package_is_not_opened_through_a_link() {
+        let top = folder("linked");
+        for folder in ["root", "other"] {
+            fs::create_dir(top.join(folder)).expect("a folder");
+            fs::write(top.join(folder).join("a"), "old").expect("written");
+            fs::write(top.join(folder).join(".krm-merge-1-0.tmp"), "").expect("written");
+        }
+        let root = top.join("root");
+        let leftovers = leftovers_in(&root);
+        swap(&root, &top.join("moved"), &top.join("other"));
+        let all = [replacement(root.join("a"), Some("old"), Some("new"))];
+        for done in
+            [write(&root, &all, || Ok(())), look(&root, &all), clean(&root, &leftovers), clean(&top, &leftovers)]
+        {
+            let error = format!("{:#}", done.expect_err("a link"));
+            assert!(error.contains("/root is a symbolic link"), "{error}");
+        }
+        assert_eq!(names(&top.join("other")), [".krm-merge-1-0.tmp", "a"]);
+        assert_eq!(fs::read_to_string(top.join("other/a")).expect("there"), "old");
+        fs::remove_dir_all(top).expect("removed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_written_anew_runs_as_nobody_else() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = folder("bits");
+        let mode = |name: &str| fs::metadata(root.join(name)).expect("there").permissions().mode() & 0o7777;
+        for (bits, want) in [(0o4755, 0o755), (0o2640, 0o640), (0o1604, 0o604), (0o7711, 0o711)] {
+            fs::write(root.join("a"), "old").expect("written");
+            fs::set_permissions(root.join("a"), fs::Permissions::from_mode(bits)).expect("set");
+            let all = [
+                replacement(root.join("a"), Some("old"), Some("new")),
+                replacement(root.join("a/b"), None, Some("new")),
+            ];
+            let mut run = Run::new(Root::open(&root).expect("a folder"), None);
+            run.stage(&all[0]).expect("staged");
+            run.commit().expect("committed");
+            assert_eq!(mode("a"), want);
+            // What is undone is as it was, with every bit.
+            assert_eq!(run.undo(), Vec::<PathBuf>::new());
+            assert_eq!((mode("a"), names(&root)), (bits, vec!["a".to_owned()]));
+            drop(run);
+            write(&root, &all[..1], || Ok(())).expect("written");
+            assert_eq!(mode("a"), want);
+        }
+        fs::remove_dir_all(root).expect("removed");
+    }
+
     #[test]
     fn a_file_that_someone_made_meanwhile_is_not_overwritten() {
         let root = folder("made");
         let all = [replacement(root.join("new"), None, Some("new"))];
-        let mut run = Run::default();
+        let mut run = Run::new(Root::open(&root).expect("a folder"), None);
         run.stage(&all[0]).expect("staged");
         fs::write(root.join("new"), "mine").expect("written");
-        run.commit(&root).expect_err("it is there");
+        run.commit().expect_err("it is there");
         drop(run);
         assert_eq!(names(&root), ["new"]);
         assert_eq!(fs::read_to_string(root.join("new")).expect("there"), "mine");
@@ -496,10 +719,10 @@ mod tests {
         let root = folder("left");
         fs::write(root.join("gone"), "old").expect("written");
         let all = [replacement(root.join("gone"), Some("old"), None)];
-        let mut run = Run::default();
+        let mut run = Run::new(Root::open(&root).expect("a folder"), None);
         run.stage(&all[0]).expect("staged");
-        run.commit(&root).expect("committed");
-        fs::remove_file(&run.committed[0].temporary).expect("removed");
+        run.commit().expect("committed");
+        fs::remove_file(root.join(&run.committed[0].temporary)).expect("removed");
         assert_eq!(run.undo(), [root.join("gone")]);
         drop(run);
         fs::remove_dir_all(root).expect("removed");

@@ -117,28 +117,7 @@ pub fn live(args: &Live) -> Result<End> {
         }
         None => Ok(Vec::new()),
     };
-    let shown = shown(&merge, reader);
-    let mut page = Page::new(reader);
-    match format {
-        None => {}
-        Some(Output::Yaml | Output::Json) if merge.has_failed() => {}
-        Some(Output::Yaml) => page.data(&output::yaml(&dest, &shown, Printed::All)?),
-        Some(Output::Json) => page.data(&output::json(&dest, &shown, Printed::All)?),
-        Some(Output::Name) => output::names(&merge)?.iter().for_each(|name| page.line(name)),
-        Some(Output::Results) => page.data(&output::results(&dest, &merge.results, merge.limit)?),
-        Some(Output::Github) => page.append(github(&dest, &merge.results, reader)),
-        Some(Output::Sarif) => page.data(&sarif(&dest, &merge.results)),
-        Some(Output::Markdown) => page.data(&markdown(&dest, &merge.results)),
-        Some(Output::Html) => {
-            let changes = secret::masked(&merge.changes);
-            page.data(&html(&dest, &changes, &merge.results, &merge.types(&dest)));
-        }
-        Some(Output::Diff) => {
-            page.append(diff::diff(&secret::masked(&merge.changes), &merge.types(&dest), reader));
-            page.append(told);
-            page.append(diff::conflicts(&dest, &merge, reader));
-        }
-    }
+    let mut page = format.map_or_else(|| Ok(Page::new(reader)), |format| page(format, &dest, &merge, told, reader))?;
     sent?.iter().for_each(|line| page.line(line));
     page.print()?;
     if let Some(end) = merge.failure() {
@@ -146,6 +125,32 @@ pub fn live(args: &Live) -> Result<End> {
     }
     let differs = args.exit_code && !merge.changes.is_empty();
     Ok(if differs || (args.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
+}
+
+/// What a merge made of the objects, as the user wants to see it.
+fn page(format: Output, dest: &Side, merge: &Merge, told: Page, reader: Reader) -> Result<Page> {
+    let shown = shown(merge, reader);
+    let mut page = Page::new(reader);
+    match format {
+        Output::Yaml | Output::Json if merge.has_failed() => {}
+        Output::Yaml => page.data(&output::yaml(dest, &shown, Printed::All)?),
+        Output::Json => page.data(&output::json(dest, &shown, Printed::All)?),
+        Output::Name => output::names(merge)?.iter().for_each(|name| page.line(name)),
+        Output::Results => page.data(&output::results(dest, &merge.results, merge.limit)?),
+        Output::Github => page.append(github(dest, &merge.results, reader)),
+        Output::Sarif => page.data(&sarif(dest, &merge.results)),
+        Output::Markdown => page.data(&markdown(dest, &merge.results)),
+        Output::Html => {
+            let changes = secret::masked(&merge.changes);
+            page.data(&html(dest, &changes, &merge.results, &merge.types(dest)));
+        }
+        Output::Diff => {
+            page.append(diff::diff(&secret::masked(&merge.changes), &merge.types(dest), reader));
+            page.append(told);
+            page.append(diff::conflicts(dest, merge, reader));
+        }
+    }
+    Ok(page)
 }
 
 /// The resources that the user names.

@@ -13,6 +13,7 @@ mod disk;
 mod edit;
 mod explain;
 mod extract;
+mod folder;
 mod git;
 mod github;
 mod html;

@@ -214,9 +214,15 @@ impl Run<'_> {
         format!("{}:{line}", shown(&self.held[spot.file].file.name))
     }
 
+    /// The name of a file as someone writes it: as it is, or as it is shown if it is not UTF-8.
+    fn name(&self, spot: Spot) -> String {
+        let name = &self.held[spot.file].file.name;
+        name.to_str().map_or_else(|| shown(name), str::to_owned)
+    }
+
     fn places(&self) -> Vec<Place> {
         let place = |spot: &Spot| Place {
-            file: self.held[spot.file].file.name.to_string_lossy().into_owned(),
+            file: self.name(*spot),
             lines: self.marked[spot.file].conflicts[spot.conflict].lines,
         };
         self.spots.iter().map(place).collect()
@@ -278,7 +284,7 @@ impl Run<'_> {
         });
         let folders: BTreeSet<&Path> = replacements.iter().filter_map(|one| one.file.parent()).collect();
         for folder in &folders {
-            disk::clean(&disk::leftovers_in(folder))?;
+            disk::clean(folder, &disk::leftovers_in(folder))?;
         }
         disk::write(&common(&folders), &replacements, || signals.check())?;
         if let Some((line, told)) = told {

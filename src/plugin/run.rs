@@ -58,7 +58,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     setting.check_not_empty()?;
     one_form::agree(&mut dest, &mut setting.given)?;
     if common.in_place && !common.dry_run {
-        disk::clean(&leftovers(&dest))?;
+        clean(&dest)?;
     }
     let sides = || setting.given.iter().flat_map(|(_, sides)| sides).chain([&dest]);
     progress.set(|| {
@@ -98,12 +98,15 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     Ok(if differs || (common.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
 }
 
-/// The temporary files beside those of a side.
-pub fn leftovers(dest: &Side) -> Vec<PathBuf> {
+/// Removes the temporary files that killed runs left beside those of a side.
+///
+/// # Errors
+/// As [`disk::clean`].
+pub fn clean(dest: &Side) -> Result<()> {
     match &dest.root {
-        Root::Folder(tree) => tree.leftovers.clone(),
-        Root::File(file) => file.parent().map(disk::leftovers_in).unwrap_or_default(),
-        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => Vec::new(),
+        Root::Folder(tree) => disk::clean(&tree.root, &tree.leftovers),
+        Root::File(file) => file.parent().map_or(Ok(()), |folder| disk::clean(folder, &disk::leftovers_in(folder))),
+        Root::Stdin | Root::Stream | Root::Text | Root::Cluster => Ok(()),
     }
 }
 

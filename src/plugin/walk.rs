@@ -6,6 +6,8 @@
 //! leave it out as a whole, but its contents follow its own rules. kpt reads no `.krmignore` in folders that are not packages; here they
 //! count.
 
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -158,7 +160,29 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
 
 /// A path for a message.
 pub fn shown(path: &Path) -> String {
-    shown::name(&path.to_string_lossy()).into_owned()
+    shown::name_of_bytes(path.as_os_str().as_encoded_bytes())
+}
+
+/// A path as a text, with `\xe9` for each byte that is no character of UTF-8.
+pub fn text(path: &Path) -> String {
+    let part = |chunk: std::str::Utf8Chunk<'_>| {
+        let bytes: String = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        format!("{}{bytes}", chunk.valid())
+    };
+    path.as_os_str().as_encoded_bytes().utf8_chunks().map(part).collect()
+}
+
+/// A path as git prints it, in bytes that need not be UTF-8.
+#[cfg(unix)]
+pub fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    OsStr::from_bytes(bytes).into()
+}
+
+/// A path as git prints it.
+#[cfg(not(unix))]
+pub fn path_of(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 /// A C string, as git and patch read it; only the characters that `is_bare` allows are unescaped.

@@ -912,3 +912,31 @@ fn what_a_side_has_and_does_not_read_is_told_and_not_deleted() {
     let out = folder.run(&["two-way", "-s", "v2", "-d", "here", "-o", "name"]);
     assert_eq!(out.stderr.lines().filter(|l| l.contains("a symbolic link is not followed")).count(), 4, "{out:?}");
 }
+
+/// Other systems refuse such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf_8_are_shown_with_escapes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let name = OsStr::from_bytes(b"caf\xe9");
+    // Only the path to the package is such a name.
+    let folder = package();
+    std::fs::create_dir(folder.path("x")).expect("a folder");
+    for side in ["v1", "v2", "here"] {
+        std::fs::rename(folder.path(side), folder.path("x").join(side)).expect("moved");
+    }
+    std::fs::rename(folder.path("x"), folder.0.join(name)).expect("moved");
+    let mut command = folder.command(&upgrade(&["-i"]));
+    let ran = crate::support::Ran::of(command.current_dir(folder.0.join(name)).output().expect("runs"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let read = |path: &str| std::fs::read(folder.0.join(name).join(path)).expect("there");
+    assert_eq!(read("here/README.md"), read("v2/README.md"));
+    // A file of the package.
+    let folder = package();
+    std::fs::write(folder.path("here").join(name).with_extension("yaml"), map("a", &[])).expect("written");
+    let before = folder.files("here");
+    let err = folder.run(&upgrade(&["-i"])).failed(2);
+    assert!(err.ends_with("/here/caf\\xe9.yaml\": a file name must be UTF-8\n"), "{err}");
+    assert_eq!(folder.files("here"), before);
+}

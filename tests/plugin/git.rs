@@ -666,6 +666,64 @@ fn the_name_of_a_file_is_no_option() {
     }
 }
 
+/// Other systems refuse such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn paths_that_are_not_utf_8_are_merged_and_shown_with_escapes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    if !has("git") {
+        return;
+    }
+    let name = OsStr::from_bytes(b"caf\xe9");
+    let above = Folder::new();
+    let repository = Repository(Folder(above.0.join(name)));
+    let file = repository.0.0.join(name).with_extension("yaml");
+    let write = |text: String, message: &str| {
+        fs::write(&file, text).expect("written");
+        repository.commit(message);
+    };
+    fs::create_dir(&repository.0.0).expect("a folder");
+    repository.git(&["init", "-q", "-b", "main", "."]);
+    assert!(repository.0.command(&["git-install"]).output().expect("runs").status.success());
+    assert!(repository.0.read(".gitattributes").contains("*.yaml merge=krm-merge\n"));
+    write(WEB.to_owned(), "first");
+    repository.git(&["checkout", "-q", "-b", "topic"]);
+    write(WEB.replace("web:1", "web:2").replace("replicas: 1", "replicas: 5"), "theirs");
+    repository.git(&["checkout", "-q", "main"]);
+    write(WEB.replace("web:1", "web:3").replace("value: a", "value: b"), "ours");
+    let run = |args: &[&str]| repository.command(args).output().expect("git");
+    let merged = run(&["merge", "topic"]);
+    assert!(!merged.status.success(), "{merged:?}");
+    let text = fs::read_to_string(&file).expect("there");
+    assert!(text.contains("replicas: 5\n") && text.contains("value: b\n"), "{text}");
+    assert!(
+        text.contains("<<<<<<< HEAD\n        image: web:3\n=======\n        image: web:2\n>>>>>>> topic\n"),
+        "{text}"
+    );
+    // The rules at the top of the repository are found there, too.
+    repository.git(&["merge", "--abort"]);
+    let rules = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - path: spec.template.spec\n    take: Updated\n";
+    repository.0.write(".krm-merge.yaml", rules);
+    let merged = run(&["merge", "-q", "topic"]);
+    assert!(merged.status.success(), "{merged:?}");
+    assert!(fs::read_to_string(&file).expect("there").contains("image: web:2\n"));
+    // A label, such as the first line of a commit.
+    let label = [b"--ours-label=", name.as_bytes()].concat();
+    let mut driver = repository.0.command(&["git-driver"]);
+    for (version, value) in [("o", "a"), ("a", "b"), ("b", "c")] {
+        repository.0.write(version, WEB.replace("value: a", &format!("value: {value}")));
+    }
+    let ran = driver.arg(OsStr::from_bytes(&label)).args(["o", "a", "b"]).output().expect("runs");
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    assert!(repository.0.read("a").contains("<<<<<<< caf\u{fffd}\n"));
+    // What git merges by line is told with the path.
+    ["o", "a", "b"].iter().for_each(|version| repository.0.write(version, format!("x: {version}\n")));
+    let ran = repository.0.command(&["git-driver", "o", "a", "b"]).arg(name).output().expect("runs");
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.code() == Some(1) && told.contains("error: caf\\xe9: git has merged its lines"), "{told}");
+}
+
 /// A comment is no value, so the merge of the resources has no say in it: one that nobody sees any more is lost.
 #[test]
 fn no_comment_that_a_side_added_is_lost() {

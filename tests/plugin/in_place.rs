@@ -56,6 +56,18 @@ fn permissions_stay_and_no_other_file_is_touched() {
     assert_eq!((old("here/a.yaml").ino(), old("here/a.yaml").mtime_nsec()), (a.ino(), a.mtime_nsec()));
 }
 
+/// As after a write: nobody vouches for the new content.
+#[test]
+fn bits_that_let_a_file_run_as_someone_else_do_not_survive() {
+    let folder = package();
+    let mode = |path: &str| fs::metadata(folder.path(path)).expect("metadata").permissions().mode() & 0o7777;
+    for (path, bits) in [("here/a.yaml", 0o6755), ("here/sub/b.yaml", 0o1640)] {
+        fs::set_permissions(folder.path(path), fs::Permissions::from_mode(bits)).expect("set");
+    }
+    folder.run(&UPGRADE).passed();
+    assert_eq!((mode("here/a.yaml"), mode("here/sub/b.yaml")), (0o755, 0o640));
+}
+
 #[test]
 fn a_run_leaves_the_temporary_files_of_one_that_is_still_at_work() {
     let folder = package();
@@ -270,6 +282,56 @@ fn links_are_not_followed_out_of_the_folder() {
     assert_eq!(folder.read("outside/a.yaml"), one(1), "what a link leads to is not the package's");
     assert_eq!(folder.read("here/a.yaml"), one(2));
     assert!(fs::symlink_metadata(folder.path("here/file.yaml")).expect("there").is_symlink());
+}
+
+/// A folder that is a link to another one now and then.
+#[test]
+fn a_folder_that_is_swapped_for_a_link_keeps_the_run_out() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    const FILES: usize = 20;
+    let text = |i: usize, x: u8| map(&format!("m{i}"), &[("x", &format!("'{x}'"))]);
+    let folder = Folder::in_memory();
+    for (side, x) in [("here/sub", 1), ("outside", 1), ("v1/sub", 1), ("v2/sub", 2)] {
+        (0..FILES).for_each(|i| folder.write(&format!("{side}/m{i}.yaml"), text(i, x)));
+    }
+    let is_over = AtomicBool::new(false);
+    let outside = folder.files("outside");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (sub, away) = (folder.path("here/sub"), folder.path("away"));
+            for round in 0_u32.. {
+                fs::rename(&sub, &away).expect("moved");
+                symlink(folder.path(if round % 2 == 0 { "outside" } else { "away" }), &sub).expect("a link");
+                std::thread::sleep(std::time::Duration::from_micros(200));
+                fs::remove_file(&sub).expect("removed");
+                fs::rename(&away, &sub).expect("moved back");
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                std::thread::sleep(std::time::Duration::from_micros(u64::from(round % 7) * 1000));
+            }
+        });
+        for _ in 0..40 {
+            let ran = folder.run(&UPGRADE);
+            // Who reads while the folder is away finds other files.
+            assert!(matches!(ran.code, Some(0 | 2)), "{ran:?}");
+            let now = folder.files("outside");
+            let changed: Vec<&String> = now.keys().filter(|name| outside.get(*name) != now.get(*name)).collect();
+            if !changed.is_empty() {
+                is_over.store(true, Ordering::Relaxed);
+                panic!("written outside: {changed:?}");
+            }
+            (0..FILES).filter(|i| i % 2 == 0).for_each(|i| {
+                // Away and back again, the folder is never gone for long.
+                let file = folder.path(&format!("here/sub/m{i}.yaml"));
+                let _ = fs::write(&file, text(i, 1));
+            });
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(folder.files("outside"), outside);
+    let left: Vec<String> = folder.files("").into_keys().filter(|path| path.contains(".krm-merge-")).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]

@@ -55,20 +55,25 @@ fn json_has_no_infinity() {
     assert!(folder.run(&[&merge[..], &["yaml"]].concat()).passed().contains(".inf"));
 }
 
-/// A lock on each folder would use up the files that a process may open.
+/// A lock on each folder, or a descriptor of each, would use up the files that a process may open.
 #[cfg(unix)]
 #[test]
 fn a_package_may_have_more_folders_than_a_run_may_open_files() {
-    let map =
-        |i: usize, x: u8| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{i}}}\ndata: {{x: '{x}'}}\n");
-    let folder = Folder::with(&[]);
-    for i in 0..200 {
-        folder.write(&format!("here/f{i}/m.yaml"), map(i, 1));
+    for (folders, files) in [(200, 64), (1_100, 1024)] {
+        let map = |i: usize, x: u8| {
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{i}}}\ndata: {{x: '{x}'}}\n")
+        };
+        let folder = Folder::in_memory();
+        for i in 0..folders {
+            folder.write(&format!("here/f{i}/m.yaml"), map(i, 1));
+        }
+        folder.write("source.yaml", (0..folders).map(|i| map(i, 2)).collect::<Vec<_>>().join("---\n"));
+        let merge = format!(
+            "ulimit -n {files}; exec '{}' two-way --source source.yaml --dest here --in-place",
+            crate::support::PLUGIN
+        );
+        let ran = std::process::Command::new("sh").args(["-c", &merge]).current_dir(&folder.0).output();
+        Ran::of(ran.expect("runs")).passed();
+        (0..folders).for_each(|i| assert_eq!(folder.read(&format!("here/f{i}/m.yaml")), map(i, 2)));
     }
-    folder.write("source.yaml", (0..200).map(|i| map(i, 2)).collect::<Vec<_>>().join("---\n"));
-    let merge =
-        format!("ulimit -n 64; exec '{}' two-way --source source.yaml --dest here --in-place", crate::support::PLUGIN);
-    let ran = std::process::Command::new("sh").args(["-c", &merge]).current_dir(&folder.0).output();
-    Ran::of(ran.expect("runs")).passed();
-    (0..200).for_each(|i| assert_eq!(folder.read(&format!("here/f{i}/m.yaml")), map(i, 2)));
 }

@@ -3,6 +3,8 @@
 
 mod compare;
 mod completion;
+#[path = "../support/steps.rs"]
+mod counts;
 mod diff_corpus;
 mod explain;
 mod extract;
@@ -27,6 +29,7 @@ mod schema;
 mod shared;
 mod shown;
 mod signals;
+mod steps;
 mod strategic;
 mod support;
 mod upgrades;

@@ -106,6 +106,26 @@ fn the_files_are_those_that_git_lists_as_unmerged() {
     }
 }
 
+/// Other systems refuse such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_not_utf_8_is_shown_with_escapes_and_read_so() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let file = folder.0.join(OsStr::from_bytes(b"caf\xe9.yaml"));
+    std::fs::write(&file, CONFLICTS).expect("written");
+    // Its name is not that of the file above.
+    folder.write("caf\u{fffd}.yaml", CONFLICTS);
+    let listed = folder.run(&["resolve"]);
+    assert!(listed.stdout.contains("\"caf\\xe9.yaml\":2\n"), "{listed:?}");
+    folder.write("answers", "\"caf\\xe9.yaml\":2 ours\n\"caf\\xe9.yaml\":10 ours\n");
+    let told = folder.run(&["resolve", "--answers", "answers"]);
+    assert!(told.stdout.contains("resolved \"caf\\xe9.yaml\": 2 of 2 conflicts\n"), "{told:?}");
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), OURS);
+    assert_eq!(folder.read("caf\u{fffd}.yaml"), CONFLICTS);
+}
+
 /// A file in which both answers together are a field twice.
 const TWICE: &str = "a: 0\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> topic\nc: 0\n";
 

@@ -40,6 +40,18 @@ pub fn name(text: &str) -> Cow<'_, str> {
     if text.starts_with('"') || text.chars().any(misleads) { Cow::Owned(quoted(text)) } else { Cow::Borrowed(text) }
 }
 
+/// A name that need not be UTF-8, such as that of a file: in quotes if it is not, with `\xe9` for each byte that is no character.
+pub fn name_of_bytes(bytes: &[u8]) -> String {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return name(text).into_owned();
+    }
+    let part = |chunk: std::str::Utf8Chunk<'_>| {
+        let bytes: String = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        format!("{}{bytes}", escaped(chunk.valid(), must_be_escaped, json))
+    };
+    format!("\"{}\"", bytes.utf8_chunks().map(part).collect::<String>())
+}
+
 /// A text as a JSON string.
 pub fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(text, must_be_escaped, json))
@@ -131,6 +143,14 @@ mod tests {
             ("\u{202e}\"\\", "\"\\u202e\\\"\\\\\""),
         ] {
             assert_eq!(name(text), want, "{text:?}");
+        }
+        for (bytes, want) in [
+            (&b"web"[..], "web"),
+            ("é\n".as_bytes(), "\"é\\n\""),
+            (b"caf\xe9.yaml", "\"caf\\xe9.yaml\""),
+            (b"\xff\xc3(\"\\xe9", "\"\\xff\\xc3(\\\"\\\\xe9\""),
+        ] {
+            assert_eq!(name_of_bytes(bytes), want, "{bytes:?}");
         }
         // The escapes are JSON's, and YAML's.
         let all: String = ('\0'..=char::MAX).filter(|c| misleads(*c) || "\"\\a".contains(*c)).collect();

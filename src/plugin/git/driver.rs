@@ -41,7 +41,7 @@ use crate::walk;
 /// # Errors
 /// A file that cannot be read or written, and a git that cannot be run although its own merge is needed.
 pub fn drive(args: &GitDriver) -> Result<End> {
-    let name = args.path.clone().unwrap_or_else(|| walk::shown(&args.ours));
+    let name = name(args);
     let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
     let sides = Sides { original: read(&args.original)?, updated: read(&args.theirs)?, dest: read(&args.ours)? };
     let Sides { original: Some(original), updated: Some(updated), dest: Some(dest) } =
@@ -56,6 +56,11 @@ pub fn drive(args: &GitDriver) -> Result<End> {
         return by_line(args);
     };
     merged(args, &name, documents, &Sides { original, updated, dest })
+}
+
+/// The name of the file for messages.
+fn name(args: &GitDriver) -> String {
+    args.path.as_deref().map_or_else(|| walk::shown(&args.ours), walk::text)
 }
 
 /// Merges files of resources.
@@ -202,7 +207,7 @@ fn by_line(args: &GitDriver) -> Result<End> {
     if output.status.success() {
         return Ok(End::Done);
     }
-    let name = args.path.clone().unwrap_or_else(|| walk::shown(&args.ours));
+    let name = name(args);
     screen::tell(&format!(
         "error: {name}: git has merged its lines, and left conflicts between markers: someone must decide"
     ));

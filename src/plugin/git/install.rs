@@ -15,7 +15,7 @@ use crate::disk::{self, Replacement};
 use crate::regular;
 use crate::screen::{Page, Reader};
 use crate::signals::Signals;
-use crate::walk::{c_quoted, shown};
+use crate::walk::{c_quoted, path_of, shown};
 
 /// The name of the driver in git's configuration.
 const DRIVER: &str = "krm-merge";
@@ -110,9 +110,9 @@ fn uninstall(args: &GitInstall) -> Result<End> {
 
 /// Removes what the driver keeps in the git directory. It can be rebuilt, so a failure to remove it is ignored.
 fn forget() {
-    let Ok(cache) = git(&["rev-parse", "--git-path", CACHE]) else { return };
-    let cache = Path::new(&cache);
-    let _ = fs::remove_file(cache);
+    let Ok(cache) = git_bytes(&["rev-parse", "--git-path", CACHE]) else { return };
+    let cache = path_of(&cache);
+    let _ = fs::remove_file(&cache);
     let _ = cache.parent().map(fs::remove_dir);
 }
 
@@ -163,9 +163,10 @@ fn read(attributes: &Path) -> Result<Option<String>> {
 /// Replaces the attributes by a new text, or reports why it could not.
 fn replace(attributes: &Path, old: Option<&str>, new: Option<&str>, args: &GitInstall) -> Result<()> {
     let bytes = |text: &str| text.as_bytes().to_vec();
-    let file = attributes.to_owned();
-    let replacement = Replacement { file, old: old.map(bytes), new: new.map(bytes), like: None };
-    let folder = attributes.parent().context("the attributes must lie in a folder")?;
+    let (folder, name) = attributes.parent().zip(attributes.file_name()).context("the attributes must be a file")?;
+    // The folder may be a symbolic link: of several worktrees to one repository, or to one's settings.
+    let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let replacement = Replacement { file: folder.join(name), old: old.map(bytes), new: new.map(bytes), like: None };
     if args.dry_run {
         return disk::look(folder, &[replacement]);
     }
@@ -194,7 +195,7 @@ fn program() -> String {
 
 /// The attributes of the repository. git itself reads no symbolic link there.
 fn attributes_of_repository() -> Result<PathBuf> {
-    let file = Path::new(&git(&["rev-parse", "--show-toplevel"])?).join(".gitattributes");
+    let file = path_of(&git_bytes(&["rev-parse", "--show-toplevel"])?).join(".gitattributes");
     regular::itself(&file).with_context(|| shown(&file))?;
     Ok(file)
 }
@@ -208,8 +209,8 @@ fn global_attributes() -> Result<PathBuf> {
 }
 
 fn named_attributes() -> Result<PathBuf> {
-    if let Ok(file) = git(&["config", "--global", "--type=path", "core.attributesFile"]) {
-        return Ok(PathBuf::from(file));
+    if let Ok(file) = git_bytes(&["config", "--global", "--type=path", "core.attributesFile"]) {
+        return Ok(path_of(&file));
     }
     let folder = |name| std::env::var_os(name).filter(|v: &std::ffi::OsString| !v.is_empty());
     let config = folder("XDG_CONFIG_HOME").map(PathBuf::from);
@@ -218,12 +219,18 @@ fn named_attributes() -> Result<PathBuf> {
 }
 
 fn git(args: &[&str]) -> Result<String> {
+    Ok(String::from_utf8_lossy(&git_bytes(args)?).into_owned())
+}
+
+/// What git prints, without the break of its last line.
+fn git_bytes(args: &[&str]) -> Result<Vec<u8>> {
     let output = Command::new("git").args(args).output().context("git must be on PATH")?;
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);
         bail!("git {}: {}", args.join(" "), told.trim().lines().collect::<Vec<_>>().join("; "));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
+    let breaks = output.stdout.iter().rev().take_while(|byte| **byte == b'\n').count();
+    Ok(output.stdout[..output.stdout.len() - breaks].to_vec())
 }
 
 #[cfg(test)]

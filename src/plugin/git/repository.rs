@@ -20,6 +20,7 @@ use crate::regular;
 use crate::resolve::has_markers;
 use crate::screen;
 use crate::told;
+use crate::walk;
 
 /// The name of the rules of a repository.
 const RULES: &str = ".krm-merge.yaml";
@@ -39,8 +40,8 @@ impl Repository {
     pub fn here() -> Option<Self> {
         let paths = ["--show-toplevel", "--git-path", "index", "--git-path", CACHE];
         let output = Command::new("git").arg("rev-parse").args(paths).output().ok()?;
-        let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
-        let paths: Vec<PathBuf> = text.lines().map(PathBuf::from).collect();
+        let lines = output.stdout.strip_suffix(b"\n").filter(|_| output.status.success())?;
+        let paths: Vec<PathBuf> = lines.split(|byte| *byte == b'\n').map(walk::path_of).collect();
         let [top, index, cache] = <[PathBuf; 3]>::try_from(paths).ok()?;
         Some(Self { top: fs::canonicalize(top).ok()?, index: Index { file: index, cache } })
     }

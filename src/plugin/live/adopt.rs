@@ -100,7 +100,7 @@ pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
         bail!("`--adopt` must be given with one `-f` if its `-o` is not `diff`, `name` or `github`");
     }
     if args.output.is_none() {
-        sides.iter().try_for_each(|side| disk::clean(&run::leftovers(side)))?;
+        sides.iter().try_for_each(run::clean)?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use ignore::WalkBuilder;
 use krm_merge::file_path;
 use krm_merge::sides::Sides;
 
-use crate::walk::shown;
+use crate::walk::{path_of, shown};
 
 /// Files to search for markers.
 #[derive(Debug)]
@@ -110,30 +110,21 @@ fn unmerged() -> Vec<PathBuf> {
     let entries = output.stdout.split(|byte| *byte == 0);
     // Mode, object and stage come before a tab.
     let mut paths: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(path(entry.splitn(2, |byte| *byte == b'\t').nth(1)?))).collect();
+        entries.filter_map(|entry| Some(path_of(entry.splitn(2, |byte| *byte == b'\t').nth(1)?))).collect();
     paths.dedup();
     paths
 }
 
 /// The versions of an unmerged file that git has; `None` if it has neither side's.
 pub fn staged(file: &File) -> Option<Sides<Option<Vec<u8>>>> {
-    let (folder, name) = (file.disk.parent()?, file.disk.file_name()?.to_str()?);
+    let (folder, name) = (file.disk.parent()?, file.disk.file_name()?);
     let stage = |number: u8| {
         let mut git = Command::new("git");
-        let output = git.current_dir(folder).args(["show", &format!(":{number}:./{name}")]).output().ok()?;
+        let mut version = OsString::from(format!(":{number}:./"));
+        version.push(name);
+        let output = git.current_dir(folder).arg("show").arg(version).output().ok()?;
         output.status.success().then_some(output.stdout)
     };
     let (dest, updated) = (Some(stage(2)?), Some(stage(3)?));
     Some(Sides { original: stage(1), updated, dest })
-}
-
-#[cfg(unix)]
-fn path(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    OsString::from_vec(bytes.to_vec()).into()
-}
-
-#[cfg(not(unix))]
-fn path(bytes: &[u8]) -> PathBuf {
-    OsString::from(String::from_utf8_lossy(bytes).into_owned()).into()
 }

@@ -1,0 +1,69 @@
+//! A folder that is held open: whatever is done in it stays in it, even if someone puts a symbolic link in its place meanwhile.
+//!
+//! A path is looked up anew by each call, and someone may swap one of its folders between two calls. A descriptor stays with its folder.
+//! So a folder is entered one name at a time from the folder that holds it, never through a symbolic link, and each call takes the name of
+//! one file. Where there are no such calls, a folder is its path, and each call checks that it is not a symbolic link.
+
+#[cfg(unix)]
+mod by_descriptor;
+#[cfg(any(not(unix), test))]
+#[cfg_attr(unix, allow(dead_code, reason = "it is compiled here only to be tested"))]
+mod by_path;
+pub mod root;
+
+#[cfg(unix)]
+pub use by_descriptor::{Folder, most_held};
+#[cfg(not(unix))]
+pub use by_path::{Folder, most_held};
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::io::{Read, Write};
+
+    /// What each kind of folder must do.
+    macro_rules! keeps_to_its_folder {
+        ($test:ident, $module:ident) => {
+            #[cfg(unix)]
+            #[test]
+            fn $test() {
+                use super::$module::Folder;
+                let top = std::env::temp_dir().join(format!("krm-merge-{}-{}", stringify!($test), std::process::id()));
+                fs::create_dir_all(top.join("sub")).expect("a folder");
+                fs::write(top.join("file"), "text").expect("written");
+                for (name, to) in [("link", "file"), ("folder", "sub")] {
+                    std::os::unix::fs::symlink(to, top.join(name)).expect("a link");
+                }
+                let [file, new, link, linked, sub, gone] =
+                    ["file", "new", "link", "folder", "sub", "gone"].map(OsStr::new);
+                let folder = Folder::open(&top).expect("a folder");
+                assert!(Folder::open(&top.join("folder")).is_err() && folder.enter(linked).is_err());
+                assert!(folder.enter(file).is_err() && folder.read(link).is_err() && folder.write(link).is_err());
+                assert!(folder.is_link(link) && !folder.is_link(file) && folder.has(link) && !folder.has(gone));
+                let mut text = String::new();
+                folder.read(file).expect("opened").read_to_string(&mut text).expect("read");
+                assert_eq!(text, "text");
+                assert!(folder.create(file).is_err() && folder.create_private(link).is_err());
+                folder.create(new).expect("made").write_all(b"new").expect("written");
+                folder.rename(new, file).expect("renamed");
+                assert_eq!(fs::read_to_string(top.join("link")).expect("there"), "new");
+                let sub_folder = folder.enter(sub).expect("entered").again().expect("the same");
+                sub_folder.make(new).expect("made");
+                assert!(
+                    top.join("sub/new").is_dir() && folder.remove_folder(sub).is_err() && folder.make(sub).is_err()
+                );
+                sub_folder.remove_folder(new).expect("removed");
+                folder.as_file().expect("opened").sync_all().expect("synced");
+                folder.remove_folder(sub).expect("removed");
+                folder.remove(link).expect("removed");
+                folder.remove(file).expect("removed");
+                assert!(!top.join("sub").exists() && !top.join("file").exists());
+                fs::remove_dir_all(top).expect("removed");
+            }
+        };
+    }
+
+    keeps_to_its_folder!(a_folder_by_descriptor_never_follows_a_link, by_descriptor);
+    keeps_to_its_folder!(a_folder_by_path_never_follows_a_link, by_path);
+}

@@ -1,0 +1,112 @@
+//! Folders by descriptor, with the calls of POSIX whose names end with `at`.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, renameat, statat, unlinkat};
+use rustix::process::{Resource, getrlimit};
+
+/// A folder that is held open.
+#[derive(Debug)]
+pub struct Folder(OwnedFd);
+
+/// A descriptor for names only needs no permission to read the folder.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const NAMES: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const NAMES: OFlags = OFlags::RDONLY;
+
+/// How a folder is opened: never through a symbolic link.
+const FOLDER: OFlags = NAMES.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// How a file is opened: never through a symbolic link, and without waiting for the other end of a FIFO.
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// How many folders a run should hold at most: half of what the process may open.
+pub fn most_held() -> usize {
+    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| usize::try_from(most / 2).unwrap_or(usize::MAX))
+}
+
+impl Folder {
+    /// Opens a folder by its path, whose last name must not be a symbolic link.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(open(path, FOLDER, Mode::empty())?))
+    }
+
+    /// Opens a folder in it.
+    pub fn enter(&self, name: &OsStr) -> io::Result<Self> {
+        Ok(Self(openat(&self.0, name, FOLDER, Mode::empty())?))
+    }
+
+    /// The same folder once more.
+    pub fn again(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+
+    /// The folder as a file, to sync or lock it.
+    pub fn as_file(&self) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(openat(&self.0, ".", flags, Mode::empty())?.into())
+    }
+
+    /// Makes a folder in it.
+    pub fn make(&self, name: &OsStr) -> io::Result<()> {
+        Ok(mkdirat(&self.0, name, Mode::from(0o777))?)
+    }
+
+    /// Opens a file to read it.
+    pub fn read(&self, name: &OsStr) -> io::Result<File> {
+        Ok(openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty())?.into())
+    }
+
+    /// Opens a file to write it.
+    pub fn write(&self, name: &OsStr) -> io::Result<File> {
+        Ok(openat(&self.0, name, FILE | OFlags::WRONLY, Mode::empty())?.into())
+    }
+
+    /// Makes a file that must not exist yet, which everyone may read and write.
+    pub fn create(&self, name: &OsStr) -> io::Result<File> {
+        self.create_with(name, Mode::from(0o666))
+    }
+
+    /// Makes a file that must not exist yet, which only its owner may read and write.
+    pub fn create_private(&self, name: &OsStr) -> io::Result<File> {
+        self.create_with(name, Mode::from(0o600))
+    }
+
+    fn create_with(&self, name: &OsStr, mode: Mode) -> io::Result<File> {
+        Ok(openat(&self.0, name, FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, mode)?.into())
+    }
+
+    /// Whether a name in it is a symbolic link.
+    pub fn is_link(&self, name: &OsStr) -> bool {
+        self.kind(name).is_ok_and(|kind| kind == FileType::Symlink)
+    }
+
+    /// Whether something in it has a name, also a symbolic link that leads nowhere.
+    pub fn has(&self, name: &OsStr) -> bool {
+        self.kind(name).is_ok()
+    }
+
+    fn kind(&self, name: &OsStr) -> io::Result<FileType> {
+        Ok(FileType::from_raw_mode(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode))
+    }
+
+    /// Gives a file another name in the folder.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.0, from, &self.0, to)?)
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder.
+    pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+}

@@ -1,0 +1,99 @@
+//! Folders by path, for systems without descriptors of folders: a swap of a folder between two calls is noticed only by the next check.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder that is looked up by each call.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+/// How many folders a run should hold at most: holding one takes nothing.
+pub fn most_held() -> usize {
+    usize::MAX
+}
+
+impl Folder {
+    /// Opens a folder by its path, whose last name must not be a symbolic link.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        if fs::symlink_metadata(path)?.is_dir() {
+            Ok(Self(path.to_owned()))
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
+    }
+
+    /// Opens a folder in it.
+    pub fn enter(&self, name: &OsStr) -> io::Result<Self> {
+        Self::open(&self.0.join(name))
+    }
+
+    /// The same folder once more.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(Self(self.0.clone()))
+    }
+
+    /// The folder as a file, to sync or lock it.
+    pub fn as_file(&self) -> io::Result<File> {
+        File::open(&self.0)
+    }
+
+    /// Makes a folder in it.
+    pub fn make(&self, name: &OsStr) -> io::Result<()> {
+        fs::create_dir(self.checked(name)?)
+    }
+
+    /// Opens a file to read it.
+    pub fn read(&self, name: &OsStr) -> io::Result<File> {
+        File::open(self.checked(name)?)
+    }
+
+    /// Opens a file to write it.
+    pub fn write(&self, name: &OsStr) -> io::Result<File> {
+        OpenOptions::new().write(true).open(self.checked(name)?)
+    }
+
+    /// Makes a file that must not exist yet.
+    pub fn create(&self, name: &OsStr) -> io::Result<File> {
+        File::create_new(self.checked(name)?)
+    }
+
+    /// Makes a file that must not exist yet. Who may read it is what the folder says.
+    pub fn create_private(&self, name: &OsStr) -> io::Result<File> {
+        self.create(name)
+    }
+
+    /// Whether a name in it is a symbolic link.
+    pub fn is_link(&self, name: &OsStr) -> bool {
+        fs::symlink_metadata(self.0.join(name)).is_ok_and(|found| found.is_symlink())
+    }
+
+    /// Whether something in it has a name, also a symbolic link that leads nowhere.
+    pub fn has(&self, name: &OsStr) -> bool {
+        fs::symlink_metadata(self.0.join(name)).is_ok()
+    }
+
+    /// Gives a file another name in the folder.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        fs::rename(self.checked(from)?, self.0.join(to))
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+        // The file may itself be a symbolic link.
+        Self::open(&self.0)?;
+        fs::remove_file(self.0.join(name))
+    }
+
+    /// Removes an empty folder.
+    pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.checked(name)?)
+    }
+
+    /// The path of a file that is not a symbolic link, in a folder that is not one either.
+    fn checked(&self, name: &OsStr) -> io::Result<PathBuf> {
+        Self::open(&self.0)?;
+        if self.is_link(name) { Err(io::ErrorKind::NotADirectory.into()) } else { Ok(self.0.join(name)) }
+    }
+}
