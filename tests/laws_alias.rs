@@ -212,7 +212,7 @@ struct Told {
 /// brings in has no order, and stays as it is.
 fn counts(message: &str) -> String {
     let is_of_order = |part: &&str| part.ends_with(" merged") || part.ends_with(" unchanged");
-    message.split(", ").filter(|part| !is_of_order(part)).collect::<Vec<_>>().join(", ")
+    message.split([',', ';']).map(str::trim).filter(|part| !is_of_order(part)).collect::<Vec<_>>().join(", ")
 }
 
 fn told(stdin: &str) -> (Told, Output) {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::generate::Random;
 use crate::render::Style;
-use crate::support::{indent, resource_list, value_of};
+use crate::support::{indent, resource_list, side, value_of};
 
 use skip::skipped;
 
@@ -139,7 +139,7 @@ pub fn merge_by(rules: &[Value], dest: &str, patch: &Value, seed: u64) -> Outcom
         0 => format!("source:\n- resources:\n  - {patch}\n"),
         _ => {
             let bytes = Random(seed).bytes(64);
-            format!("source:\n- yaml: |\n{}", indent(&Style::new(&bytes).document(patch), 4))
+            side("source", &Style::new(&bytes).document(patch))
         }
     };
     let item = format!("- {}", indent(dest.trim_start(), 2).trim_start());

@@ -703,7 +703,7 @@ fn paths_that_are_not_utf_8_are_merged_and_shown_with_escapes() {
     );
     // The rules at the top of the repository are found there, too.
     repository.git(&["merge", "--abort"]);
-    let rules = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - path: spec.template.spec\n    take: Updated\n";
+    let rules = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nspec:\n  rules:\n  - path: spec.template.spec.containers[name=app].image\n    take: Updated\n";
     repository.0.write(".krm-merge.yaml", rules);
     let merged = run(&["merge", "-q", "topic"]);
     assert!(merged.status.success(), "{merged:?}");

@@ -73,8 +73,8 @@ fn a_diff_comes_with_the_total_and_what_someone_should_look_at() {
     folder.write("v2/c.yaml", folder.read("v2/c.yaml").replace("x: 2", "x: 1"));
     let before = folder.files("here");
     let told = [
-        "info: 1 merged, 0 added, 0 deleted, 0 unchanged, 0 in conflict",
-        "info: files without resources: 1 changed, 0 added, 0 deleted, 0 in conflict",
+        "info: 1 merged, 0 added, 0 deleted, 0 unchanged; 0 conflicts",
+        "info: files without resources: 1 changed, 0 added, 0 deleted; 0 conflicts",
         "info: README: both sides changed the file (it holds no resources), and it was merged line by line: look whether it is right",
         "info: ConfigMap c (c.yaml): both sides changed `data.run`, and it was merged line by line: look whether it is right",
     ];
@@ -90,7 +90,7 @@ fn a_diff_comes_with_the_total_and_what_someone_should_look_at() {
     let ran = folder.run(&[&PACKAGE[..], &["-o", "diff"]].concat());
     assert_eq!(
         (ran.stdout.as_str(), ran.stderr.as_str()),
-        ("", "info: 0 merged, 0 added, 0 deleted, 1 unchanged, 0 in conflict\n")
+        ("", "info: 0 merged, 0 added, 0 deleted, 1 unchanged; 0 conflicts\n")
     );
 }
 
