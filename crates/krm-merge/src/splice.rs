@@ -132,6 +132,15 @@ fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = Piece<'s, 'a>>
     entries.iter().filter(|entry| entry.place.is_none()).filter_map(Piece::of)
 }
 
+/// Lines in front of a child that begins after a dash: the first of them begins there, and the child on a line of its own.
+fn after_dash(lines: &[String], column: usize) -> String {
+    let text = lines.join("\n");
+    match text.trim_start() {
+        "" => String::new(),
+        text => format!("{text}\n{}", " ".repeat(column)),
+    }
+}
+
 /// The places of dest's children in their new order.
 fn order_of(entries: &[Entry<'_>]) -> Vec<usize> {
     entries.iter().filter_map(|entry| entry.place).collect()
@@ -424,12 +433,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 lines.extend(comment_lines(above, column, self.budget));
                 rest.to_mut()[0].comments.above = None;
             }
-            let mut text = lines.join("\n").trim_start().to_owned();
-            if !text.is_empty() {
-                text.push('\n');
-                text.push_str(&" ".repeat(column));
-            }
-            self.edit(first.lead..to, text);
+            self.edit(first.lead..to, after_dash(&lines, column));
         } else {
             self.insert_lines(first.top(self.doc), &lines);
             for place in &places[..kept_index] {
