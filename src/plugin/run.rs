@@ -89,7 +89,7 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     if let Some(end) = merge.failure() {
         let marked = merge.changes.iter().filter(|change| change.new.as_deref().is_some_and(has_markers));
         let marked = if writes { marked.count() } else { 0 };
-        if let Some(next) = next_step(&dest, setting.conflicts, end, marked) {
+        if let Some(next) = next_step(&dest, setting.conflicts, common.config.as_deref(), end, marked) {
             screen::tell(&next);
         }
         return Ok(end);
@@ -136,19 +136,23 @@ pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, 
     Ok(Some((root, replacements)))
 }
 
-/// What to do after a merge that left conflicts open and wrote markers into so many files.
-fn next_step(dest: &Side, conflicts: Conflicts, end: End, marked: usize) -> Option<String> {
+/// What to do after a merge that left conflicts open and wrote markers into so many files. `config` is the file of `--config`.
+fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End, marked: usize) -> Option<String> {
+    let others = match config {
+        _ if end != End::Differs => return None,
+        // Its `onConflict` holds, so the flag may not be another.
+        Some(file) => format!("add rules to {} or change its `onConflict`", shown::name(&file.to_string_lossy())),
+        None => "run it again with another `--on-conflict`".to_owned(),
+    };
     match conflicts {
-        _ if end != End::Differs => None,
         Conflicts::Marked if marked > 0 => Some(format!(
             "next: decide the conflicts with `kubectl krm-merge resolve {}`, or between the markers in an editor",
             shown::name(&dest.name)
         )),
         Conflicts::Marked => None,
-        Conflicts::Settled => Some(
-            "next: run it again with `--on-conflict mark --in-place` to decide each conflict, or with another `--on-conflict`; nothing was written"
-                .to_owned(),
-        ),
+        Conflicts::Settled => Some(format!(
+            "next: run it again with `--on-conflict mark --in-place` to decide each conflict, or {others}; nothing was written"
+        )),
     }
 }
 

@@ -80,7 +80,16 @@ fn a_run_with_open_conflicts_says_what_to_do_next() {
         "next: decide the conflicts with `kubectl krm-merge resolve here`, or between the markers in an editor";
     assert_eq!(next(&["--in-place", "--on-conflict", "mark"]), (Some(1), resolve.to_owned()));
     let (code, told) = next(&["--in-place", "--on-conflict", "fail"]);
-    assert!(code == Some(1) && told.contains("`--on-conflict mark --in-place`"), "{told}");
+    assert!(
+        code == Some(1) && told.ends_with("or run it again with another `--on-conflict`; nothing was written"),
+        "{told}"
+    );
+    // A file says who wins, so the flag may not say something else.
+    let folder = upgrade("c.yaml", [&v1, &v2, &here]);
+    let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata: {name: m}\nspec: {mode: ThreeWay, onConflict: Fail}\n";
+    folder.write("m.yaml", config);
+    let told = folder.run(&[&UPGRADE[..], &["--in-place", "--config", "m.yaml"]].concat()).failed(1);
+    assert!(told.ends_with("or add rules to m.yaml or change its `onConflict`; nothing was written\n"), "{told}");
     // The words of the other places mean the same.
     for word in ["take-updated", "TakeUpdated", "updated", "Updated", "keep-dest", "KeepDest", "dest", "Dest"] {
         assert_eq!(next(&["--in-place", "--on-conflict", word]), (Some(0), String::new()), "{word}");
