@@ -88,7 +88,8 @@ fn a_run_with_open_conflicts_says_what_to_do_next() {
     let folder = upgrade("c.yaml", [&v1, &v2, &here]);
     let config = "apiVersion: krm-merge.dev/v1alpha1\nkind: Merge\nmetadata: {name: m}\nspec: {mode: ThreeWay, onConflict: Fail}\n";
     folder.write("m.yaml", config);
-    let told = folder.run(&[&UPGRADE[..], &["--in-place", "--config", "m.yaml"]].concat()).failed(1);
+    let sides = ["three-way", "--original", "v1", "--updated", "v2", "--dest", "here"];
+    let told = folder.run(&[&sides[..], &["--in-place", "--config", "m.yaml"]].concat()).failed(1);
     assert!(told.ends_with("or add rules to m.yaml or change its `onConflict`; nothing was written\n"), "{told}");
     // The words of the other places mean the same.
     for word in ["take-updated", "TakeUpdated", "updated", "Updated", "keep-dest", "KeepDest", "dest", "Dest"] {
