@@ -27,21 +27,31 @@ pub struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    fn fits(&self, clash: &Clash<'_, '_>) -> bool {
+    fn fit(&self, clash: &Clash<'_, '_>) -> Fit {
         let named = match &self.path {
-            Some(pattern) => match pattern.place(clash.path) {
-                Some(place) => place,
-                None => return false,
-            },
-            None => FieldPath::default(),
+            Some(pattern) => pattern.place(clash.path),
+            None => Some(FieldPath::default()),
         };
-        self.target.as_ref().is_none_or(|target| target.selects(clash.resource))
-            && self.when.iter().all(|(side, wanted)| wanted.is_none_or(|wanted| clash.has(side, &named, wanted)))
+        let is_selected = self.target.as_ref().is_none_or(|target| target.selects(clash.resource));
+        let Some(named) = named.filter(|_| is_selected) else { return Fit::Elsewhere };
+        let differs = self.when.iter().find(|(side, wanted)| wanted.is_some_and(|it| !clash.has(*side, &named, it)));
+        differs.map_or(Fit::Decides, |(side, _)| Fit::OtherValue(side, named.shown()))
     }
 
     fn is_of_values(&self) -> bool {
         self.when.iter().any(|(_, wanted)| wanted.is_some())
     }
+}
+
+/// How a rule fits a conflict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fit {
+    /// The rule is for other places.
+    Elsewhere,
+    /// The rule is for this place, but the side has another value at the named place than `when` says.
+    OtherValue(Side, String),
+    /// The rule decides it.
+    Decides,
 }
 
 /// A conflict, as a rule looks at it.
@@ -153,35 +163,60 @@ impl From<OnConflict> for Ruling<'_> {
     }
 }
 
-/// The rules of a run, and which of them were used.
+/// A rule that decided nothing.
+#[derive(Debug)]
+pub struct Idle<'d, 'a> {
+    /// The rule.
+    pub rule: &'a Decision<'a>,
+    /// The side that has another value than `when` says, and the place, if the rule fits a conflict but for that.
+    pub other_value: Option<(Side, &'d str)>,
+}
+
+/// The rules of a run, and how far they fitted.
 #[derive(Debug)]
 pub struct Decisions<'a> {
     rules: &'a [Decision<'a>],
-    is_used: Vec<bool>,
+    /// How each rule fitted best.
+    fits: Vec<Fit>,
     otherwise: Verdict,
 }
 
 impl<'a> Decisions<'a> {
     /// The first rule that fits wins; `otherwise` is for the conflicts that no rule fits.
     pub fn new(rules: &'a [Decision<'a>], otherwise: Verdict) -> Self {
-        Self { rules, is_used: vec![false; rules.len()], otherwise }
+        Self { rules, fits: vec![Fit::Elsewhere; rules.len()], otherwise }
     }
 
     /// Who wins a conflict.
     pub fn of(&mut self, clash: &Clash<'_, '_>) -> Ruling<'a> {
-        match self.rules.iter().position(|rule| rule.fits(clash)) {
-            Some(at) => {
-                self.is_used[at] = true;
-                Ruling { verdict: self.rules[at].take.into(), rule: Some(&self.rules[at].name) }
+        let mut misses = Vec::new();
+        for (at, rule) in self.rules.iter().enumerate() {
+            match rule.fit(clash) {
+                Fit::Elsewhere => {}
+                Fit::Decides => {
+                    self.fits[at] = Fit::Decides;
+                    return Ruling { verdict: rule.take.into(), rule: Some(&rule.name) };
+                }
+                miss @ Fit::OtherValue(..) => misses.push((at, miss)),
             }
-            None => Ruling { verdict: self.otherwise, rule: None },
         }
+        // Where another rule decides, nobody misses these.
+        for (at, miss) in misses {
+            if self.fits[at] == Fit::Elsewhere {
+                self.fits[at] = miss;
+            }
+        }
+        Ruling { verdict: self.otherwise, rule: None }
     }
 
-    /// The rules that no conflict used. A rule for certain values is for a conflict that comes once and may be over, so it is not listed.
-    pub fn idle(&self) -> impl Iterator<Item = &'a Decision<'a>> {
-        let rules = self.rules.iter().zip(&self.is_used);
-        rules.filter(|(rule, is_used)| !**is_used && !rule.is_of_values()).map(|(rule, _)| rule)
+    /// The rules that decided nothing. A rule for certain values is for a conflict that comes once and may be over, so it is listed only
+    /// if a conflict at its place has other values.
+    pub fn idle(&self) -> impl Iterator<Item = Idle<'_, 'a>> {
+        self.rules.iter().zip(&self.fits).filter_map(|(rule, fit)| match fit {
+            Fit::Decides => None,
+            Fit::Elsewhere => (!rule.is_of_values()).then_some(Idle { rule, other_value: None }),
+            Fit::OtherValue(side, place) => Some(Idle { rule, other_value: Some((*side, place)) }),
+        })
     }
 }
 
@@ -225,7 +260,7 @@ mod tests {
         assert_eq!(wins(&["spec", "never"]), (Verdict::By(OnConflict::TakeUpdated), Some(2)));
         assert_eq!(wins(&["data"]), (Verdict::Open(Pick::Updated), None));
         assert_eq!(wins(&[]), (Verdict::Open(Pick::Updated), None));
-        let idle: Vec<&Name> = decisions.idle().map(|rule| &rule.name).collect();
+        let idle: Vec<&Name> = decisions.idle().map(|idle| &idle.rule.name).collect();
         assert_eq!(idle, [&rules[0].name, &rules[3].name]);
     }
 
@@ -264,7 +299,9 @@ mod tests {
             let rules = [rule];
             let mut decisions = Decisions::new(&rules, Verdict::default());
             assert_eq!(decisions.idle().count(), 0, "it is for one conflict");
-            decisions.of(&clash).rule.is_some()
+            let is_decided = decisions.of(&clash).rule.is_some();
+            assert_eq!(decisions.idle().count(), usize::from(!is_decided), "the conflict has other values");
+            is_decided
         })
     }
 

@@ -13,7 +13,7 @@ use krm_merge::tree::Conflict;
 use krm_merge::warning::Warning;
 
 use crate::config::{NamedRule, Role};
-use crate::decision::{Decision, Ruling};
+use crate::decision::{Idle, Ruling};
 use crate::target::Target;
 
 /// Something that happened in a run.
@@ -171,7 +171,7 @@ pub enum Report<'r, 'a> {
         lacks: Lacks,
     },
     /// A rule says who wins, but no conflict matches it.
-    IdleDecision(&'r Decision<'a>),
+    IdleDecision(Idle<'r, 'a>),
     /// A release is one folder deeper than dest.
     Deeper {
         /// Its Kptfile.

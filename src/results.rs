@@ -21,7 +21,7 @@ use serde_yaml::Value;
 
 use crate::report::Report;
 use words::of_settled;
-pub use words::{Did, changed_by, contradicting, counted, holds_secrets, how_of, listed};
+pub use words::{Did, NEXT, changed_by, contradicting, counted, holds_secrets, how_of, listed};
 
 /// The tag that tells a program what kind of result this is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";

@@ -180,6 +180,25 @@ fn an_explicit_null_wipes_no_sibling_and_a_local_resource_is_not_rewritten() {
 }
 
 #[test]
+fn a_run_that_a_conflict_stops_says_on_stderr_which_rules_missed_it_and_what_to_do() {
+    let sides = [("a.yaml", "{n: 3}"), ("up/v1/a.yaml", "{n: 1}"), ("up/v2/a.yaml", "{n: 2}")];
+    let stdin = sides.map(|(path, spec)| at(path, &thing("a", spec))).concat();
+    let rules = "rules:\n- {path: spec.n, when: {original: '1'}, take: Dest}\n- {path: spec.m, take: Dest}\n";
+    let output = krm_merge_function::run(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n{rules}")));
+    let conflict = "both sides changed `spec.n`: dest has 3, updated has 2, original had 1; someone must decide";
+    let path = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
+    let want = [
+        format!("error: Thing a (a.yaml): {conflict}"),
+        "info: `spec.rules[0]` decided nothing: original's value of `spec.n` is not `when.original` (`1` is a number, `\"1\"` a text)".into(),
+        format!("info: `spec.rules[1]` decided nothing: its conflict may be over, or its `path` is wrong: {path}"),
+        "next: write a rule for each conflict into `rules` of the functionConfig, or decide all with `onConflict` (TakeUpdated or KeepDest)".into(),
+    ];
+    assert_eq!(output.stderr, want);
+    let passed = passes(&resource_list(&stdin, &format!("{BY_PATH}{rules}")));
+    assert!(passed.stderr.iter().all(|line| line.starts_with("warning: ")), "{:?}", passed.stderr);
+}
+
+#[test]
 fn a_null_that_swallows_a_change_of_upstream_stops_where_conflicts_do() {
     let stdin = |dest: &str| {
         let sides = [("a.yaml", dest), ("up/v1/a.yaml", "{m: {k: v}}"), ("up/v2/a.yaml", "{m: {k: v, new: w}}")];
@@ -724,7 +743,7 @@ fn an_original_that_dest_did_not_come_from_is_told() {
     assert_eq!(
         of("k0", "k1", "k2"),
         [
-            "warning: original must be the release that dest came from, which is of commit \"k0\" (`upstreamLock.git.commit`), and this original is of commit \"k1\": give that release as original"
+            "warning: original must be the release of commit \"k0\", which dest came from (`upstreamLock.git.commit`), not that of commit \"k1\""
         ]
     );
     // Another package has other commits.

@@ -55,8 +55,8 @@ pub(super) fn three_way<'a>(
     }
     run.results.report(&Report::Counts(Counts { conflicts, ..counts }))?;
     // After the counts, which a host that shows a few lines must not leave out.
-    for rule in run.decisions.idle() {
-        run.results.report(&Report::IdleDecision(rule))?;
+    for idle in run.decisions.idle() {
+        run.results.report(&Report::IdleDecision(idle))?;
     }
     Ok((run.merged, run.results))
 }

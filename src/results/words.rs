@@ -19,11 +19,14 @@ use krm_merge::yaml::{Kind, NodeRef};
 
 use super::{Clash, Field, IDLE_RULE, Outcome, REASON, Severity, value_of};
 use crate::config::{NamedRule, Role};
-use crate::decision::{Decision, Ruling, Verdict};
+use crate::decision::{Idle, Ruling, Verdict};
 use crate::report::{Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 /// A resource as a whole, in a sentence.
 const THE_RESOURCE: &str = "the resource";
+
+/// What to do after conflicts that stopped the function.
+pub const NEXT: &str = "next: write a rule for each conflict into `rules` of the functionConfig, or decide all with `onConflict` (TakeUpdated or KeepDest)";
 
 impl Outcome {
     /// The message for something that happened. Values come off the budget.
@@ -95,7 +98,7 @@ impl Outcome {
                 };
                 info(format!("{name} is not used, for no resource {lacks}"))
             }
-            Report::IdleDecision(rule) => idle_decision(rule),
+            Report::IdleDecision(idle) => idle_decision(idle),
             Report::Deeper { about, side, folder } => deeper(about, *side, folder),
             Report::HasUpdated { dest, commit } => info(has_updated(commit)).about(dest),
             Report::OtherOriginal { dest, commit, original } => warning(other_original(commit, original)).about(dest),
@@ -258,16 +261,22 @@ fn left_deleted(verdict: Verdict) -> Settled {
 }
 
 /// A rule that decided nothing. A field that the rule does not have cannot be wrong.
-fn idle_decision(rule: &Decision<'_>) -> Outcome {
+fn idle_decision(Idle { rule, other_value }: &Idle<'_, '_>) -> Outcome {
     let how = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
-    let wrong = match (&rule.target, &rule.path) {
-        (None, None) => ", or another rule decides it first".to_owned(),
-        (None, Some(_)) => format!(", or its `path` is wrong: {how}"),
-        (Some(_), None) => ", or its `target` is wrong".to_owned(),
-        (Some(_), Some(_)) => format!(", or its `target` or `path` is wrong: {how}"),
+    let why = match (other_value, &rule.target, &rule.path) {
+        (Some((side, place)), _, _) => {
+            let (side, place) =
+                (side.name(), if place.is_empty() { THE_RESOURCE.into() } else { format!("`{place}`") });
+            format!("{side}'s value of {place} is not `when.{side}` (`1` is a number, `\"1\"` a text)")
+        }
+        (None, None, None) => "its conflict may be over, or another rule decides it first".to_owned(),
+        (None, None, Some(_)) => format!("its conflict may be over, or its `path` is wrong: {how}"),
+        (None, Some(_), None) => "its conflict may be over, or its `target` is wrong".to_owned(),
+        (None, Some(_), Some(_)) => {
+            format!("its conflict may be over, or its `target` or `path` is wrong: {how}")
+        }
     };
-    let mut outcome =
-        Outcome::new(Severity::Info, format!("{} decided nothing: its conflict may be over{wrong}", rule.name));
+    let mut outcome = Outcome::new(Severity::Info, format!("{} decided nothing: {why}", rule.name));
     outcome.tags.insert(REASON.to_owned(), IDLE_RULE.to_owned());
     outcome
 }
@@ -289,7 +298,7 @@ fn has_updated(commit: &str) -> String {
 
 fn other_original(commit: &str, original: &str) -> String {
     format!(
-        "original must be the release that dest came from, which is of commit \"{commit}\" (`upstreamLock.git.commit`), and this original is of commit \"{original}\": give that release as original"
+        "original must be the release of commit \"{commit}\", which dest came from (`upstreamLock.git.commit`), not that of commit \"{original}\""
     )
 }
 
