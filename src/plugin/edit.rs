@@ -48,12 +48,12 @@ pub struct Fate<'m> {
 pub struct Edited {
     /// The text.
     pub text: String,
-    /// The edits that turn the old text into this one, if edits in place do.
+    /// The edits that turn the old text into this one; `None` if edits in place cannot do it.
     pub edits: Option<TextEdits>,
 }
 
-/// The text of a file of dest, given what happens to each of its resources, in the order of the text, and the resources added to it, also
-/// in order; `None` if nothing is left in it.
+/// The text of a file of dest after the merge; `None` if the file has no resources any more. `fates` says what happens to each of its
+/// resources, in the order of the text. `added` are its new resources, in order.
 ///
 /// # Errors
 /// A resource that would have to be added to a JSON file; a text that takes more than is left of the budget.

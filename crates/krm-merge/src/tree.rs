@@ -185,12 +185,12 @@ pub enum View<'t, 'a> {
     Branch(&'t Branch<'a>),
 }
 
-/// The elements of a list as a rule reads them: each on its own, or those of a tree.
+/// The elements of a list as a rule reads them.
 #[derive(Clone, Debug)]
 pub enum List<'t, 'a> {
-    /// These.
+    /// Each element.
     Views(Vec<View<'t, 'a>>),
-    /// Those of this list, about which more may be known.
+    /// A list of a tree, which may already know whether its elements have keys.
     Branch(&'t Branch<'a>),
 }
 

@@ -236,7 +236,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
     }
 
-    /// Whether someone has said who wins there: then nobody is asked about the comments.
+    /// Whether it is already decided who wins at a place. If so, the user is not asked about the comments there.
     fn is_decided(&mut self, spot: &Spot<'a>) -> bool {
         let is_decided = !self.decided.is_empty() && self.decided.contains(&*spot.path.keyed());
         if is_decided {

@@ -213,8 +213,8 @@ struct Before {
     original: Option<Object>,
 }
 
-/// What was applied last to a live object: what kubectl noted, or else what a manager owns that applied it on the server's side. Where that is
-/// how it is applied now, it is what this manager owns: the server takes away what the files drop of that, and nothing else.
+/// What was applied last to a live object. For client-side apply, it is what kubectl noted, or else what a manager of server-side apply
+/// owns. For server-side apply, it is what this manager owns, because the server removes only such fields if the files drop them.
 fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live) -> Before {
     let manager = args.field_manager.as_str();
     let mut owners = live.map(|live| Owners::of(live, manager)).unwrap_or_default();
@@ -315,10 +315,10 @@ pub fn models_of<'d>(models: &'d Document<'_>) -> Option<NodeRef<'d>> {
     models.roots().next().filter(has_models)
 }
 
-/// How a merge goes that knows the types of the cluster.
+/// The config of a merge that knows the types of the cluster.
 ///
 /// # Errors
-/// Models that the function does not take.
+/// The function does not accept the models of the cluster.
 pub fn config<'d>(task: Task<'d>, models: &'d Document<'_>, limit: Limit) -> Result<Config<'d>> {
     let name = || Name::Field("components.schemas".to_owned());
     let openapi = models_of(models).map(|models| (name(), models));
