@@ -127,7 +127,7 @@ pub fn live(args: &Live) -> Result<End> {
     Ok(if differs || (args.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
 }
 
-/// What a merge made of the objects, as the user wants to see it.
+/// The outcome of a merge of live objects, in the format that the user chose.
 fn page(format: Output, dest: &Side, merge: &Merge, told: Page, reader: Reader) -> Result<Page> {
     let shown = shown(merge, reader);
     let mut page = Page::new(reader);
@@ -218,7 +218,7 @@ fn of_unknown_origin(local: &Local) -> Outcome {
 /// Tells that an object is being deleted.
 fn being_deleted(local: &Local) -> Option<Outcome> {
     let since = local.live.as_ref()?["metadata"]["deletionTimestamp"].as_str()?;
-    let message = format!("{}: it is being deleted since {since}, and what is set in it goes with it", local.address);
+    let message = format!("{}: it is being deleted since {since}, and changes to it are lost", local.address);
     Some(Outcome::new(Severity::Warning, message))
 }
 

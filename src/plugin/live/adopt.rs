@@ -94,7 +94,7 @@ pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
     if args.output.is_none()
         && let Some(other) = sides.iter().find(|side| !is_file(side))
     {
-        bail!("{}: `--adopt` must be given with files and folders, which it writes, or with `-o`", other.name);
+        bail!("{}: `--adopt` must have files or folders to write, or `-o` to only print the changes", other.name);
     }
     if sides.len() > 1 && !matches!(args.output, None | Some(Output::Diff | Output::Name | Output::Github)) {
         bail!("`--adopt` must be given with one `-f` if its `-o` is not `diff`, `name` or `github`");

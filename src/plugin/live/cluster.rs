@@ -217,7 +217,7 @@ impl Cluster {
         let request = Request::new(folder).get(api_version, &GetParams::default())?;
         let Some(text) = found(self.http.ask(request).await)? else { return Ok(Vec::new()) };
         let list: APIResourceList =
-            serde_json::from_str(&text).context("what the cluster says of its types must be an APIResourceList")?;
+            serde_json::from_str(&text).context("the cluster must answer with an APIResourceList")?;
         let of_type = list.resources.into_iter().filter(|r| !r.name.contains('/'));
         let served =
             |r: APIResource| Served { kind: r.kind, plural: r.name, namespaced: r.namespaced, defined_by: None };
