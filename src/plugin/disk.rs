@@ -141,7 +141,7 @@ pub fn look(root: &Path, replacements: &[Replacement]) -> Result<()> {
     checked(root, replacements).map(drop)
 }
 
-/// The folder of the package, if all replacements could be carried out in it, and the first of them; `None` if there is none.
+/// The folder of the package and the first replacement, if all replacements can be carried out there; `None` without replacements.
 fn checked<'r>(root: &Path, replacements: &'r [Replacement]) -> Result<Option<(Root, &'r Replacement)>> {
     let Some(first) = replacements.first() else { return Ok(None) };
     let root = told(Root::open(root), &first.file)?;

@@ -112,8 +112,8 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
     Ok(Some(Edited { text: sorted(text, &order, budget)?, edits }))
 }
 
-/// The list that a new resource joins, by the number of its document; `None` if the resource becomes a document. It goes where the item is
-/// that it comes after, or else before; if it comes after all items, it joins the first list of the file.
+/// The number of the document whose list a new resource joins; `None` if the resource becomes a document. It joins the list of the item
+/// before it, or else of the item after it. If it comes after all items, it joins the first list of the file.
 fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> {
     let is_list = |root: NodeRef<'_>| list::items_of(root).is_some() || list::is_open(root);
     let left = || fates.iter().filter(|fate| *fate.item != Item::Goes);

@@ -1,7 +1,8 @@
 //! `live`: the three-way merge against a cluster, where original is what was applied last, updated the files, dest the live objects.
 //!
-//! kubectl apply sets what the files say and tells nobody what it overwrote. Here what someone changed in the cluster since is shown: it
-//! stays where the files still say what they said, and is a conflict where they do not. Nothing is sent without `--apply`.
+//! `kubectl apply` sets what the files say and does not report what it overwrote. `live` shows what someone changed in the cluster since
+//! the last apply. Such a change stays if the files still have the old value, and is a conflict if they have a new one. Nothing is sent
+//! without `--apply`.
 
 mod adopt;
 mod adopted;
@@ -169,7 +170,7 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
     Ok(sides)
 }
 
-/// What a merge made, for whoever reads it.
+/// The outcome of a merge, with the values of Secrets only if a program reads it.
 fn shown(merge: &Merge, reader: Reader) -> Merge {
     // Whoever pipes an object on wants it whole; at a terminal, someone may look on.
     let is_seen = reader != Reader::Program;

@@ -349,7 +349,7 @@ impl<'a> Lost<'a> {
         self.above.is_none() && self.behind.is_none() && !self.is_within
     }
 
-    /// Whether the comments can be chosen separately from the value: whatever shares the line of a comment goes with it.
+    /// Whether the comments can be chosen separately from the value. They cannot if a comment is inside of the value or on its line.
     fn is_beside(&self, spot: &Spot<'_>) -> bool {
         !self.is_within && (self.behind.is_none() || spot.children().is_some())
     }

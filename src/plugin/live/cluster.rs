@@ -171,10 +171,10 @@ impl Cluster {
         Ok(())
     }
 
-    /// The address of a resource, by what the cluster said of its type, or else the files.
+    /// The address of a resource. Its type comes from the cluster, or else from a definition in the files.
     ///
     /// # Errors
-    /// A type that neither has.
+    /// Neither has the type.
     pub fn address(&self, object: &Object) -> Result<Address> {
         let api_version = object.api_version().to_owned();
         let types = || [&self.types, &self.announced].into_iter().filter_map(|types| types.get(&api_version)).flatten();

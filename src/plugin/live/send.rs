@@ -155,7 +155,7 @@ impl Sending<'_> {
     }
 }
 
-/// What is said of an object that was sent.
+/// The word for what was done to an object that was sent.
 fn did(local: &Local, send: &Send) -> &'static str {
     match send {
         Send::Create(_) => "created",

@@ -49,7 +49,7 @@ impl Flow {
         }
     }
 
-    /// Checks that all values can be written that a tree brings to a node, or all that it has if there is no node.
+    /// Checks that all values of a tree that are new compared with a node can be written, or all its values without a node.
     ///
     /// # Errors
     /// It is JSON, which lacks one.
