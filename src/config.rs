@@ -318,7 +318,8 @@ pub struct Config<'a> {
     pub inference: Inference,
     /// What is known of types.
     pub types: Types<'a>,
-    /// The items to which sources are applied that a host gives besides the functionConfig; `None` for the items with their identity.
+    /// Selects the items for sources that a host gives besides the functionConfig. `None`: each source applies to the item with its
+    /// identity.
     pub target_of_given: Option<Rc<Target>>,
     /// How much a run may write. Until more input is added, its input is the text that contains the functionConfig.
     pub limit: Limit,
@@ -579,7 +580,7 @@ impl<'a> Config<'a> {
         Self::read_with(node, Given::default())
     }
 
-    /// Reads a functionConfig that may leave out what is given.
+    /// Reads a functionConfig that may leave out the settings in `given`.
     ///
     /// # Errors
     /// As [`Config::read`].

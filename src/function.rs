@@ -209,7 +209,7 @@ impl<'a> Job<'a> {
         Ok(Self { roles, config, budget, told })
     }
 
-    /// The same with what the kustomizations of dest and updated hold that are no items: they make resources that others refer to.
+    /// Adds the kustomizations of dest and updated that are not items, because they make resources that others refer to.
     #[must_use]
     pub fn beside(mut self, kustomizations: Vec<NodeRef<'a>>) -> Self {
         self.roles.beside = kustomizations;

@@ -160,7 +160,7 @@ pub struct File {
     pub index: Option<u64>,
 }
 
-/// The longest message: it is one line of a terminal or a log. The rest is in the other fields, or in the input.
+/// The longest message, in bytes. A message is one line of a terminal or a log; details are in the other fields, or in the input.
 const MESSAGE: usize = 8000;
 
 /// A message for display: on one line, without misleading characters, and not too long.

@@ -11,7 +11,8 @@ use krm_merge::resource::Resource;
 use krm_merge::schema::KUSTOMIZATION;
 use krm_merge::yaml::NodeRef;
 
-/// Reports the rules whose list no resource has, in any role, and no kustomization beside them: the plugin merges these by the same rules.
+/// Reports the rules whose list no resource of any role has. The kustomizations of a package count, too: the plugin merges them by the same
+/// rules.
 pub(super) fn tell(rules: &[NamedRule], roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
     for named in rules {

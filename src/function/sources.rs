@@ -90,8 +90,8 @@ pub(super) fn merge_sources<'a>(
     Ok(Sourced { merged: run.merged, results: run.results, hit })
 }
 
-/// Recognises a source without a partner that may itself be the item that should have been merged, and names the field that makes it a
-/// source. The source stays in the package, and either no source of its file has a partner, or it would be added to the same file again.
+/// Recognises a source without a partner that may itself be the item to merge into, and returns the field that makes it a source. Such a
+/// source stays in the package. Also, no source of its file has a partner, or the source would be added to its own file again.
 fn itself<'r>(groups: &Groups<'_, '_>, roles: &'r Roles<'_>) -> impl Fn(&Resource<'_>) -> Option<&'r str> {
     let field = |source: &Resource<'_>| roles.files.get(&source.origin.item()?).map(String::as_str);
     let with_partner = groups.groups.iter().filter(|group| matches!(group.of, Hit::Item(_)));

@@ -15,9 +15,10 @@ use crate::side::is_kustomization;
 pub struct Combiner<'b> {
     /// How to settle a conflict.
     pub on_conflict: Verdict,
-    /// The same for a file that holds resources on one side only.
+    /// How to settle a conflict of a file that holds resources on one side only.
     pub on_broken: Verdict,
-    /// The rules for resources of files that one side broke, and for kustomizations without a name, by path.
+    /// By path, the rules that cannot decide the conflicts of a file, although they select a resource in it: one side broke the file, or it
+    /// is a kustomization without a name.
     pub unreached: BTreeMap<String, Vec<String>>,
     policy: Policy,
     types: Types<'static>,

@@ -197,9 +197,9 @@ fn narrowed(texts: [&str; 2], ranges: [Range<usize>; 2]) -> [Range<usize>; 2] {
 /// The longest list of places in a header, in characters.
 const WIDTH: usize = 120;
 
-/// Lists places: each resource once, and of a path in the same place as the one before only its end: `Deployment web
-/// spec.template.spec.nodeName, …hostname; ConfigMap c data.x`. The first place is always there; if not all fit, the number of the rest
-/// follows.
+/// Lists places: `Deployment web spec.template.spec.nodeName, …hostname; ConfigMap c data.x`. Each resource is named once. A path leaves
+/// out a long beginning that it shares with the path before it. The first place is always listed. If not all fit, the number of the
+/// others follows.
 fn listed(spots: &[Spot]) -> String {
     let mut resources: Vec<&str> = Vec::new();
     let mut known = HashSet::new();

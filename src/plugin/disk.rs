@@ -7,8 +7,9 @@
 //! of the package; whoever writes or cleans anywhere below asks for that lock.
 //!
 //! The folders of all files are entered from that of the package, never through a symbolic link, and held open until the end. So a folder
-//! that is moved away meanwhile fails the run, which still removes its temporary files there. If there are more folders than the process may
-//! hold open, each of the others is entered anew for each call: nothing is written elsewhere, but a moved one keeps its temporary files.
+//! that is moved away meanwhile fails the run, which still removes its temporary files there. If there are more folders than the process
+//! may hold open, each of the others is entered anew for each call. Nothing is written elsewhere, but a folder that was moved keeps its
+//! temporary files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -140,7 +141,7 @@ pub fn look(root: &Path, replacements: &[Replacement]) -> Result<()> {
     checked(root, replacements).map(drop)
 }
 
-/// The folder of the package, if all replacements could be carried out in it, and the first of them; `None` if there is none.
+/// The folder of the package and the first replacement, if all replacements can be carried out there; `None` without replacements.
 fn checked<'r>(root: &Path, replacements: &'r [Replacement]) -> Result<Option<(Root, &'r Replacement)>> {
     let Some(first) = replacements.first() else { return Ok(None) };
     let root = told(Root::open(root), &first.file)?;
@@ -191,7 +192,7 @@ struct Run<'r> {
     root: Root,
     /// The lock on it.
     _lock: Option<File>,
-    /// The folders that hold a file of the run. They are held open as far as the system allows, so that they are known if someone moves them.
+    /// The folders that hold a file of the run. As many as the system allows are held open, so that the run still finds them if they move.
     touched: BTreeMap<PathBuf, Option<Folder>>,
     /// The folders that it made.
     folders: Vec<PathBuf>,
@@ -222,7 +223,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Writes the new content of a file next to it; a file to delete only gets a name there.
+    /// Writes the new content of a file into a temporary file next to it. For a file to delete, only chooses the temporary name to which it
+    /// will be renamed.
     fn stage(&mut self, replacement: &'r Replacement) -> Result<()> {
         let (path, name) = parts(&replacement.file)?;
         let folder = match self.held(path) {

@@ -48,12 +48,12 @@ pub struct Fate<'m> {
 pub struct Edited {
     /// The text.
     pub text: String,
-    /// The edits that turn the old text into this one, if edits in place do.
+    /// The edits that turn the old text into this one; `None` if edits in place cannot do it.
     pub edits: Option<TextEdits>,
 }
 
-/// The text of a file of dest, given what happens to each of its resources, in the order of the text, and the resources added to it, also
-/// in order; `None` if nothing is left in it.
+/// The text of a file of dest after the merge; `None` if the file has no resources any more. `fates` says what happens to each of its
+/// resources, in the order of the text. `added` are its new resources, in order.
 ///
 /// # Errors
 /// A resource that would have to be added to a JSON file; a text that takes more than is left of the budget.
@@ -112,8 +112,8 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
     Ok(Some(Edited { text: sorted(text, &order, budget)?, edits }))
 }
 
-/// The list that a new resource joins, by the number of its document; `None` if the resource becomes a document. It goes where the item is
-/// that it comes after, or else before; if it comes after all items, it joins the first list of the file.
+/// The number of the document whose list a new resource joins; `None` if the resource becomes a document. It joins the list of the item
+/// before it, or else of the item after it. If it comes after all items, it joins the first list of the file.
 fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> {
     let is_list = |root: NodeRef<'_>| list::items_of(root).is_some() || list::is_open(root);
     let left = || fates.iter().filter(|fate| *fate.item != Item::Goes);

@@ -64,7 +64,7 @@ pub fn html(dest: &Side, changes: &[Change], results: &[Outcome], types: &Types<
     page.into_string()
 }
 
-/// What the policy calls a style or script that stands in the page. Source: W3C, Content Security Policy Level 3, "hash-source".
+/// The hash by which the policy of the page allows a style or script in it. Source: W3C, Content Security Policy Level 3, "hash-source".
 fn digest(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }

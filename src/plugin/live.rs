@@ -1,7 +1,8 @@
 //! `live`: the three-way merge against a cluster, where original is what was applied last, updated the files, dest the live objects.
 //!
-//! kubectl apply sets what the files say and tells nobody what it overwrote. Here what someone changed in the cluster since is shown: it
-//! stays where the files still say what they said, and is a conflict where they do not. Nothing is sent without `--apply`.
+//! `kubectl apply` sets what the files say and does not report what it overwrote. `live` shows what someone changed in the cluster since
+//! the last apply. Such a change stays if the files still have the old value, and is a conflict if they have a new one. Nothing is sent
+//! without `--apply`.
 
 mod adopt;
 mod adopted;
@@ -127,7 +128,7 @@ pub fn live(args: &Live) -> Result<End> {
     Ok(if differs || (args.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
 }
 
-/// What a merge made of the objects, as the user wants to see it.
+/// The outcome of a merge of live objects, in the format that the user chose.
 fn page(format: Output, dest: &Side, merge: &Merge, told: Page, reader: Reader) -> Result<Page> {
     let shown = shown(merge, reader);
     let mut page = Page::new(reader);
@@ -169,7 +170,7 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
     Ok(sides)
 }
 
-/// What a merge made, for whoever reads it.
+/// The outcome of a merge, with the values of Secrets only if a program reads it.
 fn shown(merge: &Merge, reader: Reader) -> Merge {
     // Whoever pipes an object on wants it whole; at a terminal, someone may look on.
     let is_seen = reader != Reader::Program;
@@ -218,7 +219,7 @@ fn of_unknown_origin(local: &Local) -> Outcome {
 /// Tells that an object is being deleted.
 fn being_deleted(local: &Local) -> Option<Outcome> {
     let since = local.live.as_ref()?["metadata"]["deletionTimestamp"].as_str()?;
-    let message = format!("{}: it is being deleted since {since}, and what is set in it goes with it", local.address);
+    let message = format!("{}: it is being deleted since {since}, and changes to it are lost", local.address);
     Some(Outcome::new(Severity::Warning, message))
 }
 

@@ -116,9 +116,9 @@ fn held(named: &[PathBuf]) -> Result<Vec<Held>> {
 
 fn told(held: &Held, fault: Fault) -> String {
     let what = match fault.what {
-        Wrong::Open => "the first marker of a conflict must have a last one, of `>` and as long",
+        Wrong::Open => "the first marker of a conflict must have a last one, with `>` and of the same length",
         Wrong::Ambiguous => {
-            "between the markers there must be one line that parts the sides, but there are several that may be it"
+            "exactly one line between the markers must separate the sides, but several lines may be that one"
         }
     };
     format!("error: {}:{}: {what}: resolve it in an editor", shown(&held.file.name), fault.line)
@@ -194,7 +194,7 @@ impl Run<'_> {
             let is_yaml = [Answer::Ours, Answer::Theirs].iter().all(|side| fault(&|_| side.clone()).is_none());
             let found = fault(&|number| own[number].clone().unwrap_or(Answer::Ours)).filter(|_| is_yaml);
             let name = shown(&held.file.name);
-            broken.extend(found.map(|e| format!("{name}:{e}: the answers must leave YAML, as either side is")));
+            broken.extend(found.map(|e| format!("{name}:{e}: the answers must make YAML, as each side alone does")));
         }
         broken
     }

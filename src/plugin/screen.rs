@@ -141,7 +141,7 @@ impl Page {
     /// Writes it to stderr.
     #[expect(clippy::disallowed_methods, reason = "this is where the plugin tells")]
     pub fn tell(&self) {
-        // The exit code says the same, for whoever has closed stderr.
+        // If stderr is closed, the exit code still reports the outcome.
         let _ = io::stderr().lock().write_all(self.text.as_bytes());
     }
 

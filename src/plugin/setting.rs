@@ -56,7 +56,7 @@ struct Flags {
 }
 
 impl Setting {
-    /// Leaves dest out of the sides that contain it, and each side out of those of other roles.
+    /// Leaves dest out of each side whose folder contains it, and each side out of the sides of other roles whose folders contain it.
     pub fn keep_apart(&mut self, dest: &Side) {
         let place = |role, side: &Side| side.place().map(|place| (role, place.to_owned()));
         let all = self.given.iter().flat_map(|(role, sides)| sides.iter().filter_map(|side| place(Some(*role), side)));
@@ -101,7 +101,7 @@ impl Setting {
         Ok(())
     }
 
-    /// The functionConfig that is meant.
+    /// The functionConfig that the flags ask for.
     ///
     /// # Errors
     /// Fields that the functionConfig must not have, and a mode that does not fit the subcommand.

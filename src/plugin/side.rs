@@ -38,7 +38,7 @@ pub enum Root {
     Cluster,
 }
 
-/// What is said to someone who names stdin twice.
+/// The error for a user who names stdin twice.
 pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read once";
 
 /// A side of a merge.

@@ -69,7 +69,8 @@ impl Signals {
         answer
     }
 
-    /// Waits for another program at the terminal while something must be removed at the end: a signal leaves a note again.
+    /// Waits for another program at the terminal, after which something must be removed. So a terminal that goes away meanwhile does not
+    /// end this program, unlike in [`Signals::asking`].
     pub fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
         let ends = self.hangup_ends.swap(false, Ordering::SeqCst);
         let answer = wait();

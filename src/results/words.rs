@@ -229,10 +229,10 @@ fn more_of<'a>(conflict: &Conflict<'a>, settled: Settled, json: impl Fn(&Tree<'a
             stands.map(|json| format!(", so {} stands there now", brief(&json, 0))).unwrap_or_default()
         }
         (Settled::Updated, Some(field)) => {
-            format!(", all of it, for what upstream changed lacks `{field}`, which its type requires")
+            format!(", all of it, because the part that upstream changed lacks `{field}`, which its type requires")
         }
         (Settled::Deleted, Some(field)) => {
-            format!(", all of it, for what dest has of its own lacks `{field}`, which its type requires")
+            format!(", all of it, because the part that dest changed lacks `{field}`, which its type requires")
         }
         _ => String::new(),
     }

@@ -134,7 +134,7 @@ fn answers_that_leave_no_yaml_are_refused() {
     let folder = Folder::with(&[("a.yaml", TWICE), ("a.txt", TWICE), ("answers", "1 both\n2 both\n")]);
     let error = folder.run(&["resolve", "--answers", "answers", "a.txt", "a.yaml"]).failed(2);
     assert!(error.starts_with("error: a.yaml:3:1: ") && error.lines().count() == 1, "{error}");
-    assert!(error.ends_with(": the answers must leave YAML, as either side is; nothing was written\n"), "{error}");
+    assert!(error.ends_with(": the answers must make YAML, as each side alone does; nothing was written\n"), "{error}");
     assert_eq!([folder.read("a.yaml"), folder.read("a.txt")], [TWICE, TWICE]);
     folder.write("answers", "1 both\n");
     folder.run(&["resolve", "--answers", "answers", "a.txt"]).passed();

@@ -234,7 +234,7 @@ impl<'a> Inside<'a> {
         Self::of(like, By::Field, Vec::new())
     }
 
-    /// For the case that the others are removed: keeps those of dest that are the host's, and names the rest.
+    /// If the change removes all other fields of dest's map, names them one by one instead, so that annotations of the host stay.
     #[must_use]
     pub fn sparing(mut self, path: &FieldPath<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
         let Some(dest) = dest.filter(|dest| self.others == Others::Go && holds_protected(path, *dest)) else {

@@ -536,8 +536,8 @@ struct Children<C, K> {
 /// The elements of one side by their merge keys, each with its place.
 type ByKey<'a> = HashMap<ElementKey<'a>, (usize, NodeRef<'a>)>;
 
-/// The original element whose merge key both sides changed. Upstream's new element has the same name as this one, and so has an element
-/// that dest added, and the old key is gone on both sides. The two are then one element in conflict, not two of one name.
+/// The original element whose merge key both sides changed, for a new element of upstream. Both elements have the same name, and so has an
+/// element that dest added; the old key is gone on both sides. The two new elements are then one element in conflict, not two of one name.
 fn twin<'a>(
     element: NodeRef<'a>,
     keys: &[MergeKey<'a>],

@@ -195,7 +195,7 @@ impl Part {
     }
 }
 
-/// A text whose last line ends, whatever comes after it. A block scalar at the end keeps its value.
+/// Ends the last line of a text with a line break, if it has none. A block scalar at the end keeps its value.
 pub fn ended(mut text: String) -> String {
     if ends_line(&text) {
         return text;

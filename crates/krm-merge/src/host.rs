@@ -62,7 +62,7 @@ pub fn check_kept(path: &FieldPath<'_>, value: NodeRef<'_>, dest: Option<View<'_
     if is_kept && !value.is_map() { Err(must_stay(path, value)) } else { Ok(()) }
 }
 
-/// The error for a value at a path that removes what is the host's.
+/// The error for a value that would remove `metadata`, or annotations of the host in it.
 pub fn must_stay(path: &FieldPath<'_>, value: NodeRef<'_>) -> Error {
     value.error(format!("`{path}` must stay a map, for it says what the resource is and where it lies"))
 }

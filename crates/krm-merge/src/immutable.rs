@@ -1,9 +1,9 @@
 //! Fields that the API server refuses to change in an object that exists, and which of them a merge changes.
 //!
-//! Such a refusal comes late: after the upgrade of a package is reviewed, or in the middle of a rollout. So the fields are a table here, and
-//! one function reads it over an object before and after a merge. Sources: the functions `Validate…Update` of Kubernetes
-//! (`pkg/apis/*/validation` of k8s.io/kubernetes, and apiextensions-apiserver), and fields of which the API reference of Kubernetes 1.36 says
-//! that they are immutable. For custom resources the definition says it, in a rule such as `self == oldSelf`.
+//! Such a refusal comes late: after the upgrade of a package is reviewed, or during a rollout. So the fields are a table here, and one
+//! function compares them in an object before and after a merge. Sources: the functions `Validate…Update` of Kubernetes
+//! (`pkg/apis/*/validation` of k8s.io/kubernetes, and apiextensions-apiserver), and the API reference of Kubernetes 1.36 where it calls a
+//! field immutable. For custom resources the definition says it, in a rule such as `self == oldSelf`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -438,7 +438,8 @@ impl<'t, 'a> Look<'t, 'a> {
         }
     }
 
-    /// The elements of a list, which all have a name. If there are others than before, the list changes.
+    /// Looks into the elements of a list, which all have a name. If the names or their order changed, the change of the whole list is
+    /// refused.
     fn elements(&mut self, rule: &Rule, at: &[&'static str], was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
         let old: Vec<NodeRef<'a>> = was.into_iter().flat_map(NodeRef::elements).collect();
         let new = is.map(View::elements).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Takes upstream's text for a resource that dest left alone: with upstream's order, quotes, blank lines and comments.
 //!
-//! The merge decides the values of the resource, including the host's annotations, and they win: where the text of updated differs from
-//! them, it is edited. So a null that clears is gone here, too, and dest keeps its path.
+//! The merge decides the values of the resource, including the host's annotations. Where the text of updated has other values, it is
+//! edited. So a null that clears a field is removed from the text, and dest keeps its path.
 
 use std::ops::Range;
 

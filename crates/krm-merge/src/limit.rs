@@ -141,7 +141,7 @@ impl std::error::Error for Exceeded {}
 #[derive(Debug)]
 pub struct Budget {
     limit: Limit,
-    /// `None` once more was asked for than was left: from then on nothing is written any more.
+    /// How many bytes are left. `None` after a request for more than that: then nothing more is written.
     left: Cell<Option<u64>>,
 }
 

@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
         self.replace(dest, updated, change, identity)
     }
 
-    /// A conflict that another change meets: the change is made for every possible winner.
+    /// Applies a change to a value that is already in conflict: to the value of each side that may win.
     fn both_sides(
         &mut self,
         conflict: Conflict<'a>,
@@ -173,8 +173,8 @@ impl<'a> Walk<'a> {
         Ok(Some(Conflict { path, original, updated, dest, taken, key, comments, taking, required }.into()))
     }
 
-    /// The other side has a map or list that dest lacks, or clears with a null: what the change asks for in it is put. If dest deleted it
-    /// and anything is to be put, it is in conflict as a whole.
+    /// Changes inside of a map or list that dest lacks or sets to null: it is put with the values that the change asks for. If dest deleted
+    /// it and the change adds values, it is in conflict as a whole.
     fn absent(
         &mut self,
         dest: Option<Tree<'a>>,

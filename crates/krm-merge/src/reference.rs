@@ -37,9 +37,10 @@ pub struct Reference<'a> {
 
 /// Fields that name a resource.
 struct Way {
-    /// The types that have them; none for fields that mean the same in all types.
+    /// The types that have these fields; empty if the fields mean the same in all types.
     of: &'static [(&'static str, &'static str)],
-    /// The way from the root of the resource, or from any map in it, to the map that names; `[]` is each element of a list.
+    /// The path to the map that holds the name: from the root of the resource, or from any map in it if `of` is empty. `[]` is each element
+    /// of a list.
     at: &'static [&'static str],
     /// The group and kind of the named resource.
     to: To,
@@ -52,8 +53,8 @@ struct Way {
 enum To {
     /// This type.
     Type(&'static str, &'static str),
-    /// The type that stands beside the name: in the field with the group or apiVersion, and in `kind`, with the values of fields that are not
-    /// set.
+    /// The type is in the map with the name: `group` names the field with its group or apiVersion, and `kind` has its kind. `or` has the
+    /// values of fields that are not set.
     Said { group: &'static str, or: (&'static str, &'static str) },
 }
 

@@ -54,7 +54,7 @@ pub enum Origin {
         /// Its place: `items[3].items[0]`.
         field: String,
     },
-    /// It is in a file of its own host, which needs no annotation to find it again.
+    /// It is in a file that the host reads and writes itself, so the host needs no annotation to find it again.
     File {
         /// The file, as the user knows it.
         name: String,
@@ -127,7 +127,7 @@ pub struct Resource<'a> {
     pub relative_path: Option<&'a str>,
     /// What says that this is its path.
     pub located: Located,
-    /// The number of the target that says which items it applies to, instead of the one that has its identity.
+    /// The number of the target that selects the items it applies to; `None` if it applies to the item with its identity.
     pub target: Option<usize>,
 }
 

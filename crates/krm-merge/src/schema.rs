@@ -465,7 +465,7 @@ impl fmt::Display for Unkeyed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Element(reason) => f.write_str(reason),
-            Self::SetOfContainers => f.write_str("the elements of its set are no scalars"),
+            Self::SetOfContainers => f.write_str("the elements of its set are not scalars"),
         }
     }
 }
@@ -530,7 +530,7 @@ fn told_apart<'a, L: Elements<'a>>(kind: &ListKind<MergeKey<'a>>, sides: &[L]) -
             }
             for side in sides.iter().filter(|side| !side.are_scalars()) {
                 if let Some(i) = side.each().position(|e| e.is_container()) {
-                    return Err(Unkeyed::Element(format!("element [{i}] is no scalar, as a set must have")));
+                    return Err(Unkeyed::Element(format!("element [{i}] is not a scalar, and a set has only scalars")));
                 }
             }
         }

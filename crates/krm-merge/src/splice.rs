@@ -132,7 +132,7 @@ fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = Piece<'s, 'a>>
     entries.iter().filter(|entry| entry.place.is_none()).filter_map(Piece::of)
 }
 
-/// Lines in front of a child that begins after a dash: the first of them begins there, and the child on a line of its own.
+/// The text of lines that come before a child on the line of a dash. The first line follows the dash, and the child gets its own line.
 fn after_dash(lines: &[String], column: usize) -> String {
     let text = lines.join("\n");
     match text.trim_start() {

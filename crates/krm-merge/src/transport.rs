@@ -54,7 +54,7 @@ fn is_typed_by_list(resource: &Resource<'_>) -> bool {
     resource.identity.is_some() && !says("apiVersion") && !says("kind")
 }
 
-/// Leaves the type of a resource to its list, if a source of the same type gives it.
+/// Removes apiVersion and kind from a change, if the source has the type of dest, and dest has this type only from the list around it.
 pub fn leave_type<'a>(change: &mut Change<'a>, dest: &Resource<'a>, source: &Resource<'a>) {
     let type_of = |resource: &Resource<'a>| resource.identity.map(|i| (i.api_version, i.kind));
     let Wants::Inside(root) = &mut change.wants else { return };
@@ -182,7 +182,7 @@ fn misleads_by_place<'a>(tree: &Tree<'a>, dest: NodeRef<'a>) -> bool {
     stays.enumerate().any(misleads)
 }
 
-/// Whether a child that stays is to have no comment although it has one in dest.
+/// Whether the merge removes a comment of a child of dest, but keeps the child.
 fn loses_comment(entry: &Entry<'_>, dest: NodeRef<'_>) -> bool {
     let goes = [entry.comments.above, entry.comments.behind].map(|asked| asked.is_some_and(str::is_empty));
     let (Some(place), Some(_), true) = (entry.place, &entry.value, goes.contains(&true)) else { return false };

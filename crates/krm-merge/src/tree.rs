@@ -185,12 +185,12 @@ pub enum View<'t, 'a> {
     Branch(&'t Branch<'a>),
 }
 
-/// The elements of a list as a rule reads them: each on its own, or those of a tree.
+/// The elements of a list as a rule reads them.
 #[derive(Clone, Debug)]
 pub enum List<'t, 'a> {
-    /// These.
+    /// Each element.
     Views(Vec<View<'t, 'a>>),
-    /// Those of this list, about which more may be known.
+    /// A list of a tree, which may already know whether its elements have keys.
     Branch(&'t Branch<'a>),
 }
 
@@ -435,7 +435,7 @@ impl<'a> Branch<'a> {
         found.filter(|at| entries[*at].value.is_some())
     }
 
-    /// The place among the entries of the first child of this identity: of one that is there, or else of a removed one.
+    /// The place of the first child with this identity among the entries; that of a removed child only if no other has the identity.
     pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
         let there = self.find(id).next();
         there.or_else(|| self.index().find(id).next())

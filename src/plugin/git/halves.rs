@@ -236,7 +236,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
     }
 
-    /// Whether someone has said who wins there: then nobody is asked about the comments.
+    /// Whether it is already decided who wins at a place. If so, the user is not asked about the comments there.
     fn is_decided(&mut self, spot: &Spot<'a>) -> bool {
         let is_decided = !self.decided.is_empty() && self.decided.contains(&*spot.path.keyed());
         if is_decided {
@@ -349,7 +349,7 @@ impl<'a> Lost<'a> {
         self.above.is_none() && self.behind.is_none() && !self.is_within
     }
 
-    /// Whether the comments can be chosen separately from the value: whatever shares the line of a comment goes with it.
+    /// Whether the comments can be chosen separately from the value. They cannot if a comment is inside of the value or on its line.
     fn is_beside(&self, spot: &Spot<'_>) -> bool {
         !self.is_within && (self.behind.is_none() || spot.children().is_some())
     }

@@ -45,7 +45,7 @@ struct Merged<'r, 'a> {
     member: Member<'r, 'a>,
     becomes: Becomes<'a>,
     decided: Vec<Decided<'r>>,
-    /// Whether the user said that someone must decide one of its conflicts.
+    /// Whether a rule of the user says that a person must decide one of its conflicts.
     is_stopped: bool,
 }
 
@@ -127,7 +127,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         self.resources.iter().flat_map(of).collect()
     }
 
-    /// Whether someone must decide a conflict, whatever git makes of its lines: the user said so, of this one or of all texts and lists.
+    /// Whether a person must decide a conflict even if git can merge its lines. A rule says so for this conflict, or the conflict level
+    /// says so for all texts and lists.
     pub fn is_stopped(&self) -> bool {
         let is_of_values = self.rules.policy.conflict_level == ConflictLevel::Value;
         self.resources.iter().any(|resource| resource.is_stopped) || (is_of_values && self.is_any_open())
@@ -365,8 +366,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(())
     }
 
-    /// Takes the resources that come before or between those of ours, as edits of ours: after the nearest one before it that stays whoever
-    /// wins, or at the top. The others come after all of ours.
+    /// Inserts resources before or between those of ours, as edits of ours. Each comes after the nearest resource before it that stays for
+    /// both sides, or at the top. The others come after all of ours.
     fn inserted(&self, roots: &[NodeRef<'_>], draft: &mut Draft<'a>) -> Sides<Vec<Edit>> {
         let mut edits: Sides<Vec<Edit>> = Sides::default();
         let top = Margins::of(self.documents.dest.source()).top;

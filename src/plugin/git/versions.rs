@@ -200,7 +200,7 @@ impl<'a> Here<'a> {
         document.comments_in(self.lines()).map(|(start, end)| document.source()[start..end].trim_end()).collect()
     }
 
-    /// The comments in it that are not its own: where each begins, and its text.
+    /// The comments inside of it, without its own comments above it and after it: where each begins, and its text.
     pub fn inner(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         let (document, lines) = (self.value.document(), self.lines());
         let start = self.place.map_or(lines.start, |place| place.lead);

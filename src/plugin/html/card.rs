@@ -253,7 +253,7 @@ fn conflict(out: &mut Markup, told: &Told<'_>) {
     out.raw("<p class=\"outcome\"><strong>Outcome:</strong> ").text(&clash.outcome()).raw("</p>\n</section>\n");
 }
 
-/// The side whose wish is done, and the word for that; none if nobody has decided.
+/// The side that wins, and the word for what happens; `None` if nobody has decided.
 fn winner(settled: Settled) -> Option<(Version, &'static str)> {
     match settled {
         Settled::Updated => Some((Version::Updated, "taken")),

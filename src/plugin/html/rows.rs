@@ -172,7 +172,7 @@ enum Owner {
 /// The blocks of a file while its lines are read.
 struct Blocks<'s, 't> {
     sides: &'s [Text<'t>; 2],
-    /// The resource of the new text that each one of the old text is.
+    /// For each resource of the old text, the number of the same resource in the new text.
     partners: HashMap<usize, usize>,
     rows: BTreeMap<Owner, Vec<Row>>,
     /// Who has changed lines, in the order of the first of them.
@@ -344,7 +344,7 @@ fn whole(line: &str) -> Vec<Piece> {
     vec![Piece { text: cut(bare(line).to_owned(), 2 * WIDTH), differs: false }]
 }
 
-/// A line and the one in its place, word by word. Lines that have little in common are marked by their signs alone.
+/// Compares a line with the line that replaces it, word by word. If they have no word in common, no words are marked.
 fn pieces(lines: [&str; 2]) -> [Vec<Piece>; 2] {
     let [old, new] = match lines.map(bare) {
         // Only the break differs, so it is shown.

@@ -1,8 +1,8 @@
 //! `live --adopt`: what someone changed in the cluster goes into the files.
 //!
-//! It is a three-way merge like any other. Original is what was applied, updated is the same with what someone changed since, and dest is the
-//! file. A resource in which nobody changed anything takes no part, so its text stays. An object that is gone from the cluster is reported;
-//! its file stays, because only a person knows whether it was deleted for good.
+//! It is a three-way merge like any other. Original is what was applied, updated is the same with what someone changed since, and dest is
+//! the file. A resource in which nobody changed anything takes no part, so its text stays. An object that is gone from the cluster is
+//! reported; its file stays, because only a person knows whether it was deleted for good.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ use crate::side::{Root, Side};
 use crate::signals::Signals;
 use crate::walk::shown;
 
-/// What is said to someone who wants to adopt into a kustomization.
+/// The error for a user who wants to adopt into a kustomization.
 pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";
 
 /// What was applied to a resource, and what it is in the cluster, both as its file would say it.
@@ -94,7 +94,7 @@ pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
     if args.output.is_none()
         && let Some(other) = sides.iter().find(|side| !is_file(side))
     {
-        bail!("{}: `--adopt` must be given with files and folders, which it writes, or with `-o`", other.name);
+        bail!("{}: `--adopt` must have files or folders to write, or `-o` to only print the changes", other.name);
     }
     if sides.len() > 1 && !matches!(args.output, None | Some(Output::Diff | Output::Name | Output::Github)) {
         bail!("`--adopt` must be given with one `-f` if its `-o` is not `diff`, `name` or `github`");
@@ -147,7 +147,8 @@ fn in_file(object: Object, local: &Local) -> Object {
     Object::live(object)
 }
 
-/// Puts values of `data` into `stringData` if the file has them there, or has all of its values there. Other bytes than text stay in `data`.
+/// Puts values of `data` into `stringData` if the file has them there, or has all of its values there. Bytes that are not text stay in
+/// `data`.
 fn with_texts(secret: &mut Value, written: &Value) {
     let Some(texts) = written["stringData"].as_object() else { return };
     let has_data = written["data"].as_object().is_some_and(|data| !data.is_empty());
@@ -189,7 +190,7 @@ fn given(dest: &Side, states: &[&States<'_>]) -> Result<Vec<(Role, Vec<Side>)>> 
     ])
 }
 
-/// How a merge goes: by a functionConfig, or by the flags; lists merge by what the cluster says of its types.
+/// The config of the merge, from a functionConfig or from the flags. Lists merge by the types of the cluster, `said`.
 fn how<'c>(args: &Live, rules: Option<&'c ConfigFile>, said: &'c Document<'_>, limit: Limit) -> Result<Config<'c>> {
     let on_conflict = args.on_conflict.unwrap_or(OnConflict::TakeUpdated).policy();
     let Some(rules) = rules else {

@@ -1,8 +1,8 @@
-//! What someone changed in a live object, on top of what was applied: the state of the cluster as a file would say it.
+//! The state of a live object as a file would have it: what was applied, with what someone changed since.
 //!
-//! Fields that were applied have the values that they have now, or are gone. Any other field is taken only if someone set it, and to another
-//! value than its default: neither what the server and its controllers set nor a default is the change of a person. A value that is the same
-//! to the server stays as it was written.
+//! Fields that were applied have the values that they have now, or are removed. Any other field is taken only if someone set it, and to
+//! another value than its default: a person changed neither a default nor what the server and its controllers set. A value that is the
+//! same to the server stays as it was written.
 
 use anyhow::Result;
 use krm_merge::child::{MergeKey, by_keys, element_key};
@@ -80,7 +80,7 @@ impl<'a, 'o> Place<'a, 'o> {
         Ok(Self { live, held, known, ..*self })
     }
 
-    /// What was applied here, as it is now.
+    /// The applied value at this place, with the values that it has now.
     fn kept(&self, applied: NodeRef<'a>) -> Result<Value> {
         if applied.is_map() && self.live.is_map() {
             return self.map(applied);

@@ -62,9 +62,8 @@ fn lies_in(place: &str, take: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// A live object with the names of what may have been applied to it as the `stringData` of a Secret. The server keeps these values in
-/// `data`, but their owner owns them under the name that it gave. Source: structured-merge-diff, which takes the fields of an apply patch as
-/// they are.
+/// A live object. A Secret gets its `data` as `stringData` as well: the server keeps the values of `stringData` in `data`, but the manager
+/// that applied them owns them as `stringData`. Source: structured-merge-diff, which takes the fields of an apply patch as they are.
 fn with_texts(live: &Value) -> Value {
     let mut live = live.clone();
     if Object::live(live.clone()).is_secret() {

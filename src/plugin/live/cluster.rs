@@ -171,10 +171,10 @@ impl Cluster {
         Ok(())
     }
 
-    /// The address of a resource, by what the cluster said of its type, or else the files.
+    /// The address of a resource. Its type comes from the cluster, or else from a definition in the files.
     ///
     /// # Errors
-    /// A type that neither has.
+    /// Neither has the type.
     pub fn address(&self, object: &Object) -> Result<Address> {
         let api_version = object.api_version().to_owned();
         let types = || [&self.types, &self.announced].into_iter().filter_map(|types| types.get(&api_version)).flatten();
@@ -217,7 +217,7 @@ impl Cluster {
         let request = Request::new(folder).get(api_version, &GetParams::default())?;
         let Some(text) = found(self.http.ask(request).await)? else { return Ok(Vec::new()) };
         let list: APIResourceList =
-            serde_json::from_str(&text).context("what the cluster says of its types must be an APIResourceList")?;
+            serde_json::from_str(&text).context("the cluster must answer with an APIResourceList")?;
         let of_type = list.resources.into_iter().filter(|r| !r.name.contains('/'));
         let served =
             |r: APIResource| Served { kind: r.kind, plural: r.name, namespaced: r.namespaced, defined_by: None };

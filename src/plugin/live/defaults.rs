@@ -155,7 +155,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// What someone said of an object, with the defaults that the live object has in the elements of its lists.
+/// An original or updated object, with the defaults that the live object has in the elements of its lists.
 ///
 /// A list without keys, and a map that has one owner as a whole, are compared as wholes: a default in them would look like a change. Only
 /// fields are added that the server would set again, so nothing else changes.

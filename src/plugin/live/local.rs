@@ -35,23 +35,23 @@ pub struct Local {
     pub name: String,
     /// The file that has it.
     pub place: Place,
-    /// What the files say, to the word.
+    /// The resource of the files, without the fields that the server populates.
     pub applied: Object,
-    /// The same with its namespace, and with all that the files have.
+    /// The whole resource of the files, with its namespace.
     pub written: Value,
-    /// What kubectl would note of it.
+    /// What kubectl would note of it in its annotation.
     pub note: String,
-    /// What that is in the cluster.
+    /// `applied` as the cluster would store it.
     pub updated: Object,
-    /// Where it lies in the cluster.
+    /// Its address in the cluster.
     pub address: Address,
-    /// The live object, whole; `None` where there is none.
+    /// The whole live object; `None` if the cluster does not have it.
     pub live: Option<Value>,
-    /// The live object without what the server populates, and without its nulls over what someone said.
+    /// The live object without the fields that the server populates, and without nulls in fields for which original or updated has a value.
     pub dest: Option<Object>,
-    /// What was applied last, to the word.
+    /// What was applied last, as kubectl noted it.
     pub noted: Option<Object>,
-    /// What that was in the cluster, or else what the server says that someone applied there.
+    /// `noted` as the cluster stored it, or else the fields of the live object that a server-side applier owns.
     pub original: Option<Object>,
     /// Who set what in the live object.
     pub owners: Owners,
@@ -123,7 +123,7 @@ struct Given {
 }
 
 impl Given {
-    /// Puts what the cluster has beside it.
+    /// Adds what the cluster has of the resource.
     fn beside(self, address: Address, live: Option<Value>, args: &Live) -> Local {
         let Self { name, place, written, applied } = self;
         let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
@@ -213,8 +213,8 @@ struct Before {
     original: Option<Object>,
 }
 
-/// What was applied last to a live object: what kubectl noted, or else what a manager owns that applied it on the server's side. Where that is
-/// how it is applied now, it is what this manager owns: the server takes away what the files drop of that, and nothing else.
+/// What was applied last to a live object. For client-side apply, it is what kubectl noted, or else what a manager of server-side apply
+/// owns. For server-side apply, it is what this manager owns, because the server removes only such fields if the files drop them.
 fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live) -> Before {
     let manager = args.field_manager.as_str();
     let mut owners = live.map(|live| Owners::of(live, manager)).unwrap_or_default();
@@ -255,7 +255,7 @@ fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
     Ok(namespace.filter(|n| n.live.is_none() && local.live.is_none()).map(|n| n.address.clone()))
 }
 
-/// Clears the nulls of the live objects over what someone said.
+/// Removes nulls of the live objects from fields for which original or updated has a value.
 fn clear(locals: &mut [Local], models: &Models) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
@@ -267,7 +267,8 @@ fn clear(locals: &mut [Local], models: &Models) -> Result<()> {
     Ok(())
 }
 
-/// Takes the live object's word for what is the same to the server. The cluster is asked for its types only where that could be.
+/// Writes values of original and updated as the live object has them, if they are the same to the server. The cluster is asked only for the
+/// types of objects with such values.
 async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
@@ -303,7 +304,7 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, arg
 /// What the cluster says of its types, as an OpenAPI document.
 ///
 /// # Errors
-/// None for what this module writes.
+/// Cannot occur: the text is valid YAML.
 pub fn document(models: &Models) -> Result<Document<'static>> {
     Ok(Document::parse(text::yaml(&json!({"components": {"schemas": models}})))?)
 }
@@ -315,10 +316,10 @@ pub fn models_of<'d>(models: &'d Document<'_>) -> Option<NodeRef<'d>> {
     models.roots().next().filter(has_models)
 }
 
-/// How a merge goes that knows the types of the cluster.
+/// The config of a merge that knows the types of the cluster.
 ///
 /// # Errors
-/// Models that the function does not take.
+/// The function does not accept the models of the cluster.
 pub fn config<'d>(task: Task<'d>, models: &'d Document<'_>, limit: Limit) -> Result<Config<'d>> {
     let name = || Name::Field("components.schemas".to_owned());
     let openapi = models_of(models).map(|models| (name(), models));

@@ -28,7 +28,7 @@ const POPULATED: [&str; 8] = [
 /// The value of a node written for an object, which has no aliases.
 ///
 /// # Errors
-/// None for what this module writes.
+/// Cannot occur for the objects that this module writes.
 pub fn value(node: NodeRef<'_>) -> Result<Value> {
     let budget = Budget::new(Limit::default().with_input(node.document().source().len()));
     Ok(serde_json::from_str(&exact_json(node, &budget)?)?)

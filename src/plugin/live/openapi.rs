@@ -13,12 +13,12 @@ pub fn models<'d>(document: &'d Value, api_version: &str, kind: &str) -> Option<
     document["components"]["schemas"].as_object()
 }
 
-/// What a document says of a type, or of what is below it.
+/// The schema of a type, or of a value inside of it, in an OpenAPI document.
 #[derive(Clone, Copy)]
 pub struct Schema<'d> {
     document: &'d Value,
     node: &'d Value,
-    /// Its default, which may stand beside a reference to the rest.
+    /// Its default, which may be beside the `$ref` to the rest of the schema.
     default: Option<&'d Value>,
     child: Child,
     form: Form,

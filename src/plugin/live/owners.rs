@@ -29,7 +29,7 @@ pub struct Owner {
     pub applies: bool,
     /// When it wrote last.
     pub time: Option<String>,
-    /// Whether it writes for whoever applies the files.
+    /// Whether it writes for the user who applies the files.
     pub is_ours: bool,
     fields: Fields,
 }
@@ -85,7 +85,7 @@ impl Owners {
         all.clone().find(|owner| owner.manager == manager).or_else(|| all.next().filter(|_| all.next().is_none()))
     }
 
-    /// The same owners, but a manager also writes for whoever applies the files.
+    /// The same owners, but this manager also writes for the user who applies the files.
     #[must_use]
     pub fn with_ours(mut self, manager: &str) -> Self {
         self.0

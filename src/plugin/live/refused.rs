@@ -18,7 +18,7 @@ use crate::merge::Change;
 /// The warnings for changed objects.
 ///
 /// # Errors
-/// None for texts that a merge made.
+/// Cannot occur for texts that a merge made.
 pub fn refusals(changes: &[Change], types: &Types<'_>, limit: Limit) -> Result<Vec<Outcome>> {
     let budget = Budget::new(limit);
     let mut told = Vec::new();

@@ -77,7 +77,7 @@ pub fn masked_files(changes: &[Change]) -> Vec<Change> {
 /// The same files without the values of Secrets.
 ///
 /// # Errors
-/// None for files that hold resources.
+/// Cannot occur for files that hold resources.
 pub fn hidden_side(side: &Side) -> Result<Side> {
     let hidden = side.files.iter().filter_map(|held| Some((held, held.document()?)));
     Side::of_cluster(hidden.map(|(held, document)| {

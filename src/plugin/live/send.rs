@@ -52,10 +52,7 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
     Ok(Sending(all))
 }
 
-/// What to send if the server merges: what a manager already applies is not sent again.
-///
-/// # Errors
-/// None for what a merge makes.
+/// What to send if the server merges. What the manager already applied is not sent again.
 pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sending<'l> {
     let claim = |local: &Local| claims.iter().find(|claim| claim.address == local.address);
     let is_idle = |local: &Local| {
@@ -158,7 +155,7 @@ impl Sending<'_> {
     }
 }
 
-/// What is said of an object that was sent.
+/// The word for what was done to an object that was sent.
 fn did(local: &Local, send: &Send) -> &'static str {
     match send {
         Send::Create(_) => "created",

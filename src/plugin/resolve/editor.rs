@@ -39,7 +39,7 @@ pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
     let started = Command::new("sh").arg("-c").arg(&script).arg("sh").arg(&file.0).spawn();
     let mut started = started.context("`sh` must be on PATH to run the editor")?;
     let ended = loop {
-        if let Some(ended) = started.try_wait().context("the editor must be known to end")? {
+        if let Some(ended) = started.try_wait().context("it must be possible to wait for the editor")? {
             break ended;
         }
         signals.check_beside()?;

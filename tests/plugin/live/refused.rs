@@ -113,7 +113,7 @@ fn an_object_that_is_being_deleted_is_told() {
     let ran = run(&folder, &["-f", "web.yaml"]);
     assert_eq!(
         ran.stderr,
-        "warning: prod/deployment.apps/web: it is being deleted since 2026-01-02T03:04:05Z, and what is set in it goes with it\n"
+        "warning: prod/deployment.apps/web: it is being deleted since 2026-01-02T03:04:05Z, and changes to it are lost\n"
     );
     assert!(!ran.stdout.contains("deletionTimestamp"), "{ran:?}");
 }

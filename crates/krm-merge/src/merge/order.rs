@@ -306,7 +306,7 @@ fn stretches(original: &[usize], others: [&[usize]; 2]) -> Vec<usize> {
 /// The elements that must move to turn one order into another: all but a longest common subsequence.
 fn out_of_line(was: &[usize], is: &[usize]) -> Vec<usize> {
     let ranks = ranks(was, is);
-    // By length, the place of the smallest rank that ends an increasing subsequence of that length.
+    // `ends[n]` is the place of the smallest rank that ends an increasing subsequence of n + 1 elements.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(ranks.len());
     for (place, rank) in ranks.iter().enumerate() {

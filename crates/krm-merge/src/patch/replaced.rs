@@ -1,6 +1,6 @@
-//! What dest loses by a list that replaces its own because nobody knows how it merges.
+//! The elements that dest loses when a patch replaces a list, because no source says how the list merges.
 //!
-//! A user who patches one element of a list of a custom resource loses all others. So this is reported, with the key by which the list
+//! A user who patches one element of a list of a custom resource loses all others. So the loss is reported, with the key by which the list
 //! would merge: the fields of its elements show which key that may be.
 
 use std::collections::{HashMap, HashSet};

@@ -152,7 +152,7 @@ fn bracketed(inner: &str) -> Result<(Part, &str), String> {
         let part = match &inner[..end] {
             "*" => Part::Any,
             number => Part::Index(number.parse().map_err(|_| {
-                format!("between brackets must stand a number, `*`, `key=value` or a quoted name, not {number:?}")
+                format!("brackets must hold a number, `*`, `key=value` or a quoted name, not {number:?}")
             })?),
         };
         return Ok((part, &inner[end + 1..]));
@@ -267,7 +267,7 @@ mod tests {
             ("a[0]b", "`.` or `[` must stand before \"b\""),
             ("a[", "`[` must have its `]`"),
             ("a[name=x", "`[` must have its `]`"),
-            ("a[x]", "between brackets must stand a number"),
+            ("a[x]", "brackets must hold a number"),
             ("a[\"b]", "a quoted name must end with"),
             ("a[\"b\"c]", "`[` must have its `]`"),
         ] {

@@ -1,8 +1,8 @@
 //! Elements that both sides added at one place of an additive list, kept together.
 //!
-//! diff3 cannot know whether two such additions exclude each other. The schema does know it of some lists (`schema/additive.rs`). There,
-//! additions of different names stay both, dest's first. A conflict remains where a side may have changed what the other side changed,
-//! too: both have an element of one name, both dropped an element, or both changed the order.
+//! diff3 cannot know whether two such additions exclude each other. For some lists the schema does (`schema/additive.rs`). There, both
+//! additions stay if their names differ, dest's first. A conflict remains if both sides may have changed the same: both have an element of
+//! one name, both dropped an element, or both changed the order.
 
 use std::collections::HashSet;
 
@@ -21,11 +21,11 @@ pub(super) struct Additions {
 /// An element of the result, by its index in the part of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Element {
-    /// Dest's stays.
+    /// An element of dest that stays.
     Kept(usize),
-    /// Dest's goes.
+    /// An element of dest that is removed.
     Removed(usize),
-    /// Updated's comes.
+    /// An element of updated that is added.
     New(usize),
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Element {
 pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
 
 impl Additions {
-    /// For dest's elements with these numbers, of which some are original's.
+    /// For dest's elements with these numbers; `in_dest` has those that original has, too.
     pub(super) fn of(names: Names, dest: &[u32], in_dest: &Matches) -> Self {
         let matched: HashSet<usize> = in_dest.iter().flatten().copied().collect();
         let added = dest.iter().enumerate().filter(|(place, _)| !matched.contains(place));

@@ -286,8 +286,8 @@ impl<'a> Versions<'a> {
         Some(elements.into_iter().filter_map(entry).collect())
     }
 
-    /// Updated's elements of a hunk in the place of dest's; elements that dest has, too, stay. In an additive list, elements that dest added
-    /// elsewhere do not come a second time.
+    /// Replaces dest's elements of a hunk by updated's; elements that both have stay. In an additive list, an element that dest added
+    /// elsewhere is not added a second time.
     fn replaced(&self, hunk: &Hunk, additions: Option<&Additions>) -> Vec<Entry<'a>> {
         let stay = matches(&self.dest.numbers[hunk.dest.clone()], &self.updated.numbers[hunk.updated.clone()]);
         let is_there = |i: usize| additions.is_some_and(|additions| additions.has(self.updated.numbers[i]));

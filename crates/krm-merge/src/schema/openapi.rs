@@ -111,8 +111,8 @@ impl<'t> Schema<'t> {
         here
     }
 
-    /// How the list merges that the schema describes; `None` if it does not describe a list. A list is replaced if nothing more is said of
-    /// it.
+    /// How the list that the schema describes merges; `None` if it does not describe a list. If the schema does not say how, the list is
+    /// replaced.
     pub(super) fn list(self, mode: Mode) -> Option<ListKind<&'t str>> {
         let text = |key| self.said(key).and_then(NodeRef::as_str);
         let list_type = text("x-kubernetes-list-type");
@@ -197,8 +197,8 @@ impl<'t> Schema<'t> {
     pub(super) fn is_atomic_map(self) -> bool {
         self.said("x-kubernetes-map-type").is_some_and(|t| t.string() == "atomic")
     }
-    /// The fields below its value that it does not let change, by rules such as `self == oldSelf` or `self.class == oldSelf.class`; an empty
-    /// path is the value itself. Source: transition rules of `x-kubernetes-validations`.
+    /// The fields below its value that must not change, by rules such as `self == oldSelf` or `self.class == oldSelf.class`; an empty path
+    /// is the value itself. Source: transition rules of `x-kubernetes-validations`.
     pub(super) fn fixed(self) -> Vec<Vec<&'t str>> {
         let rules = self.parts().into_iter().filter_map(|part| part.get("x-kubernetes-validations"));
         let rules = rules.flat_map(NodeRef::elements);

@@ -49,7 +49,7 @@ impl Flow {
         }
     }
 
-    /// Checks that all values can be written that a tree brings to a node, or all that it has if there is no node.
+    /// Checks that all values of a tree that are new compared with a node can be written, or all its values without a node.
     ///
     /// # Errors
     /// It is JSON, which lacks one.
@@ -371,7 +371,7 @@ impl Layout<'_> {
         out
     }
 
-    /// The comments at the end of a block, in its own column: not those of the last child, which came with it.
+    /// The comments below the last child of a block. If the value of that child is a block, the comments in this block are already printed.
     fn foot(&self, node: NodeRef<'_>, places: &[Place], column: usize, bottom: Option<usize>) -> Vec<String> {
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return Vec::new() };
         let (doc, text) = (node.document(), node.document().source());

@@ -52,10 +52,10 @@ impl From<Exceeded> for Unwritable {
     }
 }
 
-/// Checks that JSON has all numbers that a tree brings to a node, or that it has at all if there is no node.
+/// Checks that JSON can express all numbers of a tree that are new compared with a node, or all its numbers without a node.
 ///
 /// # Errors
-/// It lacks one.
+/// JSON lacks one of the numbers.
 pub(super) fn check_json(tree: &Tree<'_>, old: Option<NodeRef<'_>>) -> Result<(), NotJson> {
     of_tree(tree, old, &mut FieldPath::default())
 }

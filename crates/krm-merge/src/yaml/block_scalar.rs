@@ -1,8 +1,8 @@
 //! Which lines belong to a block scalar (`|`, `>`), and which lines below it would belong to it.
 //!
-//! YAML decides by indentation (8.1.1 and 8.1.2 of its specification): a line that goes beyond the indentation of the content is content.
-//! So are spaces that go beyond it. Every other blank line is a line break, which only `+` keeps after the content. The end of the text
-//! does not end a line: spaces alone before it that go no deeper do not count. The parser, the splicer and the printer all ask here.
+//! YAML decides by indentation (8.1.1 and 8.1.2 of its specification). A line that is longer than the indentation of the content is
+//! content, even if it has only spaces. Every other blank line is a line break, which only `+` keeps after the content. If the text ends
+//! with such spaces and no line break, they do not count as a line. The parser, the splicer and the printer all use these rules.
 
 use std::ops::Range;
 

@@ -98,8 +98,7 @@ impl Place {
         self.own_line(doc).map_or(self.lead, |line| self.comments_from(doc, 0, line))
     }
 
-    /// The start of the first comment line that belongs to a child, which begins on a line of its own.
-    /// No line above `floor` does.
+    /// The start of the first comment line that belongs to a child, at `floor` or after it. The child begins on a line of its own.
     fn comments_from(&self, doc: &Document<'_>, floor: usize, own_line: usize) -> usize {
         let column = self.lead - own_line;
         let mut top = own_line;
