@@ -1,12 +1,12 @@
 //! [`Decisions`]: who wins each conflict, by the `rules` of the functionConfig, and by `onConflict` if no rule fits.
 
-use krm_merge::child::find;
+use krm_merge::child::{Value as _, find};
 use krm_merge::path::{FieldPath, PathPattern};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::Resource;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Conflict, Pick, Tree, View};
-use krm_merge::yaml::NodeRef;
+use krm_merge::yaml::{Kind, NodeRef};
 
 use crate::name::Name;
 use crate::target::Target;
@@ -27,15 +27,27 @@ pub struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    fn fit(&self, clash: &Clash<'_, '_>) -> Fit {
+    /// Whether the rule decides a conflict, and if not, why.
+    fn fit(&self, clash: &Clash<'_, '_>) -> Result<(), Miss> {
         let named = match &self.path {
             Some(pattern) => pattern.place(clash.path),
             None => Some(FieldPath::default()),
         };
         let is_selected = self.target.as_ref().is_none_or(|target| target.selects(clash.resource));
-        let Some(named) = named.filter(|_| is_selected) else { return Fit::Elsewhere };
-        let differs = self.when.iter().find(|(side, wanted)| wanted.is_some_and(|it| !clash.has(*side, &named, it)));
-        differs.map_or(Fit::Decides, |(side, _)| Fit::OtherValue(side, named.shown()))
+        let wanted = || self.when.iter().filter_map(|(side, wanted)| Some((side, (*wanted)?)));
+        let Some(named) = named.filter(|_| is_selected) else {
+            let is_of_its_values = |(side, wanted)| clash.compared(side, clash.path, wanted) == Compared::Same;
+            let is_of_values = wanted().any(|(_, wanted)| !wanted.is_null()) && wanted().all(is_of_its_values);
+            return Err(if is_of_values { Miss::Place(clash.path.shown()) } else { Miss::All });
+        };
+        for (side, wanted) in wanted() {
+            match clash.compared(side, &named, wanted) {
+                Compared::Same => {}
+                Compared::OtherType => return Err(Miss::Type(side, named.shown())),
+                Compared::Other => return Err(Miss::Value(side, named.shown())),
+            }
+        }
+        Ok(())
     }
 
     fn is_of_values(&self) -> bool {
@@ -43,15 +55,25 @@ impl Decision<'_> {
     }
 }
 
-/// How a rule fits a conflict.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Fit {
-    /// The rule is for other places.
-    Elsewhere,
-    /// The rule is for this place, but the side has another value at the named place than `when` says.
-    OtherValue(Side, String),
-    /// The rule decides it.
-    Decides,
+/// Why a rule decided nothing; the better a conflict fits it, the greater.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Miss {
+    /// No conflict is at its place, or has its values.
+    All,
+    /// A conflict at this other place has the values of `when`.
+    Place(String),
+    /// A conflict is at its place, but there the side has another value than `when` says.
+    Value(Side, String),
+    /// The same, but the two values differ only in their type: one is a text.
+    Type(Side, String),
+}
+
+/// How a value compares with the one that `when` names; the more alike, the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Compared {
+    Other,
+    OtherType,
+    Same,
 }
 
 /// A conflict, as a rule looks at it.
@@ -90,22 +112,26 @@ impl<'c, 'a> Clash<'c, 'a> {
         Self { resource, path, values: sides.clone(), sides, taken: None }
     }
 
-    /// Whether a side has this value at a place on the way to the conflict.
-    fn has(&self, side: Side, place: &FieldPath<'_>, wanted: NodeRef<'_>) -> bool {
-        let is = |value: Option<View<'_, '_>>| match value.filter(|value| !value.is_null()) {
-            Some(value) => value.same(wanted),
-            None => wanted.is_null(),
+    /// Compares the value that a side has at a place on the way to the conflict.
+    fn compared(&self, side: Side, place: &FieldPath<'_>, wanted: NodeRef<'_>) -> Compared {
+        let compared = |value: Option<View<'_, '_>>| match value.filter(|value| !value.is_null()) {
+            Some(value) if value.same(wanted) => Compared::Same,
+            None if wanted.is_null() => Compared::Same,
+            Some(value) if value.kind() == Kind::Scalar && value.string() == View::Node(wanted).string() => {
+                Compared::OtherType
+            }
+            Some(_) | None => Compared::Other,
         };
         if place.len() == self.path.len() {
             let own = self.values[side].as_ref().and_then(Tree::view);
             let taken = self.taken.as_ref().filter(|_| side == Side::Updated && own.is_some());
-            return is(own) || taken.is_some_and(|taken| is(taken.view()));
+            return compared(own).max(taken.map_or(Compared::Other, |taken| compared(taken.view())));
         }
         let whole = self.sides[side].as_ref();
         if place.is_empty() {
-            return is(whole.and_then(Tree::view));
+            return compared(whole.and_then(Tree::view));
         }
-        is(whole.and_then(Tree::like).and_then(|root| find(root, place)).map(View::Node))
+        compared(whole.and_then(Tree::like).and_then(|root| find(root, place)).map(View::Node))
     }
 }
 
@@ -168,55 +194,49 @@ impl From<OnConflict> for Ruling<'_> {
 pub struct Idle<'d, 'a> {
     /// The rule.
     pub rule: &'a Decision<'a>,
-    /// The side that has another value than `when` says, and the place, if the rule fits a conflict but for that.
-    pub other_value: Option<(Side, &'d str)>,
+    /// Why.
+    pub miss: &'d Miss,
 }
 
 /// The rules of a run, and how far they fitted.
 #[derive(Debug)]
 pub struct Decisions<'a> {
     rules: &'a [Decision<'a>],
-    /// How each rule fitted best.
-    fits: Vec<Fit>,
+    /// Why each rule decided nothing yet; `None` if it decided a conflict.
+    misses: Vec<Option<Miss>>,
     otherwise: Verdict,
 }
 
 impl<'a> Decisions<'a> {
     /// The first rule that fits wins; `otherwise` is for the conflicts that no rule fits.
     pub fn new(rules: &'a [Decision<'a>], otherwise: Verdict) -> Self {
-        Self { rules, fits: vec![Fit::Elsewhere; rules.len()], otherwise }
+        Self { rules, misses: vec![Some(Miss::All); rules.len()], otherwise }
     }
 
     /// Who wins a conflict.
     pub fn of(&mut self, clash: &Clash<'_, '_>) -> Ruling<'a> {
-        let mut misses = Vec::new();
-        for (at, rule) in self.rules.iter().enumerate() {
+        let mut misses = Vec::with_capacity(self.rules.len());
+        for (rule, known) in self.rules.iter().zip(&mut self.misses) {
             match rule.fit(clash) {
-                Fit::Elsewhere => {}
-                Fit::Decides => {
-                    self.fits[at] = Fit::Decides;
+                Ok(()) => {
+                    *known = None;
                     return Ruling { verdict: rule.take.into(), rule: Some(&rule.name) };
                 }
-                miss @ Fit::OtherValue(..) => misses.push((at, miss)),
+                Err(miss) => misses.push(miss),
             }
         }
-        // Where another rule decides, nobody misses these.
-        for (at, miss) in misses {
-            if self.fits[at] == Fit::Elsewhere {
-                self.fits[at] = miss;
-            }
+        // Where another rule decides, nobody needs the rules that miss.
+        for (known, miss) in self.misses.iter_mut().zip(misses) {
+            *known = known.take().map(|known| known.max(miss));
         }
         Ruling { verdict: self.otherwise, rule: None }
     }
 
     /// The rules that decided nothing. A rule for certain values is for a conflict that comes once and may be over, so it is listed only
-    /// if a conflict at its place has other values.
+    /// if a conflict has its place or its values.
     pub fn idle(&self) -> impl Iterator<Item = Idle<'_, 'a>> {
-        self.rules.iter().zip(&self.fits).filter_map(|(rule, fit)| match fit {
-            Fit::Decides => None,
-            Fit::Elsewhere => (!rule.is_of_values()).then_some(Idle { rule, other_value: None }),
-            Fit::OtherValue(side, place) => Some(Idle { rule, other_value: Some((*side, place)) }),
-        })
+        let rules = self.rules.iter().zip(&self.misses).filter_map(|(rule, miss)| Some((rule, miss.as_ref()?)));
+        rules.filter(|(rule, miss)| **miss != Miss::All || !rule.is_of_values()).map(|(rule, miss)| Idle { rule, miss })
     }
 }
 

@@ -83,11 +83,11 @@ impl<Text> Output<Text> {
     /// A text to write, with stderr and the exit code that the results call for. If a conflict stops the run, stderr also says which rules
     /// decided nothing, and what to do next: kustomize shows nothing else.
     pub fn of(stdout: Text, results: &[Outcome]) -> Self {
-        let is_stopped = results.iter().any(|r| r.is_conflict() && r.severity == Severity::Error);
-        let shown = results.iter().filter(|r| r.severity != Severity::Info || (is_stopped && r.is_idle_rule()));
+        let stop = results.iter().find(|r| r.is_conflict() && r.severity == Severity::Error);
+        let shown = results.iter().filter(|r| r.severity != Severity::Info || (stop.is_some() && r.is_idle_rule()));
         let excerpt = |r: &Outcome| r.excerpt.iter().flat_map(|e| e.lines()).map(str::to_owned).collect::<Vec<_>>();
         let lines = shown.flat_map(|r| [vec![r.line()], excerpt(r)].concat());
-        let stderr = lines.chain(is_stopped.then(|| results::NEXT.to_owned())).collect();
+        let stderr = lines.chain(stop.map(results::next_step)).collect();
         Self { stdout, stderr, verdict: verdict(results) }
     }
 }

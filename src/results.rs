@@ -21,13 +21,16 @@ use serde_yaml::Value;
 
 use crate::report::Report;
 use words::of_settled;
-pub use words::{Did, NEXT, changed_by, contradicting, counted, holds_secrets, how_of, listed};
+pub use words::{Did, changed_by, contradicting, counted, holds_secrets, how_of, listed, next_step};
 
 /// The tag that tells a program what kind of result this is: a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
 
 /// The reason of a result about a rule that decided nothing.
 const IDLE_RULE: &str = "idle-rule";
+
+/// The reason of the warning that dest did not come from original.
+const OTHER_ORIGINAL: &str = "other-original";
 
 /// The tag that holds the value of original in a conflict, as JSON.
 pub const ORIGINAL: &str = "krm-merge.dev/original";
@@ -267,12 +270,16 @@ impl Outcome {
 
     /// Whether it is a conflict.
     pub fn is_conflict(&self) -> bool {
-        self.tags.get(REASON).is_some_and(|reason| reason == "conflict")
+        self.is_because("conflict")
     }
 
     /// Whether it is about a rule that decided nothing.
     pub fn is_idle_rule(&self) -> bool {
-        self.tags.get(REASON).is_some_and(|reason| reason == IDLE_RULE)
+        self.is_because(IDLE_RULE)
+    }
+
+    fn is_because(&self, reason: &str) -> bool {
+        self.tags.get(REASON).is_some_and(|own| own == reason)
     }
 
     fn with_original(mut self, json: Option<String>) -> Self {
@@ -432,6 +439,8 @@ pub fn sort(results: &mut [Outcome]) {
     let key = |r: &Outcome| {
         let of = |r: &Option<ResourceRef>| r.as_ref().map(|r| (r.kind.clone(), r.namespace.clone(), r.name.clone()));
         (
+            // A wrong original makes conflicts that are none, and a host may show only the first results.
+            !r.is_because(OTHER_ORIGINAL),
             r.severity,
             r.file.as_ref().map(|f| (f.path.clone(), f.index)),
             of(&r.resource_ref),

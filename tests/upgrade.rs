@@ -183,17 +183,28 @@ fn an_explicit_null_wipes_no_sibling_and_a_local_resource_is_not_rewritten() {
 fn a_run_that_a_conflict_stops_says_on_stderr_which_rules_missed_it_and_what_to_do() {
     let sides = [("a.yaml", "{n: 3}"), ("up/v1/a.yaml", "{n: 1}"), ("up/v2/a.yaml", "{n: 2}")];
     let stdin = sides.map(|(path, spec)| at(path, &thing("a", spec))).concat();
-    let rules = "rules:\n- {path: spec.n, when: {original: '1'}, take: Dest}\n- {path: spec.m, take: Dest}\n";
-    let output = krm_merge_function::run(&resource_list(&stdin, &format!("{BY_PATH}onConflict: Fail\n{rules}")));
+    let rules = "rules:\n\
+        - {path: spec.n, when: {original: '1'}, take: Dest}\n\
+        - {path: spec.n, when: {updated: 4}, take: Dest}\n\
+        - {path: spec.m, when: {original: 1, updated: 2}, take: Dest}\n\
+        - {path: spec.m, when: {original: 1, updated: 3}, take: Dest}\n\
+        - {path: spec.m, take: Dest}\n";
+    let spec = format!("{BY_PATH}onConflict: Fail\n");
+    let output = krm_merge_function::run(&resource_list(&stdin, &format!("{spec}{rules}")));
     let conflict = "both sides changed `spec.n`: dest has 3, updated has 2, original had 1; someone must decide";
-    let path = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
+    let how = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
+    let rule = "{target: {kind: Thing, name: a}, path: 'spec.n', take: Dest}";
     let want = [
         format!("error: Thing a (a.yaml): {conflict}"),
-        "info: `spec.rules[0]` decided nothing: original's value of `spec.n` is not `when.original` (`1` is a number, `\"1\"` a text)".into(),
-        format!("info: `spec.rules[1]` decided nothing: its conflict may be over, or its `path` is wrong: {path}"),
-        "next: write a rule for each conflict into `rules` of the functionConfig, or decide all with `onConflict` (TakeUpdated or KeepDest)".into(),
+        "info: `spec.rules[0]` decided nothing: original's `spec.n` and `when.original` differ in type: `1` is a number, `\"1\"` a text".into(),
+        "info: `spec.rules[1]` decided nothing: updated has another value of `spec.n` than `when.updated`, so someone must decide again".into(),
+        format!("info: `spec.rules[2]` decided nothing: the conflict of `spec.n` has the values of its `when`, but its `target` or `path` is for others: {how}"),
+        format!("info: `spec.rules[4]` decided nothing: its conflict may be over, or its `path` is wrong: {how}"),
+        format!("next: write a rule for each conflict into `rules` of the functionConfig, such as `{rule}`, or decide all with `onConflict`: TakeUpdated or KeepDest"),
     ];
     assert_eq!(output.stderr, want);
+    // The rule that it shows decides.
+    passes(&resource_list(&stdin, &format!("{spec}rules: [{rule}]\n")));
     let passed = passes(&resource_list(&stdin, &format!("{BY_PATH}{rules}")));
     assert!(passed.stderr.iter().all(|line| line.starts_with("warning: ")), "{:?}", passed.stderr);
 }

@@ -379,12 +379,11 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict
         (_, Has::Resources) => Did::ReplacedByResources,
     };
     let settled = match verdict {
-        Verdict::Open(_) => Settled::Open,
+        Verdict::Open(_) | Verdict::By(OnConflict::Fail) => Settled::Open,
         Verdict::By(_) if dest == Has::Nothing => Settled::StaysDeleted,
         Verdict::By(OnConflict::TakeUpdated) if updated != Has::Plain => Settled::Deleted,
         Verdict::By(OnConflict::TakeUpdated) => Settled::Updated,
         Verdict::By(OnConflict::KeepDest) => Settled::Dest,
-        Verdict::By(OnConflict::Fail) => Settled::Open,
     };
     let what = changed_by(Sides::of(Version::name), &form.to_string(), [did(dest), did(updated)]);
     let file = Some(results::File { path: path.to_owned(), index: None });

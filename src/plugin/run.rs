@@ -146,7 +146,7 @@ fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End,
     };
     match conflicts {
         Conflicts::Marked if marked > 0 => Some(format!(
-            "next: decide the conflicts with `kubectl krm-merge resolve {}`, or between the markers in an editor",
+            "next: decide the conflicts with `kubectl krm-merge resolve {}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
             shown::name(&dest.name)
         )),
         Conflicts::Marked => None,

@@ -17,16 +17,41 @@ use krm_merge::tree::{Conflict, Taking, Tree, View};
 use krm_merge::warning::{Combined, CommentOf, Notice, Warning};
 use krm_merge::yaml::{Kind, NodeRef};
 
-use super::{Clash, Field, IDLE_RULE, Outcome, REASON, Severity, value_of};
+use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, REASON, Severity, value_of};
 use crate::config::{NamedRule, Role};
-use crate::decision::{Idle, Ruling, Verdict};
+use crate::decision::{Idle, Miss, Ruling, Verdict};
 use crate::report::{Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
 
 /// A resource as a whole, in a sentence.
 const THE_RESOURCE: &str = "the resource";
 
-/// What to do after conflicts that stopped the function.
-pub const NEXT: &str = "next: write a rule for each conflict into `rules` of the functionConfig, or decide all with `onConflict` (TakeUpdated or KeepDest)";
+/// What to do after a conflict that stopped the function, with a rule that would decide it.
+pub fn next_step(conflict: &Outcome) -> String {
+    let rule = rule_for(conflict).map(|rule| format!(", such as `{rule}`,")).unwrap_or_default();
+    format!(
+        "next: write a rule for each conflict into `rules` of the functionConfig{rule} or decide all with `onConflict`: TakeUpdated or KeepDest"
+    )
+}
+
+/// The line of `rules` by which dest wins a conflict; `None` if the line would need quotes for more than the path.
+fn rule_for(conflict: &Outcome) -> Option<String> {
+    let (resource, clash) = (conflict.resource_ref.as_ref()?, conflict.clash.as_ref()?);
+    let is_plain = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c))
+    };
+    if !is_plain(&resource.kind) || !is_plain(&resource.name) {
+        return None;
+    }
+    // A conflict of a whole resource names no field.
+    let path = conflict.field.as_ref().map(|_| format!(", path: '{}'", clash.place.replace('\'', "''")));
+    Some(format!(
+        "{{target: {{kind: {}, name: {}}}{}, take: Dest}}",
+        resource.kind,
+        resource.name,
+        path.unwrap_or_default()
+    ))
+}
 
 impl Outcome {
     /// The message for something that happened. Values come off the budget.
@@ -37,7 +62,6 @@ impl Outcome {
     /// The message for something that happened, with these names of the sides in conflicts.
     pub fn in_words_of(names: Sides<&str>, report: &Report<'_, '_>, budget: &Budget) -> Self {
         let info = |message: String| Self::new(Severity::Info, message);
-        let warning = |message: String| Self::new(Severity::Warning, message);
         let error = |message: String| Self::new(Severity::Error, message);
         match report {
             Report::Conflict { dest, conflict, ruling } => of_conflict(names, conflict, dest, *ruling, budget),
@@ -101,7 +125,7 @@ impl Outcome {
             Report::IdleDecision(idle) => idle_decision(idle),
             Report::Deeper { about, side, folder } => deeper(about, *side, folder),
             Report::HasUpdated { dest, commit } => info(has_updated(commit)).about(dest),
-            Report::OtherOriginal { dest, commit, original } => warning(other_original(commit, original)).about(dest),
+            Report::OtherOriginal { dest, commit, original } => other_original(commit, original).about(dest),
             Report::Apart { item, missed, stays } => apart(item, missed, *stays),
         }
     }
@@ -255,26 +279,35 @@ fn of_resource(
 /// The result for a resource that dest deleted. No policy brings it back.
 fn left_deleted(verdict: Verdict) -> Settled {
     match verdict {
-        Verdict::By(_) => Settled::StaysDeleted,
-        Verdict::Open(_) => Settled::Open,
+        Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest) => Settled::StaysDeleted,
+        Verdict::By(OnConflict::Fail) | Verdict::Open(_) => Settled::Open,
     }
 }
 
 /// A rule that decided nothing. A field that the rule does not have cannot be wrong.
-fn idle_decision(Idle { rule, other_value }: &Idle<'_, '_>) -> Outcome {
+fn idle_decision(Idle { rule, miss }: &Idle<'_, '_>) -> Outcome {
     let how = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
-    let why = match (other_value, &rule.target, &rule.path) {
-        (Some((side, place)), _, _) => {
-            let (side, place) =
-                (side.name(), if place.is_empty() { THE_RESOURCE.into() } else { format!("`{place}`") });
-            format!("{side}'s value of {place} is not `when.{side}` (`1` is a number, `\"1\"` a text)")
+    let place = |place: &str| if place.is_empty() { THE_RESOURCE.into() } else { format!("`{place}`") };
+    let over = "its conflict may be over, or";
+    let why = match (miss, &rule.target, &rule.path) {
+        (Miss::Value(side, at), _, _) => {
+            let side = side.name();
+            format!("{side} has another value of {} than `when.{side}`, so someone must decide again", place(at))
         }
-        (None, None, None) => "its conflict may be over, or another rule decides it first".to_owned(),
-        (None, None, Some(_)) => format!("its conflict may be over, or its `path` is wrong: {how}"),
-        (None, Some(_), None) => "its conflict may be over, or its `target` is wrong".to_owned(),
-        (None, Some(_), Some(_)) => {
-            format!("its conflict may be over, or its `target` or `path` is wrong: {how}")
+        (Miss::Type(side, at), _, _) => {
+            let side = side.name();
+            format!("{side}'s {} and `when.{side}` differ in type: `1` is a number, `\"1\"` a text", place(at))
         }
+        (Miss::Place(at), _, _) => {
+            format!(
+                "the conflict of {} has the values of its `when`, but its `target` or `path` is for others: {how}",
+                place(at)
+            )
+        }
+        (Miss::All, None, None) => format!("{over} another rule decides it first"),
+        (Miss::All, None, Some(_)) => format!("{over} its `path` is wrong: {how}"),
+        (Miss::All, Some(_), None) => format!("{over} its `target` is wrong"),
+        (Miss::All, Some(_), Some(_)) => format!("{over} its `target` or `path` is wrong: {how}"),
     };
     let mut outcome = Outcome::new(Severity::Info, format!("{} decided nothing: {why}", rule.name));
     outcome.tags.insert(REASON.to_owned(), IDLE_RULE.to_owned());
@@ -296,10 +329,13 @@ fn has_updated(commit: &str) -> String {
     )
 }
 
-fn other_original(commit: &str, original: &str) -> String {
-    format!(
+fn other_original(commit: &str, original: &str) -> Outcome {
+    let message = format!(
         "original must be the release of commit \"{commit}\", which dest came from (`upstreamLock.git.commit`), not that of commit \"{original}\""
-    )
+    );
+    let mut outcome = Outcome::new(Severity::Warning, message);
+    outcome.tags.insert(REASON.to_owned(), OTHER_ORIGINAL.to_owned());
+    outcome
 }
 
 fn moved(dest: &Resource<'_>, to: &str) -> Outcome {

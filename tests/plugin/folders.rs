@@ -147,7 +147,7 @@ fn keep_dest_and_fail_settle_files_as_they_settle_fields() {
     assert!(err.starts_with("error: both.txt: both sides changed the file"), "{err}");
     assert!(
         err.contains(
-            "error: run.sh: dest deleted the file (it holds no resources) and updated changed it; it stays deleted"
+            "error: run.sh: dest deleted the file (it holds no resources) and updated changed it; someone must decide"
         ),
         "{err}"
     );

@@ -76,8 +76,7 @@ fn a_run_with_open_conflicts_says_what_to_do_next() {
         let line = ran.stderr.lines().last().filter(|line| line.starts_with("next: ")).map(str::to_owned);
         (ran.code, line.unwrap_or_default())
     };
-    let resolve =
-        "next: decide the conflicts with `kubectl krm-merge resolve here`, or between the markers in an editor";
+    let resolve = "next: decide the conflicts with `kubectl krm-merge resolve here` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor";
     assert_eq!(next(&["--in-place", "--on-conflict", "mark"]), (Some(1), resolve.to_owned()));
     let (code, told) = next(&["--in-place", "--on-conflict", "fail"]);
     assert!(

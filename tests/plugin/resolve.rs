@@ -67,7 +67,10 @@ fn markers_that_nobody_can_read_are_left_and_told() {
     let text = format!("<<<<<<< HEAD\nTitle\n=======\nx\n=======\ny\n>>>>>>> topic\n{CONFLICTS}");
     let folder = Folder::with(&[("a.rst", &text)]);
     let error = folder.run(&["resolve", "--take", "ours"]).failed(1);
-    assert!(error.starts_with("error: a.rst:1: exactly one line between the markers must separate the sides"), "{error}");
+    assert!(
+        error.starts_with("error: a.rst:1: exactly one line between the markers must separate the sides"),
+        "{error}"
+    );
     assert!(folder.read("a.rst").ends_with(&format!("\ny\n>>>>>>> topic\n{OURS}")));
     // It is found where nobody named it and nothing else is in the file.
     assert!(folder.run(&["resolve", "--take", "ours"]).failed(1).starts_with("error: a.rst:1: "));
