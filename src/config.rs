@@ -1,8 +1,8 @@
 //! The functionConfig: the form that users write, and the form that the program works with.
 //!
 //! Users write a [`Merge`], a set of types with a derived JSON schema. The program works with a [`Config`], which cannot say anything
-//! impossible. A ConfigMap says the same in strings, for `kpt fn eval -- mode=…`. Nothing is guessed: anything that is not understood is an
-//! error. The error names the field, quotes what was written and says what is allowed.
+//! impossible. A ConfigMap has the same settings as strings, for `kpt fn eval -- mode=…`. The reader guesses nothing: any field or value
+//! that it does not know is an error. The error names the field, quotes what was written and says what is allowed.
 
 mod data;
 mod deserialize;
@@ -172,8 +172,8 @@ impl JsonSchema for Size {
     }
 }
 
-/// Removes `target` from the schema of inputs that cannot have one. Both kinds of inputs share one type: the message that `target` is not
-/// allowed here is better than the message that it is unknown.
+/// Removes `target` from the schema of inputs that cannot have one. Both kinds of inputs share one Rust type, because the message that
+/// `target` is not allowed here helps more than the message that it is unknown.
 fn without_target(inputs: &mut schemars::Schema) {
     let properties = inputs.pointer_mut("/items/properties").and_then(serde_json::Value::as_object_mut);
     if let Some(properties) = properties {
@@ -316,7 +316,7 @@ pub struct Config<'a> {
     pub merge_keys: Vec<NamedRule>,
     /// Whether lists without a schema merge by their elements; `types` has it, too.
     pub inference: Inference,
-    /// What is known of types.
+    /// The known types with their schemas, and the user's rules for lists.
     pub types: Types<'a>,
     /// Selects the items for sources that a host gives besides the functionConfig. `None`: each source applies to the item with its
     /// identity.
@@ -370,7 +370,7 @@ pub struct Settings<'a> {
     pub limit: Limit,
 }
 
-/// What a functionConfig may leave out, because its reader knows it already.
+/// Settings that a functionConfig may leave out, because the caller already knows them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given<'a> {
     /// The mode; `None` if the functionConfig must name it.
@@ -467,7 +467,7 @@ impl<'a> Task<'a> {
         roles.into_iter().filter_map(|(role, inputs)| Some((role, inputs?)))
     }
 
-    /// Who wins which conflict.
+    /// The rules that say who wins a conflict, with `onConflict` for the conflicts that no rule fits.
     pub fn decisions(&self) -> Decisions<'_> {
         match self {
             Self::Upgrade { rules, on_conflict, .. } => Decisions::new(rules, *on_conflict),
@@ -499,7 +499,7 @@ impl<'a> Task<'a> {
         rules.iter().filter(|rule| rule.take != OnConflict::Fail).filter(is_meant)
     }
 
-    /// What the user chose, except who wins.
+    /// The user's choices that steer a merge, except who wins a conflict.
     pub fn policy(&self, new_elements: NewElements) -> Policy {
         let (conflict_level, renames) = match self {
             Self::Upgrade { conflict_level, renames, .. } => (*conflict_level, *renames),
@@ -520,10 +520,10 @@ impl<'a> Task<'a> {
 }
 
 impl<'a> Config<'a> {
-    /// What is merged, and how.
+    /// Makes a config of a task and the settings. The types come from the OpenAPI document and the user's rules.
     ///
     /// # Errors
-    /// An OpenAPI document without types, with the place in it.
+    /// An OpenAPI document without types, with the place of the fault.
     pub fn new(task: Task<'a>, settings: Settings<'a>) -> Result<Self, Error> {
         let Settings { new_elements, infer_merge_keys, merge_keys, openapi, limit } = settings;
         let is_patch = task.mode() == Mode::Strategic;
@@ -548,7 +548,7 @@ impl<'a> Config<'a> {
         self.task.mode()
     }
 
-    /// The same, except that conflicts that no rule decides stay open, and this side's outcome is written.
+    /// This config with open conflicts: the merge leaves conflicts that no rule decides to a person, and writes the outcome of one side.
     #[must_use]
     pub fn left_open(mut self, pick: Pick) -> Self {
         if let Task::Upgrade { on_conflict, .. } = &mut self.task {
@@ -562,12 +562,12 @@ impl<'a> Config<'a> {
         self.policy().renames
     }
 
-    /// What the user chose, except who wins.
+    /// The user's choices that steer a merge, except who wins a conflict.
     pub fn policy(&self) -> Policy {
         self.task.policy(self.new_elements)
     }
 
-    /// How resources merge; the budget is what is left for new text.
+    /// The rules by which resources merge. `budget` says how much new text may still be written.
     pub fn rules<'r>(&'r self, budget: &'r Budget) -> Rules<'r> {
         Rules { types: &self.types, mode: self.mode(), policy: self.policy(), budget }
     }
@@ -583,7 +583,7 @@ impl<'a> Config<'a> {
     /// Reads a functionConfig that may leave out the settings in `given`.
     ///
     /// # Errors
-    /// As [`Config::read`].
+    /// The errors of [`Config::read`].
     pub fn read_with(node: NodeRef<'a>, given: Given<'a>) -> Result<Self, Error> {
         if !node.is_map() {
             return Err(
@@ -681,7 +681,7 @@ const OF_THREE_WAY: [(&str, &str); 4] = [
     ("renames", "follows renames"),
 ];
 
-/// The rules that say who wins where.
+/// Reads `spec.rules`, which say who wins the conflicts at some places.
 fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Result<Vec<Decision<'a>>, Error> {
     let Some((written, rules)) = written.zip(spec.get("rules")) else { return Ok(Vec::new()) };
     if written.is_empty() {
@@ -790,12 +790,12 @@ fn input<'a>(input: WrittenInput, node: NodeRef<'a>, field: String) -> Result<In
     Ok(Input { field, node: value, from, target })
 }
 
-/// What is wrong with a part of the functionConfig, or of a flag.
+/// An error in a part of the functionConfig, or of a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The field of the part that it is about; empty for the whole.
+    /// The field with the error; empty if the part as a whole is wrong.
     pub part: &'static str,
-    /// What must hold.
+    /// The message: what must hold.
     pub message: String,
 }
 
@@ -909,7 +909,7 @@ pub fn openapi_schema() -> schemars::Schema {
     settings.into_generator().into_root_schema_for::<Merge>()
 }
 
-/// The page of the repository.
+/// The URL of the repository.
 const HOME: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// The packages in examples/, without the prefix that all of them share.

@@ -59,7 +59,7 @@ enum Fit {
 pub struct Clash<'c, 'a> {
     /// The resource in dest; in updated where dest deleted it.
     pub resource: NodeRef<'a>,
-    /// Where it is; empty for the resource as a whole.
+    /// The place of the conflict; empty for the resource as a whole.
     pub path: &'c FieldPath<'a>,
     /// The resource as each side has it.
     pub sides: Sides<Option<Tree<'a>>>,
@@ -114,7 +114,7 @@ impl<'c, 'a> Clash<'c, 'a> {
 pub enum Verdict {
     /// A policy says who wins.
     By(OnConflict),
-    /// Nobody wins yet. The output shows the outcome of each side in turn; this is the turn of one side.
+    /// Nobody wins yet. The merge is written once for each side that may win; this time for the given side.
     Open(Pick),
 }
 
@@ -168,7 +168,7 @@ impl From<OnConflict> for Ruling<'_> {
 pub struct Idle<'d, 'a> {
     /// The rule.
     pub rule: &'a Decision<'a>,
-    /// The side that has another value than `when` says, and the place, if the rule fits a conflict but for that.
+    /// The side whose value differs from `when`, and the place of the value; `None` if the rule fits no conflict at all.
     pub other_value: Option<(Side, &'d str)>,
 }
 
@@ -200,7 +200,7 @@ impl<'a> Decisions<'a> {
                 miss @ Fit::OtherValue(..) => misses.push((at, miss)),
             }
         }
-        // Where another rule decides, nobody misses these.
+        // A miss counts only if no other rule decides the conflict.
         for (at, miss) in misses {
             if self.fits[at] == Fit::Elsewhere {
                 self.fits[at] = miss;
@@ -209,8 +209,8 @@ impl<'a> Decisions<'a> {
         Ruling { verdict: self.otherwise, rule: None }
     }
 
-    /// The rules that decided nothing. A rule for certain values is for a conflict that comes once and may be over, so it is listed only
-    /// if a conflict at its place has other values.
+    /// The rules that decided nothing. A rule with `when` is made for one conflict, which may be over by now. So it is listed only if a
+    /// conflict at its place has other values.
     pub fn idle(&self) -> impl Iterator<Item = Idle<'_, 'a>> {
         self.rules.iter().zip(&self.fits).filter_map(|(rule, fit)| match fit {
             Fit::Decides => None,

@@ -60,7 +60,7 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     Ok((write(&doc, &extents, merged, &Budget::new(limit))?, results))
 }
 
-/// Writes the documents, the result for each, and the added ones, all in their order; `extents` says where each is in the text.
+/// Writes the merged and the added documents, in the order that the merge asks for. `extents` says where each document is in the text.
 fn write(
     doc: &Document<'_>,
     extents: &[Range<usize>],

@@ -1,6 +1,6 @@
-//! Results as the KRM functions specification has them: what happened, how bad it is, and where.
+//! Results as the KRM functions specification defines them: what happened, how severe it is, and where.
 //!
-//! A run gives a [`Report`] of what happened. Only `words.rs` puts it into English.
+//! A run makes a [`Report`] of each event. Only `words.rs` turns a report into English.
 
 mod words;
 
@@ -23,7 +23,7 @@ use crate::report::Report;
 use words::of_settled;
 pub use words::{Did, NEXT, changed_by, contradicting, counted, holds_secrets, how_of, listed};
 
-/// The tag that tells a program what kind of result this is: a conflict, or a move.
+/// The tag with the kind of a result, for programs: for example a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
 
 /// The reason of a result about a rule that decided nothing.
@@ -32,15 +32,15 @@ const IDLE_RULE: &str = "idle-rule";
 /// The tag that holds the value of original in a conflict, as JSON.
 pub const ORIGINAL: &str = "krm-merge.dev/original";
 
-/// How bad a result is; the worst first.
+/// How severe a result is; the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The run failed: the items are unchanged, and the exit code is 1.
     Error,
-    /// The run passed, and someone should check this.
+    /// The run passed, but someone should check this.
     Warning,
-    /// Good to know.
+    /// Information only.
     Info,
 }
 
@@ -50,7 +50,7 @@ pub enum Severity {
 pub struct Outcome {
     /// What happened, on one line.
     pub message: String,
-    /// How bad it is.
+    /// How severe it is.
     pub severity: Severity,
     /// The resource it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub struct Outcome {
     /// The place in a text.
     #[serde(skip)]
     pub at: Option<At>,
-    /// The byte offset in the text of dest's resource.
+    /// The byte offset of the place in the text that has dest's resource.
     #[serde(skip)]
     pub here: Option<usize>,
 }
@@ -81,13 +81,13 @@ pub struct Outcome {
 /// The parts of the message of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clash {
-    /// Where: the field by key, or the fields of a resource that one side deleted.
+    /// The place of the conflict: the field by key, or the fields that changed in a resource that one side deleted.
     pub place: String,
     /// What each side did.
     pub what: String,
-    /// The outcome.
+    /// Who won, or that nobody did.
     pub settled: Settled,
-    /// More words about the outcome.
+    /// Further words after the outcome.
     pub more: String,
 }
 
@@ -102,14 +102,14 @@ impl Clash {
     }
 }
 
-/// A place in a text, and the message for it.
+/// A place in a text, and the message without that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {
-    /// The text, as the user knows it.
+    /// The name of the text for the user: `stdin`, a field, or a file.
     pub text: String,
     /// The place.
     pub position: Position,
-    /// The message without the place.
+    /// The message, to be shown after the place.
     pub told: String,
 }
 
@@ -142,10 +142,10 @@ impl ResourceRef {
 pub struct Field {
     /// The path, elements by index.
     pub path: String,
-    /// What dest has.
+    /// Dest's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_value: Option<Value>,
-    /// What source or updated has.
+    /// The value of source or updated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposed_value: Option<Value>,
 }
@@ -155,7 +155,7 @@ pub struct Field {
 pub struct File {
     /// Its path in the package.
     pub path: String,
-    /// The number of the resource in it.
+    /// The number of the resource in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u64>,
 }
