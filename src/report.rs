@@ -201,7 +201,7 @@ pub enum Report<'r, 'a> {
     Apart {
         /// The item.
         item: &'r Resource<'a>,
-        /// What the merge misses of it.
+        /// What dest does not get, because the merge skips the item.
         missed: Missed,
         /// What happens to the item.
         stays: Stays,
@@ -278,9 +278,9 @@ pub enum Missed {
     Unchanged,
     /// The changes of upstream, at these places.
     Changed(Vec<String>),
-    /// Its addition upstream.
+    /// A new file of upstream: dest does not get it.
     New,
-    /// Its deletion upstream.
+    /// A deletion by upstream: dest keeps the file.
     Deleted,
     /// Nothing: neither updated nor dest has it.
     Gone,

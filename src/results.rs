@@ -67,10 +67,10 @@ pub struct Outcome {
     /// The line of a text that cannot be read, for a person at a terminal.
     #[serde(skip)]
     pub excerpt: Option<String>,
-    /// The parts of the message, for a conflict.
+    /// The parts of the message, if it is a conflict.
     #[serde(skip)]
     pub clash: Option<Clash>,
-    /// The place in a text.
+    /// The place in a text that the user knows.
     #[serde(skip)]
     pub at: Option<At>,
     /// The byte offset of the place in the text that has dest's resource.

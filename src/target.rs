@@ -1,4 +1,4 @@
-//! [`Target`]: the items that a source applies to, if they are not the item with the source's identity.
+//! [`Target`]: selects the items that a source applies to, or the resources that a rule is for.
 //!
 //! It selects as kustomize's `patches[].target` does: every given condition must match, a pattern must match the whole value, and an empty
 //! selector matches everything. Only an empty pattern differs. kustomize ignores it; here it matches an empty value, such as the group of
@@ -74,7 +74,7 @@ impl Pattern {
     }
 }
 
-/// A pattern without `\Q…\E`. In Go they quote the text between them; `regex_lite` does not know them.
+/// A pattern without `\Q…\E`: in Go these quote the text between them, but `regex_lite` does not know them.
 fn unquoted(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut rest = pattern;

@@ -163,15 +163,15 @@ pub fn counted(count: usize, one: &str) -> String {
 /// The action of a side on a value or file in conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
-    /// It added it.
+    /// It added the value or file.
     Added,
-    /// It changed it.
+    /// It changed the value or file.
     Changed,
-    /// It removed it.
+    /// It removed the value or file.
     Deleted,
-    /// It set it to null, which removes it.
+    /// It set the value to null, which removes it.
     Cleared,
-    /// It has resources in its place.
+    /// It has resources in the file, where the other side has none.
     ReplacedByResources,
 }
 
