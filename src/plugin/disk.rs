@@ -384,8 +384,8 @@ fn own(file: &File, old: &fs::Metadata) {
 #[cfg(not(unix))]
 fn own(_: &File, _: &fs::Metadata) {}
 
-/// The permissions for the new content of a file: without the setuid, setgid and sticky bits, which a kernel removes at a write, too,
-/// because the bits were not given to the new content.
+/// The permissions for the new content of a file. The setuid, setgid and sticky bits are left out, as the kernel does at a write, because
+/// they were granted to the old content.
 #[cfg(unix)]
 fn permissions(old: &fs::Metadata) -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
