@@ -101,9 +101,9 @@ fn near(sorted: &[Range<usize>], range: &Range<usize>) -> Range<usize> {
     first..first + sorted[first..].partition_point(|other| other.start <= range.end)
 }
 
-/// The places, each with its number in the unsorted list.
+/// The places in conflict without duplicates, sorted by their start.
 struct Places<'p> {
-    /// Each with its number among all.
+    /// The places, each with its number in the unsorted list.
     sorted: Vec<(usize, &'p Lines<'p>)>,
     /// For each place, the end of the range that reaches farthest among it and all places before it.
     reach: Vec<usize>,

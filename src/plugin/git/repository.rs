@@ -23,7 +23,7 @@ use crate::screen;
 use crate::told;
 use crate::walk;
 
-/// The name of the rules of a repository.
+/// The name of the file with the rules of a repository.
 const RULES: &str = ".krm-merge.yaml";
 
 /// The file in the git directory that keeps the list of definitions in the index.
