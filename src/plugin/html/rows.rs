@@ -339,7 +339,7 @@ fn bare(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
 
-/// A changed line as one piece, when no words of it are marked.
+/// A changed line as one piece, because no words of it are marked.
 fn whole(line: &str) -> Vec<Piece> {
     vec![Piece { text: cut(bare(line).to_owned(), 2 * WIDTH), differs: false }]
 }
