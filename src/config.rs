@@ -38,9 +38,9 @@ pub const KIND: &str = "Merge";
 /// A part that resources play in a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// What is merged into dest, in TwoWay and Strategic.
+    /// The resources that are merged into dest, in TwoWay and Strategic.
     Source,
-    /// What dest and updated both come from, in ThreeWay.
+    /// The common earlier state of dest and updated, in ThreeWay.
     Original,
     /// The new state of original, in ThreeWay.
     Updated,
@@ -131,7 +131,7 @@ struct Spec {
 #[derive(Debug)]
 struct Size(Asked);
 
-/// What a size must be.
+/// The description of a valid size, for error messages.
 const SIZE: &str = "a number of bytes, as `64Mi`, `1Gi` or `1048576`";
 
 impl<'de> Deserialize<'de> for Size {
@@ -308,7 +308,7 @@ pub struct WrittenRule {
 /// The functionConfig, in the form that the program works with.
 #[derive(Debug)]
 pub struct Config<'a> {
-    /// What is merged.
+    /// The mode, with its inputs and settings.
     pub task: Task<'a>,
     /// Where new elements of a list go.
     pub new_elements: NewElements,
@@ -325,23 +325,24 @@ pub struct Config<'a> {
     pub limit: Limit,
 }
 
-/// What is merged: a mode, with the settings that only this mode has. If a role is `None`, annotated items or what a host gives play it.
+/// The mode of a merge, with its inputs and with the settings that only this mode has. If an input is `None`, annotated items play the
+/// role, or resources that the host gives.
 #[derive(Debug)]
 pub enum Task<'a> {
     /// TwoWay.
     Overlay {
-        /// What is merged into dest.
+        /// The resources that are merged into dest.
         source: Option<Vec<Input<'a>>>,
     },
     /// ThreeWay.
     Upgrade {
-        /// What updated and dest both come from.
+        /// The common earlier state of updated and dest.
         original: Option<Vec<Input<'a>>>,
         /// The new state of original.
         updated: Option<Vec<Input<'a>>>,
-        /// What is done about a conflict that no rule fits.
+        /// How a conflict is handled that no rule fits.
         on_conflict: Verdict,
-        /// Who wins at some places of some resources.
+        /// The rules that say who wins at some places of some resources.
         rules: Vec<Decision<'a>>,
         /// How large the parts are that only one side may change.
         conflict_level: ConflictLevel,
@@ -395,22 +396,22 @@ pub struct NamedRule {
 pub struct Input<'a> {
     /// Its field, for messages: `spec.source[0].path`.
     pub field: String,
-    /// Where it is written.
+    /// The node in the functionConfig.
     pub node: NodeRef<'a>,
-    /// Where its resources come from.
+    /// The source of its resources.
     pub from: From<'a>,
     /// The items to which its resources are applied; `None` for the items with their identity.
     pub target: Option<Rc<Target>>,
 }
 
-/// Where the resources of an input come from.
+/// The source of the resources of an input.
 #[derive(Debug)]
 pub enum From<'a> {
-    /// From these nodes of the functionConfig.
+    /// These nodes of the functionConfig.
     Resources(Vec<NodeRef<'a>>),
-    /// From YAML text.
+    /// YAML text.
     Yaml(&'a str),
-    /// From the items of this file or folder.
+    /// The items in this file or folder.
     Path {
         /// The file or folder, without `./` and without a `/` at the end.
         path: String,
@@ -476,8 +477,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What is done about a conflict of a file that one side broke. No rule can look into it, so a person decides it if any rule has
-    /// `take: Fail`.
+    /// How a conflict of a file is handled that one side broke. No rule can look into the file, so a person decides if any rule has `take:
+    /// Fail`.
     pub fn on_broken(&self) -> Verdict {
         match self {
             Self::Upgrade { rules, on_conflict: Verdict::By(_), .. }
@@ -509,7 +510,7 @@ impl<'a> Task<'a> {
         Policy { new_elements, conflict_level, renames }
     }
 
-    /// What is done about a conflict that no rule fits.
+    /// How a conflict is handled that no rule fits.
     pub fn on_conflict(&self) -> Verdict {
         match self {
             Self::Upgrade { on_conflict, .. } => *on_conflict,
@@ -818,7 +819,7 @@ fn shown_fields(target: NodeRef<'_>) -> Vec<String> {
 /// The target that the user wrote, checked. `given` holds its fields as the user wrote them.
 ///
 /// # Errors
-/// It has no field; a pattern or a selector is invalid.
+/// The target has no field; or a pattern or a selector is invalid.
 pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<Target, Wrong> {
     if given.is_empty() {
         return Err(Wrong::whole(format!(
@@ -869,7 +870,7 @@ impl NamedRule {
     /// The rule that the user wrote, checked.
     ///
     /// # Errors
-    /// It does not say in exactly one way how the list merges, or its path is invalid.
+    /// The rule does not say in exactly one way how the list merges; or its path is invalid.
     pub fn new(name: Name, rule: WrittenRule) -> Result<Self, Wrong> {
         let list = match (rule.keys, rule.set, rule.atomic) {
             (Some(keys), None, None) if !keys.is_empty() && keys.iter().all(|k| !k.is_empty()) => ListKind::Map(keys),

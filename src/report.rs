@@ -167,7 +167,7 @@ pub enum Report<'r, 'a> {
     IdleRule {
         /// The rule.
         rule: &'r NamedRule,
-        /// What is missing for it.
+        /// The type or list that is missing.
         lacks: Lacks,
     },
     /// A rule says who wins, but no conflict matches it.
@@ -272,7 +272,7 @@ pub enum Lacks {
 pub enum Missed {
     /// Everything that a source asks for.
     Source,
-    /// Nothing: dest has the same.
+    /// Nothing: dest has the same content.
     SameInDest,
     /// Nothing: upstream did not change it.
     Unchanged,

@@ -83,7 +83,7 @@ pub struct Outcome {
 pub struct Clash {
     /// The place of the conflict: the field by key, or the fields that changed in a resource that one side deleted.
     pub place: String,
-    /// What each side did.
+    /// The actions of the sides.
     pub what: String,
     /// Who won, or that nobody did.
     pub settled: Settled,
@@ -185,7 +185,7 @@ impl Outcome {
         }
     }
 
-    /// What was to be written about a resource cannot be written.
+    /// The error for output about a resource that cannot be written.
     pub fn unwritable(why: impl Into<Unwritable>, resource: &Resource<'_>) -> Box<Self> {
         Box::new(Self::new(Severity::Error, why.into().to_string()).about(resource))
     }
@@ -197,7 +197,7 @@ impl Outcome {
         Self { excerpt, at: Some(at), ..Self::new(Severity::Error, format!("{text} {error}")) }
     }
 
-    /// The same result with its place in a file that the user knows, and the message for that place.
+    /// This result with its place in a file that the user knows, and with the message for that place.
     #[must_use]
     pub fn moved_to(self, (path, position): (String, Position), told: String) -> Self {
         let message = message(format!("{path}:{position}: {told}"));
@@ -251,7 +251,7 @@ impl Outcome {
         self.message.len() + of_field + of_resource + of_file + of_place
     }
 
-    /// The same result, about a resource.
+    /// This result, about a resource.
     #[must_use]
     pub fn about(mut self, resource: &Resource<'_>) -> Self {
         self.resource_ref = resource.identity.map(|i| ResourceRef {
@@ -287,7 +287,7 @@ impl Outcome {
         self.at.as_ref().filter(is_there).map_or_else(|| self.line_with("", &self.message), |at| self.line_at(at))
     }
 
-    /// The same for an error in a text; the line begins with the place.
+    /// The line for an error in a text. It begins with the place.
     pub fn line_at(&self, At { text, position, told }: &At) -> String {
         Self { file: None, ..self.clone() }.line_with(&format!("{text}:{position}: "), told)
     }
@@ -411,7 +411,7 @@ impl<'b> Results<'b> {
         Ok(())
     }
 
-    /// Adds results that came off the same budget already.
+    /// Adds results that are already counted in the same budget.
     pub fn append(&mut self, more: impl IntoIterator<Item = Outcome>) {
         self.all.extend(more);
     }

@@ -53,7 +53,7 @@ pub struct Roles<'a> {
 }
 
 impl<'a> Roles<'a> {
-    /// The CustomResourceDefinitions of all roles, with those of updated last: the newest definition of a type counts.
+    /// The CustomResourceDefinitions of all roles. Updated's come last, because the newest definition of a type counts.
     pub fn definitions(&self) -> Vec<NodeRef<'a>> {
         let others = self.others.iter().flat_map(|(_, members)| members);
         self.dest.iter().chain(others).filter(|r| r.is_definition()).map(|r| r.node).collect()

@@ -69,7 +69,7 @@ impl Merged<'_> {
 pub struct Added<'a> {
     /// Its file, relative to the folder of the role that it comes from; `None` if it was in no file.
     pub path: Option<String>,
-    /// Where it came from.
+    /// The item, field or file that it came from.
     pub origin: Origin,
     /// The resource. If it came from an item of a ResourceList, it carries its path as an annotation.
     pub tree: Tree<'a>,

@@ -199,7 +199,7 @@ fn leave<'a>(
     Ok(LeftUpstream::Kept)
 }
 
-/// The version with which a resource comes back that dest deleted; `None` if it stays deleted. Only an open conflict brings it back.
+/// The version in which a resource comes back although dest deleted it; `None` if it stays deleted. Only an open conflict brings it back.
 fn brought_back<'r, 'a>(
     verdict: Verdict,
     original: &'r Resource<'a>,

@@ -22,7 +22,7 @@ use crate::side::Held;
 pub struct Added {
     /// Its file, relative to the folder of its role.
     pub path: Option<String>,
-    /// Where it came from.
+    /// The item, field or file that it came from.
     pub origin: Origin,
     /// The resource, one YAML document.
     pub text: String,

@@ -1,7 +1,7 @@
 //! `--on-conflict mark`: a merge that writes its open conflicts into the files, between markers, as the git driver does.
 //!
 //! The plugin drafts the merge once for each side that may win the undecided conflicts. Where the drafts of a file are equal, that text is
-//! written. The lines in which they differ are the choices. So whoever takes one side everywhere gets the text of a merge in which this
+//! written. The lines in which they differ are the choices. So a user who takes one side everywhere gets the text of a merge in which this
 //! side wins. If a side deleted a file, the whole file is between markers, and the marker of that side says that it deleted the file.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +69,7 @@ pub fn merge<'c>(
 /// Checks that no file of dest has markers left. A merge would take them for text of the file, or overwrite the lines between them. In a
 /// file that is not of resources, only markers of this program count, because the text may be about markers.
 ///
+/// # Errors
 /// A file has markers, or cannot be read.
 pub fn check_resolved(dest: &Side) -> Result<()> {
     let label = label("dest", Some(dest));

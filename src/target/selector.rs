@@ -31,7 +31,7 @@ impl Selector {
     /// Reads a selector: `app=web,tier in (a, b),!legacy`. An empty selector has no requirements.
     ///
     /// # Errors
-    /// A message that says what is wrong; the caller shows the whole selector beside it.
+    /// A message that says what is wrong. It does not contain the selector, which the caller shows.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut requirements = Vec::new();
         let mut words = Words { rest: text };

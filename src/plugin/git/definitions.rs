@@ -230,7 +230,7 @@ fn blobs(mut from: impl BufRead) -> Vec<(String, Vec<u8>)> {
     }
 }
 
-/// The types that a file defines, as `group/Kind`; none if it is not YAML.
+/// The types that a file defines, as `group/Kind`; empty if it is not YAML.
 fn types_in(bytes: Vec<u8>) -> Vec<String> {
     if bytes.is_empty() {
         return Vec::new();

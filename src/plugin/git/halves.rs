@@ -281,7 +281,7 @@ fn pick(side: Side) -> Pick {
     }
 }
 
-/// The node of theirs from which a child comes that ours lacks.
+/// The node in theirs of a child that ours lacks.
 fn theirs<'a>(entry: &Entry<'a>) -> Option<NodeRef<'a>> {
     match entry.value.as_ref()? {
         Tree::Conflict(conflict) => conflict.updated,

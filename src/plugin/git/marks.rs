@@ -74,7 +74,7 @@ impl Marks<'_> {
         gap(end, end, out);
     }
 
-    /// Writes one choice with markers, or the text alone if both sides have the same.
+    /// Writes one choice with markers, or only the text if both sides have the same text.
     fn block(&self, out: &mut String, texts: Sides<&str>) {
         if texts.dest == texts.updated {
             out.push_str(texts.dest);

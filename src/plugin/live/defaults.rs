@@ -160,6 +160,7 @@ impl<'a> Field<'a> {
 /// A list without keys is compared as a whole, and so is a map that has one owner as a whole. A default inside of it would look like a
 /// change. Only fields that the server would set again are added, so nothing else changes.
 ///
+/// # Errors
 /// The objects cannot be compared.
 pub fn completed(said: &Object, live: &Object, types: &Types<'_>) -> Result<Object> {
     if builtin::root(live.api_version(), live.kind()).is_none() {

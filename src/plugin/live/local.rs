@@ -31,7 +31,7 @@ pub type Models = Map<String, Value>;
 /// A resource of the files, with its state in the cluster.
 #[derive(Debug)]
 pub struct Local {
-    /// Where it is read from, for messages.
+    /// Its place in the files, for messages: `web.yaml:3:1`.
     pub name: String,
     /// The file that has it.
     pub place: Place,
@@ -112,7 +112,7 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
 
 /// A resource of the files.
 struct Given {
-    /// Where it is read from, for messages.
+    /// Its place in the files, for messages: `web.yaml:3:1`.
     name: String,
     /// The file that has it.
     place: Place,

@@ -52,7 +52,8 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
     Ok(Sending(all))
 }
 
-/// The objects to send with `--server-side`. An object is left out if the manager already applied the same.
+/// The objects to send with `--server-side`. An object is left out if nothing changes and the manager already owns all of its applied
+/// fields.
 pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sending<'l> {
     let claim = |local: &Local| claims.iter().find(|claim| claim.address == local.address);
     let is_idle = |local: &Local| {
