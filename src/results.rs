@@ -230,7 +230,7 @@ impl Outcome {
         Self { message: clash.message(), clash: Some(clash), tags, ..Self::new(severity, "") }
     }
 
-    /// Withdraws who won a conflict: someone must decide.
+    /// Makes a conflict open again: it has no winner, and someone must decide.
     pub fn leave_open(&mut self) {
         self.severity = Severity::Error;
         if let Some(clash) = &mut self.clash {
@@ -382,7 +382,7 @@ pub struct Results<'b> {
 }
 
 impl<'b> Results<'b> {
-    /// No results yet.
+    /// An empty list of results.
     pub fn new(budget: &'b Budget) -> Self {
         Self { all: Vec::new(), budget }
     }

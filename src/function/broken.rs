@@ -151,7 +151,7 @@ impl<'a> Lost<'a> {
         self.resources.is_empty() && self.keys.is_empty()
     }
 
-    /// Why a reference leads nowhere; `None` if it leads to something.
+    /// Why the merge breaks a reference; `None` if it does not.
     fn cause<'r>(&'r self, reference: &'r Reference<'a>, present: &Present<'a>) -> Option<Cause<'r, 'a>> {
         let key = key(&reference.to);
         let is_meant = |named: &Named<'a>| named.may_be(&reference.to);

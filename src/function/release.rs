@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
 
-/// The name of kpt's file about a package, and its kind.
+/// The name, and also the kind, of the file in which kpt describes a package.
 const KPTFILE: &str = "Kptfile";
 
 /// Reports the releases that do not fit dest.

@@ -41,7 +41,7 @@ pub struct Merged<'a> {
     pub items: Vec<Item>,
     /// The resources that are new.
     pub added: Vec<Added<'a>>,
-    /// The file that an item moves to, by its number, if it moves. If annotations say where the item is, its edits include them.
+    /// The file that an item moves to, by the number of the item. If path annotations say where the item is, its edits change them, too.
     pub moved: BTreeMap<usize, String>,
     /// The identity of an item in updated, by the item's number, if it differs from the identity in dest: apiVersion, kind, namespace and
     /// name.

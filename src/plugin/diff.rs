@@ -106,7 +106,7 @@ fn git_name(name: &str) -> String {
     if name.chars().all(is_bare) { name.to_owned() } else { c_quoted(name, is_bare) }
 }
 
-/// Whether git writes a character of a name without quotes if `core.quotePath` has its default, on. Source: `quote_c_style` of git's
+/// Whether git writes a character of a name without quotes, under the default of `core.quotePath`. Source: `quote_c_style` of git's
 /// quote.c.
 fn is_bare(c: char) -> bool {
     c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\')

@@ -29,9 +29,9 @@ pub enum What<'a> {
     Order(NodeRef<'a>, NodeRef<'a>),
     /// A map has its fields in another order, which changes no value: the new map.
     FieldOrder(NodeRef<'a>),
-    /// The comment lines above a child differ: the key of the child, or the element.
+    /// The comment lines above a child differ. The node is the key of the child, or the element.
     Above(NodeRef<'a>),
-    /// The comment on the line of a child differs: the key of the child, or the element.
+    /// The comment on the line of a child differs. The node is the key of the child, or the element.
     Behind(NodeRef<'a>),
 }
 

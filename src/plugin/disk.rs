@@ -292,7 +292,7 @@ impl<'r> Run<'r> {
         let (path, name) = parts(&staged.of.file)?;
         let folder = self.folder(path)?;
         match (&staged.of.old, &staged.of.new) {
-            // The temporary name has the deleted file itself, with all its metadata.
+            // The file with the temporary name is the deleted file itself, with all its metadata.
             (_, None) => folder.rename(&staged.temporary, name)?,
             (None, _) => folder.remove(name)?,
             (Some(old), _) => {

@@ -16,8 +16,8 @@ use crate::side::{Content, Held, Side};
 /// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
 /// A file that has a duplicate key on a side does not count as a file of resources.
 ///
-/// A file of resources stays one if one of its resources is at another path on any side, because the resource may have moved. It also stays
-/// one if dest did not change the file that it replaces. A file with only comments has no form.
+/// A file still counts as a file of resources if one of its resources is at another path on any side, because the resource may have moved.
+/// It also does if it replaces a file that dest did not change. A file with only comments has no form.
 ///
 /// # Errors
 /// A file cannot be read.

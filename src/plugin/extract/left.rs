@@ -214,7 +214,7 @@ fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resu
 /// The differences in the bytes of each file.
 fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
     let mut all = Vec::new();
-    // The paths of two single files may differ, so such a path counts as empty.
+    // Two single files may have different names, so their paths do not count.
     let key = |path: &'_ str| if dest.is_folder() { path.to_owned() } else { String::new() };
     let mut made: BTreeMap<String, &Vec<u8>> = merged.iter().map(|(path, bytes)| (key(path), bytes)).collect();
     for held in &dest.files {

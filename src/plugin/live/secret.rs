@@ -100,7 +100,7 @@ fn masked_file(bytes: &[u8], other: Option<&[u8]>, mark: &str) -> Vec<u8> {
                 let theirs = partner.and_then(|partner| partner.get(field));
                 let pairs: Vec<_> = match values.is_map() {
                     true => values.fields().map(|(key, v)| (v, theirs.and_then(|t| t.get(key.string())))).collect(),
-                    // The server would refuse such `data`, but it may still be secret.
+                    // The server refuses `data` that is not a map, but the value may still be secret.
                     false => vec![(values, theirs)],
                 };
                 for (value, theirs) in pairs.into_iter().filter(|(value, _)| !value.is_null()) {
@@ -151,7 +151,7 @@ fn hide(object: Option<&mut Value>, field: &str, other: &Value, mark: &str) {
     match object.and_then(|o| o.get_mut(field)) {
         Some(Value::Object(values)) => values.iter_mut().for_each(|(name, value)| mask(value, other.get(name))),
         Some(Value::Null) | None => {}
-        // The server would refuse such `data`, but it may still be secret.
+        // The server refuses `data` that is not a map, but the value may still be secret.
         Some(value) => mask(value, Some(other)),
     }
 }

@@ -247,7 +247,7 @@ impl Open {
         }
     }
 
-    /// Treats it as a fault, because it has no last marker. The conflicts inside of it then count.
+    /// Reports an open conflict as a fault, because it has no last marker. The conflicts inside of it then count.
     fn give_up(self, found: &mut Vec<Found>) {
         found.push(Found::Fault(Fault { line: self.line, what: Wrong::Open }));
         found.extend(self.within);
