@@ -340,7 +340,7 @@ pub enum Task<'a> {
         original: Option<Vec<Input<'a>>>,
         /// The new state of original.
         updated: Option<Vec<Input<'a>>>,
-        /// How a conflict is handled that no rule fits.
+        /// How to handle a conflict that no rule fits.
         on_conflict: Verdict,
         /// The rules that say who wins at some places of some resources.
         rules: Vec<Decision<'a>>,
@@ -477,8 +477,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// How a conflict of a file is handled that one side broke. No rule can look into the file, so a person decides if any rule has `take:
-    /// Fail`.
+    /// How to handle a conflict of a file that one side broke. No rule can look into the file, so a person decides if any rule has
+    /// `take: Fail`.
     pub fn on_broken(&self) -> Verdict {
         match self {
             Self::Upgrade { rules, on_conflict: Verdict::By(_), .. }
@@ -510,7 +510,7 @@ impl<'a> Task<'a> {
         Policy { new_elements, conflict_level, renames }
     }
 
-    /// How a conflict is handled that no rule fits.
+    /// How to handle a conflict that no rule fits.
     pub fn on_conflict(&self) -> Verdict {
         match self {
             Self::Upgrade { on_conflict, .. } => *on_conflict,
@@ -549,7 +549,7 @@ impl<'a> Config<'a> {
         self.task.mode()
     }
 
-    /// This config with open conflicts: the merge leaves conflicts that no rule decides to a person, and writes the outcome of one side.
+    /// This config, except that conflicts stay open if no rule decides them. The merge then writes the outcome of the side `pick`.
     #[must_use]
     pub fn left_open(mut self, pick: Pick) -> Self {
         if let Task::Upgrade { on_conflict, .. } = &mut self.task {

@@ -267,7 +267,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds a resource that dest lacks to the result.
+    /// Adds a resource that dest lacks.
     ///
     /// # Errors
     /// A path annotation names a place where no host may write.

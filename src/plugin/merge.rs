@@ -496,8 +496,8 @@ impl LeftOut {
         !self.of.is_empty() && key(resource.relative_path, resource).is_some_and(|key| self.of.contains(&key))
     }
 
-    /// Finds such resources in the result of a merge. They are new resources, and resources that only seem to be deleted in dest, because
-    /// their file was not read.
+    /// Finds resources to leave out in the result of a merge: new ones, and ones that only seem to be deleted in dest, because their file
+    /// was not read.
     fn found(&mut self, dest: &Side, added: &[Added], results: &[Outcome]) -> Result<Found> {
         let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
         let before = self.of.len();

@@ -37,7 +37,7 @@ impl<'m> Moved<'m> {
     /// Finds the moves among the resources of dest, by the numbers of their files.
     ///
     /// # Errors
-    /// A file is not YAML after its merge. Cannot occur: no merge makes such a file.
+    /// Cannot occur: a merge would have to leave a file that is not YAML.
     pub fn of(
         dest: &'m Side,
         given: &'m [(Role, Vec<Side>)],

@@ -84,8 +84,8 @@ fn has_key_twice(held: &Held) -> bool {
     held.resources().any(|resource| is_in(resource.node))
 }
 
-/// Whether three texts have documents of the same kinds. Then fields with the same name mean the same in all of them, even if one lacks a
-/// name.
+/// Whether three texts have documents of the same kinds. Then fields with the same name mean the same in all of them, even if a document
+/// lacks a name.
 pub fn are_of_one_kind(texts: [&[u8]; 3]) -> bool {
     let kinds = |text: &[u8]| {
         let document = Document::parse(String::from_utf8(text.to_vec()).ok()?).ok()?;

@@ -1,4 +1,4 @@
-//! A gap between the documents of a text, or before the first document: the place where a document is inserted that the text lacks.
+//! A gap between the documents of a text, or before the first document: the place where a missing document is inserted.
 
 use krm_merge::yaml::{NodeRef, extent};
 

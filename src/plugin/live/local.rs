@@ -214,8 +214,7 @@ struct Before {
 }
 
 /// The last applied state of a live object. For client-side apply, it is kubectl's note, or else the fields that a manager of server-side
-/// apply owns. For server-side apply, it is the fields that this manager owns, because the server removes only those if the files drop
-/// them.
+/// apply owns. For server-side apply, it is the fields that this manager owns. The server removes only those when the files drop them.
 fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live) -> Before {
     let manager = args.field_manager.as_str();
     let mut owners = live.map(|live| Owners::of(live, manager)).unwrap_or_default();

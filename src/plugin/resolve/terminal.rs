@@ -35,8 +35,8 @@ impl Drop for Raw {
 }
 
 /// Asks for an answer to each conflict. `edit` asks for a text, by the number of the conflict. `fault` says what is wrong with the text
-/// that the answers make. If that is wrong with both sides of a conflict, they are refused. If it is wrong with a text of the user, the
-/// user takes it back, or presses `q` twice to write it.
+/// that the answers make. If taking both sides makes it wrong, that answer is refused. If a text of the user makes it wrong, the user takes
+/// it back, or presses `q` twice to write it.
 ///
 /// # Errors
 /// The terminal cannot be read or written; a signal arrived; or the user wants nothing to be written.
