@@ -1,8 +1,8 @@
 //! The functionConfig: the form that users write, and the form that the program works with.
 //!
 //! Users write a [`Merge`], a set of types with a derived JSON schema. The program works with a [`Config`], which cannot say anything
-//! impossible. A ConfigMap says the same in strings, for `kpt fn eval -- mode=…`. Nothing is guessed: anything that is not understood is an
-//! error. The error names the field, quotes what was written and says what is allowed.
+//! impossible. A ConfigMap has the same settings as strings, for `kpt fn eval -- mode=…`. The reader guesses nothing: any field or value
+//! that it does not know is an error. The error names the field, quotes what was written and says what is allowed.
 
 mod data;
 mod deserialize;
@@ -38,9 +38,9 @@ pub const KIND: &str = "Merge";
 /// A part that resources play in a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// What is merged into dest, in TwoWay and Strategic.
+    /// The resources that are merged into dest, in TwoWay and Strategic.
     Source,
-    /// What dest and updated both come from, in ThreeWay.
+    /// The common earlier state of dest and updated, in ThreeWay.
     Original,
     /// The new state of original, in ThreeWay.
     Updated,
@@ -131,7 +131,7 @@ struct Spec {
 #[derive(Debug)]
 struct Size(Asked);
 
-/// What a size must be.
+/// The description of a valid size, for error messages.
 const SIZE: &str = "a number of bytes, as `64Mi`, `1Gi` or `1048576`";
 
 impl<'de> Deserialize<'de> for Size {
@@ -172,8 +172,8 @@ impl JsonSchema for Size {
     }
 }
 
-/// Removes `target` from the schema of inputs that cannot have one. Both kinds of inputs share one type: the message that `target` is not
-/// allowed here is better than the message that it is unknown.
+/// Removes `target` from the schema of inputs that cannot have one. Both kinds of inputs share one Rust type, because the message that
+/// `target` is not allowed here helps more than the message that it is unknown.
 fn without_target(inputs: &mut schemars::Schema) {
     let properties = inputs.pointer_mut("/items/properties").and_then(serde_json::Value::as_object_mut);
     if let Some(properties) = properties {
@@ -308,7 +308,7 @@ pub struct WrittenRule {
 /// The functionConfig, in the form that the program works with.
 #[derive(Debug)]
 pub struct Config<'a> {
-    /// What is merged.
+    /// The mode, with its inputs and settings.
     pub task: Task<'a>,
     /// Where new elements of a list go.
     pub new_elements: NewElements,
@@ -316,7 +316,7 @@ pub struct Config<'a> {
     pub merge_keys: Vec<NamedRule>,
     /// Whether lists without a schema merge by their elements; `types` has it, too.
     pub inference: Inference,
-    /// What is known of types.
+    /// The known types with their schemas, and the user's rules for lists.
     pub types: Types<'a>,
     /// Selects the items for sources that a host gives besides the functionConfig. `None`: each source applies to the item with its
     /// identity.
@@ -325,23 +325,24 @@ pub struct Config<'a> {
     pub limit: Limit,
 }
 
-/// What is merged: a mode, with the settings that only this mode has. If a role is `None`, annotated items or what a host gives play it.
+/// The mode of a merge, with its inputs and with the settings that only this mode has. If an input is `None`, annotated items play the
+/// role, or resources that the host gives.
 #[derive(Debug)]
 pub enum Task<'a> {
     /// TwoWay.
     Overlay {
-        /// What is merged into dest.
+        /// The resources that are merged into dest.
         source: Option<Vec<Input<'a>>>,
     },
     /// ThreeWay.
     Upgrade {
-        /// What updated and dest both come from.
+        /// The common earlier state of updated and dest.
         original: Option<Vec<Input<'a>>>,
         /// The new state of original.
         updated: Option<Vec<Input<'a>>>,
-        /// What is done about a conflict that no rule fits.
+        /// How to handle a conflict that no rule fits.
         on_conflict: Verdict,
-        /// Who wins at some places of some resources.
+        /// The rules that say who wins at some places of some resources.
         rules: Vec<Decision<'a>>,
         /// How large the parts are that only one side may change.
         conflict_level: ConflictLevel,
@@ -370,7 +371,7 @@ pub struct Settings<'a> {
     pub limit: Limit,
 }
 
-/// What a functionConfig may leave out, because its reader knows it already.
+/// Settings that a functionConfig may leave out, because the caller already knows them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given<'a> {
     /// The mode; `None` if the functionConfig must name it.
@@ -395,22 +396,22 @@ pub struct NamedRule {
 pub struct Input<'a> {
     /// Its field, for messages: `spec.source[0].path`.
     pub field: String,
-    /// Where it is written.
+    /// The node in the functionConfig.
     pub node: NodeRef<'a>,
-    /// Where its resources come from.
+    /// The source of its resources.
     pub from: From<'a>,
     /// The items to which its resources are applied; `None` for the items with their identity.
     pub target: Option<Rc<Target>>,
 }
 
-/// Where the resources of an input come from.
+/// The source of the resources of an input.
 #[derive(Debug)]
 pub enum From<'a> {
-    /// From these nodes of the functionConfig.
+    /// These nodes of the functionConfig.
     Resources(Vec<NodeRef<'a>>),
-    /// From YAML text.
+    /// YAML text.
     Yaml(&'a str),
-    /// From the items of this file or folder.
+    /// The items in this file or folder.
     Path {
         /// The file or folder, without `./` and without a `/` at the end.
         path: String,
@@ -467,7 +468,7 @@ impl<'a> Task<'a> {
         roles.into_iter().filter_map(|(role, inputs)| Some((role, inputs?)))
     }
 
-    /// Who wins which conflict.
+    /// The rules that say who wins a conflict, with `onConflict` for the conflicts that no rule fits.
     pub fn decisions(&self) -> Decisions<'_> {
         match self {
             Self::Upgrade { rules, on_conflict, .. } => Decisions::new(rules, *on_conflict),
@@ -476,7 +477,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What is done about a conflict of a file that one side broke. No rule can look into it, so a person decides it if any rule has
+    /// How to handle a conflict of a file that one side broke. No rule can look into the file, so a person decides if any rule has
     /// `take: Fail`.
     pub fn on_broken(&self) -> Verdict {
         match self {
@@ -499,7 +500,7 @@ impl<'a> Task<'a> {
         rules.iter().filter(|rule| rule.take != OnConflict::Fail).filter(is_meant)
     }
 
-    /// What the user chose, except who wins.
+    /// The user's choices that steer a merge, except who wins a conflict.
     pub fn policy(&self, new_elements: NewElements) -> Policy {
         let (conflict_level, renames) = match self {
             Self::Upgrade { conflict_level, renames, .. } => (*conflict_level, *renames),
@@ -509,7 +510,7 @@ impl<'a> Task<'a> {
         Policy { new_elements, conflict_level, renames }
     }
 
-    /// What is done about a conflict that no rule fits.
+    /// How to handle a conflict that no rule fits.
     pub fn on_conflict(&self) -> Verdict {
         match self {
             Self::Upgrade { on_conflict, .. } => *on_conflict,
@@ -520,10 +521,10 @@ impl<'a> Task<'a> {
 }
 
 impl<'a> Config<'a> {
-    /// What is merged, and how.
+    /// Makes a config of a task and the settings. The types come from the OpenAPI document and the user's rules.
     ///
     /// # Errors
-    /// An OpenAPI document without types, with the place in it.
+    /// An OpenAPI document without types, with the place of the fault.
     pub fn new(task: Task<'a>, settings: Settings<'a>) -> Result<Self, Error> {
         let Settings { new_elements, infer_merge_keys, merge_keys, openapi, limit } = settings;
         let is_patch = task.mode() == Mode::Strategic;
@@ -548,7 +549,7 @@ impl<'a> Config<'a> {
         self.task.mode()
     }
 
-    /// The same, except that conflicts that no rule decides stay open, and this side's outcome is written.
+    /// This config, except that conflicts stay open if no rule decides them. The merge then writes the outcome of the side `pick`.
     #[must_use]
     pub fn left_open(mut self, pick: Pick) -> Self {
         if let Task::Upgrade { on_conflict, .. } = &mut self.task {
@@ -562,12 +563,12 @@ impl<'a> Config<'a> {
         self.policy().renames
     }
 
-    /// What the user chose, except who wins.
+    /// The user's choices that steer a merge, except who wins a conflict.
     pub fn policy(&self) -> Policy {
         self.task.policy(self.new_elements)
     }
 
-    /// How resources merge; the budget is what is left for new text.
+    /// The rules by which resources merge. `budget` says how much new text may still be written.
     pub fn rules<'r>(&'r self, budget: &'r Budget) -> Rules<'r> {
         Rules { types: &self.types, mode: self.mode(), policy: self.policy(), budget }
     }
@@ -583,7 +584,7 @@ impl<'a> Config<'a> {
     /// Reads a functionConfig that may leave out the settings in `given`.
     ///
     /// # Errors
-    /// As [`Config::read`].
+    /// The errors of [`Config::read`].
     pub fn read_with(node: NodeRef<'a>, given: Given<'a>) -> Result<Self, Error> {
         if !node.is_map() {
             return Err(
@@ -681,7 +682,7 @@ const OF_THREE_WAY: [(&str, &str); 4] = [
     ("renames", "follows renames"),
 ];
 
-/// The rules that say who wins where.
+/// Reads `spec.rules`, which say who wins the conflicts at some places.
 fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Result<Vec<Decision<'a>>, Error> {
     let Some((written, rules)) = written.zip(spec.get("rules")) else { return Ok(Vec::new()) };
     if written.is_empty() {
@@ -790,12 +791,12 @@ fn input<'a>(input: WrittenInput, node: NodeRef<'a>, field: String) -> Result<In
     Ok(Input { field, node: value, from, target })
 }
 
-/// What is wrong with a part of the functionConfig, or of a flag.
+/// An error in a part of the functionConfig, or of a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The field of the part that it is about; empty for the whole.
+    /// The field with the error; empty if the part as a whole is wrong.
     pub part: &'static str,
-    /// What must hold.
+    /// The message: what must hold.
     pub message: String,
 }
 
@@ -818,7 +819,7 @@ fn shown_fields(target: NodeRef<'_>) -> Vec<String> {
 /// The target that the user wrote, checked. `given` holds its fields as the user wrote them.
 ///
 /// # Errors
-/// It has no field; a pattern or a selector is invalid.
+/// The target has no field; or a pattern or a selector is invalid.
 pub fn target(name: Name, written: WrittenTarget, given: Vec<String>) -> Result<Target, Wrong> {
     if given.is_empty() {
         return Err(Wrong::whole(format!(
@@ -869,7 +870,7 @@ impl NamedRule {
     /// The rule that the user wrote, checked.
     ///
     /// # Errors
-    /// It does not say in exactly one way how the list merges, or its path is invalid.
+    /// The rule does not say in exactly one way how the list merges; or its path is invalid.
     pub fn new(name: Name, rule: WrittenRule) -> Result<Self, Wrong> {
         let list = match (rule.keys, rule.set, rule.atomic) {
             (Some(keys), None, None) if !keys.is_empty() && keys.iter().all(|k| !k.is_empty()) => ListKind::Map(keys),
@@ -909,7 +910,7 @@ pub fn openapi_schema() -> schemars::Schema {
     settings.into_generator().into_root_schema_for::<Merge>()
 }
 
-/// The page of the repository.
+/// The URL of the repository.
 const HOME: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// The packages in examples/, without the prefix that all of them share.

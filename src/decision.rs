@@ -81,7 +81,7 @@ enum Compared {
 pub struct Clash<'c, 'a> {
     /// The resource in dest; in updated where dest deleted it.
     pub resource: NodeRef<'a>,
-    /// Where it is; empty for the resource as a whole.
+    /// The place of the conflict; empty for the resource as a whole.
     pub path: &'c FieldPath<'a>,
     /// The resource as each side has it.
     pub sides: Sides<Option<Tree<'a>>>,
@@ -140,7 +140,7 @@ impl<'c, 'a> Clash<'c, 'a> {
 pub enum Verdict {
     /// A policy says who wins.
     By(OnConflict),
-    /// Nobody wins yet. The output shows the outcome of each side in turn; this is the turn of one side.
+    /// Nobody wins yet. The merge is written once for each side that may win; this time for the given side.
     Open(Pick),
 }
 
@@ -225,15 +225,15 @@ impl<'a> Decisions<'a> {
                 Err(miss) => misses.push(miss),
             }
         }
-        // Where another rule decides, nobody needs the rules that miss.
+        // A miss counts only if no other rule decides the conflict.
         for (known, miss) in self.misses.iter_mut().zip(misses) {
             *known = known.take().map(|known| known.max(miss));
         }
         Ruling { verdict: self.otherwise, rule: None }
     }
 
-    /// The rules that decided nothing. A rule for certain values is for a conflict that comes once and may be over, so it is listed only
-    /// if a conflict has its place or its values.
+    /// The rules that decided nothing. A rule with `when` is made for one conflict, which may be over by now. So it is listed only if a
+    /// conflict has its place or its values.
     pub fn idle(&self) -> impl Iterator<Item = Idle<'_, 'a>> {
         let rules = self.rules.iter().zip(&self.misses).filter_map(|(rule, miss)| Some((rule, miss.as_ref()?)));
         rules.filter(|(rule, miss)| **miss != Miss::All || !rule.is_of_values()).map(|(rule, miss)| Idle { rule, miss })

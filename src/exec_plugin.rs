@@ -1,8 +1,8 @@
 //! The call of kustomize's legacy exec plugin: a config file, and the resources as YAML documents instead of a ResourceList.
 //!
-//! It is the only way in which `kubectl kustomize` runs an exec function. The documents are merged in place, so everything that the merge
-//! does not touch stays equal to the byte, including the marks between documents. That output has no place for results: errors and warnings
-//! are on stderr, as always. Source: kustomize's `api/internal/plugins/execplugin`, and measured on kubectl 1.27 to 1.33.
+//! This call is the only way in which `kubectl kustomize` runs an exec function. The documents are merged in place, so all other text stays
+//! equal to the byte, including the `---` between documents. The output has no place for results. So errors and warnings are on stderr, as
+//! always. Source: kustomize's `api/internal/plugins/execplugin`, and measured on kubectl 1.27 to 1.33.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     Ok((write(&doc, &extents, merged, &Budget::new(limit))?, results))
 }
 
-/// Writes the documents, the result for each, and the added ones, all in their order; `extents` says where each is in the text.
+/// Writes the merged and the added documents, in the order that the merge asks for. `extents` says where each document is in the text.
 fn write(
     doc: &Document<'_>,
     extents: &[Range<usize>],

@@ -1,7 +1,7 @@
 //! The whole function: from the text of a ResourceList to the text of a ResourceList.
 //!
 //! Each source is lowered to a change and applied to its partner; the result is edits of the input text. If anything is wrong, the items
-//! are returned unchanged, and the reason is among the results. [`run`] is the function on a ResourceList; a [`Job`] does the same for
+//! are returned unchanged, and the reason is among the results. [`run`] is the function on a ResourceList. A [`Job`] runs the merge on
 //! resources in any texts, for example the files of a folder.
 
 mod apart;
@@ -36,7 +36,7 @@ use two_way::two_way;
 /// The output of the function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output<Text = String> {
-    /// The ResourceList to write; empty only if the input was not one.
+    /// The ResourceList to write; empty only if the input was not a ResourceList.
     pub stdout: Text,
     /// The errors and warnings, one line each; an error in a text also has the line of that text, with a caret.
     pub stderr: Vec<String>,
@@ -62,7 +62,7 @@ pub fn run(stdin: &str) -> Output {
     Output { stdout: stdout.into_text(), stderr, verdict }
 }
 
-/// The same, with edits of the text as the output: most of a large text stays as it is, and need not be copied to be written.
+/// Runs the function and returns edits of the input text. Most of a large text stays unchanged, so the caller can write it without a copy.
 pub fn edited(stdin: &str) -> Output<Edited<'_>> {
     let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
     let doc = match Document::parse(stdin) {
@@ -80,8 +80,8 @@ pub fn edited(stdin: &str) -> Output<Edited<'_>> {
 }
 
 impl<Text> Output<Text> {
-    /// A text to write, with stderr and the exit code that the results call for. If a conflict stops the run, stderr also says which rules
-    /// decided nothing, and what to do next: kustomize shows nothing else.
+    /// The output with this text, and with the stderr and the exit code that the results call for. If a conflict stops the run, stderr also
+    /// says which rules decided nothing, and what to do next: kustomize shows only stderr.
     pub fn of(stdout: Text, results: &[Outcome]) -> Self {
         let stop = results.iter().find(|r| r.is_conflict() && r.severity == Severity::Error);
         let shown = results.iter().filter(|r| r.severity != Severity::Info || (stop.is_some() && r.is_idle_rule()));
@@ -96,7 +96,7 @@ fn verdict(results: &[Outcome]) -> Verdict {
     if results.iter().any(|r| r.severity == Severity::Error) { Verdict::Failed } else { Verdict::Passed }
 }
 
-/// The limit for errors, which are always reported, whatever limit the user has set.
+/// The default limit. An error is reported within this limit, whatever limit the user has set.
 fn usual(stdin: &str) -> Limit {
     Limit::default().with_input(stdin.len())
 }
@@ -122,10 +122,10 @@ fn write<'s>(
     }
 }
 
-/// A result with its place in the file that the user knows: in stdin, or in a text of the functionConfig.
+/// The result with its place in the file that the user knows, if the place is in stdin or in a text of the functionConfig.
 fn in_file(list: &ResourceList<'_>, result: Outcome) -> Outcome {
     let Some(at) = result.at.clone() else { return result };
-    // Several documents of a field are one text.
+    // A field with several documents is one text: `spec.source[0].yaml, document 2`.
     let field = at.text.trim_matches('`').split(", ").next().unwrap_or_default();
     let (position, told) = match at.text == STDIN {
         true => (Some(at.position), at.told),
@@ -188,9 +188,9 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Prepares the merge of the items of a package as a functionConfig says, wherever they are. The item with the number `i` has `i` as
-    /// its [`Origin::item`](krm_merge::resource::Origin::item). `given` holds the resources for the roles that the functionConfig leaves
-    /// open, in addition to items that are marked with one.
+    /// Prepares the merge of the items of a package as a functionConfig says. The texts of the items may be anywhere. The item with the
+    /// number `i` has `i` as its [`Origin::item`](krm_merge::resource::Origin::item). `given` holds resources for the roles that the
+    /// functionConfig leaves open. Items that an annotation marks with such a role are added to them.
     ///
     /// # Errors
     /// The merge is impossible: a role has no resources, or resources have the same identity.
@@ -216,7 +216,8 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Runs the merge: the result for each item, the new resources, and the results. If a result is an error, nothing may be carried out.
+    /// Runs the merge. Returns what becomes of each item, the new resources, and the results. If a result is an error, the caller must
+    /// write nothing.
     ///
     /// # Errors
     /// A resource cannot be merged; or there is more to write than the limit allows.

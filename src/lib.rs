@@ -1,7 +1,7 @@
 //! The KRM function: reads a ResourceList, merges its items as its functionConfig says, and writes it again.
 //!
-//! The merge itself is the crate `krm_merge`. This crate is what surrounds it: the envelope, the configuration, who plays which role, and
-//! the results. [`run`] is the whole function, text in and text out:
+//! The merge itself is the crate `krm_merge`. This crate has everything around it: the envelope, the configuration, the roles, and the
+//! results. [`run`] is the whole function, text in and text out:
 //!
 //! ```
 //! let stdin = "\

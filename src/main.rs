@@ -13,7 +13,7 @@ const USAGE: &str = include_str!("usage.txt");
 fn main() -> ExitCode {
     match try_main() {
         Ok(code) => code,
-        // A host that closed our output did not get the resources, and nobody would read an error.
+        // A host that closed our stdout did not get the resources, so this is a failure. Nobody would read an error message.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
             ExitCode::FAILURE
         }
@@ -39,7 +39,7 @@ fn try_main() -> Result<ExitCode> {
             print([&*format!("krm-merge {} (types of Kubernetes {types})\n", env!("CARGO_PKG_VERSION"))])?;
             return Ok(ExitCode::SUCCESS);
         }
-        // kustomize calls its legacy exec plugins this way, too.
+        // kustomize runs a legacy exec plugin with a config file as its only argument, too.
         [file] if !file.starts_with('-') => {
             let bytes = fs::read(file).with_context(|| {
                 format!(
@@ -73,7 +73,7 @@ fn try_main() -> Result<ExitCode> {
     })
 }
 
-/// Stdin as a file: it knows its size, if it is one, and then it is read into memory of that size.
+/// Stdin as a file. If stdin is a regular file, it knows its size, so reading needs only one allocation.
 #[cfg(any(unix, windows))]
 fn stdin() -> io::Result<fs::File> {
     #[cfg(unix)]
@@ -88,10 +88,10 @@ fn stdin() -> io::Result<io::Stdin> {
     Ok(io::stdin())
 }
 
-/// How many bytes of short pieces are printed at once.
+/// The size of the buffer that collects short pieces of the output before they are written.
 const AT_ONCE: usize = 1 << 16;
 
-/// Prints what the host reads: resources, which are data, and words of our own.
+/// Prints resources and our own help to stdout. Nothing is escaped, because the host reads resources as data.
 #[expect(clippy::disallowed_methods, reason = "this is where the function prints")]
 fn print<'p>(pieces: impl IntoIterator<Item = &'p str>) -> io::Result<()> {
     let mut out = io::BufWriter::with_capacity(AT_ONCE, io::stdout().lock());

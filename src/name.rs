@@ -17,7 +17,7 @@ pub enum Name {
 }
 
 impl Name {
-    /// The name of a part of the field.
+    /// The name of a part of the field, or of the flag's value.
     pub fn of(&self, part: &str) -> String {
         match self {
             Self::Field(field) => format!("`{field}.{part}`"),

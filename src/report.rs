@@ -16,7 +16,7 @@ use crate::config::{NamedRule, Role};
 use crate::decision::{Idle, Ruling};
 use crate::target::Target;
 
-/// Something that happened in a run.
+/// An event of a run.
 #[derive(Debug)]
 pub enum Report<'r, 'a> {
     /// Dest and the other side changed a place of a resource in different ways.
@@ -28,7 +28,7 @@ pub enum Report<'r, 'a> {
         /// Who wins.
         ruling: Ruling<'r>,
     },
-    /// Something else that the owner of a resource should check.
+    /// A place of a merged resource that its owner should check, though it is not a conflict.
     Warning {
         /// The resource.
         about: &'r Resource<'a>,
@@ -48,16 +48,16 @@ pub enum Report<'r, 'a> {
     Broken {
         /// The resource that refers.
         about: &'r Resource<'a>,
-        /// Its field that does.
+        /// The field with the reference.
         reference: &'r Reference<'a>,
-        /// Why that leads nowhere.
+        /// Why the reference leads nowhere.
         cause: Cause<'r, 'a>,
     },
     /// Upstream deleted a resource that dest changed.
     DeletedUpstream {
         /// Dest's resource.
         dest: &'r Resource<'a>,
-        /// Where dest changed it.
+        /// The places where dest changed it.
         places: &'r [String],
         /// Original's resource, as JSON.
         original: String,
@@ -68,7 +68,7 @@ pub enum Report<'r, 'a> {
     DeletedHere {
         /// Updated's resource.
         updated: &'r Resource<'a>,
-        /// Where upstream changed it.
+        /// The places where upstream changed it.
         places: &'r [String],
         /// Original's resource, as JSON.
         original: String,
@@ -82,7 +82,7 @@ pub enum Report<'r, 'a> {
         /// The file that it moved to.
         to: &'a str,
     },
-    /// Dest and updated have the same resource under different identities, because a side moved it.
+    /// Dest and updated have the same resource under different identities, because a side renamed it.
     Followed {
         /// Dest's resource.
         dest: &'r Resource<'a>,
@@ -100,9 +100,9 @@ pub enum Report<'r, 'a> {
     MovedApart {
         /// Dest's resource.
         dest: &'r Resource<'a>,
-        /// Where original has it.
+        /// The file in original.
         from: &'a str,
-        /// Where updated has it.
+        /// The file in updated.
         to: &'a str,
         /// Who wins.
         ruling: Ruling<'r>,
@@ -145,38 +145,38 @@ pub enum Report<'r, 'a> {
     DeletedBefore(&'r Resource<'a>),
     /// Items of a type were patched, but the type is unknown.
     UnknownType {
-        /// Its apiVersion.
+        /// The type's apiVersion.
         api_version: &'r str,
-        /// Its kind.
+        /// The type's kind.
         kind: &'r str,
         /// How its lists are merged.
         inference: Inference,
     },
-    /// Lists of a type merged by keys that come neither from the user nor from a type at hand.
+    /// Lists of a type merged by keys that come neither from the user nor from a schema of the type.
     Grounds {
-        /// Its apiVersion.
+        /// The type's apiVersion.
         api_version: &'r str,
-        /// Its kind.
+        /// The type's kind.
         kind: &'r str,
         /// The version whose public definition was used, if the type's own version has none.
         instead: Option<&'static str>,
-        /// The lists, and which source names their keys.
+        /// The lists, each with the source of its keys.
         lists: &'r BTreeSet<Ground>,
     },
     /// A rule of `mergeKeys` matches no list.
     IdleRule {
         /// The rule.
         rule: &'r NamedRule,
-        /// What is missing for it.
+        /// The type or list that is missing.
         lacks: Lacks,
     },
     /// A rule says who wins, but no conflict matches it.
     IdleDecision(Idle<'r, 'a>),
     /// A release is one folder deeper than dest.
     Deeper {
-        /// Its Kptfile.
+        /// The release's Kptfile.
         about: &'r Resource<'a>,
-        /// Its role.
+        /// The release's role.
         side: Role,
         /// The folder.
         folder: &'r str,
@@ -201,7 +201,7 @@ pub enum Report<'r, 'a> {
     Apart {
         /// The item.
         item: &'r Resource<'a>,
-        /// What the merge misses of it.
+        /// What dest does not get, because the merge skips the item.
         missed: Missed,
         /// What happens to the item.
         stays: Stays,
@@ -243,7 +243,7 @@ pub struct Counts {
     pub deleted: usize,
     /// Not changed.
     pub unchanged: usize,
-    /// The conflicts in all of them.
+    /// The number of conflicts in all resources.
     pub conflicts: usize,
 }
 
@@ -267,20 +267,20 @@ pub enum Lacks {
     List,
 }
 
-/// What a merge misses of an item that is not a resource.
+/// What dest does not get, because the merge skips an item that is not a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missed {
     /// Everything that a source asks for.
     Source,
-    /// Nothing: dest has the same.
+    /// Nothing: dest has the same content.
     SameInDest,
     /// Nothing: upstream did not change it.
     Unchanged,
     /// The changes of upstream, at these places.
     Changed(Vec<String>),
-    /// Its addition upstream.
+    /// A new file of upstream: dest does not get it.
     New,
-    /// Its deletion upstream.
+    /// A deletion by upstream: dest keeps the file.
     Deleted,
     /// Nothing: neither updated nor dest has it.
     Gone,
@@ -291,6 +291,6 @@ pub enum Missed {
 pub enum Stays {
     /// It stays.
     Yes,
-    /// It is consumed with its side.
+    /// It is consumed, as all items of its role are.
     Consumed,
 }

@@ -1,7 +1,7 @@
 //! The envelope: where items, functionConfig and results are in the text of a ResourceList.
 //!
-//! Keys may come in any order, and unknown fields stay. Writing is splicing: only the changes to the items and the new results touch the
-//! text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
+//! Keys may come in any order, and unknown fields stay. Output is the input text with edits: only the changes to the items and the new
+//! results touch the text. Source: the KRM functions specification; measured on kpt and kustomize (hosts.md).
 
 use std::collections::HashSet;
 
@@ -68,8 +68,8 @@ impl<'a> ResourceList<'a> {
         Ok(Self { root, items, function_config: root.get("functionConfig").filter(|c| !c.is_null()) })
     }
 
-    /// The resources in order: the items, and in place of a list among them the resources of that list. What the host says of such a list
-    /// applies to every resource in it. They move with the list, so none of them can move alone.
+    /// The resources in order. A list among the items stands for the resources in it. The role, path and index of such a list apply to
+    /// every resource in it. The resources move with the list, so none of them can move alone.
     pub fn resources(&self) -> Vec<Resource<'a>> {
         let mut all: Vec<Resource<'a>> = Vec::new();
         for (i, item) in self.items.into_iter().flat_map(NodeRef::elements).enumerate() {
@@ -86,9 +86,9 @@ impl<'a> ResourceList<'a> {
         all
     }
 
-    /// A place in the text as the user knows it: in the file that the host names, for the functionConfig, or for an item that is the first
-    /// of its file. For the other items, nobody can tell how long the items before them are in the file. Lines that the host added do not
-    /// count.
+    /// A place in stdin as a place in the file that the host names. This works for the functionConfig, and for an item that is the first of
+    /// its file. For other items the place is unknown, because nobody can tell how long the items before them are in the file. Lines that
+    /// the host added do not count.
     pub fn in_file(&self, position: Position) -> Option<(String, Position)> {
         let items =
             self.items.into_iter().flat_map(|items| items.elements().map(move |e| (e, Place::of_element(items, e))));
@@ -102,7 +102,8 @@ impl<'a> ResourceList<'a> {
         let is_first = node.style() == Style::Block && resource.index.is_none_or(|index| index == "0");
         let path = resource.path.filter(|_| is_first)?;
         let head = node.position();
-        // A comment above the first field belongs to the file. The line of the item's dash or key is the first line, whatever is above it.
+        // A comment above the first field belongs to the file. If the line of the item's dash or key holds nothing else, the file begins
+        // after it.
         let first =
             if at(place.open).line < head.line { at(place.open).line + 1 } else { at(place.top(document)).line };
         let hosts: usize = lines_of_host(node).into_iter().filter(|line| (first..position.line).contains(line)).count();
@@ -125,7 +126,8 @@ impl<'a> ResourceList<'a> {
         Some(Position { line: text.position().line + position.line, column: indent + position.column })
     }
 
-    /// Edits of the text: those inside of items, and those that delete items, add some at the end, and add results after the earlier ones.
+    /// All edits of the text: the edits inside of items, and edits that delete items, add items at the end, and add results after earlier
+    /// results.
     ///
     /// # Errors
     /// Items are to be added, but there is no list of items; or the text to write takes more than the limit.
@@ -141,7 +143,7 @@ impl<'a> ResourceList<'a> {
         if self.items.is_none() && !added.is_empty() {
             return Err(in_stdin(self.root.error("`items` must be a list, so that resources can be added to it")));
         }
-        // Results are the program's own text, which any YAML library can write; then they are spliced in like a user's text.
+        // A YAML library writes the results, because they are the program's own text. Then they are spliced in like a user's text.
         let of_results = match results {
             [] => None,
             results => {
@@ -204,7 +206,7 @@ fn collect<'a>(listed: Listed<'a>, field: &str, list: Option<&Resource<'a>>, all
     }
 }
 
-/// A resource in a list among the items, with what the host says of the list.
+/// A resource in a list among the items. Where it lacks a path, an index or a role, it takes the list's.
 fn within<'a>(resource: Resource<'a>, list: &Resource<'a>) -> Resource<'a> {
     let path = resource.path.or(list.path);
     Resource {

@@ -1,6 +1,6 @@
-//! Results as the KRM functions specification has them: what happened, how bad it is, and where.
+//! Results as the KRM functions specification defines them: what happened, how severe it is, and where.
 //!
-//! A run gives a [`Report`] of what happened. Only `words.rs` puts it into English.
+//! A run makes a [`Report`] of each event. Only `words.rs` turns a report into English.
 
 mod words;
 
@@ -23,7 +23,7 @@ use crate::report::Report;
 use words::of_settled;
 pub use words::{Did, changed_by, contradicting, counted, holds_secrets, how_of, listed, next_step};
 
-/// The tag that tells a program what kind of result this is: a conflict, or a move.
+/// The tag with the kind of a result, for programs: for example a conflict, or a move.
 pub const REASON: &str = "krm-merge.dev/reason";
 
 /// The reason of a result about a rule that decided nothing.
@@ -35,15 +35,15 @@ const OTHER_ORIGINAL: &str = "other-original";
 /// The tag that holds the value of original in a conflict, as JSON.
 pub const ORIGINAL: &str = "krm-merge.dev/original";
 
-/// How bad a result is; the worst first.
+/// How severe a result is; the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The run failed: the items are unchanged, and the exit code is 1.
     Error,
-    /// The run passed, and someone should check this.
+    /// The run passed, but someone should check this.
     Warning,
-    /// Good to know.
+    /// Information only.
     Info,
 }
 
@@ -53,7 +53,7 @@ pub enum Severity {
 pub struct Outcome {
     /// What happened, on one line.
     pub message: String,
-    /// How bad it is.
+    /// How severe it is.
     pub severity: Severity,
     /// The resource it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,13 +70,13 @@ pub struct Outcome {
     /// The line of a text that cannot be read, for a person at a terminal.
     #[serde(skip)]
     pub excerpt: Option<String>,
-    /// The parts of the message, for a conflict.
+    /// The parts of the message, if it is a conflict.
     #[serde(skip)]
     pub clash: Option<Clash>,
-    /// The place in a text.
+    /// The place in a text that the user knows.
     #[serde(skip)]
     pub at: Option<At>,
-    /// The byte offset in the text of dest's resource.
+    /// The byte offset of the place in the text that has dest's resource.
     #[serde(skip)]
     pub here: Option<usize>,
 }
@@ -84,13 +84,13 @@ pub struct Outcome {
 /// The parts of the message of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clash {
-    /// Where: the field by key, or the fields of a resource that one side deleted.
+    /// The place of the conflict: the field by key, or the fields that changed in a resource that one side deleted.
     pub place: String,
-    /// What each side did.
+    /// The actions of the sides.
     pub what: String,
-    /// The outcome.
+    /// Who won, or that nobody did.
     pub settled: Settled,
-    /// More words about the outcome.
+    /// Further words after the outcome.
     pub more: String,
 }
 
@@ -105,14 +105,14 @@ impl Clash {
     }
 }
 
-/// A place in a text, and the message for it.
+/// A place in a text, and the message without that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {
-    /// The text, as the user knows it.
+    /// The name of the text for the user: `stdin`, a field, or a file.
     pub text: String,
     /// The place.
     pub position: Position,
-    /// The message without the place.
+    /// The message, to be shown after the place.
     pub told: String,
 }
 
@@ -145,10 +145,10 @@ impl ResourceRef {
 pub struct Field {
     /// The path, elements by index.
     pub path: String,
-    /// What dest has.
+    /// Dest's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_value: Option<Value>,
-    /// What source or updated has.
+    /// The value of source or updated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposed_value: Option<Value>,
 }
@@ -158,7 +158,7 @@ pub struct Field {
 pub struct File {
     /// Its path in the package.
     pub path: String,
-    /// The number of the resource in it.
+    /// The number of the resource in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u64>,
 }
@@ -188,7 +188,7 @@ impl Outcome {
         }
     }
 
-    /// What was to be written about a resource cannot be written.
+    /// The error for output about a resource that cannot be written.
     pub fn unwritable(why: impl Into<Unwritable>, resource: &Resource<'_>) -> Box<Self> {
         Box::new(Self::new(Severity::Error, why.into().to_string()).about(resource))
     }
@@ -200,7 +200,7 @@ impl Outcome {
         Self { excerpt, at: Some(at), ..Self::new(Severity::Error, format!("{text} {error}")) }
     }
 
-    /// The same result with its place in a file that the user knows, and the message for that place.
+    /// This result with its place in a file that the user knows, and with the message for that place.
     #[must_use]
     pub fn moved_to(self, (path, position): (String, Position), told: String) -> Self {
         let message = message(format!("{path}:{position}: {told}"));
@@ -233,7 +233,7 @@ impl Outcome {
         Self { message: clash.message(), clash: Some(clash), tags, ..Self::new(severity, "") }
     }
 
-    /// Withdraws who won a conflict: someone must decide.
+    /// Makes a conflict open again: it has no winner, and someone must decide.
     pub fn leave_open(&mut self) {
         self.severity = Severity::Error;
         if let Some(clash) = &mut self.clash {
@@ -254,7 +254,7 @@ impl Outcome {
         self.message.len() + of_field + of_resource + of_file + of_place
     }
 
-    /// The same result, about a resource.
+    /// This result, about a resource.
     #[must_use]
     pub fn about(mut self, resource: &Resource<'_>) -> Self {
         self.resource_ref = resource.identity.map(|i| ResourceRef {
@@ -294,7 +294,7 @@ impl Outcome {
         self.at.as_ref().filter(is_there).map_or_else(|| self.line_with("", &self.message), |at| self.line_at(at))
     }
 
-    /// The same for an error in a text; the line begins with the place.
+    /// The line for an error in a text. It begins with the place.
     pub fn line_at(&self, At { text, position, told }: &At) -> String {
         Self { file: None, ..self.clone() }.line_with(&format!("{text}:{position}: "), told)
     }
@@ -389,7 +389,7 @@ pub struct Results<'b> {
 }
 
 impl<'b> Results<'b> {
-    /// No results yet.
+    /// An empty list of results.
     pub fn new(budget: &'b Budget) -> Self {
         Self { all: Vec::new(), budget }
     }
@@ -418,7 +418,7 @@ impl<'b> Results<'b> {
         Ok(())
     }
 
-    /// Adds results that came off the same budget already.
+    /// Adds results that are already counted in the same budget.
     pub fn append(&mut self, more: impl IntoIterator<Item = Outcome>) {
         self.all.extend(more);
     }

@@ -1,4 +1,4 @@
-//! Which resource plays which role: by the functionConfig, or by annotation if the functionConfig does not say.
+//! Says which resource plays which role: by the functionConfig, or by annotation if the functionConfig does not name the role.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use krm_merge::list;
 use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{Document, NodeRef};
 
-/// The YAML texts of a functionConfig, parsed: the fields that hold them, in the order of the inputs.
+/// The parsed YAML texts of a functionConfig, each with its field, in the order of the inputs.
 #[derive(Debug)]
 pub struct Texts<'a>(Vec<(String, Document<'a>)>);
 
@@ -19,7 +19,7 @@ impl<'a> Texts<'a> {
     /// Parses every `yaml` input.
     ///
     /// # Errors
-    /// A text is not YAML; the error has its field and the place in it.
+    /// A text is not YAML. The error names the field and the place in its text.
     pub fn parse(config: &Config<'a>) -> Result<Self, Box<Outcome>> {
         let mut texts = Vec::new();
         for side in config.task.inputs().flat_map(|(_, inputs)| inputs) {
@@ -39,20 +39,21 @@ pub struct Roles<'a> {
     pub dest: Vec<Resource<'a>>,
     /// The resources of the other roles.
     pub others: Vec<(Role, Vec<Resource<'a>>)>,
-    /// The targets of sources, by their numbers.
+    /// The targets of sources; a source refers to its target by its number in this list.
     pub targets: Vec<Rc<Target>>,
-    /// Items that a role selects but that are not resources, for example a `kustomization.yaml` without a name: they are not merged.
+    /// Items that a role selects but that are not resources, for example a `kustomization.yaml` without a name. They are not merged.
     pub apart: Vec<(Role, Resource<'a>)>,
-    /// What files without resources hold, for example a `kustomization.yaml`: references may lead to what is made of it.
+    /// Files that are not items, for example a `kustomization.yaml`. References may lead to resources that it generates.
     pub beside: Vec<NodeRef<'a>>,
     /// For each item, whether it is consumed.
     pub gone: Vec<bool>,
-    /// Items that stay in the output and only play a role, by their numbers: the field whose `path` is their file.
+    /// Items that stay in the output but only play a role, by their numbers. The value is the field of the functionConfig whose `path` is
+    /// the file of the item.
     pub files: BTreeMap<usize, String>,
 }
 
 impl<'a> Roles<'a> {
-    /// The CustomResourceDefinitions of all roles, with those of updated last: the newest definition of a type counts.
+    /// The CustomResourceDefinitions of all roles. Updated's come last, because the newest definition of a type counts.
     pub fn definitions(&self) -> Vec<NodeRef<'a>> {
         let others = self.others.iter().flat_map(|(_, members)| members);
         self.dest.iter().chain(others).filter(|r| r.is_definition()).map(|r| r.node).collect()
@@ -81,8 +82,8 @@ fn error(message: String) -> Box<Outcome> {
 }
 
 /// Assigns the items and the resources of the functionConfig to roles. `given` holds more resources, for roles that the functionConfig does
-/// not fill. A folder of a package may hold a file that is not a resource, and kpt sends it, too; but what a user wrote for the merge must
-/// be a resource. Source: function-config.md.
+/// not fill. A file in a folder of a package need not be a resource, because kpt sends such files, too. But whatever a user wrote for the
+/// merge must be a resource. Source: function-config.md.
 ///
 /// # Errors
 /// A role is filled twice; an item is marked with a role that the mode does not have, or with one that is filled; an item is in two roles;
@@ -151,7 +152,7 @@ fn of_text<'a>(field: &str, doc: &'a Document<'a>) -> Result<Vec<Resource<'a>>, 
     Ok(members)
 }
 
-/// Roles that are being assigned.
+/// The roles, while they are being assigned.
 struct Assigning<'a, 'c> {
     mode: Mode,
     /// The items; `None` for an item that only plays a role.
@@ -262,7 +263,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
                 )));
             }
             self.gone[i] = true;
-            // The host holds all of them in one package, so their paths there cannot be compared.
+            // The host has the items of all roles in one package, so their paths cannot be compared.
             let Some(item) = slot.take().map(|item| Resource { located: Located::Nowhere, ..item }) else { continue };
             match self.others.iter_mut().find(|o| o.0 == role) {
                 _ if item.identity.is_none() => self.apart.push((role, item)),
@@ -332,7 +333,7 @@ fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Ou
     }
 }
 
-/// The path of a file relative to a folder that contains it; the file's name if the path is the file itself.
+/// The path of a file relative to a folder; the file's name if `path` is the file itself; `None` if the file is elsewhere.
 fn below<'p>(file: &'p str, path: &str) -> Option<&'p str> {
     let file = file.strip_prefix("./").unwrap_or(file);
     if file == path {

@@ -1,8 +1,8 @@
-//! Which items a patch applies to, if it is not the item that the patch names: the `target` of a source.
+//! [`Target`]: selects the items that a source applies to, or the resources that a rule is for.
 //!
 //! It selects as kustomize's `patches[].target` does: every given condition must match, a pattern must match the whole value, and an empty
-//! selector matches everything. Only an empty pattern differs: in kustomize it is ignored; here it matches an empty value, as the core
-//! group has. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares.
+//! selector matches everything. Only an empty pattern differs. kustomize ignores it; here it matches an empty value, such as the group of
+//! the core types. Source: kustomize's `types.Selector` and `SelectorRegex`; `tests/kubectl/targets.rs` compares both.
 
 mod scope;
 mod selector;
@@ -25,7 +25,7 @@ pub struct Target {
     annotations: Option<Selector>,
 }
 
-/// The part of an item that a pattern is for.
+/// The part of an item that a pattern must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The group of its apiVersion; empty for the core group.
@@ -36,7 +36,7 @@ pub enum Field {
     Kind,
     /// Its name.
     Name,
-    /// Its namespace: `default` if none is written; for a type outside of all namespaces, a word that is never a namespace. Source:
+    /// Its namespace. If none is written, it is `default`. For a cluster-scoped type, it is a word that is never a namespace. Source:
     /// kustomize's `EffectiveNamespace`.
     Namespace,
 }
@@ -44,7 +44,7 @@ pub enum Field {
 /// The word for the namespace of a type without one, as in kustomize.
 const NON_NAMESPACEABLE: &str = "_non_namespaceable_";
 
-/// A pattern for a whole value. Most are plain words, which need no expression to be compared.
+/// A pattern for a whole value. Most patterns are plain words, which are compared without a regular expression.
 #[derive(Debug)]
 enum Pattern {
     Word(String),
@@ -74,7 +74,7 @@ impl Pattern {
     }
 }
 
-/// A pattern without `\Q…\E`. In Go they quote the text between them; `regex_lite` does not know them.
+/// A pattern without `\Q…\E`: in Go these quote the text between them, but `regex_lite` does not know them.
 fn unquoted(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut rest = pattern;
@@ -120,7 +120,7 @@ impl Target {
         Ok(self)
     }
 
-    /// The same over annotations.
+    /// Adds a selector over annotations, in the form of a label selector.
     ///
     /// # Errors
     /// It is not a selector; the message says why.

@@ -103,13 +103,13 @@ impl<'a> Data<'a> {
         self.0.iter().find(|(key, _)| key.string() == name).map(|(_, value)| *value)
     }
 
-    /// What the name in a field stands for.
+    /// The value that the name in a field stands for; `None` if the field is missing.
     fn pick<T: Copy>(&self, field: &str, names: &[(&str, T)]) -> Result<Option<T>, Error> {
         let allowed: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
         self.pick_among(field, names, &allowed)
     }
 
-    /// The same, but messages name only the values of `told`, not all that are allowed.
+    /// Does what `pick` does, but the error message names only the values of `told`, not all that are allowed.
     fn pick_among<T: Copy>(&self, field: &str, names: &[(&str, T)], told: &[&str]) -> Result<Option<T>, Error> {
         let Some(node) = self.get(field) else { return Ok(None) };
         match names.iter().find(|(name, _)| *name == node.string()) {

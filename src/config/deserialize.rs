@@ -27,7 +27,7 @@ pub fn from_node<'a, T: serde::Deserialize<'a>>(node: NodeRef<'a>, name: &str) -
     })
 }
 
-/// What is wrong. The path grows from the inside out while the reader unwinds.
+/// An error, with the path to the field. The path grows from the inside out while the reader unwinds.
 #[derive(Debug)]
 struct Failure {
     message: String,
@@ -55,7 +55,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// `a`, `b` or `c`.
+/// The names in back-quotes, joined by commas and `or`.
 pub(crate) fn one_of(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
     match quoted.as_slice() {

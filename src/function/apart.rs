@@ -1,7 +1,7 @@
 //! Reports selected items that are not resources and so take no part in the merge: mostly a `kustomization.yaml` without a name.
 //!
-//! This is not an error, because a folder of a package holds such files and kpt sends them as items. But a change of upstream in one would
-//! be lost in silence. If there is nothing to lose, the result is an `info`.
+//! This is not an error, because a folder of a package holds such files and kpt sends them as items. But if upstream changed one, the user
+//! must learn that dest does not get the change. If dest misses nothing, the result is an `info`.
 
 use crate::config::{Config, Mode, Role};
 use crate::report::{Missed, Report, Stays};
@@ -10,10 +10,11 @@ use crate::roles::Roles;
 use krm_merge::limit::Budget;
 use krm_merge::resource::Resource;
 
-/// Reports one result for each such file: in ThreeWay, original's and updated's files at the same path are one file.
+/// Reports one result for each such file. In ThreeWay, the files of original and updated at the same path are one file.
 ///
 /// # Errors
-/// In ThreeWay, a file is a resource in only one of original and updated: it would be deleted or added, though it only got or lost a name.
+/// In ThreeWay, a file is a resource in only one of original and updated. The merge would delete or add it, though it only got or lost a
+/// name.
 pub(super) fn tell(
     config: &Config<'_>,
     roles: &Roles<'_>,
@@ -41,7 +42,7 @@ pub(super) fn tell(
     let in_dest = |item: &Resource<'_>| roles.dest.iter().find(|d| d.identity.is_none() && is_at(d, item));
     for new in of_role(Role::Updated) {
         let old = of_role(Role::Original).find(|old| is_at(old, new));
-        // Files that cannot be compared, for example a map with a key twice, may differ.
+        // Files that cannot be compared count as different, for example a map that has a key twice.
         let places = |old: &Resource<'_>| rules.differs(old, new).unwrap_or_else(|_| vec!["the whole".to_owned()]);
         let missed = match old.map(places) {
             _ if in_dest(new).is_some_and(|dest| places(dest).is_empty()) => Missed::SameInDest,
@@ -57,7 +58,7 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// Whether two items have the same path, each below the folder of its role.
+/// Whether two items have the same path, relative to the folder of each one's role.
 fn is_at(one: &Resource<'_>, other: &Resource<'_>) -> bool {
     one.relative_path == other.relative_path && one.index == other.index
 }

@@ -1,8 +1,8 @@
 //! References between the resources of a package that a three-way merge breaks.
 //!
-//! Upstream deletes or renames a ConfigMap together with its own references to it. A Deployment that only dest has keeps its reference, and no
-//! conflict shows that: no resource was changed on both sides. Only what the merge breaks is reported. What a package refers to and never
-//! had is for others to provide.
+//! Upstream deletes or renames a ConfigMap together with its own references to it. A Deployment that only dest has keeps its reference, and
+//! no conflict shows that: no resource was changed on both sides. Only references that the merge breaks are reported. If a package refers
+//! to a resource that it never had, something outside of the package provides that resource.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,8 @@ use crate::report::{Cause, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
-/// Reports the references that lead nowhere after a merge. `becomes` has the merged resource of each member, or `None` if it goes.
+/// Reports the references that lead nowhere after a merge. `becomes` has the merged resource of each member, or `None` if the merge deletes
+/// it.
 pub(super) fn tell<'a>(
     members: &[Member<'_, 'a>],
     becomes: &[Option<Tree<'a>>],
@@ -24,7 +25,7 @@ pub(super) fn tell<'a>(
     results: &mut Results<'_>,
 ) -> Result<(), Box<Outcome>> {
     let lost = Lost::of(members, becomes);
-    // A run with an error writes nothing.
+    // A run with an error writes nothing, so it breaks nothing.
     if lost.is_empty() || results.count(|result| result.severity == Severity::Error) > 0 {
         return Ok(());
     }
@@ -44,7 +45,7 @@ pub(super) fn tell<'a>(
         let before: HashSet<&Named<'_>> = before.iter().map(|reference| &reference.to).collect();
         let mut told = HashSet::new();
         for (reference, cause) in broken {
-            // Dest has this reference to something that it deleted: the merge does not break it.
+            // Dest deleted the resource itself and kept this reference to it, so the merge does not break the reference.
             let was_broken = cause == Cause::NotHere && before.contains(&reference.to);
             if !was_broken && told.insert(&reference.to) {
                 results.report(&Report::Broken { about, reference, cause })?;
@@ -72,11 +73,11 @@ impl Names {
         self.sieve.knows(name) == Known::Maybe && self.all.contains(name)
     }
 
-    /// Whether a resource may refer to one of them: whether it has this text anywhere. Few resources do, and this is a fraction of the work
-    /// of finding out where.
+    /// Whether a resource may refer to one of these names, because it has the name as a text anywhere. Few resources do, and this check
+    /// costs far less than finding the references.
     fn are_in(&self, value: View<'_, '_>) -> bool {
         match value {
-            // An alias may bring in what is outside of the node.
+            // An alias may bring in text from outside of the node.
             View::Node(node) => node.has_aliases() || node.strings().any(|text| self.has(text)),
             View::Made(_) => value.text().is_some_and(|text| self.has(&text)),
             View::Branch(branch) => {
@@ -86,18 +87,18 @@ impl Names {
     }
 }
 
-/// What the sides have, by group, kind and name.
+/// Values by the group, kind and name of a resource, each with the resource's identity.
 type ByName<'a, T> = HashMap<[String; 3], Vec<(Named<'a>, T)>>;
 
 fn key(named: &Named<'_>) -> [String; 3] {
     [&named.group, &named.kind, &named.name].map(|part| part.to_string())
 }
 
-/// What is missing after a merge.
+/// The resources and keys that a merge takes away.
 struct Lost<'a> {
-    /// Resources, and the new one of each that was renamed.
+    /// Resources that were deleted or renamed; `Fate::Renamed` has the new identity.
     resources: ByName<'a, Fate<'a>>,
-    /// Keys of data.
+    /// Keys that were removed from the data of a resource.
     keys: ByName<'a, HashSet<&'a str>>,
     /// The names of all these resources.
     names: Names,
@@ -150,7 +151,7 @@ impl<'a> Lost<'a> {
         self.resources.is_empty() && self.keys.is_empty()
     }
 
-    /// Why a reference leads nowhere, if it does.
+    /// Why the merge breaks a reference; `None` if it does not.
     fn cause<'r>(&'r self, reference: &'r Reference<'a>, present: &Present<'a>) -> Option<Cause<'r, 'a>> {
         let key = key(&reference.to);
         let is_meant = |named: &Named<'a>| named.may_be(&reference.to);
@@ -172,7 +173,7 @@ impl<'a> Lost<'a> {
     }
 }
 
-/// What has one of the names that are looked for after a merge, and what controllers and kustomize make of it.
+/// Resources with one of the looked-for names that exist after a merge. Resources that controllers and kustomize make count, too.
 struct Present<'a>(ByName<'a, ()>);
 
 impl<'a> Present<'a> {
@@ -181,7 +182,8 @@ impl<'a> Present<'a> {
         for after in becomes.iter().flatten().filter_map(Tree::view) {
             present.extend(Named::of(after).into_iter().chain(made_of(after)), names);
         }
-        // A kustomization mostly has no name. Which generators it will have is not known here, so it is believed on both sides.
+        // A kustomization mostly has no name, so the merge does not touch it. It is unknown which generators dest's will have, so those of
+        // dest and of updated both count.
         let unnamed = roles.dest.iter().filter(|item| item.identity.is_none());
         let upstream = roles.apart.iter().filter(|(role, _)| *role == Role::Updated).map(|(_, item)| item);
         for node in unnamed.chain(upstream).map(|item| item.node).chain(roles.beside.iter().copied()) {

@@ -1,4 +1,4 @@
-//! Reports entries of `mergeKeys` that match no list. Mostly a name in them is wrong.
+//! Reports entries of `mergeKeys` that match no list. In most of them, a name is wrong.
 //!
 //! Without this report, the list would be replaced whole, or merged by an inferred key, and the user would not learn why. It is an `info`,
 //! because one functionConfig may serve many packages, and not every package has every list.

@@ -1,8 +1,8 @@
 //! Warns if the Kptfiles show that a release does not fit dest: it is one folder deeper, or dest did not come from it.
 //!
-//! `kpt pkg get` into a folder that exists makes a folder there, so new files would go to `web/web/`. It also notes the commit of each
-//! release, and a merge with any other original undoes what upstream did between the two. If dest has the commit of updated, that is an
-//! `info`: a pipeline runs again after an upgrade, and nothing tells this from releases that are swapped.
+//! `kpt pkg get` into a folder that exists makes a folder in it, so new files would go to `web/web/`. kpt also notes the commit of each
+//! release. A merge with any other original undoes what upstream did between the two commits. If dest has the commit of updated, the result
+//! is an `info`: it may be a pipeline that runs again after an upgrade, which looks like releases that are swapped.
 
 use krm_merge::resource::Resource;
 
@@ -11,10 +11,10 @@ use crate::report::Report;
 use crate::results::{Outcome, Results};
 use crate::roles::Roles;
 
-/// The name of the file.
+/// The name, and also the kind, of the file in which kpt describes a package.
 const KPTFILE: &str = "Kptfile";
 
-/// Reports what does not fit.
+/// Reports the releases that do not fit dest.
 pub(super) fn tell(roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), Box<Outcome>> {
     let Some(dest) = kptfile(&roles.dest, KPTFILE) else { return Ok(()) };
     for side in [Role::Original, Role::Updated] {
@@ -39,7 +39,7 @@ pub(super) fn tell(roles: &Roles<'_>, results: &mut Results<'_>) -> Result<(), B
     Ok(())
 }
 
-/// The folder that holds everything of a release.
+/// The top folder that holds all files of a release; `None` if there is no such folder.
 fn folder_of<'a>(side: Role, roles: &Roles<'a>) -> Option<&'a str> {
     let apart = roles.apart.iter().filter(|(role, _)| *role == side).map(|(_, item)| item);
     let mut paths = roles.of(side).iter().chain(apart).map(|resource| resource.relative_path);
@@ -58,7 +58,7 @@ fn kptfile<'r, 'a>(resources: &'r [Resource<'a>], path: &str) -> Option<&'r Reso
     resources.iter().find(is_kptfile)
 }
 
-/// What kpt notes of the release that a package came from.
+/// The release that a package came from, as kpt notes it in the Kptfile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lock<'a> {
     repo: &'a str,

@@ -1,6 +1,6 @@
-//! One run over the items: a resource is merged, loses its role, is added, or is deleted.
+//! One run over the items: for each resource, it records whether the resource is merged, loses its role, is added, or is deleted.
 //!
-//! Items may be in one text or in many: the result for an item is edits of the text that contains it, so the code that read the text can
+//! Items may be in one text or in many. The result for an item is edits of the text that contains it, so the code that read the text can
 //! write it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -41,11 +41,12 @@ pub struct Merged<'a> {
     pub items: Vec<Item>,
     /// The resources that are new.
     pub added: Vec<Added<'a>>,
-    /// The file that an item moves to, by its number, if it moves. If annotations say where the item is, its edits include them.
+    /// The file that an item moves to, by the number of the item. If path annotations say where the item is, its edits change them, too.
     pub moved: BTreeMap<usize, String>,
-    /// The identity of an item in updated, by its number, if it differs from the identity in dest: apiVersion, kind, namespace and name.
+    /// The identity of an item in updated, by the item's number, if it differs from the identity in dest: apiVersion, kind, namespace and
+    /// name.
     pub followed: BTreeMap<usize, [String; 4]>,
-    /// The place of an item, by its number, if it is not its own place.
+    /// The new place of an item, by its number, if it does not stay in its own place.
     pub spots: BTreeMap<usize, Spot>,
 }
 
@@ -55,7 +56,7 @@ impl Merged<'_> {
         self.spots.get(&item).copied().unwrap_or_else(|| Spot::of_item(item))
     }
 
-    /// The places of the items that remain, and then of the new resources.
+    /// The places of the remaining items, followed by the places of the new resources.
     pub fn order(&self) -> Vec<Spot> {
         let left = self.items.iter().enumerate().filter(|(_, becomes)| **becomes != Item::Goes);
         let left = left.map(|(i, _)| self.spot(i));
@@ -68,7 +69,7 @@ impl Merged<'_> {
 pub struct Added<'a> {
     /// Its file, relative to the folder of the role that it comes from; `None` if it was in no file.
     pub path: Option<String>,
-    /// Where it came from.
+    /// The item, field or file that it came from.
     pub origin: Origin,
     /// The resource. If it came from an item of a ResourceList, it carries its path as an annotation.
     pub tree: Tree<'a>,
@@ -80,7 +81,7 @@ impl Added<'_> {
     /// The resource as one YAML document.
     ///
     /// # Errors
-    /// As for [`splice::standalone`].
+    /// The errors of [`splice::standalone`].
     pub fn text(&self, budget: &Budget) -> Result<String, Unwritable> {
         splice::standalone(&self.tree, budget)
     }
@@ -116,18 +117,18 @@ fn misplaced(source: &Resource<'_>, path: &str, fault: Fault) -> Box<Outcome> {
 pub(super) enum Fate<'a> {
     /// It stays unchanged.
     Unchanged,
-    /// It stays unchanged except for the annotation of its role, which is removed here.
+    /// It stays unchanged, but this tree no longer has the annotation of its role.
     Unmarked(Tree<'a>),
     /// It stays, with this content.
     Changed(Tree<'a>),
     /// It stays, with these edits of the text that contains it.
     Written(TextEdits),
-    /// It is deleted, or does not exist.
+    /// It is deleted, or was never there.
     Gone,
 }
 
 impl<'a> Fate<'a> {
-    /// The content of a dest item that stays, unless it is given as edits.
+    /// The content of a dest item that stays; `None` if the item does not stay, or its content is given as edits.
     pub(super) fn tree(&self, item: &Resource<'a>) -> Option<Tree<'a>> {
         match self {
             Self::Unchanged => Some(Tree::Node(item.node)),
@@ -137,18 +138,18 @@ impl<'a> Fate<'a> {
     }
 }
 
-/// The numbers that resources need when they are put into a file. kpt accepts one item without a number for a file, and refuses a second
-/// one; it also refuses two items with the same number.
+/// The numbers (`config.kubernetes.io/index`) for resources that are put into a file. kpt accepts one item without a number in a file, and
+/// refuses a second one. It also refuses two items with the same number.
 #[derive(Default)]
 pub(super) struct Numbering {
     next: HashMap<String, u64>,
-    /// Files that get resources from other files, unless all of them come from one file and dest has nothing in the new file.
+    /// Files to which resources of other files move, unless all come from one file and dest has nothing in the new file.
     mixed: HashSet<String>,
 }
 
 impl Numbering {
-    /// The numbering for resources that dest lacks, and for those of dest that move to a file. In a file that gets several, their numbers
-    /// come after dest's. Resources that move from one file to a new one keep their numbers.
+    /// The numbering for resources that dest lacks, and for resources of dest that move to a file. In a file that gets several of them,
+    /// their numbers come after dest's. Resources that move from one file to a new one keep their numbers.
     pub(super) fn of<'r, 'a: 'r>(
         new: impl Iterator<Item = &'r Resource<'a>>,
         moved: &[(&Resource<'_>, &str)],
@@ -179,8 +180,7 @@ impl Numbering {
         Self { next, mixed }
     }
 
-    /// The numbers of resources that have this order in their file, by their members: only of those that are new there or cannot keep their
-    /// number.
+    /// The numbers of the resources of a file in this order, each with its member. A resource that can keep its number is left out.
     pub(super) fn in_order(&self, order: &FileOrder, members: &[Member<'_, '_>]) -> Vec<(usize, u64)> {
         let comes = |member: &Member<'_, '_>| member.moves_to().is_some_and(|to| self.mixed.contains(to));
         let own = |member: &Member<'_, '_>| member.sides.dest.filter(|_| !comes(member)).map(number_of);
@@ -219,13 +219,13 @@ pub(super) struct Run<'a> {
     pub results: Results<'a>,
     pub merged: Merged<'a>,
     pub numbering: Numbering,
-    /// The numbers in their files of items that cannot keep their own.
+    /// The new numbers of items that cannot keep their number in their file, by item.
     pub numbers: HashMap<usize, u64>,
-    /// The lists of each type that merged by keys which neither the user nor a type at hand names.
+    /// The lists of each type whose merge keys come neither from the user nor from a schema of the type.
     grounds: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>>,
 }
 
-/// The place of a new resource, if it is not after all others.
+/// The place of a new resource. By default it comes after all other resources.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stand {
     /// Its place among the items.
@@ -286,7 +286,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Adds a resource that dest deleted, as one side has it, at its place in updated.
+    /// Adds a resource that dest deleted. It has the content of `side` and the place of `updated`.
     pub(super) fn bring_back(
         &mut self,
         updated: &Resource<'a>,
@@ -310,7 +310,7 @@ impl<'a> Run<'a> {
         Ok(self.decisions.of(&Clash::of_whole(about.node, &FieldPath::default(), own)))
     }
 
-    /// Notes that a dest item moves to another file. If its annotations say where it is, returns their new content.
+    /// Notes that a dest item moves to another file. Returns the new values of its path annotations, if it has such annotations.
     ///
     /// # Errors
     /// An alias connects its text with the text of another item, so the item cannot be moved.
@@ -324,7 +324,7 @@ impl<'a> Run<'a> {
         Ok(path.map(|path| NewPlace { path: Some(path), number: self.numbering.of_moved(to) }))
     }
 
-    /// Notes that updated has a dest item under another identity.
+    /// Notes that a dest item has another identity in updated.
     pub(super) fn follow(&mut self, dest: &Resource<'a>, updated: &Resource<'a>) -> Result<(), Box<Outcome>> {
         self.results.report(&Report::Followed { dest, updated })?;
         if let (Some(item), Some(i)) = (dest.origin.item(), updated.identity) {
@@ -333,13 +333,13 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// A dest item stays, and the annotations of the host give its new place.
+    /// Keeps a dest item and writes its new place into the annotations of the host.
     pub(super) fn keep_at(&mut self, dest: &Resource<'a>, place: NewPlace<'a>) -> Result<(), Box<Outcome>> {
         let fate = self.finish(dest, Some(Tree::Node(dest.node)), Some(place));
         self.carry_out(dest, fate)
     }
 
-    /// A dest item stays, without the annotation of its role, and with its current number.
+    /// Keeps a dest item, without the annotation of its role, and with its new number if it got one.
     pub(super) fn keep(&mut self, dest: &Resource<'a>) -> Result<(), Box<Outcome>> {
         let has_number = dest.origin.item().is_some_and(|i| self.numbers.contains_key(&i));
         if dest.role.is_none() && !has_number {
@@ -365,7 +365,7 @@ impl<'a> Run<'a> {
                 self.results.report(&Report::DeletedBefore(item))?;
                 break;
             }
-            // A target selects only items that still exist at its turn.
+            // A source with a target is skipped without an error: a target selects only items that still exist when the source is applied.
         }
         let tree = merging.finish();
         self.review(item, tree.as_ref(), sources, Role::Source)?;
@@ -403,7 +403,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Merges one source into a resource; `about` says which.
+    /// Merges one source into a resource. `about` is the resource that warnings name.
     fn merge_source(
         &mut self,
         about: &Resource<'a>,
@@ -416,7 +416,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The result for a dest item whose three-way merge gave this tree.
+    /// The result for a dest item, from the tree of its three-way merge: settles the conflicts and reports them.
     pub(super) fn upgrade(
         &mut self,
         sides: Sides<Option<&Resource<'a>>>,
@@ -447,7 +447,8 @@ impl<'a> Run<'a> {
         Ok(self.finish(dest, tree, place))
     }
 
-    /// The result for a dest item, in the text of updated if dest left it alone. kpt must not put the old comments back into that text.
+    /// The result for a dest item: if dest left it alone, it takes the text of updated. The text then loses kpt's ids for comments, or kpt
+    /// would put the old comments back.
     pub(super) fn laid_out(
         &self,
         sides: Sides<Option<&Resource<'a>>>,
@@ -470,7 +471,7 @@ impl<'a> Run<'a> {
         Ok(laid.map_or(fate, Fate::Written))
     }
 
-    /// Reports what the owner of a merged resource should check. The proposed value comes from the last of the sources that has one.
+    /// Reports what the owner of a merged resource should check. The last source that has a value at the place gives the proposed value.
     fn review(
         &mut self,
         about: &Resource<'a>,
@@ -492,8 +493,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Reports once for each type who named the keys by which its lists merged, unless it was the user or a type at hand. Inference alone
-    /// is what a user expects of an unknown type.
+    /// Reports once for each type which source gave the merge keys of its lists, unless it was the user or a schema of the type. If all
+    /// keys were inferred, nothing is reported, because a user expects inference for an unknown type.
     pub(super) fn tell_grounds(&mut self) -> Result<(), Box<Outcome>> {
         let mut grounds = std::mem::take(&mut self.grounds);
         grounds.retain(|_, lists| lists.iter().any(|list| list.basis != Basis::Inferred));
@@ -504,7 +505,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The result for an item with this merged content, after the host's annotations are corrected.
+    /// The result for an item with this merged content. It corrects the annotations of the host.
     fn finish(&self, item: &Resource<'a>, tree: Option<Tree<'a>>, place: Option<NewPlace<'a>>) -> Fate<'a> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node))) else {
             return Fate::Gone;

@@ -36,7 +36,7 @@ pub(super) fn merge_sources<'a>(
     let index = Index::of(&roles.dest);
     for source in sources {
         if let Some(target) = source.target.and_then(|number| roles.targets.get(number)) {
-            // An item that is not a resource, for example a kustomization without a name, is skipped.
+            // A target does not select items that are not resources, for example a kustomization without a name.
             let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node);
             let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();
             if selected.peek().is_none() {
@@ -63,7 +63,7 @@ pub(super) fn merge_sources<'a>(
                 hit[*i] = true;
                 run.merge_item(&roles.dest[*i], sources)?;
             }
-            // A patch changes an item, so one that matches no item mostly has a wrong name.
+            // A patch changes an item. If it matches no item, its name is mostly wrong.
             (Hit::None(_), Mode::Strategic) => alone.extend(sources),
             // An overlay may add resources.
             (Hit::None(_), Mode::TwoWay | Mode::ThreeWay) => {
@@ -90,8 +90,9 @@ pub(super) fn merge_sources<'a>(
     Ok(Sourced { merged: run.merged, results: run.results, hit })
 }
 
-/// Recognises a source without a partner that may itself be the item to merge into, and returns the field that makes it a source. Such a
-/// source stays in the package. Also, no source of its file has a partner, or the source would be added to its own file again.
+/// Recognises a source without a partner that may itself be the item that the user wants to merge into. Returns the field that makes the
+/// item a source. Such a source stays in the package, and no source of its file has a partner. If the source were merged, it would be added
+/// to its own file again.
 fn itself<'r>(groups: &Groups<'_, '_>, roles: &'r Roles<'_>) -> impl Fn(&Resource<'_>) -> Option<&'r str> {
     let field = |source: &Resource<'_>| roles.files.get(&source.origin.item()?).map(String::as_str);
     let with_partner = groups.groups.iter().filter(|group| matches!(group.of, Hit::Item(_)));
@@ -100,7 +101,7 @@ fn itself<'r>(groups: &Groups<'_, '_>, roles: &'r Roles<'_>) -> impl Fn(&Resourc
     move |source| field(source).filter(|field| !used.contains(field) || source.path == source.relative_path)
 }
 
-/// What sources match.
+/// The item that a source matches.
 #[derive(Clone, Copy)]
 enum Hit<'a> {
     /// The dest item with this number.
@@ -109,7 +110,7 @@ enum Hit<'a> {
     None(Identity<'a>),
 }
 
-/// The sources of each dest item, and of each resource that dest lacks, in their order.
+/// The sources by the dest item, or by the resource that dest lacks, in their order.
 #[derive(Default)]
 struct Groups<'r, 'a> {
     groups: Vec<Group<'r, 'a>>,
@@ -136,7 +137,7 @@ impl<'r, 'a> Groups<'r, 'a> {
     }
 }
 
-/// Reports that sources have no partner. One may have been meant for an item that has another namespace or version.
+/// Reports sources without a partner. The result names an item that the user may have meant, for example one in another namespace.
 fn without_partner(
     alone: &[&Resource<'_>],
     dest: &[Resource<'_>],

@@ -20,7 +20,7 @@ pub(super) fn strategic<'a>(
     let Sourced { merged, mut results, hit } = merge_sources(roles, config, budget)?;
     let patched = roles.dest.iter().zip(&hit).filter(|(_, hit)| **hit).filter_map(|(item, _)| item.identity);
     let types_of_items: BTreeSet<(&str, &str)> = patched.map(|i| (i.api_version, i.kind)).collect();
-    // Their lists are replaced, or merged by inferred keys, which a user may not expect.
+    // Lists of unknown types are replaced, or merged by inferred keys. A user may not expect that.
     for (api_version, kind) in types_of_items.into_iter().filter(|(version, kind)| !config.types.know(version, kind)) {
         results.report(&Report::UnknownType { api_version, kind, inference: config.inference })?;
     }

@@ -1,4 +1,4 @@
-//! ThreeWay: carries out in dest the result of the merge for each resource, and reports it.
+//! ThreeWay: merges each resource, carries out the result in dest, and reports it.
 
 use std::collections::HashMap;
 
@@ -54,16 +54,16 @@ pub(super) fn three_way<'a>(
         counts = Counts { unchanged: roles.dest.len(), ..Counts::default() };
     }
     run.results.report(&Report::Counts(Counts { conflicts, ..counts }))?;
-    // After the counts, which a host that shows a few lines must not leave out.
+    // These come after the counts, because a host that shows only a few lines must show the counts.
     for idle in run.decisions.idle() {
         run.results.report(&Report::IdleDecision(idle))?;
     }
     Ok((run.merged, run.results))
 }
 
-/// The places of the new resources, by their members. Items with another place than before, or with another number, are noted in the run.
+/// The places of the new resources, by their members. The run notes the items that get another place or another number.
 fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) -> HashMap<usize, Stand> {
-    // The host says where a list is, but not where its resources are.
+    // For a list among the items, the host gives the place of the list, but not of the resources in it.
     let is_listed = |dest: &Resource<'_>| {
         dest.located == Located::Nowhere && matches!(dest.origin, Origin::Listed { .. }) && dest.path.is_some()
     };
@@ -87,7 +87,7 @@ fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) ->
     stands
 }
 
-/// Carries out the result of the merge for a resource, and returns it, if there is one.
+/// Carries out the result of the merge for a resource. Returns the resource that the package then has, if it has one.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
     stand: Stand,
@@ -110,7 +110,7 @@ fn settle<'r, 'a>(
             }
             tree
         }
-        // It is deleted. What dest changed in it is a conflict, and stays under KeepDest.
+        // Upstream deleted it. If dest changed it, that is a conflict, and it stays under KeepDest.
         (Becomes::Deleted(places), Some(original), _, Some(dest)) => {
             let ruling = (!places.is_empty()).then(|| run.rule(dest, member.sides)).transpose()?;
             if let Some(ruling) = ruling {
@@ -121,7 +121,8 @@ fn settle<'r, 'a>(
             upstream.left.push((original, left));
             of(dest).filter(|_| left == LeftUpstream::Kept)
         }
-        // It stays deleted. What upstream changed in it is a conflict, which may bring it back while it is open.
+        // Dest deleted it, and it stays deleted. If upstream changed it, that is a conflict. While the conflict is open, the resource may
+        // come back.
         (Becomes::StaysDeleted(places), Some(original), Some(updated), _) if !places.is_empty() => {
             let ruling = run.rule(updated, member.sides)?;
             let json = run.own_json(original)?;
@@ -163,7 +164,7 @@ fn upgrade<'a>(
         run.follow(dest, updated)?;
     }
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
-    // A number says where it is, not what it is.
+    // A new number changes only the place of a resource, so such a resource still counts as unchanged.
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
     let fate = run.upgrade(member.sides, [dest, updated], merged, place)?;
     let becomes = fate.tree(dest);
@@ -177,7 +178,7 @@ fn upgrade<'a>(
     Ok(becomes)
 }
 
-/// Carries out that upstream deleted a resource of dest, unless dest wins.
+/// Deletes a resource of dest that upstream deleted, unless a ruling on the conflict keeps it.
 fn leave<'a>(
     dest: &Resource<'a>,
     original: &Resource<'a>,
@@ -198,7 +199,7 @@ fn leave<'a>(
     Ok(LeftUpstream::Kept)
 }
 
-/// The version of a resource that comes back though dest deleted it: a version if the conflict is open, none if a policy settles it.
+/// The version in which a resource comes back although dest deleted it; `None` if it stays deleted. Only an open conflict brings it back.
 fn brought_back<'r, 'a>(
     verdict: Verdict,
     original: &'r Resource<'a>,
@@ -220,7 +221,7 @@ fn replaced<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
     TextEdits::of(vec![Edit { range: extent(dest.node), text }]).map_or(Fate::Unchanged, Fate::Written)
 }
 
-/// A resource of dest stays, or moves with its file.
+/// Keeps a resource of dest, or moves it with its file.
 fn keep<'a>(
     dest: &Resource<'a>,
     to: Option<&'a str>,
@@ -238,8 +239,8 @@ fn keep<'a>(
     Ok(())
 }
 
-/// Resources that left upstream and resources that are new there, without those that are followed. A new one of the same kind and name
-/// under another version or group, or in another file, may have moved.
+/// Resources that left upstream, and resources that are new there. Renames that the merge follows are in neither. A new resource may be a
+/// moved one: it has the kind and name of one that left, but another version, group or file.
 #[derive(Default)]
 struct Upstream<'r, 'a> {
     left: Vec<(&'r Resource<'a>, LeftUpstream)>,

@@ -1,12 +1,12 @@
-//! Files that hold no resources, in a three-way merge of folders: each is taken or kept whole.
+//! Files that hold no resources, in a three-way merge of folders: for each, the merge takes updated's or keeps dest's.
 //!
-//! Changed upstream and not here: taken. Changed on both sides to different bytes: a conflict, which the policy settles like a conflict of
-//! resources. A file that dest deleted stays deleted. The executable bit follows the same rule, and is not reported if the content is in
-//! conflict.
+//! If only upstream changed such a file, the merge takes updated's. If both sides changed it to different bytes, the engine merges its
+//! lines or fields if it can. Whatever overlaps is a conflict, which the policy settles like a conflict of resources. A file that dest
+//! deleted stays deleted. The executable bit follows the same rule, but is not reported if the content is in conflict.
 //!
-//! If updated and dest hold different forms at a path, it is text on all sides (`one_form.rs`). Only if its resources are also at another
-//! path are they merged by identity, wherever they are, and the plain content is merged as a file; if both would have to be at one path,
-//! someone must decide. Plain content is `P`, resources are `R`, `*` is any:
+//! If updated and dest hold different forms at a path, the file is merged as text (`one_form.rs`). But if its resources are also at another
+//! path, the resources are merged by identity, wherever they are, and the plain content is merged as a file. If both would have to be at
+//! one path, a person must decide. `P` is plain content, `R` is resources, `*` is any, `–` is no file:
 //!
 //! | original | updated | dest | the result for the path |
 //! |---|---|---|---|
@@ -19,8 +19,8 @@
 //! | `R` | `P` | `P` | merged as a file: dest may have taken it by hand |
 //! | `*` | `P` | `R` | updated's, if all of dest's resources move away; else an error, unless updated equals original (3) |
 //!
-//! (1) Comments alone are not content: they stay. (2) The file may have been moved. (3) dest's resources and upstream's file cannot both be
-//! there.
+//! (1) Comments alone are not content: they stay. (2) Dest may have moved the file. (3) A file cannot hold both dest's resources and
+//! upstream's plain content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -45,13 +45,13 @@ use crate::walk::Tree;
 /// The result for the files that hold no resources.
 #[derive(Debug, Default)]
 pub struct Carried {
-    /// Those that change.
+    /// The files that change.
     pub changes: Vec<Change>,
     /// The conflicts.
     pub results: Vec<Outcome>,
 }
 
-/// What a side has at a path.
+/// The form of a file on a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Has {
     Nothing,
@@ -69,7 +69,7 @@ impl Has {
     }
 }
 
-/// What the merge of resources does with the files of dest.
+/// The files of dest that the merge of resources writes or empties.
 #[derive(Debug)]
 pub struct Taken<'m> {
     /// The files that receive resources.
@@ -81,7 +81,7 @@ pub struct Taken<'m> {
 /// Carries the files of updated into dest.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file cannot be read.
 pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, taken: &Taken<'_>) -> Result<Carried> {
     let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
     let mut carried = Carried::default();
@@ -134,14 +134,14 @@ struct File<'s> {
     path: &'s str,
     sides: [Option<&'s Held>; 3],
     has: [Has; 3],
-    /// The bytes; for updated only if it holds no resources.
+    /// The content on each side; for updated only if the file holds no resources.
     bytes: [Option<Vec<u8>>; 3],
-    /// Updated's file, if upstream changed the executable bit.
+    /// Updated's file, whose executable bit dest gets; `None` if upstream did not change the bit.
     turned: Option<PathBuf>,
 }
 
 impl File<'_> {
-    /// What its sides hold, for the choice of a message.
+    /// The form of the file over all sides, which says what messages call it and which policy settles it.
     fn form(&self) -> Form {
         let is_mixed = |held: &&Held| matches!(held.content, Content::Mixed(_));
         match self.has[0] {
@@ -151,13 +151,13 @@ impl File<'_> {
         }
     }
 
-    /// Whether upstream changed it, and dest does not have that yet.
+    /// Whether upstream changed the file, and dest does not have the change yet.
     fn is_changed(&self) -> bool {
         let [old, new, here] = &self.bytes;
         old != new && here != new
     }
 
-    /// The outcome if it cannot be merged; `None` if it can.
+    /// Checks whether the file can be merged: `None` if it can. Otherwise it is skipped, with or without a result.
     fn unmergeable(&self, dest: &Side, tree: &Tree, updated: &Side) -> Option<Option<Outcome>> {
         let path = self.path;
         let warning = |told: String| Outcome::new(Severity::Warning, told);
@@ -175,7 +175,7 @@ impl File<'_> {
         (was_here && is_unread(dest, path)).then(|| Some(warning(unread(path))))
     }
 
-    /// Merges it into dest.
+    /// Merges the file into dest.
     fn carry(self, dest: &Side, combiner: &Combiner<'_>, taken: &Taken<'_>, carried: &mut Carried) {
         let (is_changed, form) = (self.is_changed(), self.form());
         let Self { path, sides, has, bytes: [old, new, here], turned } = self;
@@ -236,7 +236,7 @@ impl File<'_> {
     }
 }
 
-/// Updated's file, if upstream changed the executable bit and dest has the old one.
+/// Updated's file, if upstream changed the executable bit and dest has not.
 fn turned(sides: [Option<&Held>; 3]) -> Option<PathBuf> {
     let [original, updated, dest] = sides.map(|held| held.and_then(|held| held.disk.as_deref()));
     let [original, updated, dest] = [original?, updated?, dest?];
@@ -245,7 +245,8 @@ fn turned(sides: [Option<&Held>; 3]) -> Option<PathBuf> {
 }
 
 impl Carried {
-    /// How many files were taken, kept and so on, in addition to the engine's counts of resources; `None` if there are no such files.
+    /// The number of changed, added and deleted files, and of conflicts in them; `None` if there are none. The engine counts only
+    /// resources.
     pub fn summary(&self) -> Option<Outcome> {
         let count = |is: fn(&Change) -> bool| self.changes.iter().filter(|c| is(c)).count();
         let changed = count(|c| c.old.is_some() && c.new.is_some());
@@ -259,7 +260,7 @@ impl Carried {
     }
 }
 
-/// Whether a resource of a file is in dest.
+/// Whether dest has a resource of this file, in any file.
 fn lies_elsewhere(held: &Held, dest: &Side) -> bool {
     let own: Vec<_> = held.resources().filter_map(|r| r.identity).collect();
     dest.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).any(|there| own.contains(&there))
@@ -278,7 +279,8 @@ pub fn is_unread(dest: &Side, path: &str) -> bool {
     dest.at(path).is_none() && tree.root.join(path).symlink_metadata().is_ok()
 }
 
-/// The message for a path at which a side has something that is not part of it. The merge does not see it, but it is not deleted either.
+/// The message for a path at which a side has a file on disk that is not part of the side, for example a symbolic link. The merge does not
+/// see the file, and must not take it for deleted.
 pub fn not_read(side: &Side, path: &str) -> Option<String> {
     let Root::Folder(tree) = &side.root else { return None };
     if side.at(path).is_some() {
@@ -294,18 +296,18 @@ pub fn not_read(side: &Side, path: &str) -> Option<String> {
     Some(format!("{}/{path}: not read, so that dest stays as it is there: {why}", side.name))
 }
 
-/// The message for a file of dest that is not read.
+/// The message for a file of dest that was not read.
 pub fn unread(path: &str) -> String {
     let why = "a symbolic link is not followed, nor what `.krmignore` leaves out or is another side";
     format!("{path}: changed in updated and not merged, because dest's file was not read: {why}")
 }
 
-/// The message for a file or resource that would be new but is left out by `.krmignore`.
+/// The message for a new file or resource that `.krmignore` leaves out.
 pub fn not_added(path: &str, from: &str) -> String {
     format!("{path}: new in {from} and not added, because `.krmignore` leaves it out")
 }
 
-/// What the sides hold of a file that is merged as a file.
+/// The form of a file that is merged as a file, over all sides.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     NoResources,
@@ -315,8 +317,8 @@ enum Form {
 }
 
 impl Form {
-    /// The name that says what document the file is. If only one side has a resource, it has no fields to merge by, only lines, unless the
-    /// file is of one kind everywhere.
+    /// The name by which the engine chooses how to merge the file. A file that holds resources on one side only has no name, so it is
+    /// merged by line, unless the file is of one kind on all sides.
     fn name<'p>(self, path: &'p str, texts: [&[u8]; 3]) -> Option<&'p str> {
         match self {
             Self::NoResources | Self::NoResourcesAnyMore => Some(path),
@@ -335,7 +337,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// The result for a file that was merged.
+/// The result for a file that both sides changed and that was merged.
 fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Outcome> {
     let how = how_of(text.how);
     let changed = changed_by(Sides::of(Version::name), &form.to_string(), [Did::Changed; 2]);
@@ -355,7 +357,7 @@ fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Out
     text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
 }
 
-/// The result for rules that would apply to the resources of a file that one side broke, or to a kustomization without a name.
+/// The result for rules of the user that cannot decide a conflict of this file, because one side broke the file or it has no name.
 fn unreached(path: &str, form: Form, combiner: &Combiner<'_>) -> Option<Outcome> {
     let rules = combiner.unreached.get(path)?.join(", ");
     let why = match form {

@@ -8,34 +8,34 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::told::counted;
 
-/// What each side has at the place of a conflict.
+/// The values of the sides at the place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
     /// The common original.
     pub original: Shown,
-    /// What dest has.
+    /// Dest's value.
     pub dest: Shown,
-    /// What updated has.
+    /// Updated's value.
     pub updated: Shown,
 }
 
-/// A value.
+/// A value for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// As JSON, shortened in the middle if it is long; for a text that others are compared with, its length.
+    /// JSON, shortened in the middle if it is long. If other texts are shown as differences from this text, its length.
     Whole(String),
-    /// A text, as its differences from the text that it is compared with.
+    /// The differences from another text: from original's, or from dest's if original has none.
     Against(Vec<Line>),
 }
 
-/// A line of a text, without its break, and shortened in the middle if it is long.
+/// A line of a text, without its line break, and shortened in the middle if it is long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// It is in both texts.
     Same(String),
-    /// It is in the other text.
+    /// It is only in the text that this one is compared with.
     Gone(String),
-    /// It is in this text.
+    /// It is only in this text.
     New(String),
     /// The number of lines left out.
     Omitted(usize),
@@ -50,12 +50,12 @@ const HEIGHT: usize = 40;
 /// How many lines around a change are shown.
 const CONTEXT: usize = 2;
 
-/// The values of a conflict, if it is about values; none if the resource holds secrets.
+/// The values of a conflict; `None` if it is not about values, or the resource holds secrets.
 pub fn public_values(result: &Outcome) -> Option<Values> {
     values(result).filter(|_| !result.resource_ref.as_ref().is_some_and(|r| holds_secrets(r.identity())))
 }
 
-/// The same for any resource.
+/// The values of a conflict, even of a Secret; `None` if it is not about values.
 pub fn values(result: &Outcome) -> Option<Values> {
     let original = result.tags.get(ORIGINAL);
     let field = result.field.as_ref()?;
@@ -64,7 +64,7 @@ pub fn values(result: &Outcome) -> Option<Values> {
     let from = text_of(parsed.as_ref());
     let by_line = |value: Option<&Value>, from: Option<&str>| match (from, text_of(value)) {
         (Some(from), Some(text)) if is_long([from, text]) => match lines(from, text) {
-            // Only the end of the last line differs.
+            // The texts differ only in the line break at their end.
             lines if lines.is_empty() => Shown::Whole(json(value)),
             lines => Shown::Against(lines),
         },
@@ -88,14 +88,15 @@ pub fn values(result: &Outcome) -> Option<Values> {
     Some(Values { original, dest: dest_shown, updated: updated_shown })
 }
 
-/// What replaces a missing value.
+/// The display of a missing value.
 pub const NOTHING: &str = "(none)";
 
 fn text_of(value: Option<&Value>) -> Option<&str> {
     value.and_then(Value::as_str)
 }
 
-/// Whether texts are easier to read line by line: one of them has several lines, and none has characters that only JSON makes visible.
+/// Whether texts are easier to read line by line: one of them has several lines, and none has characters that are invisible outside of
+/// JSON.
 fn is_long(texts: [&str; 2]) -> bool {
     let is_plain = |text: &str| text.chars().all(|c| !misleads(c) || matches!(c, '\n' | '\t'));
     texts.iter().any(|text| text.trim_end_matches('\n').contains('\n')) && texts.iter().all(|text| is_plain(text))
@@ -110,12 +111,12 @@ fn length(text: Option<&str>) -> Shown {
     Shown::Whole(format!("a text of {}", counted(text.unwrap_or_default().lines().count(), "line")))
 }
 
-/// The differences between two texts, if one of them has several lines; `None` if both are better shown whole.
+/// The differences of `text` from `from`, if one of them has several lines; `None` if both are better shown whole.
 pub fn by_line(from: &str, text: &str) -> Option<Vec<Line>> {
     Some([from, text]).filter(|texts| is_long(*texts)).map(|[from, text]| lines(from, text)).filter(|l| !l.is_empty())
 }
 
-/// The differences of a text from another one.
+/// The differences of `text` from `from`, line by line; empty if at most the last line break differs.
 pub fn lines(from: &str, text: &str) -> Vec<Line> {
     let [from, text] =
         [from, text].map(|text| if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") });
@@ -152,7 +153,7 @@ pub fn lines(from: &str, text: &str) -> Vec<Line> {
 }
 
 impl Line {
-    /// The line after its mark in a diff.
+    /// The line with its mark in a diff in front.
     pub fn marked(&self) -> String {
         match self {
             Self::Same(text) => format!(" {text}"),

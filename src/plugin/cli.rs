@@ -185,7 +185,7 @@ pub struct Common {
     pub color: Color,
 }
 
-/// A size as the functionConfig has it.
+/// A size, in the form of the functionConfig.
 fn size(text: &str) -> Result<Asked, &'static str> {
     Asked::parse(text).ok_or("must be a number of bytes, as `64Mi`, `1Gi` or `1048576`")
 }
@@ -205,7 +205,7 @@ pub enum OnConflict {
 }
 
 impl OnConflict {
-    /// The policy that it stands for.
+    /// The policy that this flag value means.
     pub fn policy(self) -> policy::OnConflict {
         match self {
             Self::TakeUpdated => policy::OnConflict::TakeUpdated,
@@ -232,7 +232,7 @@ pub enum InConflict {
 }
 
 impl InConflict {
-    /// The policy that it stands for; `None` for markers.
+    /// The policy that this flag value means; `None` for markers.
     pub fn policy(self) -> Option<policy::OnConflict> {
         match self {
             Self::TakeUpdated => Some(policy::OnConflict::TakeUpdated),
@@ -570,7 +570,7 @@ pub struct GitDriver {
     pub theirs_label: String,
 }
 
-/// A label of a version, such as the first line of a commit, which need not be UTF-8.
+/// A label of a version, such as the first line of a commit message, which need not be UTF-8.
 fn label() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|label| String::from_utf8_lossy(label.as_encoded_bytes()).into_owned())
 }

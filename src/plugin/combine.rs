@@ -1,4 +1,4 @@
-//! A file without resources that both sides changed: merged like a text by the engine, by line or as the document that it is.
+//! Merges a file without resources that both sides changed. The engine merges it by line, or as the document that it is.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::side::is_kustomization;
 
 /// The user's settings for merging such files.
 pub struct Combiner<'b> {
-    /// How to settle a conflict.
+    /// Who wins a conflict.
     pub on_conflict: Verdict,
-    /// How to settle a conflict of a file that holds resources on one side only.
+    /// Who wins a conflict of a file that holds resources on one side only.
     pub on_broken: Verdict,
-    /// By path, the rules that cannot decide the conflicts of a file, although they select a resource in it: one side broke the file, or it
-    /// is a kustomization without a name.
+    /// The rules that cannot decide the conflicts of a file although they select a resource in it, by the path of the file: one side broke
+    /// the file, or it is a kustomization without a name.
     pub unreached: BTreeMap<String, Vec<String>>,
     policy: Policy,
     types: Types<'static>,
@@ -26,7 +26,7 @@ pub struct Combiner<'b> {
 }
 
 impl<'b> Combiner<'b> {
-    /// For files whose lists merge by these rules.
+    /// A combiner for files whose lists merge by these rules.
     pub fn new(
         [on_conflict, on_broken]: [Verdict; 2],
         unreached: BTreeMap<String, Vec<String>>,
@@ -38,14 +38,14 @@ impl<'b> Combiner<'b> {
         Self { on_conflict, on_broken, unreached, policy, types: Types::new(rules, inference), budget }
     }
 
-    /// Merges a file's versions in original, updated and dest: as the document that its name says it is, or line by line without a name.
-    /// `None` if one version is not text, or if merging avoids no part of the conflict.
+    /// Merges the versions of a file in original, updated and dest: as the document that its name stands for, or line by line without a
+    /// name. `None` if a version is not text, or if no part of the conflict can be avoided.
     pub fn combined(&self, name: Option<&str>, sides: [&[u8]; 3]) -> Option<Text> {
         let [original, updated, dest] = sides.map(|bytes| std::str::from_utf8(bytes).ok());
         refine_text(name, [original?, updated?, dest?], self.cursor(name.unwrap_or_default()), self.policy, self.budget)
     }
 
-    /// What is known of the lists in a file: kustomize knows its own files by their name, because nothing in them has to say what they are.
+    /// The schema of the file. kustomize recognises its own files by name, because they need not have an apiVersion and kind.
     fn cursor(&self, path: &str) -> Cursor<'_> {
         let [api_version, kind] = if is_kustomization(path) { KUSTOMIZATION } else { [""; 2] };
         self.types.root(api_version, kind, Mode::ThreeWay)

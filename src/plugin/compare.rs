@@ -1,6 +1,6 @@
-//! `diff`: two files or folders compared by resource and field.
+//! `diff`: compares two files or folders by resource and field.
 //!
-//! The order of fields and documents, comments and layout do not count as differences. If nothing else differs, one line says so.
+//! Differences in the order of fields and documents, in comments and in layout do not count. If nothing else differs, one line says so.
 
 mod shown;
 
@@ -29,10 +29,10 @@ use crate::setting;
 use crate::side::{Held, Part, Side, may_hold_resources, parse};
 use shown::{Differing, Kind, markdown, outcomes};
 
-/// Prints what differs.
+/// Prints the differences.
 ///
 /// # Errors
-/// Sides that cannot be read or compared; more output than the limit allows.
+/// A side cannot be read or compared; or the output takes more than the limit.
 pub fn diff(args: &Diff) -> Result<End> {
     let [a, b] = Side::read_both([&args.a, &args.b])?;
     let setting = setting::of_lists(Mode::ThreeWay, &args.lists)?;
@@ -47,7 +47,7 @@ pub fn diff(args: &Diff) -> Result<End> {
     let changes = changes(&a, &b)?;
     print(args, &found, &plain.files, &changes, &types, limit)?;
     let differs = match args.output {
-        // This output compares lines.
+        // Only this output compares lines.
         Compared::Diff => !changes.is_empty(),
         _ => {
             tell_moved(&pairs);
@@ -58,7 +58,7 @@ pub fn diff(args: &Diff) -> Result<End> {
     Ok(if differs && args.exit_code { End::Differs } else { End::Done })
 }
 
-/// The resources of a side, with the documents of its files that hold none.
+/// The resources of a side, and the documents of its files without resources.
 fn resources<'s>(side: &'s Side, plain: &'s [(String, String, Document<'static>)]) -> Vec<Resource<'s>> {
     let mut all: Vec<Resource<'s>> = side.resources(Part::Role).into_iter().map(|(_, resource)| resource).collect();
     for (path, name, document) in plain {
@@ -71,9 +71,9 @@ fn resources<'s>(side: &'s Side, plain: &'s [(String, String, Document<'static>)
     all
 }
 
-/// The files that hold no resources and differ.
+/// The files without resources that differ.
 struct Plain {
-    /// The YAML documents of the files that both sides have, with their paths and names.
+    /// The first side's YAML documents of files that both sides have, with path and name. `b` has the second side's.
     a: Vec<(String, String, Document<'static>)>,
     b: Vec<(String, String, Document<'static>)>,
     /// The files that cannot be compared by field.
@@ -115,7 +115,7 @@ impl Plain {
     }
 }
 
-/// The differences between the states of a resource; `None` if no field differs.
+/// The differences between the two states of a resource; `None` if no field differs.
 fn differing<'a>(pair: &'a Pair<'a>, types: &'a Types<'_>) -> Result<Option<Differing<'a>>> {
     let (kind, resource, found) = match (&pair.old, &pair.new) {
         (Some(old), Some(new)) => {
@@ -192,7 +192,7 @@ fn changes(a: &Side, b: &Side) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// Reports resources that are in another file.
+/// Reports resources that the two sides have in different files.
 fn tell_moved(pairs: &[Pair<'_>]) {
     for Pair { old, new } in pairs {
         let (Some(old), Some(new)) = (old, new) else { continue };
@@ -207,7 +207,7 @@ fn tell_moved(pairs: &[Pair<'_>]) {
     }
 }
 
-/// Reports files that differ, but not by field.
+/// Reports files that differ only in comments, layout or order.
 fn tell_text_alone([a, b]: [&Side; 2], changes: &[Change], found: &[Differing<'_>]) {
     let are_folders = a.is_folder() && b.is_folder();
     let told: BTreeSet<&str> = found.iter().map(|one| one.resource.path.unwrap_or_default()).collect();

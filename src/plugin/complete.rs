@@ -1,4 +1,4 @@
-//! Completion: scripts for shells, and the candidates that kubectl asks `kubectl_complete-krm_merge` for.
+//! Shell completion: prints scripts for shells, and the candidates that kubectl gets from `kubectl_complete-krm_merge`.
 
 use std::process;
 
@@ -10,20 +10,20 @@ use crate::cli::Shell;
 /// The program that kubectl runs to complete `kubectl krm-merge`.
 pub const COMPLETER: &str = "kubectl_complete-krm_merge";
 
-/// What kubectl calls the program as, and what completes it.
+/// The name of the plugin's program, and of the program that is completed.
 const PROGRAM: &str = "kubectl-krm_merge";
 
-/// No files, and files where the shell finds them. Source: cobra's ShellCompDirective.
+/// Directives for the shell: offer no files, or let the shell offer files. Source: cobra's ShellCompDirective.
 const NO_FILES: &str = ":4\n";
 const FILES: &str = ":0\n";
 
-/// The options that kubectl has, too. It knows their values: from the kubeconfig, and namespaces from the cluster.
+/// The options that kubectl has, too. kubectl knows their values from the kubeconfig; it knows namespaces from the cluster.
 const OF_KUBECTL: [&str; 4] = ["context", "cluster", "user", "namespace"];
 
-/// The options that say which kubeconfig and which cluster kubectl asks for these values.
+/// The options that choose the kubeconfig and the cluster from which kubectl takes these values.
 const WHERE: [&str; 4] = ["kubeconfig", "context", "cluster", "user"];
 
-/// What completes the command line in a shell.
+/// The script or program that completes the command line in a shell.
 pub fn script(shell: Shell, command: &Command) -> String {
     let generator = match shell {
         Shell::Bash => clap_complete::Shell::Bash,
@@ -38,11 +38,12 @@ pub fn script(shell: Shell, command: &Command) -> String {
     let mut out = Vec::new();
     clap_complete::generate(generator, &mut shown(command), PROGRAM, &mut out);
     let script = String::from_utf8_lossy(&out);
-    // clap_complete (4.6.11) spells a hyphen in the program's name in two ways in the script for bash, which then finds no subcommand.
+    // In its script for bash, clap_complete (4.6.11) spells the hyphen of the program's name in two ways. The script then finds no
+    // subcommand.
     script.replace(&PROGRAM.replace('-', "__subcmd__"), &PROGRAM.replace('-', "__"))
 }
 
-/// The command line without what is hidden: clap_complete offers that, too.
+/// The command line without hidden commands, because clap_complete would offer them.
 fn shown(command: &Command) -> Command {
     let subcommands = command.get_subcommands().filter(|c| !c.is_hide_set()).cloned();
     Command::new(PROGRAM)
@@ -52,7 +53,7 @@ fn shown(command: &Command) -> Command {
         .subcommands(subcommands)
 }
 
-/// The possible values of the last word: one line each, with its meaning, and a directive for the shell.
+/// The candidates for the last word, one on a line with its meaning, and a directive for the shell.
 pub fn candidates(command: &Command, words: &[String]) -> String {
     let Some((current, before)) = words.split_last() else { return candidates(command, &[String::new()]) };
     let named = before.iter().enumerate().find_map(|(i, word)| Some((i, command.find_subcommand(word)?)));
@@ -74,7 +75,7 @@ pub fn candidates(command: &Command, words: &[String]) -> String {
     if let Some((name, value)) = current.split_once('=')
         && let Some(arg) = flag(sub, name)
     {
-        // Without the flag: kubectl's scripts put it there again.
+        // The candidates lack the name of the flag, because kubectl's scripts put it in front again.
         return values(arg, before, value);
     }
     if current.starts_with('-') {
@@ -95,7 +96,7 @@ fn flag<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
         .find(|arg| (long.is_some() && arg.get_long() == long) || (short.is_some() && arg.get_short() == short))
 }
 
-/// The options that are not there yet, or may be given again.
+/// The options that the command line does not have yet, or that may be given again.
 fn flags(command: &Command, before: &[String]) -> Vec<(String, String)> {
     let is_open = |arg: &&Arg| {
         let again = matches!(arg.get_action(), clap::ArgAction::Append);
@@ -124,7 +125,8 @@ fn values(arg: &Arg, before: &[String], current: &str) -> String {
     lines(all, current) + NO_FILES
 }
 
-/// What kubectl completes the value of an option with: `kubectl __complete`, which its own scripts call, prints candidates and a directive.
+/// kubectl's own candidates for the value of an option. `kubectl __complete`, which kubectl's scripts call, prints candidates and a
+/// directive.
 fn of_kubectl(option: &str, before: &[String], current: &str) -> String {
     let mut kubectl = process::Command::new("kubectl");
     kubectl.args(["__complete", "get"]);

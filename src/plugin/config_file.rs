@@ -1,8 +1,8 @@
 //! A functionConfig in a file, with the OpenAPI document that it names.
 //!
 //! The function reads no files, so its functionConfig contains the OpenAPI document. In a file, `openapi` may name another file, as in a
-//! kustomization: `openapi: {path: schema.json}`. The path is relative to the file's folder and must not lead out of it, because the file
-//! may have come with a package.
+//! kustomization: `openapi: {path: schema.json}`. The path is relative to the folder of the file, and must not lead out of it, because the
+//! file may have come with a package.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::regular;
 use crate::side::parse;
 use crate::walk::shown;
 
-/// The most bytes of an OpenAPI document: a cluster's has 4 to 10 MB.
+/// The largest OpenAPI document that is read, in bytes. A cluster's document has 4 to 10 MB.
 const MOST: u64 = 1 << 26;
 
 /// A functionConfig in a file.
@@ -29,10 +29,10 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads a file, and the document that it names. `name` is its name in messages.
+    /// Reads a functionConfig and the OpenAPI document that it names. `name` is the name of the file in messages.
     ///
     /// # Errors
-    /// A file that cannot be read, or is not YAML; a path that leads out of its folder.
+    /// A file cannot be read or is not YAML; or the path of the OpenAPI document leads out of the folder.
     pub fn read(name: String, file: &Path) -> Result<Self> {
         let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
         let mut read = Self { name, document, openapi: None };
@@ -58,7 +58,7 @@ impl ConfigFile {
         self.document.roots().next().ok_or_else(|| anyhow!("{}: there must be a functionConfig", self.name))
     }
 
-    /// The meaning of the functionConfig, which may omit what is given.
+    /// Reads the functionConfig into a [`Config`]. Settings in `given` may be missing in the file.
     ///
     /// # Errors
     /// An invalid functionConfig, with the place in the file.
@@ -70,7 +70,7 @@ impl ConfigFile {
         Config::read_with(root, Given { openapi, ..given }).map_err(|e| anyhow!("{}:{e}", self.name))
     }
 
-    /// The OpenAPI document at a path from the folder of the file.
+    /// Reads the OpenAPI document. `path` is relative to the folder of the file.
     fn openapi(&self, file: &Path, path: &str) -> Result<Document<'static>> {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !file_path::is_within(path) {
@@ -93,7 +93,7 @@ impl ConfigFile {
     }
 }
 
-/// The path given instead of an OpenAPI document.
+/// The path, if the functionConfig has one instead of an OpenAPI document.
 fn path_of(openapi: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let path = openapi.get("path").filter(|path| path.as_str().is_some())?;
     (openapi.fields().count() == 1).then_some(path)

@@ -23,10 +23,10 @@ use crate::walk::c_quoted;
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;
 
-/// All changes as one diff, which `git apply` and `patch -p1` take.
+/// All changes as one diff, which `git apply` and `patch -p1` accept.
 ///
-/// It has git's headers, because only they say that an empty file is added or deleted, that a file which becomes empty stays, and that a
-/// new file is executable. A file that is not text is only named; git refuses such a diff, patch applies the rest of it, and both say so
+/// It has git's headers. Only they express that an empty file is added or deleted, that a file which becomes empty stays, and that a new
+/// file is executable. A file that is not text is only named. git then refuses the diff; patch applies the rest of it. Both report the file
 /// and fail. `types` says how to match the elements of lists.
 pub fn diff(changes: &[Change], types: &Types<'_>, reader: Reader) -> Page {
     let mut page = Page::new(reader);
@@ -47,7 +47,7 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
         return;
     }
     let [Some(old), Some(new)] = texts(change) else {
-        // Without an index line, git and patch skip it without a message.
+        // Without an index line, git and patch skip the file without a message.
         page.painted(Paint::Bold, "index 0000000..0000000");
         return page.painted(Paint::Bold, &format!("Binary files {} and {} differ", names[0], names[1]));
     };
@@ -55,7 +55,7 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
     let starts = [old, new].map(line_starts);
     let [old, new] = [old, new].map(lines);
     let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&old, &new);
-    // GNU diff and git write a tab after a name with a blank. Without it, patch ends the name at the blank.
+    // A name with a space is followed by a tab, as in GNU diff and git. Without the tab, patch ends the name at the space.
     for (mark, name) in ["---", "+++"].into_iter().zip(&names) {
         match name.contains(' ') && !name.starts_with('"') {
             true => page.painted_with_tab(Paint::Bold, &format!("{mark} {name}")),
@@ -79,12 +79,12 @@ fn of_file(change: &Change, types: &Types<'_>, page: &mut Page) {
     }
 }
 
-/// The lines by which git knows a file, and the changes besides its text.
+/// The header lines of a file: its name for git, and the changes of its mode.
 fn opening(change: &Change) -> String {
     let path = if change.path.is_empty() { "-" } else { &change.path };
     let [a, b] = ["a", "b"].map(|side| {
         let name = format!("{side}/{path}");
-        // Two names on one line: patch ends a name at a blank.
+        // This line has two names, and patch ends a name at a space.
         if name.contains(' ') { c_quoted(&name, is_bare) } else { git_name(&name) }
     });
     let like = change.like.as_deref().map(is_executable);
@@ -101,18 +101,18 @@ fn opening(change: &Change) -> String {
     format!("diff --git {a} {b}{mode}")
 }
 
-/// A name as git and patch take it: unquoted, or as a C string.
+/// A name as git and patch accept it: unquoted, or as a C string.
 fn git_name(name: &str) -> String {
     if name.chars().all(is_bare) { name.to_owned() } else { c_quoted(name, is_bare) }
 }
 
-/// Whether git writes a character of a name unquoted, with `core.quotePath` on, as it is by default. Source: `quote_c_style` of git's
+/// Whether git writes a character of a name without quotes, under the default of `core.quotePath`. Source: `quote_c_style` of git's
 /// quote.c.
 fn is_bare(c: char) -> bool {
     c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\')
 }
 
-/// The lines of a text, as git and patch count them: only a line feed ends one.
+/// The lines of a text, as git and patch count them: only a line feed ends a line.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
@@ -147,7 +147,7 @@ fn header(
         documents[side].iter().flat_map(|d| spots(d, ranges, types)).collect()
     };
     let all: Vec<Spot> = [1, 0].into_iter().flat_map(|side| of_side(side, &ranges[side])).collect();
-    // If only a piece on its own names a place, that place is inside one that another piece names.
+    // A place that only a single piece of the hunk names is inside of a place that the whole hunk names. So it is left out.
     let pieces = pieces.iter().flat_map(|[old, new]| in_order(of_side(0, old), of_side(1, new)));
     let (named, mut known): (HashSet<&Spot>, _) = (all.iter().collect(), HashSet::new());
     let pieces: Vec<Spot> = pieces.filter(|spot| named.contains(spot)).collect();
@@ -155,7 +155,7 @@ fn header(
     format!("@@ -{old} +{new} @@ {}", listed(&found))
 }
 
-/// Added places are named by their new position, and removed ones by their old position, before what follows on both sides.
+/// The places in the order of the new text. Removed places come where the old text has them, before the next place that both texts have.
 fn in_order(old: Vec<Spot>, new: Vec<Spot>) -> Vec<Spot> {
     let stays: HashSet<Spot> = old.iter().filter(|spot| new.contains(spot)).cloned().collect();
     let (mut found, mut known, mut old) = (Vec::new(), HashSet::new(), old.into_iter().peekable());
@@ -177,7 +177,7 @@ fn in_order(old: Vec<Spot>, new: Vec<Spot>) -> Vec<Spot> {
     found
 }
 
-/// Ranges of two texts without their common beginning and end; whole lines that are only added or removed stay whole.
+/// The ranges of two texts without their common beginning and end. Lines that are only added or removed stay whole.
 fn narrowed(texts: [&str; 2], ranges: [Range<usize>; 2]) -> [Range<usize>; 2] {
     let [old, new] = [0, 1].map(|i| texts[i].get(ranges[i].clone()).unwrap_or_default());
     let length = |(a, b): (char, char)| if a == b { Some(a.len_utf8()) } else { None };
@@ -188,18 +188,18 @@ fn narrowed(texts: [&str; 2], ranges: [Range<usize>; 2]) -> [Range<usize>; 2] {
     ranges.map(|range| {
         let text = texts.next().unwrap_or_default();
         let left = &text[prefix..text.len() - suffix];
-        // The break of the line before is not part of what is added or removed after it.
+        // A line break belongs to the line before it, not to the lines that are added or removed after it.
         let breaks = left.len() - left.trim_start_matches(['\r', '\n']).len();
         range.start + prefix + if breaks < left.len() { breaks } else { 0 }..range.end - suffix
     })
 }
 
-/// The longest list of places in a header, in characters.
+/// The longest list of places in the header of a hunk, in characters.
 const WIDTH: usize = 120;
 
-/// Lists places: `Deployment web spec.template.spec.nodeName, …hostname; ConfigMap c data.x`. Each resource is named once. A path leaves
-/// out a long beginning that it shares with the path before it. The first place is always listed. If not all fit, the number of the
-/// others follows.
+/// The places for the header of a hunk: `Deployment web spec.template.spec.nodeName, …hostname; ConfigMap c data.x`. Each resource is named
+/// once. A path omits a long beginning that it shares with the path before it. The first place is always listed. If not all places fit, the
+/// number of the others follows.
 fn listed(spots: &[Spot]) -> String {
     let mut resources: Vec<&str> = Vec::new();
     let mut known = HashSet::new();
@@ -223,7 +223,7 @@ fn listed(spots: &[Spot]) -> String {
     out
 }
 
-/// A path without the steps that it shares with the one before it, if these are long.
+/// A path without the steps that it shares with the path before it, if these steps are long.
 fn shortened(path: &str, before: &str) -> String {
     const LONG: usize = 10;
     let (mut common, mut depth) = (0, 0usize);
@@ -241,7 +241,7 @@ fn shortened(path: &str, before: &str) -> String {
     if common < LONG { path.to_owned() } else { format!("…{}", path[common..].trim_start_matches('.')) }
 }
 
-/// Where each line begins, and where the last one ends.
+/// The offset at which each line begins, and the offset at which the last line ends.
 fn line_starts(text: &str) -> Vec<usize> {
     let mut at = 0;
     let starts = text.split_inclusive('\n').map(|line| {
@@ -251,7 +251,7 @@ fn line_starts(text: &str) -> Vec<usize> {
     [0].into_iter().chain(starts).collect()
 }
 
-/// Both sides as text, if they are text; a missing side is empty.
+/// The old and the new content as text; `None` for content that is not text. A side without the file counts as empty.
 fn texts(change: &Change) -> [Option<&str>; 2] {
     [&change.old, &change.new].map(|bytes| {
         let bytes = bytes.as_deref().unwrap_or_default();
@@ -298,7 +298,7 @@ pub fn stat(changes: &[Change], reader: Reader) -> Page {
     page
 }
 
-/// The conflicts, one block each, and their count.
+/// A block for each conflict, and the number of conflicts.
 pub fn conflicts(dest: &Side, merge: &Merge, reader: Reader) -> Page {
     let mut page = Page::new(reader);
     let conflicts: Vec<&Outcome> = merge.results.iter().filter(|r| is_conflict(r)).collect();
@@ -341,7 +341,7 @@ fn of_conflict(dest: &Side, result: &Outcome, page: &mut Page) {
             if let Some(original) = result.tags.get(ORIGINAL) {
                 page.line(&format!("  original: {}", cut(original.clone(), clash::WIDTH)));
             }
-            // A line of its own says how it was settled.
+            // The outcome follows on a line of its own, so this line has only the actions.
             page.line(&format!("  {}", clash.what));
         }
     }

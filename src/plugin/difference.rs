@@ -10,33 +10,33 @@ use krm_merge::yaml::NodeRef;
 /// A difference at one place.
 #[derive(Clone, Debug)]
 pub struct Difference<'a> {
-    /// The place, as the new state has it.
+    /// The place in the new state.
     pub path: FieldPath<'a>,
-    /// What differs.
+    /// The kind of the difference, with the values.
     pub what: What<'a>,
 }
 
-/// What differs at a place.
+/// A kind of difference at a place.
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
     /// Only the new state has a value there.
     Came(NodeRef<'a>),
-    /// Only the old state has one.
+    /// Only the old state has a value there.
     Went(NodeRef<'a>),
     /// The old value and the new one.
     Changed(NodeRef<'a>, NodeRef<'a>),
-    /// A list has its elements in another order: the old list and the new one.
+    /// A list has its elements in another order: the old list and the new list.
     Order(NodeRef<'a>, NodeRef<'a>),
-    /// A map has its fields in another order, which has no meaning: the new map.
+    /// A map has its fields in another order, which changes no value: the new map.
     FieldOrder(NodeRef<'a>),
-    /// The comment lines above this child: its key, or the element.
+    /// The comment lines above a child differ. The node is the key of the child, or the element.
     Above(NodeRef<'a>),
-    /// The comment on the line of this child: again its key, or the element.
+    /// The comment on the line of a child differs. The node is the key of the child, or the element.
     Behind(NodeRef<'a>),
 }
 
 impl<'a> Difference<'a> {
-    /// Whether the values differ.
+    /// Whether the difference changes values.
     pub fn is_of_values(&self) -> bool {
         match self.what {
             What::Came(_) | What::Went(_) | What::Changed(..) | What::Order(..) => true,
@@ -44,7 +44,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// The value before.
+    /// The old value, if values differ and the old state has one.
     pub fn before(&self) -> Option<NodeRef<'a>> {
         match self.what {
             What::Went(old) | What::Changed(old, _) | What::Order(old, _) => Some(old),
@@ -52,7 +52,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// The value after.
+    /// The node of the new state at the place, if it has one.
     pub fn after(&self) -> Option<NodeRef<'a>> {
         match self.what {
             What::Came(new)
@@ -105,7 +105,7 @@ fn collect<'a>(change: &Change<'a>, path: &FieldPath<'a>, found: &mut Vec<Differ
     found.push(Difference { path: path.clone(), what });
 }
 
-/// The numbers of the elements of a list, each by the position where it begins in the text.
+/// The index of each element of a list, by the offset at which the element begins in the text.
 fn places(inside: &Inside<'_>) -> HashMap<usize, usize> {
     let elements = inside.like.elements().enumerate();
     elements.map(|(place, element)| (element.start(), place)).collect()

@@ -1,15 +1,15 @@
-//! Writing files so that each is old or new at every moment, and all of them or none are.
+//! Writes files so that each is old or new at every moment, and writes all of them or none.
 //!
-//! Each new text goes into a temporary file next to the file that it replaces, and is synced. When all are written, they are renamed over
-//! the old files; last, deleted files are renamed to temporary ones. A failure before the first rename leaves no traces; a later failure is
-//! undone. A request to end the run is honoured until the first rename and also leaves no traces; renaming takes almost no time, so it is
-//! finished. A run that is killed leaves whole files and, at worst, temporary ones, which the next run removes. A run locks only the folder
-//! of the package; whoever writes or cleans anywhere below asks for that lock.
+//! Each new text goes into a temporary file next to the file that it replaces, and is synced. Once all are written, they are renamed over
+//! the old files. At last, the files to delete are renamed to temporary names. A failure before the first rename leaves no traces; a later
+//! failure is undone. The run obeys a request to end until the first rename, and also leaves no traces then. Renaming takes almost no time,
+//! so it is finished. A killed run leaves whole files and, at worst, temporary files, which the next run removes. A run locks only the
+//! folder of the package. Every run that writes or cleans anywhere below checks this lock.
 //!
-//! The folders of all files are entered from that of the package, never through a symbolic link, and held open until the end. So a folder
-//! that is moved away meanwhile fails the run, which still removes its temporary files there. If there are more folders than the process
-//! may hold open, each of the others is entered anew for each call. Nothing is written elsewhere, but a folder that was moved keeps its
-//! temporary files.
+//! The folders of all files are entered from the folder of the package, never through a symbolic link, and held open until the end. If
+//! someone moves a folder away meanwhile, the run fails, but it still removes its temporary files there. If there are more folders than the
+//! process may hold open, each of the others is entered again for each call. The run then also writes nothing elsewhere, but its temporary
+//! files stay in a folder that was moved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -38,7 +38,7 @@ pub struct Replacement {
     pub like: Option<PathBuf>,
 }
 
-/// Removes what killed runs left below a folder, unless another run is still at work there.
+/// Removes the temporary files of killed runs below a folder. Folders in which another run is still at work are left out.
 pub fn clean(root: &Path, leftovers: &[PathBuf]) -> Result<()> {
     if leftovers.is_empty() {
         return Ok(());
@@ -61,12 +61,12 @@ fn remove(root: &Root, file: &Path) -> Result<()> {
     Ok(entered(root, path)?.remove(name)?)
 }
 
-/// A folder that was there before.
+/// Enters a folder that must exist.
 fn entered(root: &Root, path: &Path) -> Result<Folder> {
     root.enter(path)?.ok_or_else(|| Error::from(io::Error::from(ErrorKind::NotFound)))
 }
 
-/// The folder of a file, and its name there.
+/// The folder of a file, and its name in that folder.
 fn parts(file: &Path) -> Result<(&Path, &OsStr)> {
     file.parent().zip(file.file_name()).context("it must be a file")
 }
@@ -77,13 +77,13 @@ pub fn leftovers_in(folder: &Path) -> Vec<PathBuf> {
     entries.filter(|e| e.file_name().to_str().is_some_and(file_path::is_temporary)).map(|e| e.path()).collect()
 }
 
-/// How often to try a lock that another process may hold only for a moment, to check it.
+/// How often to try a lock. Another process may hold it for a moment, only to check it.
 const TRIES: usize = 20;
 
 /// Locks a folder for as long as the returned file lives. On a file system without locks, nothing is locked.
 ///
 /// # Errors
-/// Another run has locked it, or one of the folders that contain it.
+/// Another run has locked the folder, or a folder that contains it.
 fn lock(root: &Root) -> Result<Option<File>> {
     let other = || anyhow!("another run is writing in this folder");
     if root.path().parent().is_some_and(|above| is_taken(above, None)) {
@@ -101,7 +101,7 @@ fn lock(root: &Root) -> Result<Option<File>> {
     Err(other())
 }
 
-/// Whether another run has locked a folder, or one that contains it; `own` is the one that this run has locked.
+/// Whether another run has locked a folder, or a folder that contains it. `own` is the folder that this run has locked.
 fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
     let is_locked = |folder: &Path| {
         File::open(folder).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -109,11 +109,11 @@ fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
     std::path::absolute(folder).is_ok_and(|folder| folder.ancestors().any(|f| Some(f) != own && is_locked(f)))
 }
 
-/// Carries out all replacements, below a folder that must hold every file; `go_on` fails if someone wants the run to end.
+/// Carries out all replacements. `root` must contain every file. `go_on` fails if the run is asked to end.
 ///
 /// # Errors
-/// A file that cannot be written, or that changed since it was read. The error has its name; everything is as before, unless it says
-/// otherwise. An error of `go_on`, with everything as before.
+/// A file cannot be written, or changed since it was read. The error names the file. Everything is as before, unless the error says
+/// otherwise. If `go_on` fails, its error is returned, and everything is as before.
 pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Result<()>) -> Result<()> {
     let Some((root, first)) = checked(root, replacements)? else { return Ok(()) };
     let lock = told(lock(&root), &first.file)?;
@@ -136,7 +136,7 @@ pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Resu
 /// Checks whether all replacements could be carried out, and writes nothing.
 ///
 /// # Errors
-/// As [`write`], except for what only writing shows.
+/// The errors of [`write`], except those that only writing shows.
 pub fn look(root: &Path, replacements: &[Replacement]) -> Result<()> {
     checked(root, replacements).map(drop)
 }
@@ -155,7 +155,7 @@ fn told<T>(result: Result<T>, file: &Path) -> Result<T> {
     result.with_context(|| format!("nothing is written: {}", shown(file)))
 }
 
-/// Checks that a file is as it was read, and returns its folder; `None` if the folder must be made first.
+/// Checks that a file still has the content that was read. Returns its folder, or `None` if the folder does not exist yet.
 fn check(root: &Root, replacement: &Replacement) -> Result<Option<Folder>> {
     let (path, name) = parts(&replacement.file)?;
     let Some(old) = &replacement.old else {
@@ -186,15 +186,16 @@ fn check(root: &Root, replacement: &Replacement) -> Result<Option<Folder>> {
     Ok(Some(folder))
 }
 
-/// What a run has done so far.
+/// The work of a run so far.
 struct Run<'r> {
     /// The folder of the package.
     root: Root,
     /// The lock on it.
     _lock: Option<File>,
-    /// The folders that hold a file of the run. As many as the system allows are held open, so that the run still finds them if they move.
+    /// The folders that contain a file of the run. The run holds as many open as the system allows, so that it still finds them if they
+    /// move.
     touched: BTreeMap<PathBuf, Option<Folder>>,
-    /// The folders that it made.
+    /// The folders that the run made.
     folders: Vec<PathBuf>,
     temporary: Vec<PathBuf>,
     staged: Vec<Staged<'r>>,
@@ -204,7 +205,7 @@ struct Run<'r> {
 /// A replacement that waits to be carried out.
 struct Staged<'r> {
     of: &'r Replacement,
-    /// The name of the temporary file: the new content, or the place for a deleted file.
+    /// The name of the temporary file. It has the new content; for a file to delete, it is the name to which that file is renamed.
     temporary: OsString,
     /// The metadata of the old file.
     was: Option<fs::Metadata>,
@@ -223,8 +224,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Writes the new content of a file into a temporary file next to it. For a file to delete, only chooses the temporary name to which it
-    /// will be renamed.
+    /// Writes the new content of a file into a temporary file next to it. For a file to delete, only chooses the temporary name.
     fn stage(&mut self, replacement: &'r Replacement) -> Result<()> {
         let (path, name) = parts(&replacement.file)?;
         let folder = match self.held(path) {
@@ -252,18 +252,18 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// A folder, if the run holds it open.
+    /// The folder at a path, if the run holds it open.
     fn held(&self, path: &Path) -> Option<Result<Folder>> {
         Some(self.touched.get(path)?.as_ref()?.again().map_err(Error::from))
     }
 
-    /// A folder in which the run was before. If the run holds it open, it may be elsewhere by now.
+    /// A folder that the run has entered before. A folder that the run holds open may have moved to another path.
     fn folder(&self, path: &Path) -> Result<Folder> {
         self.held(path).unwrap_or_else(|| entered(&self.root, path))
     }
 
-    /// Carries out what is staged, deletions last. The first failure ends it and is returned with the file. Staging takes time, and an
-    /// editor may have written the file meanwhile, or someone may have put another folder in the place of its folder.
+    /// Carries out the staged replacements, deletions last. Stops at the first failure, and returns it with the file. Each file is checked
+    /// again, because during staging an editor may have written the file, or someone may have replaced its folder.
     fn commit(&mut self) -> std::result::Result<(), (PathBuf, Error)> {
         let (come, go): (Vec<_>, Vec<_>) = self.staged.drain(..).partition(|staged| staged.of.new.is_some());
         for staged in come.into_iter().chain(go) {
@@ -281,7 +281,7 @@ impl<'r> Run<'r> {
         Ok(folder.rename(from, to)?)
     }
 
-    /// Restores the old files, and returns those that it could not restore.
+    /// Restores the old files, and returns the files that it could not restore.
     fn undo(&mut self) -> Vec<PathBuf> {
         let committed = std::mem::take(&mut self.committed);
         let left = committed.into_iter().rev().filter(|staged| self.put_back(staged).is_err());
@@ -292,7 +292,7 @@ impl<'r> Run<'r> {
         let (path, name) = parts(&staged.of.file)?;
         let folder = self.folder(path)?;
         match (&staged.of.old, &staged.of.new) {
-            // This is the file itself, with all its metadata.
+            // The file with the temporary name is the deleted file itself, with all its metadata.
             (_, None) => folder.rename(&staged.temporary, name)?,
             (None, _) => folder.remove(name)?,
             (Some(old), _) => {
@@ -312,7 +312,7 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Makes the new names durable, and removes folders that are now empty.
+    /// Syncs the folders, so that the new names last, and removes deleted files and folders that are now empty.
     fn done(&mut self) {
         for path in self.touched.keys() {
             if let Ok(folder) = self.folder(path).and_then(|folder| Ok(folder.as_file()?)) {
@@ -321,7 +321,7 @@ impl<'r> Run<'r> {
         }
         for staged in self.committed.iter().filter(|staged| staged.of.new.is_none()) {
             let file = &staged.of.file;
-            // If this fails, the next run removes it.
+            // If this fails, the next run removes the temporary file.
             let _ = self.remove(&file.with_file_name(&staged.temporary));
             file.ancestors().skip(1).for_each(|folder| self.remove_folder(folder));
         }
@@ -335,7 +335,7 @@ impl<'r> Run<'r> {
         Ok(self.folder(path)?.remove(name)?)
     }
 
-    /// Removes a folder in that of the package if it is empty. A folder that is not empty stays.
+    /// Removes an empty folder below the folder of the package. A folder that is not empty stays.
     fn remove_folder(&self, folder: &Path) {
         if let Ok((path, name)) = parts(folder)
             && let Ok(Some(above)) = self.root.enter(path)
@@ -355,7 +355,7 @@ impl Drop for Run<'_> {
 }
 
 /// Makes a temporary file with the permissions and the owner of the file that it will replace. They are set before the content is written,
-/// because the replaced file may be a Secret.
+/// because the file may hold a Secret.
 fn create(folder: &Folder, temporary: &OsString, was: Option<&fs::Metadata>) -> Result<File> {
     let Some(was) = was else { return Ok(folder.create(temporary)?) };
     let out = folder.create_private(temporary)?;
@@ -372,7 +372,7 @@ fn fill(out: &mut File, bytes: &[u8]) -> Result<()> {
     Ok(out.sync_all()?)
 }
 
-/// Gives a file the owner of another, if this user may.
+/// Gives a file the owner and group of another file, or else only its group, if this user may.
 #[cfg(unix)]
 fn own(file: &File, old: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -384,8 +384,8 @@ fn own(file: &File, old: &fs::Metadata) {
 #[cfg(not(unix))]
 fn own(_: &File, _: &fs::Metadata) {}
 
-/// The permissions of a file that is written anew, as after a write by the kernel: without setuid, setgid and sticky bits, because nobody
-/// vouches for new content.
+/// The permissions for the new content of a file. The setuid, setgid and sticky bits are left out, as the kernel does at a write, because
+/// they were granted to the old content.
 #[cfg(unix)]
 fn permissions(old: &fs::Metadata) -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
@@ -410,7 +410,7 @@ pub fn is_executable(_: &Path) -> bool {
     false
 }
 
-/// Makes a file executable for everyone who may read it if someone may execute the other file, and for nobody otherwise.
+/// Makes a file executable for everyone who may read it, if someone may execute the file `like`. Otherwise nobody may execute it.
 #[cfg(unix)]
 fn set_executable(file: &File, like: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;

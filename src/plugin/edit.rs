@@ -22,7 +22,7 @@ use crate::side::Held;
 pub struct Added {
     /// Its file, relative to the folder of its role.
     pub path: Option<String>,
-    /// Where it came from.
+    /// The item, field or file that it came from.
     pub origin: Origin,
     /// The resource, one YAML document.
     pub text: String,
@@ -30,12 +30,12 @@ pub struct Added {
     pub spot: Spot,
 }
 
-/// What happens to a resource of dest.
+/// The fate of a resource of dest.
 #[derive(Clone, Copy)]
 pub struct Fate<'m> {
     /// The resource.
     pub node: NodeRef<'m>,
-    /// What happens to it.
+    /// What the merge does to it.
     pub item: &'m Item,
     /// The file that it moves to, if it moves.
     pub to: Option<&'m str>,
@@ -52,11 +52,11 @@ pub struct Edited {
     pub edits: Option<TextEdits>,
 }
 
-/// The text of a file of dest after the merge; `None` if the file has no resources any more. `fates` says what happens to each of its
-/// resources, in the order of the text. `added` are its new resources, in order.
+/// The text of a file of dest after the merge; `None` if the file has no resources left. `fates` has an entry for each resource of the
+/// file, in the order of the text. `added` are the new resources of the file, in order.
 ///
 /// # Errors
-/// A resource that would have to be added to a JSON file; a text that takes more than is left of the budget.
+/// The file is JSON, and a resource would have to be added to it; or the text takes more than is left of the budget.
 pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget) -> Result<Option<Edited>> {
     let Some(document) = held.document() else { bail!("{}: the file must hold resources", held.name) };
     let going = fates.iter().filter(|fate| *fate.item == Item::Goes);
@@ -100,7 +100,7 @@ pub fn edited(held: &Held, fates: &[Fate<'_>], added: &[&Added], budget: &Budget
         let before = text.clone();
         append(&mut text, &new, document.line_break());
         order.extend(new.iter().map(|added| added.spot));
-        // Appending may have closed a block scalar at the end; then `before` is no prefix.
+        // Appending may have changed the end of the text, where a block scalar ended. Then `before` is not a prefix of the text.
         let tail =
             text.strip_prefix(&before).map(|tail| Edit { range: source.len()..source.len(), text: tail.to_owned() });
         edits = match (edits, tail) {
@@ -125,7 +125,7 @@ fn home(roots: &[NodeRef<'_>], fates: &[Fate<'_>], spot: Spot) -> Option<usize> 
     root_of(roots, beside.node).filter(|root| is_list(roots[*root]))
 }
 
-/// The edits of a document that is a list, which loses elements and receives these new ones; `None` if there are none.
+/// The edits of a document that is a list: it loses elements and gets new ones. `None` if nothing changes.
 fn edits_of_list<'a>(
     root: NodeRef<'a>,
     gone: &dyn Fn(NodeRef<'a>) -> bool,
@@ -150,12 +150,12 @@ fn edits_of_list<'a>(
     Ok(Some(splice::edits(root, &list::with_items(root, items, branch), budget)?))
 }
 
-/// The number of the document that a resource is, or is in.
+/// The number of the document that contains a node.
 fn root_of(roots: &[NodeRef<'_>], node: NodeRef<'_>) -> Option<usize> {
     roots.partition_point(|root| root.start() <= node.start()).checked_sub(1)
 }
 
-/// A list without `items`, with these added.
+/// A list that has no `items` yet, with these items.
 fn filled<'a>(root: NodeRef<'a>, key: NodeRef<'a>, value: NodeRef<'a>) -> Tree<'a> {
     let mut branch = Branch::of(root, By::Field);
     match root.entries().position(|(key, _)| key.string() == "items") {
@@ -165,7 +165,7 @@ fn filled<'a>(root: NodeRef<'a>, key: NodeRef<'a>, value: NodeRef<'a>) -> Tree<'
     branch.into_tree()
 }
 
-/// New resources as the `items` of a list.
+/// The text of new resources as the `items` of a list.
 fn elements(added: &[&Added]) -> String {
     let mut out = String::from("items:\n");
     for added in added {
@@ -177,8 +177,8 @@ fn elements(added: &[&Added]) -> String {
     out
 }
 
-/// The range of each document that is edited or removed. The first removed document leaves what is above it to the file if a blank line
-/// separates it; if nothing is above it, the `---` of the first document that is left is removed too.
+/// The range of the text that each document takes when it is edited or removed. Text above the first removed document stays in the file if
+/// a blank line separates it from the document. If there is no text above it, the `---` of the first remaining document is removed, too.
 pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = roots.iter().map(|root| extent(*root)).collect();
     let leading = fates.iter().take_while(|fate| **fate == Item::Goes).count();
@@ -215,7 +215,7 @@ pub fn extents(roots: &[NodeRef<'_>], fates: &[Item]) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Appends new resources to a text.
+/// Appends new resources to the text of a file.
 pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
     let is_empty = text.trim().is_empty();
     if !is_empty {
@@ -225,12 +225,12 @@ pub fn append(text: &mut String, added: &[&Added], line_break: &str) {
     text.push_str(&joined(added).replace('\n', line_break));
 }
 
-/// New resources as one text.
+/// The text of new resources, one document each.
 fn joined(added: &[&Added]) -> String {
     added.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("---\n")
 }
 
-/// The text of a new file: that of the file that its resources come from, if all of that file's resources come unchanged.
+/// The text of a new file. If the file has all resources of a source file, unchanged, it gets the text of that file.
 pub fn created(added: &[&Added], source: Option<&Held>) -> String {
     let copy = source.and_then(Held::document).filter(|document| {
         let roots: Vec<NodeRef<'_>> = document.roots().filter(|r| !r.is_null()).collect();

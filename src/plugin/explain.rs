@@ -1,7 +1,7 @@
 //! `explain`: how each list of a type merges, and which source says so.
 //!
-//! It asks the same sources as a merge, in the same order: the flags, the definitions and resources of files, or the cluster, and the types
-//! built into the engine.
+//! It asks the same sources as a merge, in the same order: the flags; the definitions and resources of files, or the cluster; and the types
+//! that the engine knows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ type Type = (String, String);
 /// Prints how the lists of a type merge.
 ///
 /// # Errors
-/// Files that cannot be read, an unknown type or one that is in several groups, a path without a list, and failed answers of the cluster.
+/// A file cannot be read; the type is unknown, or exists in several groups; no list is at the path; or the cluster answers with an error.
 pub fn explain(args: &Explain) -> Result<End> {
     let sides = args.filename.iter().map(|path| Side::read(path)).collect::<Result<Vec<_>>>()?;
     let resources: Vec<Resource<'_>> = sides.iter().flat_map(|side| &side.files).flat_map(Held::resources).collect();
@@ -40,7 +40,7 @@ pub fn explain(args: &Explain) -> Result<End> {
 
     let of_files = resources.iter().filter_map(|r| r.identity).map(|i| (i.api_version.to_owned(), i.kind.to_owned()));
     let (api_version, kind) = one_of(&args.kind, types.named(kind_of(&args.kind)).into_iter().chain(of_files))?;
-    // For the types of Kubernetes itself, the cluster knows no more than the engine.
+    // For Kubernetes' own types, the cluster knows no more than the engine.
     let live = if args.live && builtin::root(&api_version, &kind).is_none() {
         live::definitions(&args.connection, &api_version, &kind)?
     } else {
@@ -90,7 +90,7 @@ fn kind_of(asked: &str) -> &str {
     asked.split('.').next().unwrap_or_default()
 }
 
-/// The newest version of the requested type: KIND, KIND.GROUP or KIND.VERSION.GROUP.
+/// The newest version of the type that the user asked for as KIND, KIND.GROUP or KIND.VERSION.GROUP.
 fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
     let (name, rest) = asked.split_once('.').unwrap_or((asked, ""));
     let with_version = rest.split_once('.').or(Some((rest, ""))).filter(|(version, _)| atlas::age(version).0 > 0);
@@ -126,10 +126,10 @@ fn one_of(asked: &str, known: impl Iterator<Item = Type>) -> Result<Type> {
     })
 }
 
-/// A list: its path, how it merges, and which source says so.
+/// The row of a list: its path, how it merges, and which source says so.
 fn row(list: &Explained, of_patch: Option<&Explained>, is_live: bool, instead: Option<&str>) -> [String; 3] {
     let how = match (&list.list, of_patch.map(|patch| &patch.list)) {
-        // Where both sides changed it, a three-way merge takes what only one of them changed (`conflictLevel`).
+        // If both sides changed the list, a three-way merge still merges it element by element (`conflictLevel`).
         (ListKind::Atomic, Some(ListKind::Atomic) | None) => "replaced; three-way: element by element".to_owned(),
         (ListKind::Atomic, Some(patch)) => {
             format!("replaced; three-way: element by element; in a patch: {}", how(patch))

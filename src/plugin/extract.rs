@@ -1,7 +1,7 @@
 //! `extract`: the smallest patch that turns original into dest, byte for byte.
 //!
-//! The engine makes a patch from the differences. Then the merge that a user would run shows whether it is enough: its result is compared
-//! with dest, and each remaining difference is named. So every printed patch does what it promises.
+//! The engine makes a patch from the differences. Then the plugin merges the patch as a user would, and compares the result with dest. It
+//! names each remaining difference. So every printed patch is known to give dest.
 
 mod left;
 mod patch;
@@ -20,10 +20,10 @@ use crate::told::counted;
 use left::Left;
 use patch::Patch;
 
-/// Prints the patch between two states, or says what no patch can express.
+/// Prints the patch between two states, or names the differences that no patch can express.
 ///
 /// # Errors
-/// Sides that cannot be read, compared or merged.
+/// A side cannot be read, compared or merged.
 pub fn extract(args: &Extract) -> Result<End> {
     let [original, dest] = Side::read_both([&args.original, &args.dest])?;
     if original.is_folder() != dest.is_folder() {

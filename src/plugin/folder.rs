@@ -1,8 +1,8 @@
-//! A folder that is held open: whatever is done in it stays in it, even if someone puts a symbolic link in its place meanwhile.
+//! A folder that is held open: all calls act in this folder, even if someone puts a symbolic link in its place meanwhile.
 //!
-//! A path is looked up anew by each call, and someone may swap one of its folders between two calls. A descriptor stays with its folder.
-//! So a folder is entered one name at a time from the folder that holds it, never through a symbolic link, and each call takes the name of
-//! one file. Where there are no such calls, a folder is its path, and each call checks that it is not a symbolic link.
+//! Each call looks a path up again, and someone may swap a folder on the path between two calls. A descriptor stays with its folder. So a
+//! folder is entered one name at a time from the folder that contains it, never through a symbolic link, and each call takes the name of
+//! one file. On systems without such calls, a folder is its path, and each call checks that the path is not a symbolic link.
 
 #[cfg(unix)]
 mod by_descriptor;

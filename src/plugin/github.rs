@@ -8,7 +8,7 @@ use crate::place;
 use crate::screen::{Page, Reader};
 use crate::side::Side;
 
-/// One command a line.
+/// The results as commands, one on a line.
 pub fn github(dest: &Side, results: &[Outcome], reader: Reader) -> Page {
     let mut page = Page::new(reader);
     for result in results.iter().filter(|result| place::is_shown(result)) {

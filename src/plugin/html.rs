@@ -1,8 +1,7 @@
-//! A merge as one HTML file for a review: per resource what changed, and each conflict with the values of all three sides.
+//! A merge as one HTML file for a review: for each resource its changes, and for each conflict the values of all three sides.
 //!
-//! The page is whole without scripts; its script only adds filters. Nothing is loaded from anywhere: style and script are in the file, and
-//! the policy in its head allows these two by their digests and nothing else. Values of Secrets are not shown, because such a file is
-//! passed around.
+//! The page is complete without scripts; its script only adds filters. The page loads nothing, because style and script are in the file.
+//! The policy in its head allows only these two, by their digests. Values of Secrets are not shown, because people pass such a file around.
 
 mod card;
 mod markup;
@@ -24,13 +23,13 @@ use markup::Markup;
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// How large the cards may become in all, in bytes. Browsers open a file of this size at once.
+/// The largest size of all cards together, in bytes. Browsers open a file of this size at once.
 const LARGEST: usize = 4 << 20;
 
-/// How large the list of resources without a card may become, in bytes.
+/// The largest size of the list of resources without a card, in bytes.
 const LARGEST_LIST: usize = 1 << 20;
 
-/// The groups of cards, in their order: the identifier, and the heading.
+/// The groups of cards, in their order, each with its identifier and its heading.
 const GROUPS: [(Rank, &str, &str); 5] = [
     (Rank::Open, "open", "Someone must decide"),
     (Rank::Conflict, "conflicts", "Conflicts with a winner"),
@@ -39,7 +38,7 @@ const GROUPS: [(Rank, &str, &str); 5] = [
     (Rank::Note, "notes", "Notes"),
 ];
 
-/// The page. `types` says how to match the elements of lists.
+/// Makes the page. `types` says how to match the elements of lists.
 pub fn html(dest: &Side, changes: &[Change], results: &[Outcome], types: &Types<'_>) -> String {
     let cards = cards(dest, changes, results, types);
     let title = format!("krm-merge: {}", headline(results));
@@ -78,7 +77,7 @@ fn head(page: &mut Markup, title: &str) {
     page.text(title).raw("</title>\n<style>").raw(STYLE).raw("</style>\n</head>\n");
 }
 
-/// The results that are about no resource and no file.
+/// Writes the results that are about the whole run, not about a resource or a file.
 fn run(page: &mut Markup, results: &[Outcome]) {
     let about_all = || results.iter().filter(|result| card::is_about_all(result));
     if about_all().next().is_none() {
@@ -92,7 +91,7 @@ fn run(page: &mut Markup, results: &[Outcome]) {
     page.raw("</ul>\n");
 }
 
-/// Links to the groups.
+/// Writes links to the groups.
 fn contents(page: &mut Markup, cards: &[Card<'_>]) {
     page.raw("<nav aria-label=\"Groups\">\n<ul>\n");
     for (rank, id, title) in GROUPS {
@@ -105,7 +104,7 @@ fn contents(page: &mut Markup, cards: &[Card<'_>]) {
     page.raw("</ul>\n</nav>\n");
 }
 
-/// The filters, which the script shows and fills.
+/// Writes the filters. They are hidden until the script fills and shows them.
 fn filters(page: &mut Markup) {
     page.raw(
         "<form id=\"filters\" role=\"search\" aria-label=\"Filters\" hidden>
@@ -125,7 +124,7 @@ fn filters(page: &mut Markup) {
     );
 }
 
-/// The cards by group. What is too much is listed, and what is too much for that is counted.
+/// Writes the cards by group. Cards that do not fit into the page are only listed; cards that do not fit into the list are only counted.
 fn groups(page: &mut Markup, cards: &[Card<'_>]) {
     let (mut left, mut is_full) = (LARGEST, false);
     let mut listed = Vec::new();

@@ -1,4 +1,4 @@
-//! `live`: the three-way merge against a cluster, where original is what was applied last, updated the files, dest the live objects.
+//! `live`: the three-way merge against a cluster. Original is the last applied state, updated is the files, dest is the live objects.
 //!
 //! `kubectl apply` sets what the files say and does not report what it overwrote. `live` shows what someone changed in the cluster since
 //! the last apply. Such a change stays if the files still have the old value, and is a conflict if they have a new one. Nothing is sent
@@ -58,10 +58,10 @@ use local::{Local, Models, config, document, read};
 use object::Object;
 use send::{Sending, applying, sending};
 
-/// What a cluster says of the types of an apiVersion, as an OpenAPI document; `None` where it does not know this one.
+/// The models of the types of an apiVersion, as an OpenAPI document of the cluster; `None` if the cluster does not know the type.
 ///
 /// # Errors
-/// Whatever the cluster does not answer.
+/// The cluster does not answer, or refuses.
 pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Result<Option<Document<'static>>> {
     let _progress = Progress::begin("asking the cluster");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -73,10 +73,10 @@ pub fn definitions(connection: &Connection, api_version: &str, kind: &str) -> Re
     })
 }
 
-/// Shows what would change, and with `--apply` sends it.
+/// Shows what would change, and sends it with `--apply`.
 ///
 /// # Errors
-/// Files that cannot be read, and whatever the cluster does not answer; nothing is sent then.
+/// The files cannot be read; or the cluster does not answer, or refuses. Then nothing is sent.
 pub fn live(args: &Live) -> Result<End> {
     let progress = Progress::begin("reading");
     let limit = setting::limit(args.max_output);
@@ -154,10 +154,10 @@ fn page(format: Output, dest: &Side, merge: &Merge, told: Page, reader: Reader) 
     Ok(page)
 }
 
-/// The resources that the user names.
+/// The sides with the resources that the user names.
 ///
 /// # Errors
-/// Sides that cannot be read, or that `--adopt` cannot write.
+/// A side cannot be read, or `--adopt` cannot write it.
 fn sides(args: &Live) -> Result<Vec<Side>> {
     let sides = match &args.kustomize {
         Some(_) if args.adopt => bail!(adopt::NO_FILES),
@@ -170,9 +170,9 @@ fn sides(args: &Live) -> Result<Vec<Side>> {
     Ok(sides)
 }
 
-/// The outcome of a merge, with the values of Secrets only if a program reads it.
+/// The merge for display. It has the values of Secrets only if a program reads the output.
 fn shown(merge: &Merge, reader: Reader) -> Merge {
-    // Whoever pipes an object on wants it whole; at a terminal, someone may look on.
+    // A program that reads the output needs the whole object. At a terminal, other people may see the screen.
     let is_seen = reader != Reader::Program;
     Merge {
         changes: if is_seen { secret::without_values(&merge.changes) } else { merge.changes.clone() },
@@ -184,7 +184,7 @@ fn shown(merge: &Merge, reader: Reader) -> Merge {
     }
 }
 
-/// What is to be sent, if anything is.
+/// The changes to send; `None` without `--apply`, or if the merge failed.
 fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Result<Option<Sending<'l>>> {
     Ok(match args.apply && !merge.has_failed() {
         true if args.server_side => Some(applying(locals, merge, claims)),
@@ -193,7 +193,7 @@ fn to_send<'l>(args: &Live, locals: &'l [Local], merge: &Merge, claims: &[Claim]
     })
 }
 
-/// What `kubectl kustomize` builds from a folder.
+/// The resources that `kubectl kustomize` builds from a folder.
 ///
 /// # Errors
 /// kubectl is missing, or refuses the folder.
@@ -206,7 +206,7 @@ fn kustomized(folder: &str) -> Result<Side> {
     Side::of_text(&format!("the kustomization {folder}"), &String::from_utf8(output.stdout)?)
 }
 
-/// Tells that nobody knows what was applied to an object.
+/// Reports that nobody knows which state was applied to an object.
 fn of_unknown_origin(local: &Local) -> Outcome {
     let why = match local.live.as_ref().and_then(object::last_applied) {
         None => "it was not applied by `kubectl apply`, so".to_owned(),
@@ -216,17 +216,17 @@ fn of_unknown_origin(local: &Local) -> Outcome {
     Outcome::new(Severity::Warning, message)
 }
 
-/// Tells that an object is being deleted.
+/// Reports that an object is being deleted.
 fn being_deleted(local: &Local) -> Option<Outcome> {
     let since = local.live.as_ref()?["metadata"]["deletionTimestamp"].as_str()?;
     let message = format!("{}: it is being deleted since {since}, and changes to it are lost", local.address);
     Some(Outcome::new(Severity::Warning, message))
 }
 
-/// Leaves of the conflicts those that someone should hear of, with who set what is in the way.
+/// Keeps only the conflicts that the user should see, and adds to each who set the live value.
 fn settle_conflicts(args: &Live, locals: &[Local], merged: &mut Merge) -> Result<()> {
     if args.server_side {
-        // The server decides by owners, which are looked at on their own.
+        // With `--server-side`, the server decides by owners. `claim.rs` handles these.
         merged.results.retain(|r| !is_conflict(r));
     }
     if args.on_conflict != Some(OnConflict::KeepDest) {
@@ -248,8 +248,8 @@ fn read_back(text: &Option<Vec<u8>>) -> Option<serde_json::Value> {
     serde_yaml::from_slice(text.as_deref()?).ok()
 }
 
-/// The merge over all resources, on objects without what the server populates. What was applied by other means than `kubectl apply` has no
-/// original: what the files say is set in it, and nobody can tell who changed it.
+/// Merges all resources, with objects that lack the fields that the server populates. An object that was not applied by `kubectl apply` has
+/// no original. The values of the files are set in it, and nobody can tell who changed it.
 fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Result<(Side, Merge, Page)> {
     let is_upgrade = |l: &&Local| l.live.is_none() || l.original.is_some();
     let original = |l: &Local| l.original.clone();
@@ -262,13 +262,13 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
     };
     let updated = |l: &Local| Some(l.updated.clone());
     let dest = |l: &Local| l.dest.clone();
-    // Whether a conflict is one is seen only below, so what fails is decided there.
+    // Only code below knows which conflicts count, so that code handles `--on-conflict fail`.
     let keeps = args.on_conflict == Some(OnConflict::KeepDest);
     let on_conflict = if keeps { OnConflict::KeepDest } else { OnConflict::TakeUpdated }.policy().into();
     let said = document(models)?;
     let config = |task| config(task, &said, setting::limit(args.max_output));
     let conflict_level = ConflictLevel::Value;
-    // An object of a cluster keeps its name.
+    // Renames are ignored, because an object in a cluster cannot change its name.
     let renames = Renames::Ignore;
     let upgrade = || {
         config(Task::Upgrade { original: None, updated: None, on_conflict, rules: Vec::new(), conflict_level, renames })
@@ -307,7 +307,7 @@ fn merged(args: &Live, locals: &[Local], models: &Models, reader: Reader) -> Res
         merged.changes.clear();
     }
     merged.changes.sort_by(|a, b| a.path.cmp(&b.path));
-    // The order of fields says nothing in a cluster.
+    // In a cluster, the order of fields has no meaning.
     merged.changes.retain(|change| {
         change.old.is_none() || change.new.is_none() || read_back(&change.old) != read_back(&change.new)
     });

@@ -68,7 +68,7 @@ enum End {
 fn main() -> ExitCode {
     let end = match try_main() {
         Ok(end) => end,
-        // The reader of our output has closed it.
+        // If the reader of our output has closed it, nobody needs the rest, so this is no error.
         Err(e) if e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => End::Done,
         Err(e) => {
             screen::tell(&format!("error: {}", told::chain(&e)));
@@ -112,7 +112,8 @@ fn try_main() -> Result<End> {
     }
 }
 
-/// clap's message about arguments that it refuses. It repeats them, so clap parses again with arguments that are safe to show.
+/// Prints clap's message about arguments that it refuses. The message repeats the arguments, so clap parses them again in a form that is
+/// safe to show.
 fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
     let shown = args.iter().map(|arg| shown::line(&arg.to_string_lossy()).into_owned());
     let error = command().try_get_matches_from(shown).err().unwrap_or(error);
@@ -125,7 +126,7 @@ fn refused(error: clap::Error, args: &[OsString]) -> Result<End> {
     Ok(End::Bad)
 }
 
-/// The command line, under the name by which the user called it.
+/// The command line, with the name by which the user called the program.
 fn command() -> clap::Command {
     let file = program();
     let is_plugin = file.starts_with("kubectl") || file.is_empty();
@@ -133,7 +134,7 @@ fn command() -> clap::Command {
     Cli::command().name("kubectl-krm_merge").bin_name(name)
 }
 
-/// The name that this program was called by.
+/// The name by which the user called the program.
 fn program() -> String {
     let arg0 = std::env::args_os().next().unwrap_or_default();
     std::path::Path::new(&arg0).file_stem().unwrap_or_default().to_string_lossy().into_owned()

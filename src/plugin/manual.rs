@@ -1,6 +1,6 @@
-//! What `--help` and the man pages say besides the flags: examples, exit codes, the environment.
+//! The sections of `--help` and the man pages besides the flags: examples, exit codes, environment.
 //!
-//! Both are made from the same sections. Lines that begin with two spaces are commands and keep their line breaks.
+//! Both show the same sections. Lines that begin with two spaces are commands and keep their line breaks.
 
 use anyhow::{Result, bail};
 use clap::Command;
@@ -63,7 +63,7 @@ Let git merge Kubernetes files by field, in this repository:
 
 If both sides changed something, `--on-conflict` says who wins; each case is reported.";
 
-/// The examples on a command's pages; an empty name means the plugin itself.
+/// The examples of a command; those of the plugin for an empty name.
 fn examples(command: &str) -> &'static str {
     match command {
         "" => OF_PLUGIN,
@@ -205,7 +205,7 @@ const ENVIRONMENT: Section = Section {
 `KUBECONFIG`: the configuration of `live`, as for kubectl. `XDG_CONFIG_HOME` and `HOME`: where `git-install --global` finds the attributes of the user.",
 };
 
-/// The page of the documentation about a command.
+/// The section with the link to the documentation of a command.
 fn documentation(command: &str) -> Section {
     let text = match command {
         "two-way" => "https://github.com/krm-merge/krm-merge/blob/main/docs/src/two-way.md",
@@ -238,7 +238,7 @@ fn sections(command: &str) -> Vec<Section> {
     all
 }
 
-/// The text below the flags in `--help`.
+/// The text after the flags in `--help`.
 pub fn of(command: &str) -> String {
     let shown = sections(command).into_iter().filter(|section| section.title != ENVIRONMENT.title);
     let shown = shown.map(|section| format!("{}:\n{}", section.title, section.text));
@@ -251,7 +251,7 @@ const PROGRAM: &str = "kubectl-krm-merge";
 /// The man page of the plugin, or of one of its commands.
 ///
 /// # Errors
-/// There is no command of that name.
+/// There is no command with this name.
 pub fn page(command: &Command, name: Option<&str>) -> Result<String> {
     let found = match name {
         None => command.clone().display_name(PROGRAM),
@@ -316,7 +316,7 @@ fn escaped(line: &str) -> String {
     out
 }
 
-/// The section that names the other pages.
+/// The section with the names of the other pages.
 fn see_also(command: &Command, name: Option<&str>) -> String {
     let commands = command.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name);
     let pages = commands.filter(|other| Some(*other) != name).map(|other| format!("{PROGRAM}-{other}"));

@@ -1,8 +1,8 @@
 //! `--on-conflict mark`: a merge that writes its open conflicts into the files, between markers, as the git driver does.
 //!
-//! The merge is drafted once for each side that may win the undecided conflicts. Where the drafts of a file are equal, that text is
-//! written; the lines in which they differ are the choices. So taking one side everywhere gives the same text as a merge in which this side
-//! wins. A file that only one draft has is between markers as a whole, and the marker of the other side says that this side deleted it.
+//! The plugin drafts the merge once for each side that may win the undecided conflicts. Where the drafts of a file are equal, that text is
+//! written. The lines in which they differ are the choices. So a user who takes one side everywhere gets the text of a merge in which this
+//! side wins. If a side deleted a file, the whole file is between markers, and the marker of that side says that it deleted the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -25,13 +25,13 @@ use crate::merge::{self, Change, Conflicts, Made, Merge, is_conflict};
 use crate::resolve::marked::{Conflict, DELETED, Marked};
 use crate::side::{Content, Held, Side};
 
-/// How many characters a marker has at least, as git has it.
+/// The smallest number of characters of a marker, as in git.
 const SIZE: usize = 7;
 
 /// Merges the other sides into dest, with open conflicts between markers. Without open conflicts, it is like [`merge::merge`].
 ///
 /// # Errors
-/// As [`merge::merge`].
+/// The errors of [`merge::merge`].
 pub fn merge<'c>(
     dest: &Side,
     given: &[(Role, Vec<Side>)],
@@ -47,7 +47,7 @@ pub fn merge<'c>(
     if theirs.has_failed() {
         return Ok(theirs);
     }
-    // The original is only there to be looked at; nothing depends on it.
+    // The original is only shown, so a failure of its draft does not matter.
     let original = drawn(Pick::Original).ok().filter(|merge| !merge.has_failed());
     let style = original.as_ref().map_or(Style::Merge, |_| style.unwrap_or(Style::Diff3));
     let drafts = Sides {
@@ -66,11 +66,11 @@ pub fn merge<'c>(
     Ok(Merge { changes, results, made: BTreeMap::new(), conflicts: Conflicts::Marked, rules, limit })
 }
 
-/// Checks that no file of dest has markers left: a merge would take them for its text, or write over what is between them. A text about
-/// markers may contain others.
+/// Checks that no file of dest has markers left. A merge would take them for text of the file, or overwrite the lines between them. In a
+/// file that is not of resources, only markers of this program count, because the text may be about markers.
 ///
 /// # Errors
-/// A file with markers, or one that cannot be read.
+/// A file has markers, or cannot be read.
 pub fn check_resolved(dest: &Side) -> Result<()> {
     let label = label("dest", Some(dest));
     for held in &dest.files {
@@ -92,12 +92,12 @@ pub fn check_resolved(dest: &Side) -> Result<()> {
     Ok(())
 }
 
-/// Whether a conflict is undecided.
+/// Whether nobody has decided a conflict.
 fn is_open(result: &Outcome) -> bool {
     is_conflict(result) && result.clash.as_ref().is_some_and(|clash| clash.settled == Settled::Open)
 }
 
-/// The merged files if one side wins.
+/// The merged files in case one side wins.
 #[derive(Default)]
 struct Draft<'m> {
     changes: BTreeMap<&'m str, &'m Change>,
@@ -113,24 +113,24 @@ impl<'m> Draft<'m> {
         }
     }
 
-    /// The bytes of a file in this draft; `here` are dest's.
+    /// The bytes of a file in this draft. `here` has dest's bytes.
     fn bytes(&self, path: &str, here: Option<&[u8]>) -> Option<Vec<u8>> {
         self.changes.get(path).map_or_else(|| here.map(<[u8]>::to_vec), |change| change.new.clone())
     }
 
-    /// Updated's file, if it sets this one's executable bit.
+    /// The file whose executable bit this file gets, if the draft changes the bit.
     fn like(&self, path: &str) -> Option<PathBuf> {
         self.changes.get(path).and_then(|change| change.like.clone())
     }
 
-    /// The edits that make the text of a file from that of its file in dest.
+    /// The edits that turn the text of the file `from` in dest into the text of this file; `None` if edits cannot do it.
     fn edits(&self, path: &str, from: &str, source: &str, text: &str) -> Option<Vec<Edit>> {
         let edits = match self.made.get(path) {
             Some(made) if made.from == from => made.edits.clone(),
             Some(_) => return None,
             None => TextEdits::default(),
         };
-        // A file that became upstream's, byte for byte, was not made by edits.
+        // A file that became updated's, byte for byte, was copied, not edited.
         (edits.apply(source, 0..source.len()) == text).then(|| edits.into_vec())
     }
 }
@@ -142,7 +142,7 @@ fn label(word: &str, side: Option<&Side>) -> String {
     }
 }
 
-/// The names of the sides at the markers: their roles, and the names that the user gave.
+/// The labels of the sides at the markers: each has the role and the name that the user gave.
 fn labels(dest: &Side, given: &[(Role, Vec<Side>)]) -> Sides<String> {
     let of = |role: Role| {
         let mut sides = given.iter().filter(|(other, _)| *other == role).flat_map(|(_, sides)| sides);
@@ -151,7 +151,7 @@ fn labels(dest: &Side, given: &[(Role, Vec<Side>)]) -> Sides<String> {
     Sides { original: of(Role::Original), updated: of(Role::Updated), dest: label("dest", Some(dest)) }
 }
 
-/// The drafts, and how to mark the conflicts.
+/// The drafts, and the form of the markers.
 struct Drawn<'m> {
     dest: &'m Side,
     drafts: Sides<Draft<'m>>,
@@ -160,14 +160,14 @@ struct Drawn<'m> {
 }
 
 impl Drawn<'_> {
-    /// The change of a file; `None` if it stays.
+    /// The change of a file; `None` if the file stays.
     fn file(&self, path: &str) -> Result<Option<Change>> {
         let old = self.dest.at(path).map(Held::bytes).transpose()?;
         let bytes = Sides::of(|side| self.drafts[side].bytes(path, old.as_deref()));
         let new = if bytes.dest == bytes.updated {
             bytes.dest
         } else {
-            // A file that is not text has no lines.
+            // A file that is not text has no lines to mark.
             let marked = self.marked(path, &bytes).map(String::into_bytes);
             marked.or(bytes.dest).or(bytes.updated)
         };
@@ -199,7 +199,8 @@ impl Drawn<'_> {
         Some(Marks { size, style, ours: &dest, original: &original, theirs: &updated }.text(&parts))
     }
 
-    /// The parts of a text that is made from dest's text by edits, and whether they contain the original.
+    /// The parts of a text that edits of dest's text make, and the style of its markers. Without a draft of the original, the markers have
+    /// only the two sides.
     fn by_edits(&self, path: &str, texts: Sides<Option<&str>>) -> Option<(Vec<Part>, Style)> {
         let from = [&self.drafts.dest, &self.drafts.updated].into_iter().find_map(|draft| draft.made.get(path));
         let from = from.map_or(path, |made| made.from.as_str());
@@ -215,7 +216,7 @@ impl Drawn<'_> {
     }
 }
 
-/// The lines of the literal texts of a document.
+/// The lines of the literal block scalars of a document. In these, lines are chosen separately.
 fn block_scalars(document: &Document<'_>) -> Vec<Lines<'static>> {
     fn collect(node: NodeRef<'_>, found: &mut Vec<Lines<'static>>) {
         if node.style() == Written::Literal {
@@ -232,7 +233,8 @@ fn block_scalars(document: &Document<'_>) -> Vec<Lines<'static>> {
     found
 }
 
-/// Lines can be chosen one by one only if they are indented alike, because the first line of a text sets the indentation.
+/// Makes a choice whole unless its texts begin with the same line. The first line of a block scalar sets its indentation, so separately
+/// chosen lines must have the same one.
 fn keep_whole(part: &mut Part) {
     let Part::Choice(Choice { texts, grain }) = part else { return };
     let first = |text: &String| text.split_inclusive('\n').next().map(str::to_owned);
@@ -241,7 +243,7 @@ fn keep_whole(part: &mut Part) {
     }
 }
 
-/// The size of the longest marker at the beginning of a line of a text.
+/// The length of the longest marker at the start of a line.
 fn longest_marker(text: &str) -> usize {
     let run = |line: &str| {
         let mark = line.chars().next().filter(|c| "<|=>".contains(*c))?;

@@ -1,6 +1,6 @@
 //! Results as a comment of a pull request: the outcome of the merge, and a collapsible block for each conflict.
 //!
-//! Everything from the user is in HTML, as code: there it cannot act as Markdown, mention someone, or be a link.
+//! All text from the user is escaped HTML, as code. So it cannot act as Markdown, mention a person, or become a link.
 
 use krm_merge::shown;
 use krm_merge_function::results::{Outcome, Severity};
@@ -10,10 +10,10 @@ use crate::place;
 use crate::side::Side;
 use crate::told;
 
-/// How long a comment may be, in bytes. GitHub takes 65,536 characters.
+/// The longest comment to write, in bytes. GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
 
-/// The comment.
+/// Writes the comment.
 pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
     let conflicts: Vec<&Outcome> = results.iter().filter(|r| r.is_conflict()).collect();
     let mut out = format!("### krm-merge: {}\n", headline(results));
@@ -32,7 +32,7 @@ pub fn markdown(dest: &Side, results: &[Outcome]) -> String {
     out
 }
 
-/// How many conflicts there are, and whether someone must decide them.
+/// The number of conflicts, and whether someone must decide them.
 pub fn headline(results: &[Outcome]) -> String {
     let conflicts = || results.iter().filter(|r| r.is_conflict());
     let open = conflicts().filter(|r| r.severity == Severity::Error).count();
@@ -45,7 +45,7 @@ pub fn headline(results: &[Outcome]) -> String {
     }
 }
 
-/// A list, as far as it fits.
+/// Writes a list. Entries that do not fit are counted.
 fn push_list(out: &mut String, items: impl Iterator<Item = String>) {
     let (mut list, mut left) = (String::new(), 0);
     for item in items {
@@ -94,7 +94,7 @@ fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }
 
-/// A text on one line as HTML; misleading characters are escaped as elsewhere in the program.
+/// A text as HTML, on one line. Misleading characters are escaped, too.
 pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in shown::line(text).chars() {

@@ -1,4 +1,4 @@
-//! A merge of sides that were read: runs the engine over their resources, and turns its result into files.
+//! A merge of sides: runs the engine over their resources, and turns its result into changes of files.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,14 +28,14 @@ use crate::moved::{Moved, in_the_way};
 use crate::side::{Content, Held, Part, Root, Side, is_kustomization};
 use crate::told;
 
-/// The effect of a merge on dest.
+/// The outcome of a merge for dest.
 #[derive(Debug)]
 pub struct Merge {
     /// The files whose bytes change, in the order of their paths.
     pub changes: Vec<Change>,
-    /// The results to report, the worst first.
+    /// The results to report, the most severe first.
     pub results: Vec<Outcome>,
-    /// How the texts of files are made from those of dest, by the paths of the files.
+    /// How the new texts of files are made by edits of dest's files, by the paths of the new files.
     pub made: BTreeMap<String, Made>,
     /// The user's rules for lists.
     pub rules: Vec<ListRule>,
@@ -45,12 +45,12 @@ pub struct Merge {
     pub conflicts: Conflicts,
 }
 
-/// How a merge treats its conflicts.
+/// What becomes of conflicts without a winner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflicts {
-    /// Every conflict has a winner, or nothing is merged.
+    /// They do not exist: every conflict has a winner, or nothing is merged.
     Settled,
-    /// Conflicts without a winner are written to the files, between markers.
+    /// They are written to the files, between markers.
     Marked,
 }
 
@@ -67,12 +67,12 @@ pub struct Change {
     pub like: Option<PathBuf>,
 }
 
-/// How a text is made from that of a file of dest.
+/// How a new text is made by edits of a file of dest.
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The path of the file of dest.
     pub from: String,
-    /// What is changed in it.
+    /// The edits of that file's text.
     pub edits: TextEdits,
 }
 
@@ -83,8 +83,8 @@ impl Merge {
         self.results.iter().any(|r| r.severity == Severity::Error && !is_marked(r))
     }
 
-    /// How to match the elements of lists for someone who reads the diff: by the user's rules, the definitions next to dest's resources and
-    /// the built-in types, or otherwise by their contents.
+    /// The types by which a diff matches the elements of lists: the user's rules, the definitions among dest's resources, and the built-in
+    /// types. Lists of other types match by inferred keys.
     pub fn types<'d>(&self, dest: &'d Side) -> Types<'d> {
         Types::new(self.rules.iter().cloned(), Inference::On).with_definitions(dest.definitions())
     }
@@ -94,7 +94,7 @@ impl Merge {
         self.results.iter().any(is_conflict)
     }
 
-    /// How a run ends if its merge failed: open conflicts do not count as bad input.
+    /// How a run ends if its merge failed; `None` if the merge did not fail. Open conflicts alone are not bad input.
     pub fn failure(&self) -> Option<End> {
         let mut errors = self.results.iter().filter(|r| r.severity == Severity::Error).peekable();
         errors.peek()?;
@@ -124,7 +124,7 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// A merge that could not be done.
+    /// The result of a merge that could not be done.
     fn failed(error: Box<Outcome>) -> Self {
         Self {
             items: Vec::new(),
@@ -137,7 +137,7 @@ impl Merged {
     }
 }
 
-/// Runs the engine.
+/// Runs the engine on the resources of all sides.
 fn run<'a>(
     items: Vec<Resource<'a>>,
     given: Vec<(Role, Vec<Resource<'a>>)>,
@@ -158,7 +158,8 @@ fn run<'a>(
     Ok(Merged { items, added, moved, followed, spots, results })
 }
 
-/// The rules that pick a side for resources in files that one side broke, or for kustomizations without a name, in the order of the rules.
+/// The rules that pick a side, but cannot decide conflicts of a file although they select a resource in it. One side broke the file, or it
+/// is a kustomization without a name. The result has the rules of each file, in order.
 fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Result<BTreeMap<String, Vec<String>>> {
     let [api_version, kind] = KUSTOMIZATION;
     let kustomization = Document::parse(format!("apiVersion: {api_version}\nkind: {kind}\n"))?;
@@ -169,7 +170,7 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Resul
                 let items = document.roots().flat_map(list::resources);
                 items.flat_map(|item| task.picking(item.node)).map(|rule| &rule.name).collect()
             }
-            // A rule without a target is for the resources of the package.
+            // A rule without a target is for all resources of the package, so it does not name the kustomization.
             Content::Other if is_kustomization(&held.path) => {
                 let rules = kustomization.roots().flat_map(|root| task.picking(root));
                 rules.filter(|rule| rule.target.is_some()).map(|rule| &rule.name).collect()
@@ -185,14 +186,14 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Resul
 
 /// Merges the other sides into dest. If a result is an error, there are no changes.
 ///
-/// What a side has but does not read, such as a symbolic link, takes no part in the merge, but is named if it could have. If updated does
-/// not read something, that does not count as deleted: dest keeps it.
+/// A side may have files that it does not read, such as a symbolic link. These take no part in the merge; a warning names those that could
+/// matter. If updated does not read a file, the file does not count as deleted, so dest keeps it.
 ///
-/// What dest leaves out takes no part either. Resources of other sides that would go there are named, and the engine runs once more without
-/// them, so that no count and no result includes them.
+/// Files that dest leaves out take no part either. If resources of other sides would go to such files, warnings name them. Then the engine
+/// runs again without these resources, so that no count and no result includes them.
 ///
 /// # Errors
-/// What the files of dest cannot hold: two resources for one file, a path outside of dest.
+/// The files of dest cannot hold the result: two resources would be in one file, or a path leads out of dest.
 pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> Result<Config<'c>>) -> Result<Merge> {
     let mut left_out = LeftOut::of_sides(given);
     let input = given.iter().flat_map(|(_, sides)| sides).chain([dest]).map(Side::size).sum();
@@ -223,7 +224,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         check_sources(dest, given, &merged.added)?;
     }
     let added = match place(dest, given, &merged.added) {
-        // Whatever else is wrong, the merge reports it better.
+        // The results already have a better error.
         Err(_) if has_failed(&results) => Placed::new(),
         placed => placed?,
     };
@@ -253,7 +254,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         return Ok(merge);
     }
     let mut changes = of_files(dest, given, of_file, &moved, added, &budget, &mut merge.made)?;
-    // A file without resources may take the place of one whose resources moved.
+    // A file without resources may replace a file whose resources all moved.
     changes.retain(|change| change.new.is_some() || merge.changes.iter().all(|plain| plain.path != change.path));
     merge.changes.append(&mut changes);
     merge.changes.sort_by(|a, b| a.path.cmp(&b.path));
@@ -263,14 +264,14 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     Ok(merge)
 }
 
-/// The kustomizations of updated and dest, which make resources that others refer to.
+/// The kustomizations of updated and dest. They generate resources to which others refer.
 fn kustomizations(dest: &Side, given: &[(Role, Vec<Side>)]) -> Result<Vec<Document<'static>>> {
     let upstream = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
     let of_sides = upstream.chain([dest]).map(Side::kustomizations).collect::<Result<Vec<_>>>()?;
     Ok(of_sides.into_iter().flatten().collect())
 }
 
-/// The resources of each role that take part.
+/// The resources of each role that take part in the merge.
 fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Role, Vec<Resource<'g>>)> {
     let of_role = |(role, sides): &'g (Role, Vec<Side>)| {
         let part = if *role == Role::Source { Part::Source } else { Part::Role };
@@ -282,11 +283,11 @@ fn playing<'g>(given: &'g [(Role, Vec<Side>)], left_out: &'g LeftOut) -> Vec<(Ro
     given.iter().map(of_role).collect()
 }
 
-/// Checks a source that is a file in dest's folder and therefore not part of dest. It must patch something in dest; otherwise its resources
-/// would be there twice.
+/// Checks a source that is a file in dest's folder, which is then not part of dest. It must patch a resource of dest. Otherwise its own
+/// resources would be added to dest and exist twice.
 ///
 /// # Errors
-/// A source is dest itself; dest has none of its resources, or a new resource would go to this very file.
+/// A source is dest itself; or dest has none of its resources; or a new resource would go to the file of the source.
 fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> Result<()> {
     let mut sources = given.iter().filter(|(role, _)| *role == Role::Source).flat_map(|(_, sides)| sides);
     if let Some(itself) = sources.find(|side| side.place().is_some() && side.place() == dest.place()) {
@@ -313,7 +314,7 @@ fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> R
     Ok(())
 }
 
-/// The changes of dest's files, given the result for each resource and the new resources.
+/// The changes of dest's files, from the result for each resource and the new resources.
 fn of_files<'m>(
     dest: &Side,
     given: &[(Role, Vec<Side>)],
@@ -382,8 +383,8 @@ fn of_files<'m>(
     Ok(changes)
 }
 
-/// The file of updated that replaces a file of dest. Dest left the file as original has it, and both hold the same resources: none moves to
-/// or from another file.
+/// The file of updated that replaces a file of dest as a whole. This requires that dest did not change the file, that both files have the
+/// same resources after the merge, and that no resource moves to or from another file.
 fn left_alone<'g>(
     dest: &Side,
     held: &Held,
@@ -397,7 +398,7 @@ fn left_alone<'g>(
         match (&dest.root, &side.root) {
             (Root::Folder(_), Root::Folder(_)) => side.at(&held.path),
             (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Cluster) => None,
-            // The git driver makes versions of texts that differ only where someone chooses, and judges layout itself.
+            // The git driver makes texts that differ only at choices. It decides about layout itself.
             (Root::Text, _) => None,
             _ => side.files.first().filter(|_| side.files.len() == 1 && dest.files.len() == 1),
         }
@@ -414,14 +415,14 @@ fn left_alone<'g>(
     Ok(Some(updated).filter(|_| is_whole && stays + added.len() > 0))
 }
 
-/// The one file that new resources come from.
+/// The file that new resources come from.
 fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s Held> {
     let Origin::File { name, .. } = &added.first()?.origin else { return None };
     let all = given.iter().flat_map(|(role, sides)| sides.iter().filter(|_| *role != Role::Original));
     all.flat_map(|side| &side.files).find(|held| held.name == *name)
 }
 
-/// Whether a file equals original's byte for byte.
+/// Whether a file is byte for byte the same as original's.
 pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
     let original = given.iter().filter(|(role, _)| *role == Role::Original).flat_map(|(_, sides)| sides);
     let Some(original) = original.filter(|side| side.is_folder()).find_map(|side| side.at(&held.path)) else {
@@ -430,25 +431,25 @@ pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
     Ok(original.bytes()? == held.bytes()?)
 }
 
-/// Whether a file holds no document, only comments at most.
+/// Whether a file has no document, only comments or nothing.
 pub fn is_empty(held: &Held) -> Result<bool> {
     let Ok(text) = String::from_utf8(held.bytes()?) else { return Ok(false) };
     Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
 }
 
-/// Resources of other sides that would go where dest ignores files.
+/// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
 #[derive(Default)]
 struct LeftOut {
     of: HashSet<Key>,
-    /// Resources of updated that dest cannot move to their files, each with the file where dest has it.
+    /// Resources of updated that dest cannot move to updated's files, each with the file in which dest has it.
     unmoved: HashMap<Key, String>,
     warnings: Vec<Outcome>,
 }
 
-/// A resource of a side: its path there, its apiVersion, kind, namespace and name.
+/// A resource of a side: its path in the side, and its apiVersion, kind, namespace and name.
 type Key = (Option<String>, [String; 4]);
 
-/// Whether a look found anything more.
+/// Whether a search found new resources to leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     More,
@@ -456,7 +457,7 @@ enum Found {
 }
 
 impl LeftOut {
-    /// What sources and updated do not read, and the resources of original that updated could hold there.
+    /// Finds the files that sources and updated do not read, and the resources of original that updated may have in them.
     fn of_sides(given: &[(Role, Vec<Side>)]) -> Self {
         let mut left_out = Self::default();
         let all = |of| given.iter().filter(move |(role, _)| *role == of).flat_map(|(_, sides)| sides);
@@ -495,8 +496,8 @@ impl LeftOut {
         !self.of.is_empty() && key(resource.relative_path, resource).is_some_and(|key| self.of.contains(&key))
     }
 
-    /// Looks for such resources in the result of a merge: new ones, and those that only seem to be deleted in dest because their file was
-    /// not read.
+    /// Finds resources to leave out in the result of a merge: new ones, and ones that only seem to be deleted in dest, because their file
+    /// was not read.
     fn found(&mut self, dest: &Side, added: &[Added], results: &[Outcome]) -> Result<Found> {
         let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
         let before = self.of.len();
@@ -522,7 +523,7 @@ impl LeftOut {
         Ok(if self.of.len() > before { Found::More } else { Found::Nothing })
     }
 
-    /// A resource of updated with dest's path, if dest cannot move it to its file.
+    /// A resource of updated. It gets dest's path if dest cannot move it to updated's file.
     fn unmoved<'r>(&'r self, resource: Resource<'r>) -> Resource<'r> {
         if self.unmoved.is_empty() {
             return resource;
@@ -531,7 +532,8 @@ impl LeftOut {
         Resource { relative_path: here.map(String::as_str).or(resource.relative_path), ..resource }
     }
 
-    /// Looks for moves that dest cannot make: to files that it ignores, and from files that updated may still have but does not read.
+    /// Finds the moves that dest cannot make: moves to files that it leaves out, and from files that updated may still have but does not
+    /// read.
     fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], merged: &Merged) -> Result<Found> {
         let before = self.unmoved.len();
         let moved = if dest.is_folder() { merged.moved.iter().collect() } else { Vec::new() };
@@ -569,13 +571,13 @@ fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<Key> {
     Some((path.map(str::to_owned), [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned)))
 }
 
-/// New resources by the file that each goes to.
+/// New resources by their new file.
 type Placed<'m> = BTreeMap<String, Vec<&'m Added>>;
 
-/// The file that each new resource goes to; a resource that `.krmignore` leaves out goes nowhere.
+/// Assigns each new resource to a file. A resource in a file that `.krmignore` leaves out is dropped.
 ///
 /// # Errors
-/// Two new resources of different origin for one file, or a path outside of dest.
+/// Two new resources from different places would be in one file; or a path leads out of dest.
 fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Result<Placed<'m>> {
     let mut by_file = Placed::new();
     for added in added {
@@ -610,17 +612,17 @@ fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Re
     Ok(by_file)
 }
 
-/// The file of dest that a new resource is for.
+/// The file of dest for a new resource.
 fn path_of(dest: &Side, added: &Added) -> Result<String> {
     match (&dest.root, &added.path) {
         (Root::Folder(_) | Root::Cluster, Some(path)) => Ok(path.strip_prefix("./").unwrap_or(path).to_owned()),
         (Root::Folder(_) | Root::Cluster, None) => default_path(added),
-        // A file or a stream takes everything.
+        // If dest is a single file or a stream, all resources go there.
         _ => Ok(dest.files.first().map(|f| f.path.clone()).unwrap_or_default()),
     }
 }
 
-/// The path for a resource that came from no file: `namespace/kind_name.yaml`, as in kpt.
+/// The path for a resource that came from no file: `namespace/kind_name.yaml`, as with kpt.
 fn default_path(added: &Added) -> Result<String> {
     let document = Document::parse(added.text.as_str())?;
     let root = document.roots().next().context("a new resource must be a map")?;
@@ -630,7 +632,7 @@ fn default_path(added: &Added) -> Result<String> {
     Ok(if identity.namespace.is_empty() { name } else { format!("{}/{name}", identity.namespace) })
 }
 
-/// All paths of some sides, in order.
+/// The paths of all files of some sides, in order.
 pub fn paths<'s>(sides: impl IntoIterator<Item = &'s Side>) -> BTreeSet<&'s str> {
     sides.into_iter().flat_map(|s| &s.files).map(|f| f.path.as_str()).collect()
 }

@@ -1,6 +1,6 @@
-//! What moves from file to file of dest: whole files, or some of the resources of a file.
+//! Moves between the files of dest: of whole files, or of some resources of a file.
 //!
-//! If all resources of a file move to one new file, the file is renamed, with everything else in its text. A file that nobody here changed
+//! If all resources of a file move to one new file, the file is renamed, with all other text in it. If dest did not change the file, it
 //! becomes upstream's file, byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,15 +21,15 @@ use crate::edit::{Added, Fate};
 use crate::merge::{Change, is_empty, is_original};
 use crate::side::{Held, Root, Side, resource_nodes};
 
-/// What moves.
+/// The moves of a merge.
 pub struct Moved<'m> {
     dest: &'m Side,
     given: &'m [(Role, Vec<Side>)],
-    /// The files that are renamed, by their numbers.
+    /// The files that are renamed, by their numbers, with their new paths.
     renamed: BTreeMap<usize, &'m str>,
-    /// The resources that move to a file from other files that are not renamed.
+    /// The resources that move to a file, by the path of that file. Resources of renamed files are not among them.
     pub pieces: BTreeMap<String, Vec<Added>>,
-    /// The numbers of the files of dest whose resources move to a file.
+    /// For each file that receives resources, the numbers of the files of dest that they come from.
     sources: BTreeMap<&'m str, BTreeSet<usize>>,
 }
 
@@ -37,7 +37,7 @@ impl<'m> Moved<'m> {
     /// Finds the moves among the resources of dest, by the numbers of their files.
     ///
     /// # Errors
-    /// A file that is not YAML after its merge; no merge makes one.
+    /// Cannot occur: a merge would have to leave a file that is not YAML.
     pub fn of(
         dest: &'m Side,
         given: &'m [(Role, Vec<Side>)],
@@ -70,7 +70,7 @@ impl<'m> Moved<'m> {
         self.renamed.get(&file).copied()
     }
 
-    /// The files of dest that all resources leave, at least one of them for another file.
+    /// The files of dest whose resources all leave, at least one of them for another file.
     pub fn left(&self, of_file: &BTreeMap<usize, Vec<Fate<'m>>>) -> BTreeSet<&'m str> {
         let leaves = |fate: &Fate<'_>| *fate.item == Item::Goes || fate.to.is_some();
         let files: BTreeSet<usize> = self.sources.values().flatten().copied().collect();
@@ -78,16 +78,16 @@ impl<'m> Moved<'m> {
         left.map(|file| self.dest.files[file].path.as_str()).collect()
     }
 
-    /// The files that receive something.
+    /// The files that receive resources.
     pub fn targets(&self) -> impl Iterator<Item = &'m str> {
         self.sources.keys().copied()
     }
 
-    /// The change that makes a new file: `text`, or upstream's file if that means the same and nobody here changed the files that it comes
-    /// from. The file `like` gives the executable bit.
+    /// The change that makes a new file. Its content is `text`. It is upstream's file instead if that has the same resources and dest did
+    /// not change the files that they come from. The executable bit comes from upstream's file, or else from the file `like`.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// A file cannot be read.
     pub fn created(&self, path: &str, text: String, like: Option<PathBuf>) -> Result<Change> {
         let (new, like) = match self.upstream(path, &text)? {
             Some(updated) => (updated.bytes()?, updated.disk.clone()),
@@ -96,8 +96,8 @@ impl<'m> Moved<'m> {
         Ok(Change { path: path.to_owned(), old: None, new: Some(new), like })
     }
 
-    /// Upstream's file at a path, if it equals the result of the merge: everything that moves there comes from files of original that
-    /// nobody here changed, and `text` holds the same resources.
+    /// Upstream's file at a path, if the new file may be a copy of it. This requires that dest did not change the files that the resources
+    /// come from, and that `text` has the same resources.
     fn upstream(&self, path: &str, text: &str) -> Result<Option<&'m Held>> {
         let Some(sources) = self.sources.get(path) else { return Ok(None) };
         for file in sources {
@@ -119,14 +119,14 @@ impl<'m> Moved<'m> {
     }
 }
 
-/// The file to which all remaining resources of a file move.
+/// The path to which all remaining resources of a file move; `None` if they do not all move to one path.
 fn whole<'m>(fates: &[Fate<'m>]) -> Option<&'m str> {
     let mut left = fates.iter().filter(|f| *f.item != Item::Goes).map(|f| f.to);
     let to = left.next()??;
     left.all(|other| other == Some(to)).then_some(to)
 }
 
-/// The resources of a file that move to others, each as a separate text.
+/// The resources of a file that move to other files, each as a text of its own.
 fn pieces_of(held: &Held, fates: &[Fate<'_>], budget: &Budget) -> Result<Vec<(String, Added)>> {
     let Some(document) = held.document().filter(|_| fates.iter().any(|fate| fate.to.is_some())) else {
         return Ok(Vec::new());
@@ -145,10 +145,10 @@ fn pieces_of(held: &Held, fates: &[Fate<'_>], budget: &Budget) -> Result<Vec<(St
     Ok(pieces.collect::<Result<_, _>>()?)
 }
 
-/// Why dest cannot take a resource to a path to which upstream moved it.
+/// The reason why dest cannot move a resource to the path to which upstream moved it; `None` if it can.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file cannot be read.
 pub fn in_the_way(dest: &Side, given: &[(Role, Vec<Side>)], path: &str) -> Result<Option<&'static str>> {
     let Root::Folder(tree) = &dest.root else { return Ok(None) };
     if tree.ignores(path) {

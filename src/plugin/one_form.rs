@@ -1,7 +1,7 @@
 //! Decides which files are merged as texts because they hold resources on one side and something else on another.
 //!
-//! A file of resources may become a template in the next release, a list of results, or YAML with a duplicate key. The engine could only
-//! treat its resources as deleted and refuse the new content. git still merges its lines, so such a file is text on all sides.
+//! In the next release, a file of resources may become a template, a list of results, or YAML with a duplicate key. The engine could only
+//! treat its resources as deleted, and refuse the new content. But git still merges its lines. So such a file is text on all sides.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,14 +13,14 @@ use krm_merge_function::config::Role;
 use crate::merge::is_empty;
 use crate::side::{Content, Held, Side};
 
-/// In a three-way merge of folders, turns into texts the files that upstream changed and that updated and dest hold in different forms. A
-/// file that has a duplicate key on a side does not count as resources either.
+/// In a three-way merge of folders, makes a file text on all sides if upstream changed it and updated and dest hold it in different forms.
+/// A file that has a duplicate key on a side does not count as a file of resources.
 ///
-/// A file of resources stays one if one of its resources is at another path on any side: it may have moved. It also stays one if it
-/// replaces a file that dest left alone. Comments alone have no form.
+/// A file still counts as a file of resources if one of its resources is at another path on any side, because the resource may have moved.
+/// It also does if it replaces a file that dest did not change. A file with only comments has no form.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file cannot be read.
 pub fn agree(dest: &mut Side, given: &mut [(Role, Vec<Side>)]) -> Result<()> {
     let side = |role| given.iter().find(|(r, _)| *r == role).and_then(|(_, sides)| sides.first());
     let (Some(original), Some(updated)) = (side(Role::Original), side(Role::Updated)) else { return Ok(()) };
@@ -39,7 +39,7 @@ pub fn agree(dest: &mut Side, given: &mut [(Role, Vec<Side>)]) -> Result<()> {
     Ok(())
 }
 
-/// The paths of the files that updated and dest hold in different forms.
+/// The paths of the files that become text.
 fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
     let [original, updated, dest] = sides;
     let mut differing = Vec::new();
@@ -75,7 +75,8 @@ fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
     Ok(stay.flat_map(|sides| sides[2]).map(|held| held.path.clone()).collect())
 }
 
-/// Whether a map in a file has a duplicate key. The API server accepts no such resource, and which value is meant is unclear.
+/// Whether a map in a file has a duplicate key. The API server does not accept such a resource, and nobody knows which of the values
+/// counts.
 fn has_key_twice(held: &Held) -> bool {
     fn is_in(node: NodeRef<'_>) -> bool {
         node.duplicate_key().is_some() || node.entries().any(|(_, value)| is_in(value)) || node.elements().any(is_in)
@@ -83,7 +84,8 @@ fn has_key_twice(held: &Held) -> bool {
     held.resources().any(|resource| is_in(resource.node))
 }
 
-/// Whether three texts are documents of the same kinds: then their fields mean the same, and one of them may only lack a name.
+/// Whether three texts have documents of the same kinds. Then fields with the same name mean the same in all of them, even if a document
+/// lacks a name.
 pub fn are_of_one_kind(texts: [&[u8]; 3]) -> bool {
     let kinds = |text: &[u8]| {
         let document = Document::parse(String::from_utf8(text.to_vec()).ok()?).ok()?;
@@ -94,7 +96,7 @@ pub fn are_of_one_kind(texts: [&[u8]; 3]) -> bool {
     original.is_some() && original == updated && original == dest
 }
 
-/// Where the resources of an identity are.
+/// The paths at which the resources of an identity are.
 #[derive(Debug, PartialEq, Eq)]
 enum Lies<'s> {
     In(&'s str),

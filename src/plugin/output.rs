@@ -1,4 +1,4 @@
-//! What a merge prints: the merged resources, or what changed.
+//! The output of a merge: the merged resources, or the names of changed ones, or the results.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +23,12 @@ use crate::side::{Content, Held, Root, Side, holds};
 pub enum Printed {
     /// All of them.
     All,
-    /// Only those for a cluster.
+    /// Only resources that a cluster can have.
     ForCluster,
 }
 
-/// The annotation of a resource that is meant for programs that read the package, not for a cluster. Source: kyaml, where any value except
-/// `false` counts.
+/// The annotation of a resource that is only for programs that read the package. Such a resource is not for a cluster. Source: kyaml, where
+/// any value except `false` counts.
 const LOCAL: &str = "config.kubernetes.io/local-config";
 
 fn is_local(resource: &Resource<'_>) -> bool {
@@ -37,7 +37,7 @@ fn is_local(resource: &Resource<'_>) -> bool {
     is_kptfile || says.is_some_and(|value| value != "false")
 }
 
-/// The printed texts of the files that hold resources, after the merge.
+/// The texts to print, of the files that hold resources, after the merge.
 ///
 /// # Errors
 /// The output would exceed the limit.
@@ -56,7 +56,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
             Fate { node, item, to: None, spot: Spot::of_item(i) }
         });
         let fates: Vec<Fate<'_>> = fates.collect();
-        // A list that becomes empty leaves nothing to apply.
+        // If all resources of a file are left out, its text is left out, too.
         if !fates.is_empty() && fates.iter().all(|fate| *fate.item == Item::Goes) {
             return Ok(None);
         }
@@ -65,7 +65,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
     Ok(left.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// The files that hold resources. A file that held resources in dest still counts, whatever its new text is.
+/// The texts of the files that hold resources. A file that held resources in dest still counts, even if its new text holds none.
 fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
     let mut texts = BTreeMap::new();
     for held in &dest.files {
@@ -78,13 +78,13 @@ fn all_texts(dest: &Side, merge: &Merge) -> Vec<String> {
         let text = change.new.as_deref().map(String::from_utf8_lossy);
         texts.remove(path);
         let was = dest.at(path).is_some_and(|held| held.document().is_some()) || matches!(dest.root, Root::Cluster);
-        // A plain file may have become resources, and a new file may hold none.
+        // Another file may hold resources only now, and a new file may hold none.
         texts.extend(text.filter(|text| was || holds(path, text)).map(|text| (path, text.into_owned())));
     }
     texts.into_values().collect()
 }
 
-/// All resources as one YAML stream; the resources of one file alone are that file, byte for byte.
+/// All resources as one YAML stream. If only one file has resources, the stream is that file, byte for byte.
 ///
 /// # Errors
 /// The output would exceed the limit.
@@ -103,7 +103,7 @@ pub fn yaml(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
         if first.is_some_and(|line| line.starts_with('%')) {
-            // Directives must follow the end of a document.
+            // A directive must come after the end of a document.
             out.push_str("...\n");
         } else if !text.starts_with("---") {
             out.push_str("---\n");
@@ -113,7 +113,7 @@ pub fn yaml(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     Ok(out)
 }
 
-/// All resources as JSON; several as a List, as kubectl prints them.
+/// All resources as JSON. Several resources become a List, as with kubectl.
 pub fn json(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     let budget = Budget::new(merge.limit);
     let mut items = Vec::new();
@@ -129,8 +129,8 @@ pub fn json(dest: &Side, merge: &Merge, printed: Printed) -> Result<String> {
     })
 }
 
-/// Compact JSON with an indentation of four blanks, as kubectl prints it. Numbers keep their digits, which a parsed value would not
-/// guarantee; misleading characters in strings are escaped.
+/// Indents compact JSON by four spaces, as kubectl does. Numbers keep their digits, which they might lose in a parsed value. Misleading
+/// characters in strings are escaped.
 pub fn indented(json: &str) -> String {
     let mut out = String::new();
     let (mut depth, mut in_string, mut is_escaped) = (0usize, false, false);
@@ -177,7 +177,7 @@ pub fn indented(json: &str) -> String {
     out
 }
 
-/// The resources that are added, changed or deleted, as `kind.group/name`, one per line.
+/// The names of the resources that are added, changed or deleted: `kind.group/name`.
 pub fn names(merge: &Merge) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for change in &merge.changes {
@@ -194,7 +194,7 @@ pub fn names(merge: &Merge) -> Result<Vec<String>> {
     Ok(out)
 }
 
-/// What kubectl calls a resource: `kind.group/name`.
+/// The name of a resource in kubectl's form: `kind.group/name`.
 pub fn name_of(identity: &Identity<'_>) -> String {
     let group = identity.api_version.rsplit_once('/').map(|(group, _)| format!(".{}", shown::name(group)));
     let (kind, group) = (identity.kind.to_lowercase(), group.unwrap_or_default());
@@ -215,10 +215,10 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
     out
 }
 
-/// The tag of a conflict that holds its line in dest's file.
+/// The tag with the line of a conflict in dest's file.
 const LINE: &str = "krm-merge.dev/line";
 
-/// The results, as in a ResourceList, each conflict with its line in dest.
+/// The results as YAML, as in a ResourceList. Each conflict has its line in dest.
 ///
 /// # Errors
 /// The output would exceed the limit.
@@ -233,7 +233,7 @@ pub fn results(dest: &Side, results: &[Outcome], limit: Limit) -> Result<String>
     Ok(escaped(to_yaml(&results, &Budget::new(limit))?))
 }
 
-/// The same YAML, with double quotes around each scalar that contains misleading characters.
+/// Puts double quotes around each scalar of a YAML text that has misleading characters.
 fn escaped(yaml: String) -> String {
     if !yaml.chars().any(|c| shown::misleads(c) && c != '\n') {
         return yaml;

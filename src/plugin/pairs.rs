@@ -1,4 +1,4 @@
-//! Which resources of two states are the same resource: those of one identity, and among several of them those at one path.
+//! Pairs the resources of two states. Resources with the same identity are the same; if a state has several of them, the path decides.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use krm_merge::resource::{Identity, Resource};
 /// A resource in two states; at least one of them has it.
 #[derive(Clone, Debug)]
 pub struct Pair<'a> {
-    /// In the one state.
+    /// The resource in the old state.
     pub old: Option<Resource<'a>>,
-    /// In the other state.
+    /// The resource in the new state.
     pub new: Option<Resource<'a>>,
 }
 
-/// Pairs resources, in the order of the old ones and then of the new ones. Resources without an identity, such as Kustomizations, are
-/// paired by their path and their order.
+/// Pairs resources. The pairs are in the order of the old resources, followed by resources that only the new state has. Resources without
+/// an identity, such as kustomizations, are paired by path and order.
 pub fn pairs<'a>(old: Vec<Resource<'a>>, new: Vec<Resource<'a>>) -> Vec<Pair<'a>> {
     let mut groups: HashMap<Option<Identity<'a>>, [Vec<usize>; 2]> = HashMap::new();
     for (side, resources) in [&old, &new].into_iter().enumerate() {
@@ -31,7 +31,7 @@ pub fn pairs<'a>(old: Vec<Resource<'a>>, new: Vec<Resource<'a>>) -> Vec<Pair<'a>
                 None => alone.push(i),
             }
         }
-        // If each state has only one left, they are paired, whatever their paths.
+        // If each state has one resource of the identity left, the two are paired, even if their paths differ.
         if let ([i], [j], true) = (&alone[..], &of_new[..], identity.is_some()) {
             partner.insert(*i, *j);
         }

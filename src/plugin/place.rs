@@ -1,4 +1,4 @@
-//! The place of a result, for programs that show results next to the files: the file relative to the working directory, and the line.
+//! Finds the place of a result for programs that show results next to files: the file relative to the working directory, and the line.
 
 use std::path::{Component, Path};
 
@@ -10,18 +10,18 @@ use crate::side::{Held, Root, Side};
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whereabouts {
-    /// The file, with `/`.
+    /// The path of the file, with `/`.
     pub file: String,
-    /// The place in it.
+    /// The line and column.
     pub position: Position,
 }
 
-/// Whether someone should look at a result, at its place: all results except infos about nothing in particular.
+/// Whether a result is shown next to a file. Infos that are about no file are not.
 pub fn is_shown(result: &Outcome) -> bool {
     result.severity != Severity::Info || result.file.is_some()
 }
 
-/// The place of a result: in dest's file, or in the file that cannot be read. A result about a whole file is at its first line.
+/// The place of a result in dest's file, or in the file that cannot be read. A result about a whole file gets the first line.
 pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
     if let Some(at) = &result.at {
         return Some(Whereabouts { file: from_here(Path::new(&at.text)), position: at.position });
@@ -37,7 +37,7 @@ pub fn of(dest: &Side, result: &Outcome) -> Option<Whereabouts> {
     Some(Whereabouts { file: from_here(&file), position })
 }
 
-/// The place of a value as someone looks for it: if it is below its key, the place of the key.
+/// The place where a person looks for a value. If the value begins below its key, that is the place of the key.
 fn position(document: &Document<'_>, value: usize) -> Position {
     let own = document.position(value);
     let mut above = document.source().get(..value).unwrap_or_default().trim_end();
@@ -54,7 +54,7 @@ fn position(document: &Document<'_>, value: usize) -> Position {
     if key.line < own.line && code.trim_end().ends_with(':') { Position { column: indent + 1, ..key } } else { own }
 }
 
-/// A path with `/` and without `.`, relative to the working directory if it is below it.
+/// A path with `/` and without `.`, relative to the working directory if it is inside of it.
 fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(&here).unwrap_or(path);

@@ -1,4 +1,4 @@
-//! A sign of life on a terminal's stderr, for runs that take over a second.
+//! Shows progress on a terminal's stderr if a run takes more than a second.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{JoinHandle, spawn};
@@ -8,12 +8,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::screen::is_told_to_someone;
 
-/// A progress bar that appears after a second and stays until it is dropped.
+/// A progress display that appears after a second and stays until it is dropped.
 #[derive(Debug)]
 pub struct Progress(Option<(ProgressBar, Sender<()>, JoinHandle<()>)>);
 
 impl Progress {
-    /// Begins; `message` says what is being done.
+    /// Starts the display. `message` says what the run does now.
     pub fn begin(message: &'static str) -> Self {
         if !is_told_to_someone() {
             return Self(None);
@@ -34,7 +34,7 @@ impl Progress {
         Self(Some((bar, done, thread)))
     }
 
-    /// Says what is being done now; the message is built only if someone sees it.
+    /// Changes the message. It is built only if the display exists.
     pub fn set(&self, message: impl FnOnce() -> String) {
         if let Self(Some((bar, ..))) = self {
             bar.set_message(message());
@@ -45,7 +45,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((bar, done, thread)) = self.0.take() {
-            // The thread may have ended already, after it showed the bar.
+            // The thread may have ended already, because it showed the display.
             let _ = done.send(());
             let _ = thread.join();
             bar.finish_and_clear();

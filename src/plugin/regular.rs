@@ -1,27 +1,27 @@
-//! Checks a file that came with a package and is read as rules, before it is opened: it must be a regular file, and not huge.
+//! Checks a file of rules that came with a package before it is opened. It must be a regular file of limited size.
 //!
-//! A FIFO never ends and a device fills the memory. A symbolic link brings in rules from elsewhere, or leads writes out of the package.
+//! A FIFO never ends, and a device fills the memory. A symbolic link may bring in rules from elsewhere, or lead writes out of the package.
 
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-/// The most bytes that rules may have.
+/// The largest file of rules, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// The file itself. A symbolic link must lead to a file of the package.
+/// Checks a file of a package, and returns its path without symbolic links. A symbolic link must lead to a file of the package.
 ///
 /// # Errors
-/// Any other file, with what it is and what to do.
+/// It is anything else. The error says what it is and what to do.
 pub fn within(package: &Path, file: &Path) -> Result<PathBuf> {
     within_of(package, file, MOST)
 }
 
-/// As [`within`], for a file of at most this many bytes.
+/// Does what [`within`] does, for a file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`within`].
+/// The errors of [`within`].
 pub fn within_of(package: &Path, file: &Path, most: u64) -> Result<PathBuf> {
     let found = fs::canonicalize(file).ok().filter(|found| found.starts_with(package));
     let Some(found) = found else {
@@ -31,10 +31,10 @@ pub fn within_of(package: &Path, file: &Path, most: u64) -> Result<PathBuf> {
     Ok(found)
 }
 
-/// Checks that a file is not a symbolic link, or does not exist.
+/// Checks that a path is a regular file, or that nothing exists there. A symbolic link is an error.
 ///
 /// # Errors
-/// As [`within`].
+/// The errors of [`within`].
 pub fn itself(file: &Path) -> Result<()> {
     match fs::symlink_metadata(file) {
         Ok(found) if found.is_symlink() => bail!("it must be a regular file, but it is a symbolic link; {COPY}"),

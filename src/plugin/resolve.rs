@@ -1,7 +1,7 @@
-//! `resolve`: finds conflict markers of any tool in files, asks what should replace them, and writes that.
+//! `resolve`: finds conflict markers of any tool in files, asks for the text to put in their place, and writes it.
 //!
-//! The answers come from flags, from a file, or from someone at a terminal. Nothing is written until all of them are there; then either all
-//! files are written or none.
+//! The answers come from flags, from a file, or from a person at a terminal. Nothing is written until all answers are known. Then either
+//! all files are written or none.
 
 mod about;
 mod answers;
@@ -46,22 +46,22 @@ struct Held {
     text: Vec<u8>,
 }
 
-/// A conflict of a file, by the numbers of both.
+/// A conflict: the number of its file, and its number in this file.
 #[derive(Clone, Copy)]
 struct Spot {
     file: usize,
     conflict: usize,
 }
 
-/// Whether there is a conflict between markers in a text.
+/// Whether a text has a conflict between markers.
 pub fn has_markers(text: &[u8]) -> bool {
     !Marked::read(text).conflicts.is_empty()
 }
 
-/// Answers conflicts, and writes the files.
+/// Resolves the conflicts of files: gets the answers, and writes the files.
 ///
 /// # Errors
-/// Files that cannot be read or written, invalid answers, and missing answers if there is nobody to ask.
+/// A file cannot be read or written; an answer is invalid; or answers are missing and nobody can be asked.
 pub fn resolve(args: &Resolve) -> Result<End> {
     let book = args.record.as_deref().map(Book::open).transpose()?;
     let held = held(&args.files)?;
@@ -93,19 +93,19 @@ pub fn resolve(args: &Resolve) -> Result<End> {
     Ok(if is_all { End::Done } else { End::Differs })
 }
 
-/// The files that hold markers.
+/// The files that have markers.
 fn held(named: &[PathBuf]) -> Result<Vec<Held>> {
     let found = files(named)?;
     let mut held = Vec::new();
     for file in found.files {
         let text = match fs::read(&file.disk) {
             Ok(text) => text,
-            // Nobody named this file, so it may hold no conflict.
+            // The user did not name this file, and it may have no conflict.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied && found.why == Why::There => continue,
             Err(e) => return Err(e).with_context(|| shown(&file.name)),
         };
         let marked = Marked::read(&text);
-        // A single line of `<` in any file may not be a marker.
+        // In a file that nobody named, a single line of `<` may be something else than a marker.
         let is_meant = |fault: &Fault| found.why == Why::Named || fault.what == Wrong::Ambiguous;
         if !marked.conflicts.is_empty() || marked.faults.iter().any(is_meant) {
             held.push(Held { file, text });
@@ -124,13 +124,13 @@ fn told(held: &Held, fault: Fault) -> String {
     format!("error: {}:{}: {what}: resolve it in an editor", shown(&held.file.name), fault.line)
 }
 
-/// What a run records of its answers.
+/// The decisions that a run records.
 struct Recorded {
     /// The change of the decisions file.
     replacement: Option<Replacement>,
-    /// A line that says how many they are.
+    /// The message with the number of recorded decisions.
     line: String,
-    /// What is not recorded.
+    /// The messages about answers that are not recorded.
     told: Vec<String>,
 }
 
@@ -142,7 +142,7 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// The answer to each conflict.
+    /// The answer to each conflict; `None` if it has no answer.
     fn answers(&self, args: &Resolve, signals: &Signals) -> Result<Vec<Option<Answer>>> {
         if args.answers.is_none() && args.take.is_none() {
             return self.asked(signals);
@@ -159,7 +159,7 @@ impl Run<'_> {
         Ok(answers.into_iter().map(|answer| answer.or(take.clone())).collect())
     }
 
-    /// The answers of someone at the terminal.
+    /// The answers of a person at the terminal.
     fn asked(&self, signals: &Signals) -> Result<Vec<Option<Answer>>> {
         if !screen::is_someone_there() {
             list(self).print()?;
@@ -177,7 +177,7 @@ impl Run<'_> {
         terminal::ask(&cases, signals, edit, |answers| self.broken(answers).into_iter().next())
     }
 
-    /// What is wrong with each file that is YAML with either side, but not with these answers.
+    /// A message for each file that is YAML with either side, but not with these answers.
     fn broken(&self, answers: &[Option<Answer>]) -> Vec<String> {
         let (mut broken, mut answers) = (Vec::new(), answers);
         for (held, marked) in self.held.iter().zip(self.marked) {
@@ -208,13 +208,13 @@ impl Run<'_> {
         }
     }
 
-    /// The place of a conflict, as an editor takes it.
+    /// The place of a conflict, in the form that editors accept.
     fn place(&self, spot: Spot) -> String {
         let line = self.marked[spot.file].conflicts[spot.conflict].lines.0;
         format!("{}:{line}", shown(&self.held[spot.file].file.name))
     }
 
-    /// The name of a file as someone writes it: as it is, or as it is shown if it is not UTF-8.
+    /// The name of a file in the form in which a user writes it. If it is not UTF-8, it is the name in messages.
     fn name(&self, spot: Spot) -> String {
         let name = &self.held[spot.file].file.name;
         name.to_str().map_or_else(|| shown(name), str::to_owned)
@@ -228,7 +228,7 @@ impl Run<'_> {
         self.spots.iter().map(place).collect()
     }
 
-    /// What to record of the answers.
+    /// The rules to record for the answers.
     fn recorded(&self, book: &Book, answers: &[Option<Answer>]) -> Result<Recorded> {
         let (mut rules, mut told): (Vec<Rule>, Vec<String>) = (Vec::new(), Vec::new());
         let mut first = 0;
@@ -242,7 +242,7 @@ impl Run<'_> {
         Ok(Recorded { replacement: book.with(&rules)?, line: book.told(&rules), told })
     }
 
-    /// The message about an answer that has no rule, or none that fits every dest.
+    /// The message about an answer that is not recorded, or that is recorded for some values of dest only.
     fn not_recorded(&self, spot: Spot, why: record::Why) -> String {
         let what = match why {
             record::Why::NoPlace => "not recorded, because it decides no value of a resource",
@@ -259,7 +259,7 @@ impl Run<'_> {
         format!("warning: {}: {what}", self.place(spot))
     }
 
-    /// Writes the files with their answers, and reports how many conflicts are left in each.
+    /// Writes the files with their answers, and reports for each file how many conflicts are resolved.
     fn write(&self, answers: &[Option<Answer>], recorded: Option<Recorded>, signals: &Signals) -> Result<()> {
         let (mut replacements, mut page) = (Vec::new(), Page::new(Reader::of_stdout(Color::Auto)));
         let mut answers = answers;
@@ -295,7 +295,7 @@ impl Run<'_> {
     }
 }
 
-/// Why a text is not YAML with one value for each key, with the place in it.
+/// The reason why a text is not YAML, with the place; `None` if it is. A map with a duplicate key counts as no YAML.
 fn fault(text: Vec<u8>) -> Option<String> {
     fn twin(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
         let mut below = node.entries().map(|(_, value)| value).chain(node.elements());
@@ -311,7 +311,7 @@ fn fault(text: Vec<u8>) -> Option<String> {
     }
 }
 
-/// The conflicts, a line each: number, place and what it is about.
+/// The list of conflicts: number, place, and resource and field.
 fn list(run: &Run<'_>) -> Page {
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     for (i, spot) in run.spots.iter().enumerate() {
@@ -321,7 +321,7 @@ fn list(run: &Run<'_>) -> Page {
     page
 }
 
-/// The folder that contains all of them.
+/// The deepest folder that contains all folders.
 fn common(folders: &BTreeSet<&Path>) -> PathBuf {
     let Some(first) = folders.first() else { return PathBuf::new() };
     let holds_all = |folder: &&Path| folders.iter().all(|other| other.starts_with(folder));

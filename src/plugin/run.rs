@@ -1,4 +1,4 @@
-//! `two-way`, `three-way` and `strategic`: read, merge, print or write.
+//! `two-way`, `three-way` and `strategic`: reads the sides, merges them, and prints or writes the result.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ use crate::side::{Root, STDIN_ONCE, Side};
 use crate::signals::Signals;
 use crate::told;
 
-/// Runs a merge that is set up by the flags.
+/// Runs a merge with the setting that the flags give.
 ///
 /// # Errors
-/// Bad input, and what cannot be written.
+/// The input is bad, or the output cannot be written.
 pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result<End> {
     let progress = Progress::begin("reading");
     let mut setting = setting()?;
@@ -98,10 +98,10 @@ pub fn run(common: &Common, setting: impl FnOnce() -> Result<Setting>) -> Result
     Ok(if differs || (common.conflicts_exit_code && merge.is_in_conflict()) { End::Differs } else { End::Done })
 }
 
-/// Removes the temporary files that killed runs left beside those of a side.
+/// Removes the temporary files that killed runs left in the folders of a side.
 ///
 /// # Errors
-/// As [`disk::clean`].
+/// The errors of [`disk::clean`].
 pub fn clean(dest: &Side) -> Result<()> {
     match &dest.root {
         Root::Folder(tree) => disk::clean(&tree.root, &tree.leftovers),
@@ -110,16 +110,16 @@ pub fn clean(dest: &Side) -> Result<()> {
     }
 }
 
-/// Passes the merge's changes of dest's files to `act`.
+/// Calls `act` with the files of dest that the merge changes.
 fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement]) -> Result<()>) -> Result<()> {
     let Some((root, replacements)) = replacements(dest, &merge.changes)? else { return Ok(()) };
     act(&root, &replacements)
 }
 
-/// The files on disk that change, and the folder that holds them all; `None` if dest has no files on disk.
+/// The files on disk that change, and the folder that contains all of them; `None` if dest has no files on disk.
 ///
 /// # Errors
-/// A file without a folder.
+/// A file has no folder.
 pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, Vec<Replacement>)>> {
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
@@ -136,11 +136,12 @@ pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, 
     Ok(Some((root, replacements)))
 }
 
-/// What to do after a merge that left conflicts open and wrote markers into so many files. `config` is the file of `--config`.
+/// The message with the next step after a merge that left conflicts open. `marked` is the number of files that got markers, `config` the
+/// file of `--config`.
 fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End, marked: usize) -> Option<String> {
     let others = match config {
         _ if end != End::Differs => return None,
-        // Its `onConflict` holds, so the flag may not be another.
+        // `onConflict` of the file counts, so the flag may not differ from it.
         Some(file) => format!("add rules to {} or change its `onConflict`", shown::name(&file.to_string_lossy())),
         None => "run it again with another `--on-conflict`".to_owned(),
     };
@@ -160,7 +161,7 @@ fn printed(common: &Common) -> Printed {
     if common.without_local_config { Printed::ForCluster } else { Printed::All }
 }
 
-/// What to print by default.
+/// The output format: the user's, or the default.
 pub fn format(common: &Common) -> Option<Output> {
     common.output.or(match (common.stat || common.dry_run, common.in_place) {
         (true, _) => Some(Output::Diff),
@@ -169,7 +170,7 @@ pub fn format(common: &Common) -> Option<Output> {
     })
 }
 
-/// Errors and warnings on stderr, one line each. Settled conflicts are reported where they are printed for people.
+/// Prints errors and warnings to stderr, one on a line. Settled conflicts are left out if the output shows them to people.
 pub fn report(results: &[Outcome], format: Option<Output>) {
     let has_conflicts = matches!(format, Some(Output::Diff | Output::Github));
     let is_there = |r: &Outcome| has_conflicts && r.severity == Severity::Warning && is_conflict(r);
@@ -177,8 +178,9 @@ pub fn report(results: &[Outcome], format: Option<Output>) {
     told.for_each(|result| screen::tell(&told::line(result)));
 }
 
-/// The infos for stderr: all of them after a diff, which someone reads before anything is written. Beside conflicts that stderr reports,
-/// the rules that decided none of them. All other formats print the infos themselves, or are for programs.
+/// The infos to print to stderr. With a diff, these are all infos, because a person reads a diff before anything is written. With other
+/// formats for resources, these are the rules that decided nothing, if there are conflicts. The remaining formats print infos themselves,
+/// or are for programs.
 fn infos(merge: &Merge, format: Option<Output>) -> impl Iterator<Item = &Outcome> {
     let is_told = move |info: &&Outcome| match format {
         Some(Output::Diff) => true,
@@ -205,14 +207,14 @@ fn print(dest: &Side, merge: &Merge, common: &Common) -> Result<()> {
     page.print()
 }
 
-/// What a merge made of dest, as the user wants to see it.
+/// The output for a merge in the format that the user chose.
 ///
 /// # Errors
 /// The output would exceed the limit.
 pub fn page(dest: &Side, merge: &Merge, output: Output, printed: Printed, reader: Reader) -> Result<Page> {
     let mut page = Page::new(reader);
     match output {
-        // A failed merge has no merged resources.
+        // A failed merge has no resources to print.
         Output::Yaml | Output::Json if merge.has_failed() => {}
         Output::Yaml => page.data(&output::yaml(dest, merge, printed)?),
         Output::Json => page.data(&output::json(dest, merge, printed)?),
@@ -230,7 +232,7 @@ pub fn page(dest: &Side, merge: &Merge, output: Output, printed: Printed, reader
     Ok(page)
 }
 
-/// The files that were written, one line each, and a summary of the merge.
+/// Adds the files that were written, one on a line, and a summary of the merge.
 pub fn written(merge: &Merge, page: &mut Page) {
     for change in &merge.changes {
         let did = match (&change.old, &change.new) {

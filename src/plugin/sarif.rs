@@ -1,4 +1,4 @@
-//! Results as SARIF 2.1.0, which code scanning takes.
+//! Results as SARIF 2.1.0, the format that code scanning accepts.
 
 use krm_merge_function::results::{Outcome, REASON, Severity};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::output::indented;
 use crate::place;
 use crate::side::Side;
 
-/// The rules, each with what it is about and how bad it is by default.
+/// The rules, each with its description and its default level.
 const RULES: [(&str, &str, &str); 5] = [
     ("conflict", "Dest and updated changed the same place, and not in the same way.", "warning"),
     ("combined", "A list or a text holds changes of both sides.", "note"),
@@ -17,7 +17,7 @@ const RULES: [(&str, &str, &str); 5] = [
     ("error", "Something that cannot be merged.", "error"),
 ];
 
-/// The results as one log with one run.
+/// The results as a log with one run.
 pub fn sarif(dest: &Side, results: &[Outcome]) -> String {
     let rules = RULES.map(|(id, about, level)| {
         json!({"id": id, "shortDescription": {"text": about}, "defaultConfiguration": {"level": level}})
@@ -66,7 +66,7 @@ fn result(dest: &Side, result: &Outcome) -> Value {
     if let Some(about) = about {
         let name = [Some(about.as_str()), path].into_iter().flatten().collect::<Vec<_>>().join(" ");
         location.insert("logicalLocations".to_owned(), json!([{"fullyQualifiedName": name, "kind": "resource"}]));
-        // It remains the same result if the lines around it move.
+        // The fingerprint keeps the identity of a result when the lines around it move.
         out["partialFingerprints"] = json!({"resourceAndField/v1": format!("{rule} {name}")});
     }
     if !location.is_empty() {
@@ -85,7 +85,7 @@ fn shown(value: &Shown) -> String {
     }
 }
 
-/// A path as a URI reference. Source: RFC 3986, where a colon in the first segment would end a scheme.
+/// A path as a URI reference. Source: RFC 3986. A colon in the first segment would look like the end of a scheme, so it is encoded.
 fn uri(path: &str) -> String {
     let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'/');
     let encoded = |b: u8| if is_bare(b) { char::from(b).to_string() } else { format!("%{b:02X}") };

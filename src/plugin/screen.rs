@@ -1,7 +1,7 @@
-//! What the plugin prints and reports: the only place that writes to stdout and stderr.
+//! The output of the plugin. Only this file writes to stdout and stderr.
 //!
-//! A name from an input never gets there raw: a [`Page`] takes lines, in which misleading characters are escaped, and data, which stay
-//! byte-equal unless a terminal reads them. `clippy.toml` refuses any other way.
+//! A name from an input is never printed unchanged. A [`Page`] takes lines, in which misleading characters are escaped. It also takes data,
+//! which stay unchanged unless a person at a terminal reads them. `clippy.toml` refuses every other way to print.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -16,19 +16,20 @@ use krm_merge::shown;
 
 use crate::cli::Color;
 
-/// Who reads stdout.
+/// The reader of stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// Someone at a terminal with colours.
+    /// A person at a terminal with colours.
     Colour,
-    /// Someone at a terminal without them.
+    /// A person at a terminal without colours.
     Bare,
-    /// A file or a program, which takes data unchanged.
+    /// A file or a program. Data stay unchanged for it.
     Program,
 }
 
 impl Reader {
-    /// As the user says; by default, colours on a terminal, unless `NO_COLOR` is set. Source: no-color.org.
+    /// The reader of stdout. `color` is the user's choice; by default, a terminal gets colours, unless `NO_COLOR` is set. Source:
+    /// no-color.org.
     #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
     pub fn of_stdout(color: Color) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
@@ -46,17 +47,17 @@ impl Reader {
 /// A colour, or the weight of letters. Source: ECMA-48, Select Graphic Rendition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// Unpainted.
+    /// No colour.
     Plain = 0,
     /// Headings.
     Bold = 1,
-    /// What is removed.
+    /// Removed text.
     Red = 31,
-    /// What is added.
+    /// Added text.
     Green = 32,
-    /// What someone should look at.
+    /// Text that needs attention.
     Yellow = 33,
-    /// Where something is.
+    /// A place.
     Cyan = 36,
 }
 
@@ -73,29 +74,29 @@ impl Page {
         Self { reader, text: String::new() }
     }
 
-    /// The text so far.
+    /// The text of the page.
     #[cfg(test)]
     pub fn text(self) -> String {
         self.text
     }
 
-    /// A line.
+    /// Adds a line.
     pub fn line(&mut self, text: &str) {
         self.pieces(&[(Paint::Plain, text)]);
     }
 
-    /// A line in a colour.
+    /// Adds a line in a colour.
     pub fn painted(&mut self, paint: Paint, text: &str) {
         self.pieces(&[(paint, text)]);
     }
 
-    /// A line in a colour, followed by a tab.
+    /// Adds a line in a colour, with a tab at its end.
     pub fn painted_with_tab(&mut self, paint: Paint, text: &str) {
         self.paint(paint, &format!("{}\t", shown::line(text)));
         self.text.push('\n');
     }
 
-    /// A line of several colours.
+    /// Adds a line with several colours.
     pub fn pieces(&mut self, pieces: &[(Paint, &str)]) {
         for (paint, text) in pieces {
             self.paint(*paint, &shown::line(text));
@@ -103,12 +104,12 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A line of a file after its mark in a diff: data.
+    /// Adds a line of a file, with its mark in a diff. The line is data.
     pub fn line_of_file(&mut self, paint: Paint, mark: char, text: &str) {
         match self.reader {
             Reader::Program => self.text.extend([mark.encode_utf8(&mut [0; 4]), text]),
             Reader::Colour | Reader::Bare => {
-                // With its line break, because a carriage return may be part of it.
+                // The line break is escaped together with the line, because a carriage return may be part of it.
                 let line = format!("{mark}{text}\n");
                 self.paint(paint, shown::lines(&line).trim_end_matches('\n'));
             }
@@ -116,7 +117,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A text that is data, with its own lines.
+    /// Adds data, which may have several lines.
     pub fn data(&mut self, text: &str) {
         match self.reader {
             Reader::Program => self.text.push_str(text),
@@ -124,21 +125,21 @@ impl Page {
         }
     }
 
-    /// Another page after this one.
+    /// Adds the content of another page.
     pub fn append(&mut self, other: Self) {
         self.text.push_str(&other.text);
     }
 
-    /// Prints it.
+    /// Prints the page.
     ///
     /// # Errors
-    /// A stdout that cannot be written.
+    /// Stdout cannot be written.
     #[expect(clippy::disallowed_methods, reason = "this is where the plugin prints")]
     pub fn print(&self) -> Result<()> {
         Ok(io::stdout().lock().write_all(self.text.as_bytes())?)
     }
 
-    /// Writes it to stderr.
+    /// Writes the page to stderr.
     #[expect(clippy::disallowed_methods, reason = "this is where the plugin tells")]
     pub fn tell(&self) {
         // If stderr is closed, the exit code still reports the outcome.
@@ -158,7 +159,7 @@ impl Page {
 /// Prints data, such as resources.
 ///
 /// # Errors
-/// A stdout that cannot be written.
+/// Stdout cannot be written.
 pub fn print(data: &str) -> Result<()> {
     let mut page = Page::new(Reader::of_stdout(Color::Auto));
     page.data(data);
@@ -172,23 +173,23 @@ pub fn tell(line: &str) {
     page.tell();
 }
 
-/// Writes a text of several lines to stderr; only this program may have broken the lines.
+/// Writes several lines to stderr. The line breaks must be those of this program, because they are not escaped.
 pub fn tell_lines(text: &str) {
     let mut page = Page::new(Reader::Bare);
     page.data(text);
     page.tell();
 }
 
-/// Whether someone sees stdout, and can press keys.
+/// Whether a person sees stdout and can press keys.
 #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
 pub fn is_someone_there() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Gives the terminal a screen of its own; the old screen survives.
+/// Switches the terminal to a screen of its own. The old screen is kept.
 ///
 /// # Errors
-/// A stdout that cannot be written.
+/// Stdout cannot be written.
 pub fn open() -> Result<()> {
     command(|out| {
         EnterAlternateScreen.write_ansi(out)?;
@@ -197,10 +198,10 @@ pub fn open() -> Result<()> {
     })
 }
 
-/// Gives the terminal its old screen back.
+/// Switches the terminal back to its old screen.
 ///
 /// # Errors
-/// As [`open`].
+/// The errors of [`open`].
 pub fn close() -> Result<()> {
     command(|out| {
         Show.write_ansi(out)?;
@@ -212,14 +213,14 @@ pub fn close() -> Result<()> {
 /// Draws a screen of rows, each in a colour.
 ///
 /// # Errors
-/// As [`open`].
+/// The errors of [`open`].
 pub fn draw<'t>(rows: impl Iterator<Item = (Paint, &'t str)>) -> Result<()> {
     command(|out| {
         for (i, (paint, text)) in rows.enumerate() {
             let mut page = Page::new(Reader::of_stdout(Color::Auto));
             page.paint(paint, &shown::line(text));
             MoveTo(0, u16::try_from(i).unwrap_or(u16::MAX)).write_ansi(out)?;
-            // Before the text: after a text as wide as the screen, this would clear its last character.
+            // The row is cleared before its text is written. After a text as wide as the screen, this would clear its last character.
             Clear(ClearType::CurrentLine).write_ansi(out)?;
             out.push_str(&page.text);
         }
@@ -227,7 +228,7 @@ pub fn draw<'t>(rows: impl Iterator<Item = (Paint, &'t str)>) -> Result<()> {
     })
 }
 
-/// Writes terminal commands all at once, so that nobody sees a half-drawn screen.
+/// Writes all terminal commands at once, so that nobody sees a half-drawn screen.
 #[expect(clippy::disallowed_methods, reason = "this is where the plugin prints")]
 fn command(write: impl FnOnce(&mut String) -> fmt::Result) -> Result<()> {
     let mut text = String::new();
@@ -237,7 +238,7 @@ fn command(write: impl FnOnce(&mut String) -> fmt::Result) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Whether someone sees stderr.
+/// Whether a person sees stderr.
 #[expect(clippy::disallowed_methods, reason = "nothing is told")]
 pub fn is_told_to_someone() -> bool {
     io::stderr().is_terminal()

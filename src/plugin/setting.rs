@@ -1,4 +1,4 @@
-//! What the flags of a merge mean: a functionConfig, from a file or from the flags, and the sides that are files.
+//! Turns the flags of a merge into a functionConfig, from a file or from the flags, and into sides that are files.
 
 use std::fs;
 use std::path::Path;
@@ -20,13 +20,13 @@ use crate::merge::Conflicts;
 use crate::side::{Held, Side, parse};
 use crate::walk::shown;
 
-/// What the flags say.
+/// The setting of a merge, from its flags.
 #[derive(Debug)]
 pub struct Setting {
     config: Said,
     /// The sides that are files, by their roles.
     pub given: Vec<(Role, Vec<Side>)>,
-    /// How undecided conflicts are treated.
+    /// What becomes of conflicts without a winner.
     pub conflicts: Conflicts,
     mode: Mode,
 }
@@ -56,7 +56,7 @@ struct Flags {
 }
 
 impl Setting {
-    /// Leaves dest out of each side whose folder contains it, and each side out of the sides of other roles whose folders contain it.
+    /// Leaves dest out of each side whose folder contains it. Also leaves each side out of sides in other roles whose folders contain it.
     pub fn keep_apart(&mut self, dest: &Side) {
         let place = |role, side: &Side| side.place().map(|place| (role, place.to_owned()));
         let all = self.given.iter().flat_map(|(role, sides)| sides.iter().filter_map(|side| place(Some(*role), side)));
@@ -68,10 +68,10 @@ impl Setting {
         }
     }
 
-    /// Refuses an empty side that would do nothing, or delete everything.
+    /// Refuses an empty side if the merge would do nothing, or would delete everything.
     ///
     /// # Errors
-    /// A source without a resource; an updated without one, if original has some.
+    /// A source has no resource; or updated has none, but original has some.
     pub fn check_not_empty(&self) -> Result<()> {
         let is_empty = |role| self.given.iter().filter(|(r, _)| *r == role).flat_map(|(_, s)| s).all(Side::is_empty);
         for (role, sides) in &self.given {
@@ -89,10 +89,10 @@ impl Setting {
         Ok(())
     }
 
-    /// Refuses a merge of nothing: the flags name no source, and nothing in dest is marked as a source.
+    /// Refuses a merge without a source: the flags name none, and no resource in dest is marked as one.
     ///
     /// # Errors
-    /// Only that.
+    /// There is no source.
     pub fn check_source(&self, dest: &Side) -> Result<()> {
         let is_marked = || dest.files.iter().flat_map(Held::resources).any(|resource| resource.role.is_some());
         if matches!(self.config, Said::Flags(_)) && self.given.is_empty() && !is_marked() {
@@ -101,10 +101,10 @@ impl Setting {
         Ok(())
     }
 
-    /// The functionConfig that the flags ask for.
+    /// The functionConfig, from the file or from the flags.
     ///
     /// # Errors
-    /// Fields that the functionConfig must not have, and a mode that does not fit the subcommand.
+    /// The functionConfig is invalid, has fields that the flags give, or has another mode than the subcommand.
     pub fn config(&self) -> Result<Config<'_>> {
         let file = match &self.config {
             Said::Flags(flags) => return flags.config(self.mode),
@@ -123,7 +123,7 @@ impl Setting {
 }
 
 impl Flags {
-    /// The flags that all modes have.
+    /// The settings from the flags that all modes have.
     fn of(common: &Common) -> Result<Self> {
         Ok(Self {
             new_elements: match common.new_elements {
@@ -135,7 +135,7 @@ impl Flags {
         })
     }
 
-    /// How lists merge.
+    /// The settings from the flags that say how lists merge.
     fn of_lists(lists: &Lists) -> Result<Self> {
         Ok(Self {
             infer_merge_keys: lists.infer_merge_keys,
@@ -177,14 +177,14 @@ pub fn merge_keys(texts: &[String]) -> impl Iterator<Item = Result<NamedRule>> {
 /// The document that `--openapi` names, with the name of its file.
 ///
 /// # Errors
-/// A file that cannot be read, or is not YAML.
+/// The file cannot be read, or is not YAML.
 pub fn openapi(file: &Path) -> Result<(String, Document<'static>)> {
     let name = shown(file);
     let document = parse(&name, fs::read(file).with_context(|| name.clone())?)?;
     Ok((name, document))
 }
 
-/// How much a run may write, before its input is known.
+/// The limit on the output of a run, before the size of its input is known.
 pub fn limit(asked: Option<Asked>) -> Limit {
     Limit::new(0, asked, "--max-output")
 }
@@ -192,7 +192,7 @@ pub fn limit(asked: Option<Asked>) -> Limit {
 /// The setting of `two-way` and `strategic`.
 ///
 /// # Errors
-/// A side that cannot be read, a flag that is not understood.
+/// A side cannot be read, or a flag is invalid.
 pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting> {
     let mut flags = Flags::of(common)?;
     let mut sides = Vec::new();
@@ -215,10 +215,10 @@ pub fn of_source(mode: Mode, source: &Source, common: &Common) -> Result<Setting
     setting(mode, flags, given, common)
 }
 
-/// How to read resources that are compared in a mode, or patched by it.
+/// The setting of a command that only compares resources in a mode, or makes patches of this mode.
 ///
 /// # Errors
-/// A flag that is not understood.
+/// A flag is invalid.
 pub fn of_lists(mode: Mode, lists: &Lists) -> Result<Setting> {
     let config = Said::Flags(Box::new(Flags::of_lists(lists)?));
     Ok(Setting { config, given: Vec::new(), conflicts: Conflicts::Settled, mode })
@@ -227,7 +227,7 @@ pub fn of_lists(mode: Mode, lists: &Lists) -> Result<Setting> {
 /// The setting of `three-way`.
 ///
 /// # Errors
-/// As [`of_source`].
+/// The errors of [`of_source`].
 pub fn of_upgrade(upgrade: &Upgrade, common: &Common) -> Result<Setting> {
     let mut flags = Flags::of(common)?;
     let is_marked = upgrade.on_conflict == Some(InConflict::Mark);
@@ -270,8 +270,8 @@ const TARGET: [&str; 7] = ["group", "version", "kind", "name", "namespace", "lab
 /// The fields of a rule of `mergeKeys`.
 const RULE: [&str; 6] = ["apiVersion", "kind", "path", "keys", "set", "atomic"];
 
-/// `a=x,b=y` as pairs. A piece without `=` continues the value before it, as in `keys=port,protocol`; so does any piece after a selector
-/// that does not start with a known field.
+/// The fields in a text `a=x,b=y`. A piece without `=` continues the value before it, as in `keys=port,protocol`. After a selector, any
+/// piece that does not begin with a known field continues the selector.
 fn fields(flag: &str, known: &[&str], text: &str) -> Result<Vec<(String, String)>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for piece in text.split(',') {
@@ -299,7 +299,7 @@ fn fields(flag: &str, known: &[&str], text: &str) -> Result<Vec<(String, String)
     Ok(pairs)
 }
 
-/// Takes a field out of the given ones.
+/// Removes a field from the list, and returns its value.
 fn take(fields: &mut Vec<(String, String)>, name: &str) -> Option<String> {
     let at = fields.iter().position(|(field, _)| field == name)?;
     Some(fields.swap_remove(at).1)

@@ -1,12 +1,12 @@
-//! One side of a merge: the resources and the other files of a file, a folder or stdin.
+//! One side of a merge: the resources, and the other files, of a file, a folder or stdin.
 //!
 //! A file of a folder holds resources if it is called `*.yaml`, `*.yml`, `*.json` or `Kptfile` and one of its documents has an apiVersion,
-//! a kind and a name, or is a List, which may be empty. Any other file is carried as it is, even if it is not YAML, like a Helm template; a
-//! warning names such files, because they may contain a mistake. A file named on the command line must hold resources.
+//! a kind and a name, or is a List, which may be empty. Any other file is a plain file, even if it is not YAML, like a Helm template. A
+//! warning names files that should be YAML, because they may have a mistake. A file that the command line names must hold resources.
 //!
-//! A side that is only read may be a pipe, such as `<(…)` of a shell, or a device. If a side holds nothing, the path is usually wrong or a
-//! command failed. So a pipe, a source, and the side that a cluster is to have must hold a resource; so must updated if original does.
-//! Original may be empty, because a package may have had no earlier release; dest may be empty too.
+//! A side that is only read may be a pipe, such as `<(…)` of a shell, or a device. If a side holds nothing, its path is mostly wrong, or a
+//! command failed. So these sides must hold a resource: a pipe, a source, the files for a cluster, and updated if original has resources.
+//! Original may be empty, because a package may have no earlier release. Dest may be empty, too.
 
 use std::fs;
 use std::io::{self, Read};
@@ -21,7 +21,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::walk::{Tree, shown};
 
-/// Where a side was read from.
+/// The origin of a side.
 #[derive(Debug)]
 pub enum Root {
     /// All files below a folder.
@@ -34,7 +34,7 @@ pub enum Root {
     Stream,
     /// The command line.
     Text,
-    /// A cluster, or what is merged with it: one file for each object.
+    /// A cluster, or the states that are merged with it: one file for each object.
     Cluster,
 }
 
@@ -46,7 +46,7 @@ pub const STDIN_ONCE: &str = "only one side must be `-`, for stdin can be read o
 pub struct Side {
     /// Its name, as the user typed it.
     pub name: String,
-    /// Where it was read from.
+    /// Its origin.
     pub root: Root,
     /// Its files, in the order of their paths.
     pub files: Vec<Held>,
@@ -57,24 +57,24 @@ pub struct Side {
 pub struct Held {
     /// Its path relative to the side's folder, with `/`.
     pub path: String,
-    /// Its name for messages: as the user would type it.
+    /// Its name for messages, as the user would type it.
     pub name: String,
     /// Its path on disk; `None` for stdin and text.
     pub disk: Option<PathBuf>,
-    /// What is in it.
+    /// Its content.
     pub content: Content,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug)]
 pub enum Content {
     /// Resources.
     Resources(Box<Document<'static>>),
-    /// Resources, but another side has something else at this path, so the file is merged as text.
+    /// Resources. But another side has something else at this path, so the file is merged as text.
     Mixed(Box<Document<'static>>),
-    /// A file with the name of a resource file that is not YAML, like a Helm template; the place of the error, as `web.yaml:3:5`.
+    /// A file that has the name of a resource file but is not YAML, like a Helm template; with the place of the error, as `web.yaml:3:5`.
     NoYaml(String),
-    /// Anything else; it is read only if it has to be compared.
+    /// Anything else. It is read only if it has to be compared.
     Other,
 }
 
@@ -82,7 +82,7 @@ impl Side {
     /// Reads a side: `-` is stdin, anything else a file or a folder.
     ///
     /// # Errors
-    /// A file that cannot be read; a file that is named alone and is not YAML; a path that leads out of the folder.
+    /// A file cannot be read; a file that the user named is not YAML; or a path leads out of the folder.
     pub fn read(path: &str) -> Result<Self> {
         if path == "-" {
             let mut bytes = Vec::new();
@@ -93,7 +93,7 @@ impl Side {
         let found = fs::metadata(disk).with_context(|| shown(disk))?;
         if !found.is_dir() {
             let bytes = fs::read(disk).with_context(|| shown(disk))?;
-            // The name of a pipe leads nowhere, and so does the name of a here-document's file.
+            // A pipe has no path on disk, and neither has the file of a here-document.
             let canonical = if found.is_file() { fs::canonicalize(disk).ok() } else { None };
             let Some(canonical) = canonical else {
                 let side = Self::one(Root::Stream, shown(disk), None, bytes)?;
@@ -103,7 +103,7 @@ impl Side {
         }
         let tree = Tree::read(disk)?;
         let read: Vec<Result<Held>> = tree.files.par_iter().map(|path| Held::read(disk, &tree.root, path)).collect();
-        // Of several errors, the first one counts, whichever was found first.
+        // The first error in the order of the files counts, whichever thread finds one first.
         let mut files = read.into_iter().collect::<Result<Vec<Held>>>()?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let side = Self { name: shown(disk), root: Root::Folder(Box::new(tree)), files };
@@ -114,7 +114,7 @@ impl Side {
     /// Reads two sides, of which stdin can be only one.
     ///
     /// # Errors
-    /// Those of [`Side::read`], and two sides that are stdin.
+    /// The errors of [`Side::read`]; or both sides are stdin.
     pub fn read_both(paths: [&str; 2]) -> Result<[Self; 2]> {
         if paths == ["-", "-"] {
             bail!(STDIN_ONCE);
@@ -122,7 +122,7 @@ impl Side {
         Ok([Self::read(paths[0])?, Self::read(paths[1])?])
     }
 
-    /// A side of the resources in a text; there may be none.
+    /// A side with the resources of a text, which may have none.
     pub fn of_text(name: &str, text: &str) -> Result<Self> {
         Self::one(Root::Text, name.to_owned(), None, text.as_bytes().to_vec())
     }
@@ -141,7 +141,7 @@ impl Side {
         Ok(side)
     }
 
-    /// Checks that no item is for a file that may not be written, and that no two items are for one place in one file.
+    /// Checks that no path annotation leads to a file that must not be written, and that no two items are for the same place of a file.
     fn check(&self) -> Result<()> {
         let mut places = std::collections::HashMap::new();
         for (held, resource) in self.files.iter().flat_map(|h| h.resources().map(move |r| (h, r))) {
@@ -171,7 +171,7 @@ impl Side {
             .map(|(i, (file, resource))| {
                 let held = &self.files[file];
                 let origin = Origin::File { name: held.name.clone(), item: (part == Part::Package).then_some(i) };
-                // In a file that is named alone, the annotation gives the path of an item of a list or of a source.
+                // In a file that the user named, an item of a list or of a source gets its path from its annotation.
                 let is_apart = !is_folder && (!resource.node.is_root() || part == Part::Source);
                 let own = if held.path.is_empty() || is_apart { resource.path } else { None };
                 let path = own.or((!held.path.is_empty()).then_some(held.path.as_str()));
@@ -185,7 +185,7 @@ impl Side {
             .collect()
     }
 
-    /// A side of objects of a cluster: path, name for messages, and text of each.
+    /// A side with objects of a cluster: for each, its path, its name for messages, and its text.
     pub fn of_cluster(objects: impl IntoIterator<Item = (String, String, String)>) -> Result<Self> {
         let file = |(path, name, text): (String, String, String)| {
             let content = Content::Resources(Box::new(parse(&name, text.into_bytes())?));
@@ -196,18 +196,18 @@ impl Side {
         Ok(Self { name: "the cluster".to_owned(), root: Root::Cluster, files })
     }
 
-    /// The same, if it has a resource.
+    /// Returns the side if it has a resource.
     ///
     /// # Errors
-    /// It has none.
+    /// The side has no resource.
     pub fn not_empty(self) -> Result<Self> {
         self.check_not_empty().map(|()| self)
     }
 
-    /// That it has a resource.
+    /// Checks that the side has a resource.
     ///
     /// # Errors
-    /// It has none.
+    /// The side has no resource.
     pub fn check_not_empty(&self) -> Result<()> {
         if self.is_empty() {
             bail!("{}: there must be at least one resource", self.name);
@@ -215,22 +215,22 @@ impl Side {
         Ok(())
     }
 
-    /// The definitions of types among its resources.
+    /// The definitions of types among the resources.
     pub fn definitions(&self) -> impl Iterator<Item = NodeRef<'_>> {
         self.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|resource| resource.node)
     }
 
-    /// The kustomizations among its files without resources.
+    /// The kustomizations among the files without resources.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// A file cannot be read.
     pub fn kustomizations(&self) -> Result<Vec<Document<'static>>> {
         let is_meant = |held: &&Held| matches!(held.content, Content::Other) && is_kustomization(&held.path);
         let files = self.files.iter().filter(is_meant).map(|held| Ok(document(held.bytes()?).ok()));
         files.filter_map(Result::transpose).collect()
     }
 
-    /// The files that are called YAML but are not: each with its path and the place of the error.
+    /// The files that should be YAML but are not, each with its path and the place of the error.
     pub fn no_yaml(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|held| match &held.content {
             Content::NoYaml(place) => Some((held.path.as_str(), place.as_str())),
@@ -238,22 +238,22 @@ impl Side {
         })
     }
 
-    /// How many bytes of resources it has.
+    /// The size of the resources in bytes.
     pub fn size(&self) -> usize {
         self.files.iter().filter_map(Held::document).map(|document| document.source().len()).sum()
     }
 
-    /// How many resources it has.
+    /// The number of resources.
     pub fn count(&self) -> usize {
         self.files.iter().map(|held| held.resources().count()).sum()
     }
 
-    /// Whether it has no resource.
+    /// Whether the side has no resource.
     pub fn is_empty(&self) -> bool {
         self.files.iter().all(|held| held.resources().next().is_none())
     }
 
-    /// Its folder or file on disk.
+    /// The folder or file on disk; `None` for other sides.
     pub fn place(&self) -> Option<&Path> {
         match &self.root {
             Root::Folder(tree) => Some(&tree.root),
@@ -262,7 +262,8 @@ impl Side {
         }
     }
 
-    /// Leaves out another side that is in its folder: a package may contain the releases that upgrade it, or be inside one.
+    /// Leaves out the files of another side, if that is in the folder of this side. A package may contain the releases that upgrade it, or
+    /// be inside of one.
     pub fn leave_out(&mut self, other: &Path) {
         if let Root::Folder(tree) = &self.root
             && *other != tree.root
@@ -277,25 +278,25 @@ impl Side {
         self.files.binary_search_by(|h| h.path.as_str().cmp(path)).ok().map(|i| &self.files[i])
     }
 
-    /// Whether it is a folder.
+    /// Whether the side is a folder.
     pub fn is_folder(&self) -> bool {
         matches!(self.root, Root::Folder(_))
     }
 }
 
-/// The part a side plays in a merge.
+/// The part of a side in a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The package that is merged into.
     Package,
-    /// A side in a role.
+    /// A side in another role than source.
     Role,
     /// A side in the role of a source, such as a patch for a whole package.
     Source,
 }
 
 impl Held {
-    /// A file of a folder, by its path there; `root` is the folder without symbolic links.
+    /// Reads a file of a folder. `root` is the folder without symbolic links.
     fn read(folder: &Path, root: &Path, path: &str) -> Result<Self> {
         let (name, file) = (shown(&folder.join(path)), root.join(path));
         let content = if may_hold_resources(path) {
@@ -310,7 +311,7 @@ impl Held {
         Ok(Self { path: path.to_owned(), name, disk: Some(file), content })
     }
 
-    /// The resources in a text.
+    /// A file with the resources of a text.
     ///
     /// # Errors
     /// The text is not YAML.
@@ -327,12 +328,12 @@ impl Held {
         }
     }
 
-    /// Its resources.
+    /// The resources of the file.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
         self.document().into_iter().flat_map(of_document)
     }
 
-    /// Its bytes.
+    /// The bytes of the file.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         match (&self.content, &self.disk) {
             (Content::Resources(document) | Content::Mixed(document), _) => Ok(document.source().as_bytes().to_vec()),
@@ -342,7 +343,7 @@ impl Held {
     }
 }
 
-/// The maps of a document that are resources: its roots, or the elements of a list.
+/// The maps of a document that are resources: its roots, or the elements of lists.
 pub fn resource_nodes<'a>(document: &'a Document<'static>) -> impl Iterator<Item = NodeRef<'a>> {
     document.roots().flat_map(list::resources).map(|listed| listed.node)
 }
@@ -358,7 +359,7 @@ fn is_pipe(found: &fs::Metadata) -> bool {
     found.is_file()
 }
 
-/// Whether a file of a folder is read for resources, judged by its name.
+/// Whether the name of a file in a folder says that it may hold resources.
 pub fn may_hold_resources(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name == "Kptfile" || [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
@@ -379,18 +380,18 @@ fn of_document<'a>(document: &'a Document<'static>) -> impl Iterator<Item = Reso
     document.roots().flat_map(|root| Resource::of_document(root, |_| Origin::Field(String::new())))
 }
 
-/// Why bytes are not YAML.
+/// The reason why bytes are not YAML.
 enum Fault {
     /// They are text in this encoding.
     Encoding(&'static str),
-    /// They are not text from this byte on.
+    /// They are not UTF-8 from this offset on.
     Bytes(usize),
     /// The text is not YAML.
     Text(Box<yaml::Error>),
 }
 
 impl Fault {
-    /// The place of the fault, with the file's name as the user knows it.
+    /// The place of the fault. `name` is the file's name for the user.
     fn place(&self, name: &str) -> String {
         match self {
             Self::Encoding(_) | Self::Bytes(_) => name.to_owned(),
@@ -399,7 +400,7 @@ impl Fault {
     }
 }
 
-/// Whether kustomize reads a file as a kustomization, by its name.
+/// Whether kustomize reads a file with this name as a kustomization.
 pub fn is_kustomization(path: &str) -> bool {
     ["kustomization.yaml", "kustomization.yml", "Kustomization"].contains(&path.rsplit('/').next().unwrap_or(path))
 }
@@ -415,7 +416,7 @@ fn document(bytes: Vec<u8>) -> Result<Document<'static>, Fault> {
 /// Parses a file.
 ///
 /// # Errors
-/// Text that is not UTF-8 or not YAML, with the file and the place in it. The text itself is not shown, because it may be a secret.
+/// The text is not UTF-8, or not YAML. The error has the file and the place, but not the text, because it may be secret.
 pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Document<'static>> {
     document(bytes).map_err(|fault| match fault {
         Fault::Encoding(encoding) => anyhow!("{name}: the text must be UTF-8, not {encoding}: save it again as UTF-8"),

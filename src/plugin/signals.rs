@@ -1,8 +1,8 @@
-//! The signals that ask this program to end; they are held back while it writes files.
+//! Holds back the signals that ask this program to end, while it writes files.
 //!
-//! SIGINT, SIGTERM and SIGHUP end it at once while nothing is half done. Between [`Signals::hold`] and the drop of the value it returns,
-//! they only leave a note, which the writer checks: it then undoes its work or finishes it. A signal that the program was started to
-//! ignore, such as SIGHUP under `nohup`, stays ignored; only Linux says which ones these are.
+//! SIGINT, SIGTERM and SIGHUP end the program at once as long as no work is half done. While a [`Signals`] lives, they only leave a note.
+//! The writer checks the note, and then undoes or finishes its work. A signal that the program was started to ignore, such as SIGHUP under
+//! `nohup`, stays ignored. Only Linux tells which signals these are.
 
 use std::fmt;
 use std::fs;
@@ -23,15 +23,15 @@ const ALL: [i32; 2] = [consts::SIGINT, consts::SIGTERM];
 #[derive(Debug)]
 pub struct Signals {
     came: Arc<AtomicUsize>,
-    /// Whether signals end the program again.
+    /// Whether signals end the program at once again.
     ends: Arc<AtomicBool>,
-    /// Whether the program ends when the terminal goes away.
+    /// Whether SIGHUP ends the program at once, as when the terminal goes away.
     hangup_ends: Arc<AtomicBool>,
     /// Whether the writer has seen a signal.
     is_told: AtomicBool,
 }
 
-/// A signal that arrived before anything was written.
+/// The error for a signal that arrived before anything was written.
 #[derive(Debug)]
 pub struct Stopped(usize);
 
@@ -60,8 +60,8 @@ impl Signals {
         Ok(held)
     }
 
-    /// Asks something at a terminal, before anything is written. A terminal that goes away ends the program, because nobody checks a note
-    /// while waiting for keys.
+    /// Asks the user at a terminal, before anything is written. If the terminal goes away, the program ends at once, because nobody checks
+    /// the note while `ask` waits for keys.
     pub fn asking<T>(&self, ask: impl FnOnce() -> T) -> T {
         self.hangup_ends.store(true, Ordering::SeqCst);
         let answer = ask();
@@ -69,8 +69,8 @@ impl Signals {
         answer
     }
 
-    /// Waits for another program at the terminal, after which something must be removed. So a terminal that goes away meanwhile does not
-    /// end this program, unlike in [`Signals::asking`].
+    /// Waits for another program at the terminal. If the terminal goes away meanwhile, this program does not end at once as in
+    /// [`Signals::asking`], because it must remove a file after the wait.
     pub fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
         let ends = self.hangup_ends.swap(false, Ordering::SeqCst);
         let answer = wait();
@@ -78,7 +78,7 @@ impl Signals {
         answer
     }
 
-    /// Checks that no signal arrived except Ctrl-C, which is meant for the other program at the terminal.
+    /// Checks that no signal arrived. Ctrl-C does not count, because it is meant for the other program at the terminal.
     ///
     /// # Errors
     /// The signal that arrived.
@@ -104,12 +104,12 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // A run that was stopped only has to report it.
+        // If the writer has seen the signal, the program only reports it and then ends anyway.
         self.ends.store(!self.is_told.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 }
 
-/// The signals that this program was started to ignore, one bit each.
+/// The signals that this program was started to ignore, as a bit mask.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -117,7 +117,7 @@ fn ignored() -> u64 {
 }
 
 impl Stopped {
-    /// Ctrl-C as a key: it is not a signal on a terminal in raw mode.
+    /// The error for Ctrl-C as a key: in raw mode, a terminal does not turn it into a signal.
     pub fn by_key() -> Self {
         Self(usize::try_from(consts::SIGINT).unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! The resources in a range of a text, and the paths in them by keys.
+//! Finds the resources and paths that a range of a text touches.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use krm_merge::yaml::{Document, NodeRef, Place, Style, extent};
 /// A place in a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Spot {
-    /// `Deployment prod/web`.
+    /// The resource, as `Deployment prod/web`.
     pub resource: String,
-    /// `spec.template.spec.containers[name=app].image`; empty for the resource itself.
+    /// The path by keys, as `spec.template.spec.containers[name=app].image`; empty for the resource itself.
     pub path: String,
 }
 
-/// The outermost values that begin in some ranges of a text; if none does, the value around the range. Outside of resources there are none.
-/// The ranges are sorted and disjoint. `types` says how to match the elements of lists.
+/// The outermost values that begin in some ranges of a text. If no value begins there, the value around the range counts. Outside of
+/// resources there are no values. The ranges are sorted and disjoint. `types` says how to match the elements of lists.
 pub fn spots(document: &Document<'_>, ranges: &[Range<usize>], types: &Types<'_>) -> Vec<Spot> {
     let mut found = Vec::new();
     let (Some(start), Some(end)) = (ranges.first().map(|r| r.start), ranges.last().map(|r| r.end)) else {
@@ -52,7 +52,7 @@ pub fn spots(document: &Document<'_>, ranges: &[Range<usize>], types: &Types<'_>
     found
 }
 
-/// Whether a range shares a byte with one of the others.
+/// Whether a range shares a byte with one of the other ranges.
 fn meets(range: &Range<usize>, others: &[Range<usize>]) -> bool {
     let next = others.partition_point(|other| other.end <= range.start);
     others.get(next).is_some_and(|other| other.start < range.end)
@@ -86,7 +86,7 @@ fn descend<'a>(
     let places = Place::of_children(node);
     let exactly = |place: &Place| meets(&(place.lead..place.end), ranges);
     let by_line = |place: &Place| meets(&(place.top(document)..place.bottom(document)), ranges);
-    // In a flow map, children share their line, so only the child's own range identifies it.
+    // In a flow map, children share a line. So a child counts only if the range touches the child itself.
     let is_exact = node.style() == Style::Flow && places.iter().any(exactly);
     let touched: Vec<usize> =
         (0..places.len()).filter(|i| if is_exact { exactly(&places[*i]) } else { by_line(&places[*i]) }).collect();

@@ -1,7 +1,7 @@
-//! Results as one line each: the place comes first, and nothing from a file that could be a secret value.
+//! Results as one line each. The place comes first, and no text of a file is shown that could be secret.
 //!
-//! Lines of a file are not repeated, because an unreadable line may be a password without its closing quote. The engine's messages contain
-//! no values of a Secret.
+//! Lines of a file are not repeated, because a line that cannot be read may be a password without its closing quote. The engine's messages
+//! contain no values of Secrets.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use krm_merge_function::results::{At, Outcome, Severity};
 
 use crate::side::Side;
 
-/// An error with its causes; some libraries include the cause in the error already.
+/// The message of an error with its causes. Some libraries already put the cause into the message; then it is not repeated.
 pub fn chain(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
         "" => cause,
@@ -25,13 +25,13 @@ pub fn line(result: &Outcome) -> String {
     result.at.as_ref().map_or_else(|| result.line(), |at| result.line_at(at))
 }
 
-/// The place of a resource, as an editor takes it: `web.yaml:3:1`.
+/// The place of a resource in the form that editors accept: `web.yaml:3:1`.
 pub fn whereabouts(resource: &Resource<'_>) -> String {
     format!("{}:{}", resource.origin.text(), resource.node.position())
 }
 
-/// One warning about all files that have names of resource files but are not YAML. If several of the sides, which are in the order of their
-/// weight, have one at the same path, the first one is named.
+/// One warning about all files that should be YAML but are not. If several sides have such a file at the same path, the warning names only
+/// the first side's.
 pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> {
     let mut paths = HashSet::new();
     let places: Vec<&str> =
@@ -44,7 +44,7 @@ pub fn of_no_yaml<'s>(sides: impl Iterator<Item = &'s Side>) -> Option<Outcome> 
     Some(Outcome::new(Severity::Warning, format!("{are}, without resources: {}", places.join(", "))))
 }
 
-/// Gives errors with a place in a file of a side the form of all other errors.
+/// Adds the file and position to errors in files of the sides, as in all other errors.
 pub fn with_places<'s>(results: &mut [Outcome], sides: impl Iterator<Item = &'s Side>) {
     if results.iter().all(|r| r.severity != Severity::Error) {
         return;

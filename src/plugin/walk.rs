@@ -1,10 +1,10 @@
-//! The files of a folder, as a package has them.
+//! The files of a folder that belong to a package.
 //!
-//! A symbolic link is never followed: its target is read at its own path if it is in the folder, and is not part of the package otherwise.
-//! `.krmignore` has the rules of `.gitignore`, in each folder for everything below it; `.git`, in any letter case, is never part of a
-//! package. As under kpt (1.0.0-beta.56), a package's rules end where a sub-package begins, which is a folder with a Kptfile: the rules may
-//! leave it out as a whole, but its contents follow its own rules. kpt reads no `.krmignore` in folders that are not packages; here they
-//! count.
+//! A symbolic link is never followed. If its target is in the folder, it is read at its own path; otherwise it is not part of the package.
+//! `.krmignore` has the rules of `.gitignore`, in each folder for everything below it. `.git`, in any letter case, is never part of a
+//! package. As with kpt (1.0.0-beta.56), the rules of a package end where a sub-package begins, which is a folder with a Kptfile. The rules
+//! may leave the sub-package out as a whole, but its files follow its own rules. kpt reads `.krmignore` only in packages; here it counts in
+//! every folder.
 
 #[cfg(unix)]
 use std::ffi::OsStr;
@@ -29,20 +29,20 @@ pub struct Tree {
     pub files: Vec<String>,
     /// The paths of symbolic links that lead out of the folder, or nowhere.
     pub links: Vec<String>,
-    /// Temporary files that a killed run left.
+    /// The temporary files that killed runs left.
     pub leftovers: Vec<PathBuf>,
-    /// Each `.krmignore`, with its folder.
+    /// The rules of each `.krmignore`, with its folder.
     rules: Vec<(String, Gitignore)>,
     /// The folders of sub-packages.
     packages: Vec<String>,
 }
 
-/// Where a symbolic link leads.
+/// The target of a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leads {
-    /// To something that is read at its own path.
+    /// A target in the folder, which is read at its own path.
     Within,
-    /// Out of the folder, or nowhere.
+    /// A target outside of the folder, or none.
     Out,
 }
 
@@ -50,7 +50,7 @@ impl Tree {
     /// Reads a folder.
     ///
     /// # Errors
-    /// A folder that cannot be entered, a name with a line break or that is not UTF-8, a symbolic link that leads back to itself.
+    /// The folder cannot be entered; a name has a line break or is not UTF-8; or a symbolic link leads back to itself.
     pub fn read(folder: &Path) -> Result<Self> {
         let root = fs::canonicalize(folder).with_context(|| shown(folder))?;
         let mut tree = Self {
@@ -117,7 +117,7 @@ impl Tree {
         Ok(builder.build()?)
     }
 
-    /// Checks a link, which is not followed; a link that leads only to itself is a mistake in the package.
+    /// Finds where a link leads. The link is not followed. A link that leads only to itself is an error, because it must be a mistake.
     fn check_link(&self, link: &Path) -> Result<Leads> {
         match fs::canonicalize(link) {
             Ok(target) if link.starts_with(&target) => {
@@ -130,7 +130,7 @@ impl Tree {
         }
     }
 
-    /// Whether a `.krmignore` leaves out a path, or a folder that contains it.
+    /// Whether a `.krmignore` leaves out a path, or a folder that contains the path.
     pub fn ignores(&self, path: &str) -> bool {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
         folders.into_iter().any(|folder| self.ignores_here(folder, true)) || self.ignores_here(path, false)
@@ -138,7 +138,7 @@ impl Tree {
 
     fn ignores_here(&self, path: &str, is_folder: bool) -> bool {
         let package = self.packages.iter().rev().find(|package| below(path, package).is_some());
-        // The rules of the folder next to the file have the last word.
+        // The rules in the deepest folder decide.
         for (folder, rules) in self.rules.iter().rev() {
             if package.is_some_and(|package| folder != package && below(folder, package).is_none()) {
                 continue;
@@ -163,7 +163,7 @@ pub fn shown(path: &Path) -> String {
     shown::name_of_bytes(path.as_os_str().as_encoded_bytes())
 }
 
-/// A path as a text, with `\xe9` for each byte that is no character of UTF-8.
+/// A path as a text, with `\xe9` for each byte that is not UTF-8.
 pub fn text(path: &Path) -> String {
     let part = |chunk: std::str::Utf8Chunk<'_>| {
         let bytes: String = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect();
@@ -185,7 +185,7 @@ pub fn path_of(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// A C string, as git and patch read it; only the characters that `is_bare` allows are unescaped.
+/// A C string, in the form that git and patch read. Only the characters that `is_bare` allows stay unescaped.
 pub fn c_quoted(text: &str, is_bare: impl Fn(char) -> bool) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

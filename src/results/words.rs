@@ -54,12 +54,12 @@ fn rule_for(conflict: &Outcome) -> Option<String> {
 }
 
 impl Outcome {
-    /// The message for something that happened. Values come off the budget.
+    /// The result for an event of a run. The values that it shows are taken from the budget.
     pub fn of(report: &Report<'_, '_>, budget: &Budget) -> Self {
         Self::in_words_of(Sides::of(Side::name), report, budget)
     }
 
-    /// The message for something that happened, with these names of the sides in conflicts.
+    /// The result for an event of a run, with these names for the sides in messages about conflicts.
     pub fn in_words_of(names: Sides<&str>, report: &Report<'_, '_>, budget: &Budget) -> Self {
         let info = |message: String| Self::new(Severity::Info, message);
         let error = |message: String| Self::new(Severity::Error, message);
@@ -131,8 +131,8 @@ impl Outcome {
     }
 }
 
-/// A conflict of a place. For a Secret the message shows no values, because messages go into the logs of pipelines. The fields have the
-/// values, because a user asks the results for them.
+/// The result for a conflict at a place. For a Secret the message shows no values, because messages go into the logs of pipelines. The
+/// fields of the result have the values, because a user asks for the results.
 fn of_conflict(
     names: Sides<&str>,
     conflict: &Conflict<'_>,
@@ -140,9 +140,9 @@ fn of_conflict(
     ruling: Ruling<'_>,
     budget: &Budget,
 ) -> Outcome {
-    // If the budget is used up, nobody sees the result.
+    // If the budget is used up, the result is not written.
     let json = |node| to_json(node, budget).unwrap_or_default();
-    // If the parts of a value overlap, the remaining value holds changes of updated, too. Dest's own value shows what dest did.
+    // If changes overlap, the value in the conflict also holds changes of updated. Dest's own value shows what dest changed.
     let overlaps = matches!(conflict.taking, Taking::Overlap);
     let own = if overlaps { find(resource.node, &conflict.path).map(Tree::Node) } else { None };
     let in_dest = own.as_ref().or(conflict.dest.as_ref());
@@ -184,18 +184,18 @@ pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What a side did to something in conflict.
+/// The action of a side on a value or file in conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
-    /// It added it.
+    /// It added the value or file.
     Added,
-    /// It changed it.
+    /// It changed the value or file.
     Changed,
-    /// It removed it.
+    /// It removed the value or file.
     Deleted,
-    /// It set it to null, which removes it.
+    /// It set the value to null, which removes it.
     Cleared,
-    /// It has resources in its place.
+    /// It has resources in the file, where the other side has none.
     ReplacedByResources,
 }
 
@@ -212,7 +212,7 @@ impl Did {
     }
 }
 
-/// What a side did that now has this value, as JSON.
+/// The action of a side that now has this value, as JSON.
 fn did(original: Option<&String>, value: Option<&String>) -> Did {
     match (original, value) {
         (_, Some(value)) if value == "null" => Did::Cleared,
@@ -224,8 +224,8 @@ fn did(original: Option<&String>, value: Option<&String>) -> Did {
     }
 }
 
-/// Who did what to something in conflict, dest's part first: `both sides changed the file`, `updated deleted the file and dest changed it`.
-/// If only one side removed it, that side comes first.
+/// A clause that says which side did what, for a conflict: `both sides changed the file`, `updated deleted the file and dest changed it`.
+/// Dest comes first, or the one side that removed the value.
 pub fn changed_by(names: Sides<&str>, what: &str, [dest, updated]: [Did; 2]) -> String {
     let (first, second) = ((names.dest, dest), (names.updated, updated));
     let (first, second) = match dest {
@@ -236,7 +236,7 @@ pub fn changed_by(names: Sides<&str>, what: &str, [dest, updated]: [Did; 2]) -> 
     format!("{} {} and {} {}", first.0, first.1.to(what), second.0, second.1.to("it"))
 }
 
-/// The values of the sides after a colon, as far as they are there and may be shown.
+/// The values of the sides, after a colon. A side without a value, or with a value that must not be shown, is left out.
 fn with_values(names: Sides<&str>, Sides { original, updated, dest }: Sides<Option<String>>) -> String {
     let values = [(names.dest, "has", dest), (names.updated, "has", updated), (names.original, "had", original)];
     let values = values.into_iter().filter_map(|(side, has, value)| Some(format!("{side} {has} {}", value?)));
@@ -244,8 +244,8 @@ fn with_values(names: Sides<&str>, Sides { original, updated, dest }: Sides<Opti
     if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) }
 }
 
-/// The value at a place in conflict, if it is not the whole value of any side; and why a whole value was taken although a part would be
-/// enough.
+/// More words about the outcome. They show the value that the place has now, if no side has this value. Or they say why a whole value was
+/// taken although a part would be enough.
 fn more_of<'a>(conflict: &Conflict<'a>, settled: Settled, json: impl Fn(&Tree<'a>) -> Option<String>) -> String {
     match (settled, conflict.required) {
         (Settled::Delta | Settled::CutDown, _) => {
@@ -262,7 +262,7 @@ fn more_of<'a>(conflict: &Conflict<'a>, settled: Settled, json: impl Fn(&Tree<'a
     }
 }
 
-/// A conflict of a whole resource, where one side changed these places.
+/// The result for a conflict of a whole resource, of which one side changed these places.
 fn of_resource(
     resource: &Resource<'_>,
     what: &str,
@@ -276,7 +276,7 @@ fn of_resource(
     of_clash(ruling, clash).about(resource).with_original(Some(original.to_owned()))
 }
 
-/// The result for a resource that dest deleted. No policy brings it back.
+/// The outcome for a resource that dest deleted. No policy brings it back.
 fn left_deleted(verdict: Verdict) -> Settled {
     match verdict {
         Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest) => Settled::StaysDeleted,
@@ -284,7 +284,7 @@ fn left_deleted(verdict: Verdict) -> Settled {
     }
 }
 
-/// A rule that decided nothing. A field that the rule does not have cannot be wrong.
+/// The result for a rule that decided nothing. The message names only fields that the rule has, because only these can be wrong.
 fn idle_decision(Idle { rule, miss }: &Idle<'_, '_>) -> Outcome {
     let how = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
     let place = |place: &str| if place.is_empty() { THE_RESOURCE.into() } else { format!("`{place}`") };
@@ -314,7 +314,7 @@ fn idle_decision(Idle { rule, miss }: &Idle<'_, '_>) -> Outcome {
     outcome
 }
 
-/// A release that is one folder deeper than dest.
+/// The result for a release that is one folder deeper than dest.
 fn deeper(about: &Resource<'_>, side: Role, folder: &str) -> Outcome {
     let side = side.name();
     let message = format!(
@@ -355,7 +355,7 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
     Outcome { here: Some(dest.node.start()), ..of_clash(ruling, clash).about(dest) }
 }
 
-/// One resource under two identities. Differences between them are merged like any field.
+/// The message for a resource that has two identities. Differences between the identities are merged like any field.
 fn followed(dest: &Resource<'_>, updated: &Resource<'_>) -> String {
     let (here, there) = (known(dest), known(updated));
     format!("{here} is {there} in updated: it is one resource that moved, and its edits are kept")
@@ -415,7 +415,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
     outcome
 }
 
-/// A field that the API server does not let change. For a Secret the message shows no values.
+/// The result for a field that the API server does not let change. For a Secret the message shows no values.
 fn of_refused(refused: &Refused<'_, '_>, dest: &Resource<'_>, budget: &Budget) -> Outcome {
     let was = refused.was.map(|was| to_json(was, budget).unwrap_or_default());
     let is = refused.is.map(|is| json_of(&is.to_tree(), budget).unwrap_or_default());
@@ -444,7 +444,7 @@ fn of_refused(refused: &Refused<'_, '_>, dest: &Resource<'_>, budget: &Budget) -
     Outcome { field: Some(field), here: Some(here), ..Outcome::new(Severity::Warning, message) }.about(dest)
 }
 
-/// A reference that leads nowhere after the merge.
+/// The result for a reference that leads nowhere after the merge.
 fn of_broken(about: &Resource<'_>, reference: &Reference<'_>, cause: &Cause<'_, '_>) -> Outcome {
     let (place, to) = (reference.path.shown(), called(&reference.to));
     let message = match cause {
@@ -476,7 +476,7 @@ fn contradiction(resource: &Resource<'_>, place: &str, texts: Sides<&str>, stays
         CommentOf::Winner => "it goes with the value, which is in conflict",
     };
     let names = Sides::of(Side::name);
-    // A comment beside a secret value may hold the value before it.
+    // A comment next to a secret value may hold an older value.
     let told = if is_secret(resource) { at_comment(names, place, texts) } else { contradicting(names, place, texts) };
     format!("{told}; {stays}")
 }
@@ -488,7 +488,7 @@ pub fn contradicting(names: Sides<&str>, place: &str, texts: Sides<&str>) -> Str
     at_comment(names, place, texts) + &with_values(names, shown)
 }
 
-/// The same without the texts.
+/// Reports that both sides changed a comment, without its texts.
 fn at_comment(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
     let did = |text: &str| match (texts.original, text) {
         (_, "") => Did::Deleted,
@@ -498,7 +498,8 @@ fn at_comment(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
     changed_by(names, &format!("the comment at `{place}`"), [did(texts.dest), did(texts.updated)])
 }
 
-/// A list that was replaced because nothing says how it merges, and the line that would merge it.
+/// The message for a list that was replaced because no source says how it merges. It shows the line of `mergeKeys` that would merge the
+/// list.
 fn shortened(warning: &Warning<'_>, resource: &Resource<'_>, lost: usize, by: Option<&ListKind<String>>) -> String {
     let place = warning.path.shown();
     let elements = if lost == 1 { "1 element".to_owned() } else { format!("{lost} elements") };
@@ -527,7 +528,7 @@ fn rule_of(path: &FieldPath<'_>, resource: &Resource<'_>, by: &ListKind<String>)
     let identity = resource.identity?;
     let names: Vec<&str> =
         path.steps().filter_map(|step| if let Step::Field(name) = step { Some(&**name) } else { None }).collect();
-    // The path of a rule consists of names joined by dots, and the line is one of YAML.
+    // In a rule, names are joined by dots, and the rule is shown as one line of YAML. Names with other characters do not fit there.
     let is_plain =
         |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
     if !names.iter().all(is_plain) {
@@ -543,7 +544,8 @@ fn rule_of(path: &FieldPath<'_>, resource: &Resource<'_>, by: &ListKind<String>)
     Some(format!("{{apiVersion: {}, kind: {}, path: {path}, {how}}}", identity.api_version, identity.kind))
 }
 
-/// A resource of the same kind and name under another version or group, or in another file, may have moved.
+/// The message for a new resource that may be a moved one, because a deleted one has the same kind and name, but another version, group or
+/// file.
 fn may_have_moved(came: &Resource<'_>, left: &Resource<'_>, fate: LeftUpstream) -> String {
     let is_same = came.identity == left.identity;
     let called = |resource: &Resource<'_>| {
@@ -575,7 +577,7 @@ fn unknown_type(api_version: &str, kind: &str, inference: Inference) -> String {
     )
 }
 
-/// Which source named the keys by which lists of a type merged.
+/// The message that says which source gave the merge keys of lists of a type.
 fn merged_by([api_version, kind]: [&str; 2], instead: Option<&str>, lists: &BTreeSet<Ground>) -> String {
     let of = |basis: Basis| {
         let lists = lists.iter().filter(|ground| ground.basis == basis).map(|ground| {
@@ -635,7 +637,8 @@ fn hint(alike: Option<Alike<'_>>) -> String {
     }
 }
 
-/// A conflict, and who won it. A conflict that a rule of the user decided is only an info. An open conflict does not stop the run.
+/// The result for a conflict and its winner. If a rule of the user decided it, the result is only an info. An open conflict does not stop
+/// the run.
 fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
     if let Some(rule) = ruling.rule {
         clash.more.push_str(&format!(", as {rule} says"));
@@ -662,7 +665,7 @@ pub fn holds_secrets(identity: Identity<'_>) -> bool {
     identity.api_version == "v1" && identity.kind == "Secret"
 }
 
-/// The outcome of a conflict.
+/// The outcome of a conflict, in words.
 pub fn of_settled(settled: Settled) -> &'static str {
     match settled {
         Settled::Updated => "took updated's",
@@ -679,7 +682,7 @@ pub fn of_settled(settled: Settled) -> &'static str {
     }
 }
 
-/// The parts in which a value was merged.
+/// The parts by which a value was merged, in words.
 pub fn how_of(how: Combined) -> &'static str {
     match how {
         Combined::Elements => "element by element",
@@ -688,12 +691,12 @@ pub fn how_of(how: Combined) -> &'static str {
     }
 }
 
-/// The first of several places, quoted.
+/// The first places, quoted, and how many more there are.
 pub fn listed(places: &[String]) -> String {
     few(places.iter().map(|place| format!("`{place}`")).collect())
 }
 
-/// The first of several, and how many more there are.
+/// The first texts, and how many more there are.
 fn few(mut all: Vec<String>) -> String {
     const SHOWN: usize = 3;
     let more = all.len().saturating_sub(SHOWN);
@@ -704,10 +707,10 @@ fn few(mut all: Vec<String>) -> String {
     all.join(", ")
 }
 
-/// The longest piece of a value that a message shows; the other fields have the whole value.
+/// How many characters of a value a message shows; the other fields of the result have the whole value.
 const BRIEF: usize = 60;
 
-/// A value on one line, cut if it is long: the visible piece of several values begins shortly before they differ.
+/// A value on one line, cut if it is long. `start` is where several values begin to differ; the visible piece begins shortly before it.
 fn brief(json: &str, start: usize) -> String {
     let count = json.chars().count();
     if count <= BRIEF {
@@ -718,7 +721,7 @@ fn brief(json: &str, start: usize) -> String {
     format!("{}{shown}{}", if skip > 0 { "…" } else { "" }, if skip + BRIEF < count { "…" } else { "" })
 }
 
-/// How many characters at their beginning the texts have in common.
+/// How many characters the texts have in common at their beginning.
 fn first_difference<'t>(mut texts: impl Iterator<Item = &'t String>) -> usize {
     let Some(first) = texts.next() else { return 0 };
     let common = |text: &String| first.chars().zip(text.chars()).take_while(|(a, b)| a == b).count();

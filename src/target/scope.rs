@@ -1,7 +1,7 @@
-//! Which built-in types are outside of all namespaces.
+//! The built-in types that are outside of all namespaces.
 //!
 //! Source: the paths of the API, as k8s-openapi has them for Kubernetes 1.33 to 1.37 and kustomize for 1.21; tests compare the list with
-//! both. A custom resource counts as namespaced, as it does in kustomize.
+//! both. A custom resource counts as namespaced, as in kustomize.
 
 /// Whether a type is a built-in type without a namespace.
 pub fn is_cluster_scoped(group: &str, kind: &str) -> bool {

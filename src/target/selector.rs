@@ -1,6 +1,6 @@
 //! Selectors over labels, as `kubectl get -l` takes them.
 //!
-//! Source: `labels.Parse` of apimachinery, whose grammar this is. No crate parses it: kube's `Selector` consists of objects, not of text.
+//! The grammar is that of `labels.Parse` in apimachinery. No crate parses it: kube's `Selector` is built from objects, not from text.
 
 /// Requirements, all of which must be met.
 #[derive(Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl Selector {
     /// Reads a selector: `app=web,tier in (a, b),!legacy`. An empty selector has no requirements.
     ///
     /// # Errors
-    /// What is wrong with it, for a message that shows the whole selector.
+    /// A message that says what is wrong. It does not contain the selector, which the caller shows.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut requirements = Vec::new();
         let mut words = Words { rest: text };

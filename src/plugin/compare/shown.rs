@@ -1,4 +1,4 @@
-//! Differences for people and for programs. None of them contains values of a Secret.
+//! Prints differences for people and for programs. The output never contains values of a Secret.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::markdown::escaped;
 use crate::screen::{Page, Paint};
 use crate::told::counted;
 
-/// How something differs.
+/// How a resource, field or file differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Only the second side has it.
@@ -29,7 +29,7 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 3] = [Self::Changed, Self::Added, Self::Removed];
 
-    /// The word for it.
+    /// The word for the output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -49,16 +49,16 @@ impl Kind {
 
 /// A resource that differs.
 pub struct Differing<'a> {
-    /// How.
+    /// How it differs.
     pub kind: Kind,
-    /// The resource of the second side, or of the only one that has it.
+    /// The resource of the second side; of the first side if the second lacks it.
     pub resource: &'a Resource<'a>,
     /// The fields that differ, if both sides have it.
     pub found: Vec<Difference<'a>>,
 }
 
 impl Differing<'_> {
-    /// Prints it: a line for the resource, and one or several for each field.
+    /// Prints the resource in one line, followed by the lines of each field.
     pub fn show(&self, page: &mut Page, budget: &Budget) {
         for (paint, line) in self.lines(budget) {
             page.painted(paint, &line);
@@ -104,7 +104,7 @@ impl Differing<'_> {
         }
     }
 
-    /// `Deployment prod/web (web.yaml:3)`.
+    /// The resource and its place: `Deployment prod/web (web.yaml:3)`.
     fn called(&self) -> String {
         let place = format!("{}:{}", self.resource.origin.text(), self.resource.node.position().line);
         match self.resource.identity {
@@ -118,7 +118,7 @@ impl Differing<'_> {
     }
 }
 
-/// The differences by line in texts of several lines, and by element in lists.
+/// The differences by line in texts of several lines, and by element in lists; `None` for other values.
 fn by_line(old: NodeRef<'_>, new: NodeRef<'_>, budget: &Budget) -> Option<Vec<Line>> {
     if old.is_list() && new.is_list() {
         let [old, new] = [old, new].map(|list| {
@@ -183,7 +183,7 @@ pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budg
     Ok(all)
 }
 
-/// The longest comment to make, in bytes. GitHub takes 65,536 characters.
+/// The longest comment to write, in bytes. GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
 
 /// The differences as a comment of a pull request: a collapsible block for each resource.

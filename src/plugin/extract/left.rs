@@ -22,34 +22,34 @@ use crate::pairs::{Pair, pairs};
 use crate::side::{Part, Side, parse};
 use crate::spot::spots;
 
-/// A difference that is left.
+/// A remaining difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     /// The file of dest, as the user would type it, and the line.
     file: String,
     line: Option<usize>,
-    /// `Deployment prod/web`, and the place in it.
+    /// The resource, as `Deployment prod/web`, and the place in it.
     resource: String,
     path: String,
     why: Why,
 }
 
-/// Why a patch cannot express it.
+/// Why a patch cannot express a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// A resource is new, and the mode adds no resources.
     New,
-    /// Original has several resources of its identity in one file.
+    /// Original has several resources of this identity in one file.
     Several,
-    /// It is new, and original has other resources of its identity.
+    /// The resource is new, but original has other resources of its identity.
     Another,
-    /// It has no identity.
+    /// The resource has no identity.
     Nobody,
     /// A file holds no resources.
     Plain,
     /// A file with something besides its resources is added or deleted.
     File,
-    /// A resource is at another position than in dest.
+    /// The resource is at another position than in dest.
     Place,
     /// Dest has a null.
     Null,
@@ -59,11 +59,11 @@ pub enum Why {
     Order,
     /// Fields are in another order.
     FieldOrder,
-    /// Comment lines above something differ.
+    /// Comment lines above a child differ.
     Above,
-    /// A comment on a line differs.
+    /// The comment on a line differs.
     Behind,
-    /// Comments that belong to nothing differ.
+    /// Comments that belong to no field differ.
     Comments,
     /// Blank lines differ.
     Blank,
@@ -125,10 +125,10 @@ impl fmt::Display for Left {
 type Files = BTreeMap<String, Vec<u8>>;
 
 impl Left {
-    /// The differences between the files that a merge made and those of dest.
+    /// The differences between the files that the merge made and the files of dest.
     ///
     /// # Errors
-    /// A file that cannot be read, and resources that cannot be compared.
+    /// A file cannot be read, or resources cannot be compared.
     pub fn of(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode, extent: Extent) -> Result<Vec<Self>> {
         match extent {
             Extent::Values => of_values(merged, dest, types, mode),
@@ -136,7 +136,7 @@ impl Left {
         }
     }
 
-    /// A resource as a whole.
+    /// A difference of a resource as a whole.
     pub fn of_resource(resource: &Resource<'_>, why: Why) -> Self {
         Self {
             file: resource.origin.text(),
@@ -147,7 +147,7 @@ impl Left {
         }
     }
 
-    /// A resource that only one of the two has.
+    /// A difference for a resource that only one of the two states has.
     fn of_one(pair: &Pair<'_>, mode: Mode) -> Option<Self> {
         let one = pair.new.as_ref().or(pair.old.as_ref())?;
         Some(Self::of_resource(
@@ -182,7 +182,7 @@ fn called(resource: &Resource<'_>) -> String {
     resource.identity.map(|identity| identity.called()).unwrap_or_default()
 }
 
-/// The values that differ, whichever files the resources are in.
+/// The differences in values. Files do not matter: a resource may be in any file.
 fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
     // A file that is not YAML holds no resources.
     let read = |(path, bytes): (&'_ String, &Vec<u8>)| Some((path.clone(), parse(path, bytes.clone()).ok()?));
@@ -211,10 +211,10 @@ fn of_values(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resu
     Ok(all)
 }
 
-/// The bytes that differ, file by file.
+/// The differences in the bytes of each file.
 fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Result<Vec<Left>> {
     let mut all = Vec::new();
-    // A file that is named alone may have any name.
+    // Two single files may have different names, so their paths do not count.
     let key = |path: &'_ str| if dest.is_folder() { path.to_owned() } else { String::new() };
     let mut made: BTreeMap<String, &Vec<u8>> = merged.iter().map(|(path, bytes)| (key(path), bytes)).collect();
     for held in &dest.files {
@@ -222,7 +222,7 @@ fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resul
         if bytes == Some(&held.bytes()?) {
             continue;
         }
-        // A merge that leaves nothing of a file leaves no text.
+        // If a merge leaves no resource in a file, the file is gone, so it counts as empty here.
         let text = parse(&held.name, bytes.cloned().unwrap_or_default()).ok();
         match (held.document(), text) {
             (Some(document), _) if document.source().is_empty() && !dest.is_folder() => {}
@@ -246,7 +246,7 @@ fn compared<'a>(old: &Resource<'a>, new: &Resource<'a>, types: &'a Types<'_>) ->
     Ok(found.change.as_ref().map(differences).unwrap_or_default())
 }
 
-/// A file as a merge made it, and as dest has it.
+/// A file in two versions: the merged one and dest's.
 struct Texts<'t> {
     name: &'t str,
     made: &'t Document<'static>,
@@ -278,7 +278,7 @@ impl Texts<'_> {
                 }
             }
         }
-        // Lines can be compared only if the documents match in order.
+        // Lines can be compared only if the documents are in the same order.
         if are_in_place {
             self.layout(types, &told, &mut all);
         }
@@ -317,13 +317,13 @@ impl Texts<'_> {
         Ok(())
     }
 
-    /// The lines that differ and were not reported yet.
+    /// The lines that differ and are not part of a reported difference.
     fn layout(&self, types: &Types<'_>, told: &[Range<usize>], all: &mut Vec<Left>) {
         let [made, dest] = [self.made, self.dest].map(|d| d.source().split_inclusive('\n').collect::<Vec<_>>());
         let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_slices(&made, &dest);
         for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
             let (old, new) = (op.old_range(), op.new_range());
-            // Lines are counted from 1. A comment is next to what it belongs to.
+            // Lines are counted from 1. A comment is next to its field, so lines next to a reported difference belong to it.
             if told.iter().any(|told| told.start <= new.end + 1 && new.start <= told.end) {
                 continue;
             }
@@ -345,13 +345,13 @@ impl Texts<'_> {
     }
 }
 
-/// The lines of a range of the node's text.
+/// The line numbers of a range of the text.
 fn lines(node: NodeRef<'_>, range: Range<usize>) -> Range<usize> {
     let line = |at: usize| node.document().position(at).line;
     line(range.start)..line(range.end.saturating_sub(1).max(range.start)) + 1
 }
 
-/// The nulls of dest where the merge leaves no field.
+/// The nulls of dest for which the merge has no field.
 fn collect_nulls<'a>(
     made: NodeRef<'a>,
     dest: NodeRef<'a>,

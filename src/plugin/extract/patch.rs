@@ -26,19 +26,19 @@ use crate::told;
 /// The name of the patch in messages.
 const NAME: &str = "the patch";
 
-/// A patch.
+/// A patch, and the differences that it lacks.
 pub struct Patch {
     /// Its documents; empty if nothing differs.
     pub text: String,
-    /// The resources that it would have to name, but cannot.
+    /// The resources that the patch would have to change, but cannot name.
     pub unnamed: Vec<Left>,
 }
 
 impl Patch {
-    /// The patch that turns original into dest, as far as a patch can.
+    /// The patch that turns original into dest, as far as a patch can express the difference.
     ///
     /// # Errors
-    /// Resources that cannot be compared; more text than the budget has.
+    /// Resources cannot be compared; or the patch takes more than the budget.
     pub fn between(
         original: &Side,
         dest: &Side,
@@ -73,11 +73,11 @@ impl Patch {
                     tree.map(|tree| placed(tree, path_of(old, &shared)))
                 }
                 (Some(old), None) if old.identity.is_some() => Some(placed(deletion(old), path_of(old, &shared))),
-                // A Strategic patch without a target is an error.
+                // In mode Strategic, a patch for a resource that does not exist is an error.
                 (None, Some(new)) if new.identity.is_some() && mode != Mode::Strategic => {
                     Some(placed(with_type(Tree::Node(new.node), new), new.path.filter(|_| original.is_folder())))
                 }
-                // A patch cannot handle the others. Their difference is reported as left.
+                // No patch can express the other differences. [`Left`] reports them after the merge.
                 _ => None,
             };
             match (tree, beyond) {
@@ -89,7 +89,7 @@ impl Patch {
         Ok(Self { text: documents.join("---\n"), unnamed })
     }
 
-    /// The result of merging the patch into original: the texts of its files by their paths.
+    /// Merges the patch into original. Returns the content of the files by their paths.
     ///
     /// # Errors
     /// The patch cannot be merged.
@@ -118,7 +118,8 @@ impl Patch {
 
 const NOBODY: Identity<'static> = Identity { api_version: "", kind: "", namespace: "", name: "" };
 
-/// A document of the patch, with the path if only that says which resource is meant, or where a new one goes.
+/// A document of the patch. It gets a path if its identity is not enough to find the resource, or if the resource is new and must go to a
+/// file.
 fn placed<'a>(tree: Tree<'a>, path: Option<&'a str>) -> Tree<'a> {
     match path {
         Some(path) => with_path(tree, path, None),
@@ -126,12 +127,12 @@ fn placed<'a>(tree: Tree<'a>, path: Option<&'a str>) -> Tree<'a> {
     }
 }
 
-/// The path of a resource whose identity is shared with others.
+/// The path of a resource, if other resources have its identity, too.
 fn path_of<'a>(resource: &Resource<'a>, shared: &HashSet<Identity<'_>>) -> Option<&'a str> {
     resource.path.filter(|_| resource.identity.is_some_and(|identity| shared.contains(&identity)))
 }
 
-/// The values, one read from each resource, that several resources share.
+/// The values that `read` gives for more than one resource.
 fn repeated<'a, T: Copy + Eq + Hash>(
     resources: &[Resource<'a>],
     read: impl Fn(&Resource<'a>) -> Option<T>,
@@ -140,7 +141,7 @@ fn repeated<'a, T: Copy + Eq + Hash>(
     resources.iter().filter_map(read).filter(|one| !known.insert(*one)).collect()
 }
 
-/// The resource of the two that an error is about: the one with a duplicate key at its place.
+/// The resource with the error: the one that has a duplicate key at the place of the error.
 fn blamed<'r, 'a>(error: &Error, [old, new]: [&'r Resource<'a>; 2]) -> &'r Resource<'a> {
     let is_there = |root: NodeRef<'_>| {
         let mut todo = vec![root];

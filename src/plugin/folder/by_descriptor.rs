@@ -1,4 +1,4 @@
-//! Folders by descriptor, with the calls of POSIX whose names end with `at`.
+//! Folders as descriptors, for the POSIX calls whose names end with `at`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,19 +13,19 @@ use rustix::process::{Resource, getrlimit};
 #[derive(Debug)]
 pub struct Folder(OwnedFd);
 
-/// A descriptor for names only needs no permission to read the folder.
+/// With `O_PATH`, a folder can be opened without permission to read it. It is then good only for looking up names.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const NAMES: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const NAMES: OFlags = OFlags::RDONLY;
 
-/// How a folder is opened: never through a symbolic link.
+/// The flags to open a folder: never through a symbolic link.
 const FOLDER: OFlags = NAMES.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// How a file is opened: never through a symbolic link, and without waiting for the other end of a FIFO.
+/// The flags to open a file: never through a symbolic link, and without waiting for the other end of a FIFO.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// How many folders a run should hold at most: half of what the process may open.
+/// How many folders a run should hold open at most: half of the files that the process may open.
 pub fn most_held() -> usize {
     getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| usize::try_from(most / 2).unwrap_or(usize::MAX))
 }
@@ -36,12 +36,12 @@ impl Folder {
         Ok(Self(open(path, FOLDER, Mode::empty())?))
     }
 
-    /// Opens a folder in it.
+    /// Opens a folder in this folder.
     pub fn enter(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self(openat(&self.0, name, FOLDER, Mode::empty())?))
     }
 
-    /// The same folder once more.
+    /// A second descriptor of the same folder.
     pub fn again(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }
@@ -52,7 +52,7 @@ impl Folder {
         Ok(openat(&self.0, ".", flags, Mode::empty())?.into())
     }
 
-    /// Makes a folder in it.
+    /// Makes a folder in this folder.
     pub fn make(&self, name: &OsStr) -> io::Result<()> {
         Ok(mkdirat(&self.0, name, Mode::from(0o777))?)
     }
@@ -81,12 +81,12 @@ impl Folder {
         Ok(openat(&self.0, name, FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, mode)?.into())
     }
 
-    /// Whether a name in it is a symbolic link.
+    /// Whether the name belongs to a symbolic link.
     pub fn is_link(&self, name: &OsStr) -> bool {
         self.kind(name).is_ok_and(|kind| kind == FileType::Symlink)
     }
 
-    /// Whether something in it has a name, also a symbolic link that leads nowhere.
+    /// Whether the name exists in the folder. A symbolic link that leads nowhere counts, too.
     pub fn has(&self, name: &OsStr) -> bool {
         self.kind(name).is_ok()
     }

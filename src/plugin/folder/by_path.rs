@@ -1,15 +1,16 @@
-//! Folders by path, for systems without descriptors of folders: a swap of a folder between two calls is noticed only by the next check.
+//! Folders as paths, for systems without descriptors of folders. If someone swaps a folder between two calls, only the next check notices
+//! it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A folder that is looked up by each call.
+/// A folder as a path, which each call looks up.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
-/// How many folders a run should hold at most: holding one takes nothing.
+/// How many folders a run should hold at most. A path takes no resource of the system, so there is no limit.
 pub fn most_held() -> usize {
     usize::MAX
 }
@@ -24,12 +25,12 @@ impl Folder {
         }
     }
 
-    /// Opens a folder in it.
+    /// Opens a folder in this folder.
     pub fn enter(&self, name: &OsStr) -> io::Result<Self> {
         Self::open(&self.0.join(name))
     }
 
-    /// The same folder once more.
+    /// The same folder again.
     pub fn again(&self) -> io::Result<Self> {
         Ok(Self(self.0.clone()))
     }
@@ -39,7 +40,7 @@ impl Folder {
         File::open(&self.0)
     }
 
-    /// Makes a folder in it.
+    /// Makes a folder in this folder.
     pub fn make(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.checked(name)?)
     }
@@ -59,17 +60,17 @@ impl Folder {
         File::create_new(self.checked(name)?)
     }
 
-    /// Makes a file that must not exist yet. Who may read it is what the folder says.
+    /// Makes a file that must not exist yet. The system gives it the permissions that the folder prescribes.
     pub fn create_private(&self, name: &OsStr) -> io::Result<File> {
         self.create(name)
     }
 
-    /// Whether a name in it is a symbolic link.
+    /// Whether the name belongs to a symbolic link.
     pub fn is_link(&self, name: &OsStr) -> bool {
         fs::symlink_metadata(self.0.join(name)).is_ok_and(|found| found.is_symlink())
     }
 
-    /// Whether something in it has a name, also a symbolic link that leads nowhere.
+    /// Whether the name exists in the folder. A symbolic link that leads nowhere counts, too.
     pub fn has(&self, name: &OsStr) -> bool {
         fs::symlink_metadata(self.0.join(name)).is_ok()
     }
@@ -81,7 +82,7 @@ impl Folder {
 
     /// Removes a file.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
-        // The file may itself be a symbolic link.
+        // This does not use `checked`, because the file may itself be a symbolic link.
         Self::open(&self.0)?;
         fs::remove_file(self.0.join(name))
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::Folder;
 use crate::walk::shown;
 
-/// A folder that must hold every file of a run.
+/// The folder that must contain every file of a run.
 #[derive(Debug)]
 pub struct Root {
     path: PathBuf,
@@ -39,28 +39,28 @@ impl Root {
         Err(anyhow!("{}: there must be such a folder", shown(path)))
     }
 
-    /// Its absolute path.
+    /// The absolute path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder itself.
+    /// The open folder.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Enters a folder in this one, or this one itself; `None` if there is none.
+    /// Enters a folder below this one, or this folder itself; `None` if it does not exist.
     ///
     /// # Errors
-    /// A folder elsewhere, and a symbolic link or a file in the place of a folder.
+    /// The path leads out of this folder, or through a symbolic link or a file.
     pub fn enter(&self, folder: &Path) -> Result<Option<Folder>> {
         self.walk(folder, Missing::Leave, &mut Vec::new())
     }
 
-    /// Enters a folder, and makes it if there is none; the paths of the folders it makes go to `made`.
+    /// Enters a folder, and makes it if it does not exist. The paths of all folders that it makes are added to `made`.
     ///
     /// # Errors
-    /// As [`Root::enter`], and a folder that cannot be made.
+    /// The errors of [`Root::enter`]; or a folder cannot be made.
     pub fn make(&self, folder: &Path, made: &mut Vec<PathBuf>) -> Result<Folder> {
         self.walk(folder, Missing::Make, made)?.with_context(|| shown(folder))
     }
@@ -94,7 +94,7 @@ fn link(folder: &Path) -> String {
     format!("the file must lie in the folder, but {} is a symbolic link", shown(folder))
 }
 
-/// A path from the root of the file system; the empty one is the current folder.
+/// An absolute path; the empty path is the current folder.
 fn absolute(path: &Path) -> Result<PathBuf> {
     Ok(std::path::absolute(if path.as_os_str().is_empty() { Path::new(".") } else { path })?)
 }

@@ -1,7 +1,8 @@
-//! The text of a merge in parts: what is the same whoever wins, and what someone has to choose.
+//! Splits the text of a merge into parts: parts that are the same whichever side wins, and parts that a person must choose.
 //!
-//! Whoever wins, the merge is a list of edits of our text. If the edits are the same, so is the text; the lines in which they differ are
-//! the choices. So either half is the whole of one side, and no line counts as a conflict unless a conflict is in it.
+//! For each side that may win, the merge is a list of edits of our text. Where the edits are the same, so is the text; the lines in which
+//! they differ are the choices. So each half of a choice is one side's whole text, and a line is only part of a choice if a conflict
+//! touches it.
 
 use std::ops::Range;
 
@@ -13,12 +14,12 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::hunks::{Finer, refined};
 use super::part::{Choice, Grain, Part};
 
-/// The lines of a place in conflict in our text.
+/// The lines of our text at a place in conflict.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
-    /// The bytes.
+    /// The range in bytes.
     pub range: Range<usize>,
-    /// How much of them is chosen at once.
+    /// How much of the lines a person chooses at once.
     pub grain: Grain,
     /// Whether lines that only one side changed are left out of the choice.
     pub finer: Finer<'a>,
@@ -29,24 +30,25 @@ pub struct Lines<'a> {
 pub struct Parted {
     /// The parts.
     pub parts: Vec<Part>,
-    /// The lines of our text in which someone has to choose, sorted and disjoint.
+    /// The lines of our text that a person must choose, sorted and disjoint.
     open: Vec<Range<usize>>,
 }
 
 impl Parted {
-    /// Whether someone has to choose in these lines of our text.
+    /// Whether a person must choose in these lines of our text.
     pub fn is_open(&self, lines: &Range<usize>) -> bool {
         near(&self.open, lines).any(|at| overlaps(lines, &self.open[at]))
     }
 }
 
-/// The parts of a range of our text under each side's edits, which are sorted by their places; where they differ, someone has to choose.
+/// Splits a range of our text into parts. `edits` has the edits of each side that may win, sorted by their places. Where they differ, a
+/// person must choose.
 pub fn parts(text: &str, range: Range<usize>, edits: &Sides<Vec<Edit>>, places: &[Lines<'_>]) -> Parted {
     let starts = LineStarts::of(text);
     let ruled = Sides::of(|side| Ruled::of(&starts, &edits[side]));
     let places = Places::of(places);
     let regions = regions(text, &ruled, &places);
-    // Our edits outside all regions, in their order.
+    // Our edits that are outside of all regions, in their order.
     let is_free = |lines: &Range<usize>| !near(&regions, lines).any(|at| overlaps(lines, &regions[at]));
     let of_ours = ruled.dest.edits.iter().zip(&ruled.dest.lines);
     let free: Vec<&Edit> = of_ours.filter(|(_, lines)| is_free(lines)).map(|(edit, _)| edit).collect();
@@ -93,17 +95,17 @@ impl<'e> Ruled<'e> {
     }
 }
 
-/// The indices of those sorted ranges that may overlap a range.
+/// The indices of the sorted ranges that may overlap `range`.
 fn near(sorted: &[Range<usize>], range: &Range<usize>) -> Range<usize> {
     let first = sorted.partition_point(|other| other.end < range.start);
     first..first + sorted[first..].partition_point(|other| other.start <= range.end)
 }
 
-/// The places in conflict, each once, sorted by where they begin.
+/// The places in conflict without duplicates, sorted by their start.
 struct Places<'p> {
-    /// Each with its number among all.
+    /// The places, each with its number in the unsorted list.
     sorted: Vec<(usize, &'p Lines<'p>)>,
-    /// How far each range, or any one before it, reaches.
+    /// For each place, the end of the range that reaches farthest among it and all places before it.
     reach: Vec<usize>,
 }
 
@@ -119,7 +121,7 @@ impl<'p> Places<'p> {
         Self { reach: reach.collect(), sorted }
     }
 
-    /// The first place that is meant, among the places that touch a range.
+    /// The place with the lowest number for which `is_meant` holds, among the places that touch a range.
     fn first(&self, range: &Range<usize>, is_meant: impl Fn(&Lines<'p>) -> bool) -> Option<&'p Lines<'p>> {
         let end = self.sorted.partition_point(|(_, place)| place.range.start <= range.end);
         let touching = (0..end).rev().take_while(|at| self.reach[*at] >= range.start);
@@ -133,12 +135,12 @@ impl<'p> Places<'p> {
     }
 }
 
-/// A range of the text after these edits, which are disjoint.
+/// A range of the text with these edits made. The edits are disjoint.
 fn applied(text: &str, range: Range<usize>, edits: Vec<Edit>) -> String {
     TextEdits::of(edits).unwrap_or_default().apply(text, range)
 }
 
-/// The lines of our text in which edits differ, sorted and disjoint. An empty range is between two lines.
+/// The lines of our text in which the edits of the sides differ, sorted and disjoint. An empty range is between two lines.
 fn regions(text: &str, edits: &Sides<Ruled<'_>>, places: &Places<'_>) -> Vec<Range<usize>> {
     let around = |lines: &Range<usize>| {
         let place = places.first(lines, |place| overlaps(lines, &place.range) && lines.end <= place.range.end);
@@ -178,7 +180,7 @@ fn differing<'e>(ours: &'e Ruled<'_>, theirs: &'e Ruled<'_>) -> Vec<&'e Range<us
     out
 }
 
-/// Ranges of lines, made disjoint and sorted. Blank lines go with what is above them.
+/// Ranges of lines, merged where they overlap, and sorted. Blank lines belong to the range above them.
 fn joined(text: &str, mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
     all.sort_by_key(|range| (range.start, range.end));
     let mut out: Vec<Range<usize>> = Vec::new();
@@ -194,7 +196,7 @@ fn joined(text: &str, mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
     out
 }
 
-/// The lines that an edit changes: empty if it only adds whole lines.
+/// The lines that an edit changes; an empty range if the edit only adds whole lines.
 fn lines_of(starts: &LineStarts, edit: &Edit) -> Range<usize> {
     let Range { start, end } = edit.range;
     let is_start = |at: usize| starts.starts_line(at);

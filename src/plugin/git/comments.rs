@@ -1,4 +1,4 @@
-//! Comments that belong to nothing: those around all resources, and those among the children of a map or list.
+//! Comments that belong to no field or element: comments around all resources, and comments among the children of a map or list.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -9,12 +9,12 @@ use krm_merge::yaml::{Document, ends_line, line_end, line_start, lines, next_lin
 
 use super::versions::{Here, Spot};
 
-/// The lines around the resources of a text.
+/// The borders between the resources of a text and the comments around all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Margins {
-    /// After the comment block at the top and its blank line, if a blank line or a `---` separates the block.
+    /// The end of the comment block at the top, if a blank line or a `---` separates the block; otherwise 0.
     pub top: usize,
-    /// Before the comments at the very end.
+    /// The start of the comments at the very end.
     pub bottom: usize,
 }
 
@@ -45,30 +45,30 @@ impl Margins {
         Self { top, bottom }
     }
 
-    /// The lines between them.
+    /// The range between the margins.
     pub fn body(self) -> Range<usize> {
         self.top..self.bottom
     }
 }
 
-/// A comment of theirs that belongs to nothing and that neither ours nor the original has.
+/// A comment of theirs that belongs to no child, and that neither ours nor the original has.
 #[derive(Clone, Debug)]
 pub struct Free<'a> {
     /// Its text.
     text: &'a str,
     /// Whether a blank line follows it.
     is_apart: bool,
-    /// Where it goes in our text.
+    /// The offset in our text at which it is inserted.
     at: usize,
-    /// Its column there.
+    /// Its column in our text.
     column: usize,
-    /// Whether ours has another comment there, so that someone has to choose.
+    /// Whether ours also changed the comments there, so that a person must choose.
     pub is_disputed: bool,
 }
 
 impl<'a> Free<'a> {
-    /// The comments among the children of a map or list that all sides have: each goes above the next child that ours has, or below the
-    /// previous one.
+    /// The comments among the children of a map or list that all sides have. Each comment is inserted above the next child that ours has,
+    /// or else below the previous child.
     pub fn of(container: &Spot<'a>, children: &[Spot<'a>]) -> Vec<Self> {
         let (Some(theirs), Some(ours)) = (container.here.updated, container.here.dest) else { return Vec::new() };
         let all = Sides::of(|side| container.here[side].map(|here| free(here, side, children)).unwrap_or_default());
@@ -105,12 +105,12 @@ impl<'a> Free<'a> {
         Some(Self { text, is_apart, at, column, is_disputed })
     }
 
-    /// The place between lines of our text where it goes.
+    /// The empty range of our text at which the comment is inserted.
     pub fn lines(&self) -> Range<usize> {
         self.at..self.at
     }
 
-    /// The edit that adds its line to our text.
+    /// The edit that inserts the comment into our text.
     pub fn edit(&self, source: &str, line_break: &str) -> Edit {
         let open = if self.at > 0 && !ends_line(&source[..self.at]) { line_break } else { "" };
         let blank = if self.is_apart { line_break } else { "" };
@@ -119,7 +119,7 @@ impl<'a> Free<'a> {
     }
 }
 
-/// The comments in a map or list that belong to no child, in order: where each begins, and its text.
+/// The comments in a map or list that belong to no child, in order: the offset and the text of each.
 fn free<'a>(container: Here<'a>, side: Side, children: &[Spot<'a>]) -> Vec<(usize, &'a str)> {
     let mut owned: Vec<Range<usize>> = children.iter().filter_map(|spot| Some(spot.here[side]?.lines())).collect();
     owned.sort_by_key(|lines| lines.start);
@@ -130,7 +130,7 @@ fn free<'a>(container: Here<'a>, side: Side, children: &[Spot<'a>]) -> Vec<(usiz
     container.inner().filter(|(at, _)| !is_owned(*at)).collect()
 }
 
-/// The comment lines above a spot, including those that a blank line separates.
+/// The comment lines above a child, including lines that a blank line separates.
 fn said_above(here: Here<'_>) -> Vec<&str> {
     let Some(place) = here.place else { return Vec::new() };
     let source = here.value.document().source();
@@ -139,7 +139,7 @@ fn said_above(here: Here<'_>) -> Vec<&str> {
     lines.take_while(|line| line.is_empty() || line.starts_with('#')).filter(|line| !line.is_empty()).collect()
 }
 
-/// The comments of one list that are not in the other one; repeated comments are counted.
+/// The comments of one list that the other list lacks. A comment that occurs twice must occur twice in the other list, too.
 pub fn fresh<'a>(comments: Vec<&'a str>, known: Vec<&str>) -> Vec<&'a str> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     known.into_iter().for_each(|comment| *counts.entry(comment).or_default() += 1);
@@ -154,7 +154,7 @@ pub fn fresh<'a>(comments: Vec<&'a str>, known: Vec<&str>) -> Vec<&'a str> {
     new
 }
 
-/// Whether a text lacks a comment that a side added, except for waived ones. Any line that ends like the comment counts as the comment.
+/// Whether a text lacks a comment that a side added and that is not waived. A line that ends with the comment counts as having it.
 pub fn is_any_lost(text: &str, documents: Sides<&Document<'_>>, waived: &[&str]) -> bool {
     let tails = |line| str::match_indices(line, '#').map(move |(at, _): (usize, &str)| line[at..].trim_end());
     let shown: HashSet<&str> = lines(text).into_iter().flat_map(tails).collect();

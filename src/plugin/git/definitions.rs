@@ -1,11 +1,11 @@
 //! The CustomResourceDefinitions in git's index, which say how the lists of custom resources merge.
 //!
-//! git starts a process for each file that it merges. So the index is searched once, and the result is kept in the git directory: for each
-//! YAML file, by the name of its blob, the types that it defines. A blob never changes, so it is read once; the checksum of the index says
-//! whether the list is still current. Only definitions of types that a merge needs are parsed.
+//! git starts a process for each file that it merges. So the index is searched once, and a list of what was found is kept in the git
+//! directory. The list has the name of each YAML blob and the types that the blob defines. A blob never changes, so it is read once. The
+//! checksum of the index shows whether the list is still current. Only definitions of types that a merge needs are parsed.
 //!
-//! The kept list is never trusted: if a definition is not where it should be, the list is rebuilt. Without a list, or if anything fails,
-//! the merge continues with what it knows from elsewhere.
+//! The kept list is never trusted. If a definition is not in the blob that the list names, the list is rebuilt. Without a list, or if
+//! anything fails, the merge goes on with the other sources of types.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
@@ -22,17 +22,17 @@ use crate::side::parse;
 
 /// The first line of the kept file.
 const FORMAT: &str = "krm-merge definitions 1";
-/// The most bytes of a file that can be a definition, and of the kept file.
+/// The largest file that is read as a definition, in bytes, and the largest kept list.
 const MOST: u64 = 1 << 26;
 /// A string that every definition contains.
 const MARK: &str = "CustomResourceDefinition";
 
-/// The index of a repository, and the file for what was found in it.
+/// The index of a repository, and the file that keeps the list of its definitions.
 #[derive(Debug)]
 pub struct Index {
     /// The index.
     pub file: PathBuf,
-    /// The file of this program in the git directory.
+    /// The file with the kept list, in the git directory.
     pub cache: PathBuf,
 }
 
@@ -43,14 +43,14 @@ struct Blob {
     types: Vec<String>,
 }
 
-/// The files of an index that has this checksum, in their order.
+/// The YAML files of an index that has this checksum, in the order of the index.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Listing {
     checksum: Option<String>,
     blobs: Vec<Blob>,
 }
 
-/// The documents of the index that define one of these types, `group/Kind`, in its order.
+/// The documents of the index that define a type in `wanted` (`group/Kind`), in the order of the index.
 pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Vec<Document<'static>> {
     let known = Listing::kept(&index.cache);
     let is_known = known.is_some();
@@ -64,7 +64,7 @@ pub fn definitions(index: &Index, wanted: &HashSet<String>) -> Vec<Document<'sta
 }
 
 impl Listing {
-    /// The files of the index; some blobs are known already.
+    /// Lists the files of the index. Blobs that `known` has are not read again.
     fn of(index: &Index, known: Self) -> Self {
         let checksum = checksum(&index.file);
         if checksum.is_some() && known.checksum == checksum {
@@ -77,17 +77,17 @@ impl Listing {
             let found = types_in(bytes);
             types.insert(name, found);
         }
-        // A blob that cannot be read now may be there the next time.
+        // A blob that cannot be read now is not listed, because the next run may find it.
         let blobs = names.into_iter().filter_map(|name| types.remove(&name).map(|types| Blob { name, types }));
         let listing = Self { checksum: checksum.clone(), blobs: blobs.collect() };
         if checksum == self::checksum(&index.file) {
-            // A failure is harmless: keeping it only saves time.
+            // If this fails, the next run only takes longer.
             let _ = listing.keep(&index.cache);
         }
         listing
     }
 
-    /// The documents that define one of these types; `None` if the list names more than exists.
+    /// The documents that define one of these types; `None` if the list names a definition that does not exist.
     fn defining(&self, wanted: &HashSet<String>) -> Option<Vec<Document<'static>>> {
         let is_meant = |blob: &&Blob| blob.types.iter().any(|name| wanted.contains(name));
         let blobs: Vec<&Blob> = self.blobs.iter().filter(is_meant).collect();
@@ -103,7 +103,7 @@ impl Listing {
         documents.collect()
     }
 
-    /// The kept list, if it can be read.
+    /// The kept list; `None` if it cannot be read.
     fn kept(cache: &Path) -> Option<Self> {
         if !fs::symlink_metadata(cache).is_ok_and(|found| found.is_file() && found.len() <= MOST) {
             return None;
@@ -135,7 +135,7 @@ impl Listing {
         text + "end\n"
     }
 
-    /// Keeps it, as git writes its own files: first next to the old file, then renamed over it.
+    /// Writes the list as git writes its own files: first into a lock file, which is then renamed over the old list.
     fn keep(&self, cache: &Path) -> io::Result<()> {
         let lock = cache.with_extension("lock");
         let folder = cache.parent().unwrap_or(Path::new("."));
@@ -143,7 +143,7 @@ impl Listing {
         if !fs::symlink_metadata(folder)?.is_dir() {
             return Ok(());
         }
-        // A lock that a killed run left.
+        // A killed run may have left its lock.
         let age = fs::symlink_metadata(&lock).and_then(|lock| lock.modified()).map(|time| time.elapsed());
         if age.is_ok_and(|age| age.is_ok_and(|age| age > Duration::from_secs(60))) {
             fs::remove_file(&lock)?;
@@ -157,7 +157,7 @@ impl Listing {
     }
 }
 
-/// The checksum at the end of an index; `None` if git wrote none, as `index.skipHash` asks it to.
+/// The checksum at the end of an index; `None` if git wrote no checksum, because `index.skipHash` is set.
 fn checksum(index: &Path) -> Option<String> {
     let mut file = File::open(index).ok()?;
     file.seek(SeekFrom::End(-20)).ok()?;
@@ -174,7 +174,7 @@ fn files() -> Vec<String> {
     let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
     let mut seen = HashSet::new();
     let entries = output.stdout.split(|byte| *byte == 0).filter_map(|entry| {
-        // `100644 0123… 0`, a tab and the path.
+        // An entry of the index is `100644 0123… 0`, a tab and the path.
         let head = std::str::from_utf8(entry.split(|byte| *byte == b'\t').next()?).ok()?;
         let mut words = head.split(' ');
         let (mode, name, stage) = (words.next()?, words.next()?, words.next()?);
@@ -184,7 +184,7 @@ fn files() -> Vec<String> {
     entries.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// The blobs of these names that exist and are not huge, with their bytes. A blob that git would have to fetch counts as missing.
+/// The content of the blobs that exist and are not huge, each with its name. A blob that git would have to fetch counts as missing.
 fn read(names: &[&str]) -> Vec<(String, Vec<u8>)> {
     if names.is_empty() {
         return Vec::new();
@@ -196,16 +196,16 @@ fn read(names: &[&str]) -> Vec<(String, Vec<u8>)> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let asked: String = names.iter().map(|name| format!("{name}\n")).collect();
     let blobs = std::thread::scope(|scope| {
-        // git writes while it reads.
+        // git writes its output while it still reads names, so another thread sends the names.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(asked.as_bytes())));
         stdout.map(|stdout| blobs(BufReader::new(stdout))).unwrap_or_default()
     });
-    // All its output has been read.
+    // All its output has been read, so git is about to exit.
     let _ = child.wait();
     blobs
 }
 
-/// The output of `git cat-file --batch`, as far as it can be read; bytes only for what can be a definition.
+/// Parses the output of `git cat-file --batch` as far as possible. A blob that cannot be a definition gets no bytes.
 fn blobs(mut from: impl BufRead) -> Vec<(String, Vec<u8>)> {
     let mut out = Vec::new();
     loop {
@@ -214,7 +214,7 @@ fn blobs(mut from: impl BufRead) -> Vec<(String, Vec<u8>)> {
             return out;
         }
         let words: Vec<&str> = head.split_whitespace().collect();
-        // `0123… missing` has nothing after it.
+        // The line for a missing blob has only two words: `0123… missing`.
         let [name, kind, size] = words[..] else { continue };
         let Ok(size) = size.parse::<u64>() else { return out };
         let mut bytes = Vec::new();
@@ -230,7 +230,7 @@ fn blobs(mut from: impl BufRead) -> Vec<(String, Vec<u8>)> {
     }
 }
 
-/// The types that a file defines, as `group/Kind`; none if it is not YAML.
+/// The types that a file defines, as `group/Kind`; empty if it is not YAML.
 fn types_in(bytes: Vec<u8>) -> Vec<String> {
     if bytes.is_empty() {
         return Vec::new();

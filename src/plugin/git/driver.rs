@@ -1,8 +1,8 @@
 //! `git-driver %O %A %B %P`: merges theirs into ours, and reports by its exit code whether a conflict is left.
 //!
-//! Each side is parsed once, and the merge is done once; the halves of a choice are written from one tree for both sides. If git's own
-//! merge by line is clean and means the same, its text is taken, because it also has what both sides did to comments, layout and order. It
-//! is also taken if it is clean and the conflicts are in texts of several lines, or come from a renamed resource.
+//! Each side is parsed once, and the merge is done once. One tree gives both halves of each choice. The driver takes the text of git's own
+//! merge by line if that merge is clean and means the same, because the text also has the sides' changes to comments, layout and order. The
+//! driver also takes it if it is clean and the conflicts are in texts of several lines, or come from a renamed resource.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -36,10 +36,10 @@ use crate::side::parse;
 use crate::told;
 use crate::walk;
 
-/// Merges; the result goes to our file.
+/// Merges the three files and writes the result over our file.
 ///
 /// # Errors
-/// A file that cannot be read or written, and a git that cannot be run although its own merge is needed.
+/// A file cannot be read or written; or git's own merge is needed, but git cannot be run.
 pub fn drive(args: &GitDriver) -> Result<End> {
     let name = name(args);
     let read = |path: &Path| fs::read(path).with_context(|| walk::shown(path));
@@ -94,7 +94,7 @@ fn merged(
     by_field(args, name, &merge, documents, is_clean)
 }
 
-/// Whether the text that git made holds resources and means the same as a merge.
+/// Whether the text that git merged holds only resources and means the same as a merge.
 fn means_the_same(
     lines: &str,
     name: &str,
@@ -111,7 +111,7 @@ fn means_the_same(
     document.is_ok_and(|document| self::resources(name, &document).is_some() && agrees(&document, merge, sides))
 }
 
-/// Writes the result of a merge, with markers around what someone must decide.
+/// Writes the result of a merge, with markers around the parts that a person must decide.
 fn by_field(
     args: &GitDriver,
     name: &str,
@@ -154,12 +154,12 @@ fn by_field(
     Ok(if is_open { End::Differs } else { End::Done })
 }
 
-/// Writes the result over our version.
+/// Writes the result over our file.
 fn write(args: &GitDriver, text: &str) -> Result<()> {
     fs::write(&args.ours, text).with_context(|| walk::shown(&args.ours))
 }
 
-/// The user's conflict style, if git knows it.
+/// The conflict style in the user's configuration of git; `None` if there is none, or the style is unknown.
 pub fn style() -> Option<Style> {
     let output = Command::new("git").args(["config", "--get", "merge.conflictStyle"]).output();
     match output.as_ref().map(|output| output.stdout.trim_ascii()) {
@@ -170,14 +170,14 @@ pub fn style() -> Option<Style> {
     }
 }
 
-/// The resources of a text if it holds nothing else and they can be told apart. A text without documents is the original of a file that
-/// both sides added.
+/// The resources of a text; `None` if the text holds anything else, or two resources with the same identity. If both sides added the file,
+/// its original is a text without documents.
 fn resources<'a>(name: &str, document: &'a Document<'static>) -> Option<Vec<Resource<'a>>> {
     let mut seen = HashSet::new();
     let roots = document.roots().filter(|root| !root.is_null()).enumerate();
     let read = |(i, root): (usize, NodeRef<'a>)| {
         let origin = Origin::File { name: name.to_owned(), item: Some(i) };
-        // It is in this file, whatever its annotations say.
+        // The path annotations of a resource are ignored, because git decides to which file it belongs.
         let resource = Resource { relative_path: None, located: Located::Nowhere, ..Resource::read(root, origin) };
         let is_one = list::items_of(root).is_none() && alias::shared(root).is_none() && seen.insert(resource.identity?);
         is_one.then_some(resource)
@@ -191,17 +191,17 @@ fn definitions<'a>(resources: &Sides<Vec<Resource<'a>>>) -> Vec<NodeRef<'a>> {
     [dest, original, updated].into_iter().flatten().filter(|r| r.is_definition()).map(|r| r.node).collect()
 }
 
-/// A label from git on the one line of its marker; one that this git does not know stays as written, `%X`.
+/// The label for a marker, on one line. An old git does not replace `%X`; then it is the default label.
 fn label<'l>(default: &'l str, unknown: &str, given: &'l str) -> Cow<'l, str> {
     if given == unknown { Cow::Borrowed(default) } else { shown::line(given) }
 }
 
-/// The name of a side in messages: git's word, with the label if that says more.
+/// The name of a side in messages: git's word for the side, and the label if it says more.
 fn named(word: &str, label: &str) -> String {
     if label == word { word.to_owned() } else { format!("{word} ({label})") }
 }
 
-/// git's own merge, in place.
+/// Runs git's own merge by line, which writes our file.
 fn by_line(args: &GitDriver) -> Result<End> {
     let output = git_merge_file(args, &[])?;
     if output.status.success() {

@@ -1,32 +1,31 @@
-//! A gap between the documents of a text, or before the first one: where to insert a document that the text lacks, and on which side of it
-//! the `---` goes.
+//! A gap between the documents of a text, or before the first document: the place where a missing document is inserted.
 
 use krm_merge::yaml::{NodeRef, extent};
 
 /// A gap between documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Where it is.
+    /// The offset in the text.
     pub at: usize,
     mark: Mark,
 }
 
-/// The side of an inserted document on which the `---` goes.
+/// The side of the inserted document on which its `---` is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// Above it.
     Above,
-    /// Below it, for the next document, which had none.
+    /// Below it, because the next document has no `---`.
     Below,
 }
 
 impl Gap {
-    /// After a document that is not the last one.
+    /// The gap after a document that is not the last one.
     pub fn behind(root: NodeRef<'_>) -> Self {
         Self { at: extent(root).end, mark: Mark::Above }
     }
 
-    /// Before the first document of a text, where its margin ends.
+    /// The gap before the first document of a text, after the margin.
     pub fn before(first: NodeRef<'_>, margin: usize) -> Self {
         let source = first.document().source();
         let bom = if source.starts_with('\u{feff}') { 3 } else { 0 };
@@ -34,7 +33,7 @@ impl Gap {
         Self { at, mark: if source[at..].starts_with("---") { Mark::Above } else { Mark::Below } }
     }
 
-    /// A document with its `---`.
+    /// The text of an inserted document with its `---`.
     pub fn marked(self, text: &str) -> String {
         match self.mark {
             Mark::Above if text.starts_with("---") => text.to_owned(),

@@ -1,7 +1,7 @@
-//! For each side, the merged resource if that side wins all conflicts.
+//! The halves of a merged resource: for each side, the resource in case this side wins all conflicts.
 //!
-//! At a place in conflict, each half is the whole of that side's place, including comments and order. A comment that a merge would lose
-//! also makes a place such a choice: one that both sides changed, and one that belongs to what the other side deleted or replaced.
+//! At a place in conflict, each half has the whole place of its side, including comments and order. A comment that the merge would lose
+//! also makes a choice: if both sides changed the comment, or if one side deleted or replaced the value that the comment belongs to.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -22,42 +22,42 @@ use super::versions::{Here, Spot};
 pub struct Halves<'a, 'd> {
     /// The resource; `None` if it is deleted.
     pub trees: Sides<Option<Tree<'a>>>,
-    /// The lines of our text in which someone has to choose.
+    /// The lines of our text that a person must choose.
     pub places: Vec<Lines<'a>>,
-    /// The comments that would be lost.
+    /// The comments that the merge would lose, so a person must choose.
     pub asked: Vec<Asked<'a>>,
-    /// The comments of theirs that belong to nothing and that ours lacks.
+    /// The comments of theirs that belong to no child and that ours lacks.
     pub free: Vec<Free<'a>>,
-    /// The comments below a value that comes from another side: no tree has them.
+    /// For each side, edits with comments below a value that comes from another side, because no tree has these comments.
     pub feet: Sides<Vec<Edit>>,
-    /// The comments at decided places, which go with the value that they belong to.
+    /// The comments at decided places. They are dropped or kept with the value that they belong to.
     pub waived: Vec<&'a str>,
-    /// The places that are no longer in conflict, by key.
+    /// The places whose conflicts are already decided, by key.
     decided: HashSet<&'d str>,
 }
 
-/// A comment that someone has to choose.
+/// A comment that a person must choose.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
-    /// The place of what it belongs to, by key; empty for the resource.
+    /// The place of the value that the comment belongs to, by key; empty for the resource.
     pub path: String,
-    /// The lines of our text with the choice; `None` if ours lacks what it belongs to.
+    /// The lines of our text that are chosen; `None` if ours lacks the value that the comment belongs to.
     pub lines: Option<Range<usize>>,
-    /// Why only the user can choose it.
+    /// Why a person must choose it.
     pub why: Why<'a>,
 }
 
-/// Why someone has to choose a comment.
+/// Why a person must choose a comment.
 #[derive(Clone, Debug)]
 pub enum Why<'a> {
-    /// Both sides changed it in different ways. A missing comment is empty.
+    /// Both sides changed the comment in different ways. An empty text is a missing comment.
     Contradiction(Sides<&'a str>),
-    /// One side changed it, and the other one changed it or what it belongs to.
+    /// One side changed the comment, and the other side changed the comment or its value.
     Apart,
 }
 
 impl<'a, 'd> Halves<'a, 'd> {
-    /// Computes the halves of a merged resource. At decided places, a side's comments go with its value.
+    /// Computes the halves of a merged resource. At decided places, each comment follows its value.
     pub fn of(tree: &Tree<'a>, root: &Spot<'a>, decided: HashSet<&'d str>) -> Self {
         let mut halves = Self {
             decided,
@@ -69,13 +69,14 @@ impl<'a, 'd> Halves<'a, 'd> {
             waived: Vec::new(),
         };
         let trees = halves.value(tree, root);
-        // Only conflicts of order are left. A `<<` is written as it was if everything from it came back.
+        // Only conflicts of order are left here. `settle` decides them. If everything that a `<<` brings in came back, the `<<` is written
+        // again.
         let mut trees = trees.map(Some);
         halves.trees = Sides::of(|side| settle(trees[side].take()?, &mut |_| pick(side)));
         halves
     }
 
-    /// A value that is not itself a conflict.
+    /// The halves of a value that is not itself a conflict.
     fn value(&mut self, tree: &Tree<'a>, spot: &Spot<'a>) -> Sides<Tree<'a>> {
         let is_settled = spot.is_alike(Side::Original, Side::Updated) || spot.is_alike(Side::Dest, Side::Updated);
         let ours = spot.here.dest.map(|here| here.value);
@@ -92,7 +93,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
     }
 
-    /// The children of a map or list of ours.
+    /// The halves of a map or list of ours, from the halves of its children.
     fn children(&mut self, branch: Branch<'a>, container: &Spot<'a>, children: &[Spot<'a>]) -> Sides<Tree<'a>> {
         let free = Free::of(container, children);
         for disputed in free.iter().filter(|free| free.is_disputed) {
@@ -104,7 +105,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         let mut out = Sides::of(|_| Vec::with_capacity(branch.entries.len()));
         let mut seen = HashSet::new();
         for entry in branch.entries {
-            // The children of ours come first, in their order.
+            // Children of ours come first, in their order.
             let number = entry.place.or_else(|| new.get(&theirs(&entry)?.start()).copied());
             let halves = match number.and_then(|number| children.get(number)) {
                 Some(spot) => self.entry(entry, spot),
@@ -115,7 +116,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
         let gone = children.iter().enumerate().filter(|(n, _)| !seen.contains(n)).map(|(_, spot)| spot);
         gone.for_each(|spot| self.only_theirs(spot, children, &mut out));
-        // Elements that both sides moved are in each side's order in its half, including everything merged in them.
+        // If both sides moved elements, each half has that side's order, with all merged changes.
         if let Some(ours) = container.here.dest.filter(|_| branch.contested.is_some()) {
             self.places.push(Lines { range: ours.lines(), grain: Grain::Whole, finer: Finer::Never });
         }
@@ -126,7 +127,8 @@ impl<'a, 'd> Halves<'a, 'd> {
         })
     }
 
-    /// A child that we deleted. If they changed a comment in it, it goes after the sibling that precedes it in theirs.
+    /// A child that ours deleted. If theirs changed a comment in it, the child is inserted after the sibling before it in theirs, so that a
+    /// person chooses.
     fn only_theirs(&mut self, spot: &Spot<'a>, siblings: &[Spot<'a>], out: &mut Sides<Vec<Entry<'a>>>) {
         let Sides { original: Some(original), updated: Some(updated), dest: None } = spot.here else { return };
         if self.is_decided(spot) || fresh(updated.all(), original.all()).is_empty() {
@@ -142,7 +144,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
     }
 
-    /// One child, with its comments.
+    /// The halves of one child, with its comments.
     fn entry(&mut self, entry: Entry<'a>, spot: &Spot<'a>) -> Sides<Entry<'a>> {
         if !self.is_whole(&entry, spot) {
             if self.is_decided(spot) {
@@ -173,7 +175,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         Sides::of(|side| spot.entry(side, entry.place))
     }
 
-    /// Whether each half has a side's whole there: because it is in conflict, or because conflicts in it share a line.
+    /// Whether each half has the side's whole child: if the child is in conflict, or if conflicts inside of it share a line.
     fn is_whole(&self, entry: &Entry<'a>, spot: &Spot<'a>) -> bool {
         let (Some(ours), Some(_)) = (spot.here.dest, spot.here.updated) else {
             return matches!(entry.value, Some(Tree::Conflict(_)));
@@ -189,13 +191,13 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
     }
 
-    /// One child with everything merged in it.
+    /// The halves of one child with all merged changes in it.
     fn inside(&mut self, entry: &Entry<'a>, spot: &Spot<'a>) -> Sides<Entry<'a>> {
         let Some(tree) = &entry.value else { return Sides::of(|_| entry.clone()) };
         self.value(tree, spot).map(|tree| Entry { value: Some(tree), ..entry.clone() })
     }
 
-    /// One child where only the comments above and after it are chosen.
+    /// The halves of one child in which a person chooses only the comments above and after it.
     fn beside(&mut self, entry: &Entry<'a>, spot: &Spot<'a>, lost: &Lost<'a>) -> Sides<Entry<'a>> {
         self.ask(spot, lost);
         if let Some(ours) = spot.here.dest.filter(|_| lost.above.is_some()) {
@@ -214,7 +216,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         })
     }
 
-    /// Asks the user about comments that would be lost.
+    /// Adds a question to the user for comments that the merge would lose.
     fn ask(&mut self, spot: &Spot<'a>, lost: &Lost<'a>) {
         let ours = spot.here.dest;
         let whole = ours.map(|ours| ours.lines());
@@ -236,7 +238,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         }
     }
 
-    /// Whether it is already decided who wins at a place. If so, the user is not asked about the comments there.
+    /// Whether a rule has already decided a place. If so, the user is not asked about its comments, and they count as waived.
     fn is_decided(&mut self, spot: &Spot<'a>) -> bool {
         let is_decided = !self.decided.is_empty() && self.decided.contains(&*spot.path.keyed());
         if is_decided {
@@ -245,7 +247,7 @@ impl<'a, 'd> Halves<'a, 'd> {
         is_decided
     }
 
-    /// A map or list whose children cannot be matched on every side, or share lines.
+    /// The halves of a map or list whose children cannot be matched on every side, or share lines.
     fn untold(&mut self, branch: &Branch<'a>) -> Sides<Tree<'a>> {
         let mut out = Sides::of(|_| Vec::with_capacity(branch.entries.len()));
         for entry in &branch.entries {
@@ -270,7 +272,7 @@ impl<'a, 'd> Halves<'a, 'd> {
     }
 }
 
-/// Who wins in a side's half.
+/// The winner in the half of a side.
 fn pick(side: Side) -> Pick {
     match side {
         Side::Original => Pick::Original,
@@ -287,7 +289,7 @@ fn theirs<'a>(entry: &Entry<'a>) -> Option<NodeRef<'a>> {
     }
 }
 
-/// How the lines of a child are merged if they are merged one by one.
+/// How the lines of a child are merged if they are merged line by line.
 fn finer<'a>(entry: &Entry<'a>, ours: Here<'a>) -> Finer<'a> {
     let by = |side: Side| match entry.value.clone()? {
         Tree::Conflict(conflict) if matches!(conflict.taking, Taking::Overlap) => {
@@ -305,13 +307,13 @@ fn finer<'a>(entry: &Entry<'a>, ours: Here<'a>) -> Finer<'a> {
     Finer::Value(Box::new(Meaning { key, ours: dest, theirs: updated }))
 }
 
-/// The comments that a side added and that a child without a conflict lacks.
+/// The new comments of the sides that the merged child would lose. The child itself has no conflict.
 struct Lost<'a> {
-    /// The comment above it, on each side.
+    /// The comment above the child on each side, if it would be lost.
     above: Option<Sides<&'a str>>,
-    /// The comment after it.
+    /// The comment after the child on each side, if it would be lost.
     behind: Option<Sides<&'a str>>,
-    /// Whether it lacks one within it, or a comment in it is deleted with it.
+    /// Whether a comment inside of the child would be lost.
     is_within: bool,
 }
 
@@ -365,7 +367,7 @@ fn merged<'a>(texts: &Sides<&'a str>) -> &'a str {
     if same_comment(texts.updated, texts.original) { texts.dest } else { texts.updated }
 }
 
-/// The comments in a value whose children are not matched.
+/// The comments that a merged value keeps, if its children are not matched.
 fn comments_in<'a>(tree: &Tree<'a>, spot: &Spot<'a>) -> Vec<&'a str> {
     let of_side = |here: Option<Here<'a>>, node: NodeRef<'a>| here.filter(|here| here.value.is(node));
     match tree {

@@ -1,6 +1,7 @@
-//! The choices in three texts, line by line as git merges them: what only one side changed is taken.
+//! Merges the texts of a choice line by line, as git does: lines that only one side changed are taken.
 //!
-//! git knows no values. So lines of values are merged this way only if either half then means the same as the merge of the resources.
+//! git knows nothing of values. So lines with values are merged this way only if each half then means the same as the merge of the
+//! resources.
 
 use krm_merge::refine::three::{Changed, Part as Aligned, matches, parts};
 use krm_merge::sides::{Side, Sides};
@@ -9,30 +10,30 @@ use krm_merge::yaml::{Document, NodeRef, whole_lines};
 
 use super::part::{Choice, Part};
 
-/// Whether the lines of a place may be merged one by one, and what they must mean then.
+/// Whether the lines of a place may be merged line by line, and which meaning the result must have.
 #[derive(Clone, Debug, Default)]
 pub enum Finer<'a> {
-    /// They may not.
+    /// They may not be merged line by line.
     #[default]
     Never,
     /// They are comments, which have no meaning.
     Comments,
-    /// They are a child with a value.
+    /// They are a child with a value, which must keep this meaning.
     Value(Box<Meaning<'a>>),
 }
 
-/// What a child must mean.
+/// The values that a child must have.
 #[derive(Clone, Debug)]
 pub struct Meaning<'a> {
-    /// The name of a field; an element has none.
+    /// The name of the child, if it is a field; `None` for an element.
     pub key: Option<&'a str>,
-    /// Its value if ours wins.
+    /// The value if ours wins.
     pub ours: Tree<'a>,
-    /// Its value if theirs wins.
+    /// The value if theirs wins.
     pub theirs: Tree<'a>,
 }
 
-/// The parts of a choice that may be finer.
+/// Splits a choice into finer parts, if `finer` allows it.
 pub fn refined(choice: Choice, finer: &Finer<'_>) -> Vec<Part> {
     let whole = |choice| vec![Part::of(choice)];
     match finer {
@@ -45,7 +46,7 @@ pub fn refined(choice: Choice, finer: &Finer<'_>) -> Vec<Part> {
     }
 }
 
-/// The parts of texts that are merged line by line, regardless of their meaning.
+/// Merges the texts of a choice line by line, whatever the lines mean.
 pub fn by_line(Choice { texts, grain }: &Choice) -> Vec<Part> {
     let lines = Sides::of(|side| whole_lines(&texts[side]));
     let Sides { original, updated, dest } = &lines;
@@ -76,8 +77,8 @@ pub fn by_line(Choice { texts, grain }: &Choice) -> Vec<Part> {
 }
 
 impl Meaning<'_> {
-    /// Whether each half of a text has this meaning, and any combination of choices gives YAML. The answer to one hunk may affect its
-    /// neighbours, so each answer is tried next to the other one.
+    /// Whether each half of the text has its required value, and all combinations of answers give YAML. The answer to one choice may affect
+    /// its neighbours. So different answers are tried side by side.
     fn is_said_by(&self, parts: &[Part]) -> bool {
         if matches!(parts, [Part::Choice(_)]) {
             return false;
@@ -97,7 +98,7 @@ impl Meaning<'_> {
             && (!several || (is_whole(Side::Dest, Side::Updated) && is_whole(Side::Updated, Side::Dest)))
     }
 
-    /// The value in a text of its lines. A first field may come after the dash of its element.
+    /// The value in a text that consists of the lines of the child. A first field may come after the dash of its element.
     fn value<'d>(&self, document: &'d Document<'_>) -> Option<NodeRef<'d>> {
         let root = document.roots().next()?;
         let Some(key) = self.key else { return root.elements().next() };
@@ -105,7 +106,7 @@ impl Meaning<'_> {
     }
 }
 
-/// A text in parts with an answer to each choice, by its number.
+/// The text of the parts, with an answer to each choice by its number.
 fn text(parts: &[Part], answer: impl Fn(usize) -> Side) -> String {
     let (mut out, mut choices) = (String::new(), 0);
     for part in parts {

@@ -1,4 +1,4 @@
-//! `git-install`: registers the driver with git, and the files that it is for.
+//! `git-install`: registers the driver with git for the files that match some patterns.
 
 use std::fs;
 use std::io;
@@ -23,7 +23,7 @@ const DRIVER: &str = "krm-merge";
 /// Writes the missing configuration and attributes, and reports them.
 ///
 /// # Errors
-/// Not in a repository, or what git or the disk refuses.
+/// There is no repository here; or git or the disk refuses a change.
 pub fn install(args: &GitInstall) -> Result<End> {
     if args.uninstall {
         return uninstall(args);
@@ -108,7 +108,7 @@ fn uninstall(args: &GitInstall) -> Result<End> {
     Ok(End::Done)
 }
 
-/// Removes what the driver keeps in the git directory. It can be rebuilt, so a failure to remove it is ignored.
+/// Removes the kept list of definitions from the git directory. A failure is ignored, because the list can be rebuilt.
 fn forget() {
     let Ok(cache) = git_bytes(&["rev-parse", "--git-path", CACHE]) else { return };
     let cache = path_of(&cache);
@@ -116,7 +116,7 @@ fn forget() {
     let _ = cache.parent().map(fs::remove_dir);
 }
 
-/// The attributes without the driver, and the lines that named it. A line with other attributes keeps those.
+/// The attributes without the driver, and the lines that named it. If a line has other attributes, they stay.
 fn without_driver(text: &str) -> (String, Vec<&str>) {
     let attribute = format!("merge={DRIVER}");
     let (mut out, mut went) = (String::new(), Vec::new());
@@ -137,7 +137,7 @@ fn without_driver(text: &str) -> (String, Vec<&str>) {
     (out, went)
 }
 
-/// What a line of the attributes has after its pattern, which may be a C string with blanks.
+/// The attributes in a line of `.gitattributes`, after the pattern. The pattern may be a C string with spaces.
 fn attributes_of(line: &str) -> &str {
     let line = line.trim_start();
     let Some(quoted) = line.strip_prefix('"') else {
@@ -160,11 +160,11 @@ fn read(attributes: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Replaces the attributes by a new text, or reports why it could not.
+/// Replaces the text of the attributes file.
 fn replace(attributes: &Path, old: Option<&str>, new: Option<&str>, args: &GitInstall) -> Result<()> {
     let bytes = |text: &str| text.as_bytes().to_vec();
     let (folder, name) = attributes.parent().zip(attributes.file_name()).context("the attributes must be a file")?;
-    // The folder may be a symbolic link: of several worktrees to one repository, or to one's settings.
+    // The folder may be a symbolic link: several worktrees may share one repository, and a user may keep settings elsewhere.
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let replacement = Replacement { file: folder.join(name), old: old.map(bytes), new: new.map(bytes), like: None };
     if args.dry_run {
@@ -174,13 +174,13 @@ fn replace(attributes: &Path, old: Option<&str>, new: Option<&str>, args: &GitIn
     disk::write(folder, &[replacement], || signals.check())
 }
 
-/// A pattern as `.gitattributes` takes it: as a C string if it has blanks or invisible characters.
+/// A pattern as `.gitattributes` requires it: a C string if it has white space or invisible characters.
 fn quoted(pattern: &str) -> String {
     let is_bare = !pattern.starts_with('"') && !pattern.contains(|c: char| c.is_whitespace() || misleads(c));
     if is_bare { pattern.to_owned() } else { c_quoted(pattern, |c| !misleads(c)) }
 }
 
-/// How git should call this program: by name if that finds it, otherwise by its path.
+/// The command by which git calls this program: its name if `PATH` finds this program by it, otherwise its path.
 fn program() -> String {
     const NAME: &str = "kubectl-krm_merge";
     let Ok(own) = std::env::current_exe() else { return NAME.to_owned() };
@@ -193,14 +193,14 @@ fn program() -> String {
     format!("'{}'", own.to_string_lossy().replace('\'', "'\\''"))
 }
 
-/// The attributes of the repository. git itself reads no symbolic link there.
+/// The attributes file of the repository. git does not follow a symbolic link there, so it must not be one.
 fn attributes_of_repository() -> Result<PathBuf> {
     let file = path_of(&git_bytes(&["rev-parse", "--show-toplevel"])?).join(".gitattributes");
     regular::itself(&file).with_context(|| shown(&file))?;
     Ok(file)
 }
 
-/// The attributes of this user; a symbolic link to them is followed, because it is the user's own.
+/// The attributes file of this user. A symbolic link is followed, because it is the user's own.
 fn global_attributes() -> Result<PathBuf> {
     let named = named_attributes()?;
     let file = fs::canonicalize(&named).unwrap_or(named);
@@ -222,7 +222,7 @@ fn git(args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&git_bytes(args)?).into_owned())
 }
 
-/// What git prints, without the break of its last line.
+/// git's output, without the line break at its end.
 fn git_bytes(args: &[&str]) -> Result<Vec<u8>> {
     let output = Command::new("git").args(args).output().context("git must be on PATH")?;
     if !output.status.success() {

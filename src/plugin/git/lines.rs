@@ -1,8 +1,8 @@
-//! Whether git's own merge by line, if it is clean, means the same as the merge of the resources.
+//! Checks whether git's own clean merge by line means the same as the merge of the resources.
 //!
-//! It may put documents and elements in another order. It may also decide conflicts line by line in texts of several lines and in lists
-//! that are replaced whole. If one side renamed resources, it may decide even more, because to the merge these are a deleted resource and a
-//! new one.
+//! git's merge may put documents and elements in another order. It may also decide conflicts line by line, in texts of several lines and in
+//! lists that are replaced whole. If one side renamed resources, git may decide even more, because the merge of resources sees a deleted
+//! resource and a new one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use krm_merge::yaml::{Document, NodeRef, same};
 
 use super::merge::Merge;
 
-/// Whether git's text means the same as a merge.
+/// Whether the text that git merged means the same as a merge.
 pub fn agrees(git: &Document<'_>, merge: &Merge<'_, '_>, sides: Sides<&[Resource<'_>]>) -> bool {
     if merge.is_stopped() {
         return false;
@@ -28,9 +28,9 @@ pub fn agrees(git: &Document<'_>, merge: &Merge<'_, '_>, sides: Sides<&[Resource
     if !merge.is_any_disputed() {
         return found.len() == kept.len() && found.iter().all(|(identity, node)| is_same(identity, *node));
     }
-    // A side that renames a resource, or takes another version of its type, still has as many resources.
+    // If a side renamed a resource or changed its version, it still has the same number of resources.
     let is_rename = sides.iter().all(|(_, side)| side.len() == found.len());
-    // If each side changed a different part of the identity, each part equals one side's.
+    // Each side may have changed a different part of an identity. So each part must be one that a side has.
     let parts = |i: Identity<'_>| [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned);
     let known: HashSet<(usize, String, String)> = sides
         .iter()
@@ -52,7 +52,7 @@ fn identities<'d>(document: &'d Document<'_>) -> impl Iterator<Item = (Identity<
     document.roots().filter_map(|root| Some((Resource::read(root, Origin::Item(0)).identity?, root)))
 }
 
-/// Whether a node means the result of a merge, whoever wins its conflicts.
+/// Whether a node has the value that the merge gives, whichever side wins its conflicts.
 fn means(tree: &Tree<'_>, node: NodeRef<'_>) -> bool {
     match tree {
         Tree::Node(own) => same(*own, node) || unordered(View::Node(*own)) == unordered(View::Node(node)),
@@ -77,7 +77,7 @@ fn has_fields(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
         known.insert(name);
         fields.get(name).is_some_and(|value| means(tree, *value))
     });
-    // A null that the merge has carried out also means that the field is absent.
+    // If the merge carried out a null, a null in git's text means the same as a missing field.
     is_said && node.fields().all(|(key, value)| known.contains(key.string()) || value.is_null())
 }
 
@@ -90,7 +90,7 @@ fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
         let found = branch.id_of(at).and_then(|id| by_id.get(&id));
         found.zip(branch.entries[at].value.as_ref()).is_some_and(|(element, tree)| means(tree, *element))
     });
-    // If nothing distinguishes the elements, each means what is at its index.
+    // If no key tells the elements apart, each element of git's text must mean the same as the merged element at its index.
     let own: Vec<&Tree<'_>> = branch.entries.iter().filter_map(|entry| entry.value.as_ref()).collect();
     let is_in_order =
         || own.len() == elements.len() && own.iter().zip(&elements).all(|(tree, element)| means(tree, *element));
@@ -98,7 +98,7 @@ fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
     (is_there && count == elements.len()) || is_in_order() || is_same()
 }
 
-/// Whether a conflict is left in a map or list.
+/// Whether a map or list has conflicts that are not decided.
 pub fn has_conflicts(branch: &Branch<'_>) -> bool {
     branch.children().any(|(_, tree)| match tree {
         Tree::Conflict(_) => true,
@@ -107,7 +107,7 @@ pub fn has_conflicts(branch: &Branch<'_>) -> bool {
     })
 }
 
-/// The contents of a value, in a canonical order. A null field counts as absent.
+/// The content of a value as a text in a canonical order. A null field counts as missing.
 fn unordered(view: View<'_, '_>) -> String {
     if view.is_list() {
         let mut parts: Vec<String> = view.elements().into_iter().map(unordered).collect();
@@ -123,8 +123,8 @@ fn unordered(view: View<'_, '_>) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Whether a conflict is between texts of several lines, between lists, or between elements that nothing distinguishes: git merges these
-/// better than as one value.
+/// Whether a conflict is between texts of several lines, between lists, or between elements without a key. git merges these by line, which
+/// is better than to choose the whole value.
 pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
     let Some(ours) = conflict.dest.as_ref().and_then(Tree::view) else { return false };
     let Some(theirs) = conflict.updated.map(View::Node) else { return false };
@@ -132,7 +132,7 @@ pub fn is_of_lines(conflict: &Conflict<'_>) -> bool {
     (both(has_lines) && theirs.is_list() == ours.is_list()) || (both(|view| view.is_map()) && is_untold(conflict))
 }
 
-/// Whether the place is in an element known only by its index.
+/// Whether the place of a conflict is in an element that only its index identifies.
 fn is_untold(conflict: &Conflict<'_>) -> bool {
     conflict.path.steps().any(|step| matches!(step, Step::Index(_)))
 }

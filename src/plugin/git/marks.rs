@@ -1,4 +1,4 @@
-//! Conflict markers around the choices in a text.
+//! Writes conflict markers around the choices in a text.
 
 use krm_merge::sides::{Side, Sides};
 use krm_merge::yaml::{ends_line, whole_lines};
@@ -6,12 +6,12 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::part::{Choice, Grain, Part};
 
-/// How conflicts are marked.
+/// The form of conflict markers.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks<'l> {
     /// How many characters a marker has.
     pub size: usize,
-    /// What is between the markers.
+    /// Which texts are between the markers.
     pub style: Style,
     /// The label of our side.
     pub ours: &'l str,
@@ -21,19 +21,19 @@ pub struct Marks<'l> {
     pub theirs: &'l str,
 }
 
-/// What is between the markers: git's `merge.conflictStyle`.
+/// Which texts are between the markers: git's `merge.conflictStyle`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Only the two sides: the shortest.
+    /// Only the two sides: this is shortest.
     Merge,
-    /// The original too, including what all three begin and end with: this shows what each side did.
+    /// The two sides and the original, with the lines that all three have at the beginning and end. This shows what each side changed.
     Diff3,
-    /// The original too, without what both sides begin and end with.
+    /// The two sides and the original, without the lines that both sides have at the beginning and end.
     Zdiff3,
 }
 
 impl Marks<'_> {
-    /// A text with markers around the choices in it.
+    /// The text of the parts, with markers around the choices.
     pub fn text(&self, parts: &[Part]) -> String {
         let mut out = String::new();
         for part in parts {
@@ -46,12 +46,12 @@ impl Marks<'_> {
         out
     }
 
-    /// A text in which each run of lines is a separate choice.
+    /// Writes texts in which each run of differing lines is a choice of its own.
     fn lines(&self, out: &mut String, texts: Sides<&str>) {
         let lines = texts.map(whole_lines);
         let join = |side: Side, from: usize, to: usize| lines[side][from..to].concat();
         let theirs = matches(&lines.dest, &lines.updated);
-        // Without the original, only the lines of both sides count.
+        // Without the original, only the lines that both sides have separate the choices.
         let original = match self.style {
             Style::Merge => vec![Some(0); lines.dest.len()],
             Style::Diff3 | Style::Zdiff3 => matches(&lines.dest, &lines.original),
@@ -74,7 +74,7 @@ impl Marks<'_> {
         gap(end, end, out);
     }
 
-    /// One conflict, or equal text without markers.
+    /// Writes one choice with markers, or only the text if both sides have the same text.
     fn block(&self, out: &mut String, texts: Sides<&str>) {
         if texts.dest == texts.updated {
             out.push_str(texts.dest);
@@ -82,7 +82,8 @@ impl Marks<'_> {
         }
         let mut lines = texts.map(whole_lines);
         let (mut head, mut tail) = (0, 0);
-        // What all three have is never between markers; what both sides have is, if the user wants to see it.
+        // Lines that all shown texts have at the beginning or end are outside of the markers. `Zdiff3` also moves out lines that only both
+        // sides have.
         let others = match self.style {
             Style::Merge => vec![vec![Side::Updated]],
             Style::Diff3 => vec![vec![Side::Updated, Side::Original]],
@@ -106,7 +107,7 @@ impl Marks<'_> {
         }
         out.push_str(&ours[..head].concat());
         let original = (self.style != Style::Merge).then(|| lines.original.concat());
-        // git sees a marker only at the start of its own lines, and a lone `\r` does not end a line for git.
+        // git recognises a marker only at the start of a line, and to git a lone `\r` does not end a line.
         if out.ends_with('\r') {
             out.push('\n');
         }

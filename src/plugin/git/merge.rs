@@ -1,4 +1,4 @@
-//! The merge of one file: the result for each resource in it, computed once, and the parts of the text that follow from it.
+//! The merge of one file: it merges each resource of the file once, and builds the parts of the text from the results.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -36,11 +36,11 @@ pub struct Merge<'r, 'a> {
     documents: Sides<&'a Document<'static>>,
     rules: Rules<'a>,
     resources: Vec<Merged<'r, 'a>>,
-    /// The order of the resources, if new ones do not all come last.
+    /// The order of the resources; `None` if all new resources come last.
     order: Option<FileOrder>,
 }
 
-/// A resource, its result of the merge, and the decisions that were used.
+/// A resource, the result of its merge, and its conflicts that are already decided.
 struct Merged<'r, 'a> {
     member: Member<'r, 'a>,
     becomes: Becomes<'a>,
@@ -49,22 +49,22 @@ struct Merged<'r, 'a> {
     is_stopped: bool,
 }
 
-/// A conflict that the user has decided beforehand.
+/// A conflict that a rule or a setting of the user has already decided.
 pub struct Decided<'r> {
-    /// The place by key; empty for the resource.
+    /// The place, by key; empty for the resource.
     path: String,
-    /// Which part of it is decided.
+    /// The part of the place that is decided.
     what: What,
-    /// Who decided it, and how.
+    /// The winner, and the rule that decided.
     ruling: Ruling<'r>,
 }
 
-/// Which part of a place is decided.
+/// The part of a place that is decided.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
-    /// The value there.
+    /// The value.
     Value,
-    /// The order of its elements.
+    /// The order of the elements.
     Order,
 }
 
@@ -73,34 +73,34 @@ enum What {
 pub struct Told<'a> {
     /// The text.
     pub parts: Vec<Part>,
-    /// What is in conflict.
+    /// The results for the conflicts.
     pub conflicts: Vec<Outcome>,
-    /// The messages about comments in conflict: the place, and the message.
+    /// The messages about comments that a person must choose: the name of the resource or file, and the message.
     pub asked: Vec<(String, String)>,
-    /// The comments that were lost with what the user has decided beforehand.
+    /// The comments that the user need not choose, because their place is already decided.
     pub waived: Vec<&'a str>,
 }
 
-/// Our text as each side has it, while it is being built.
+/// The edits of our text for each side that may win, while they are collected.
 #[derive(Default)]
 struct Draft<'a> {
     /// The result for each resource of ours, by its number.
     fates: Sides<Vec<Item>>,
     places: Vec<Lines<'a>>,
-    /// The comments in conflict, each with the name of its resource.
+    /// The comments that a person must choose, each with the name of its resource.
     asked: Vec<(String, Asked<'a>)>,
     free: Vec<Free<'a>>,
     feet: Sides<Vec<Edit>>,
-    /// The resources that ours lacks, as each side has them, with their numbers among all.
+    /// The resources that ours lacks, each by its number among all resources, with its text for each side that may win.
     added: Vec<(usize, Sides<Option<String>>)>,
 }
 
-/// The position of a resource that ours lacks.
+/// The position at which a resource is inserted that ours lacks.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     /// The nearest resource of ours before it that stays; `None` at the top.
     item: Option<usize>,
-    /// Its position among those that ours lacks.
+    /// Its position among the resources that ours lacks.
     turn: usize,
 }
 
@@ -118,7 +118,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(Self { documents, rules, resources: merged.collect::<Option<_>>()?, order })
     }
 
-    /// What the user has decided beforehand, in words.
+    /// The conflicts that are already decided, in words.
     pub fn decided(&self) -> Vec<String> {
         let of = |resource: &Merged<'r, 'a>| {
             let name = called(&resource.member);
@@ -145,7 +145,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         is_open
     }
 
-    /// The resources that are left if ours wins, with their conflicts.
+    /// The resources that remain if ours wins, with their conflicts.
     pub fn kept(&self) -> Vec<(&'r Resource<'a>, Tree<'a>)> {
         let kept = self.resources.iter().filter_map(|Merged { member, becomes, .. }| {
             let own = member.sides.dest.or(member.sides.updated)?;
@@ -160,14 +160,14 @@ impl<'r, 'a> Merge<'r, 'a> {
         kept.collect()
     }
 
-    /// Whether a resource that one side deleted is in conflict.
+    /// Whether one side deleted a resource that the other side changed, so that the resource is in conflict.
     pub fn is_any_disputed(&self) -> bool {
         let is_disputed =
             |becomes: &Becomes<'_>| matches!(becomes, Becomes::Deleted(p) | Becomes::StaysDeleted(p) if !p.is_empty());
         self.resources.iter().any(|resource| is_disputed(&resource.becomes))
     }
 
-    /// Whether every conflict within a resource is about something with its own lines.
+    /// Whether git may decide every conflict inside of a resource line by line.
     pub fn is_of_lines_only(&self) -> bool {
         let mut all = true;
         for (_, tree) in self.kept() {
@@ -179,7 +179,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         all
     }
 
-    /// Its text, and what to report with these names of the file and of the sides; `None` if it takes more bytes than allowed.
+    /// The text of the merge and the messages about it. `name` is the name of the file, `names` those of the sides. `None` if the text
+    /// takes more bytes than allowed.
     pub fn told(&self, name: &str, names: Sides<&str>) -> Option<Told<'a>> {
         let mut told = Told::default();
         let ours = self.resources.iter().filter(|resource| resource.member.sides.dest.is_some()).count();
@@ -191,7 +192,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             self.tell(names, resource, &mut told);
             self.draft(number, here, &mut draft, &mut told)?;
         }
-        // They are in the order of our text.
+        // The conflicts are in the order of our text.
         told.conflicts.iter_mut().for_each(Outcome::leave_open);
         self.text(name, names, draft, &mut told)?;
         self.rules.budget.check(Kind::Text).ok()?;
@@ -223,7 +224,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         }
     }
 
-    /// Drafts the result for a resource, by its number, for each side that may win.
+    /// Drafts the edits for the resource with this number, for each side that may win.
     fn draft(
         &self,
         number: usize,
@@ -285,7 +286,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(())
     }
 
-    /// Drafts the result for a resource of ours that is merged.
+    /// Drafts the edits for a merged resource that ours has.
     fn draft_halves(
         &self,
         member: &Member<'r, 'a>,
@@ -307,7 +308,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(())
     }
 
-    /// What happens to a resource of ours that merged to this tree.
+    /// The edits that turn a resource of ours into this tree, or its deletion.
     fn item(&self, ours: NodeRef<'a>, tree: Option<Tree<'a>>) -> Option<Item> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else {
             return Some(Item::Goes);
@@ -319,7 +320,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         Some(Item::Edited(splice::edits(ours, &tree, self.rules.budget).ok()?))
     }
 
-    /// The text in parts, with the messages about its comments.
+    /// Builds the text in parts, and adds the messages about comments.
     fn text(&self, name: &str, names: Sides<&str>, mut draft: Draft<'a>, told: &mut Told<'a>) -> Option<()> {
         let ours = self.documents.dest;
         let (source, margins) = (ours.source(), Margins::of(ours.source()));
@@ -399,8 +400,8 @@ impl<'r, 'a> Merge<'r, 'a> {
         edits
     }
 
-    /// The position of each resource that ours lacks, by its number. A new one without an order comes after all others; one that ours
-    /// deleted comes where theirs has it.
+    /// The position of each resource that ours lacks, by its number. A new resource without an order comes after all others. A resource
+    /// that ours deleted comes where theirs has it.
     fn before(&self, is_left: impl Fn(usize) -> bool) -> HashMap<usize, Before> {
         let start = |number: usize| Some(self.resources[number].member.sides.updated?.node.start());
         let mut theirs: Vec<usize> = (0..self.resources.len()).filter(|number| start(*number).is_some()).collect();
@@ -420,7 +421,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         found
     }
 
-    /// A resource of another side as a document, without its `---`: written as it is there, if all of it is kept.
+    /// A resource of another side as the text of a document, without its `---`. If the resource is unchanged, its own text is used.
     fn document(&self, here: Here<'a>, tree: &Tree<'a>) -> Option<String> {
         let lines = &here.value.document().source()[here.lines()];
         let text = lines.strip_prefix("---").and_then(|rest| rest.strip_prefix("\r\n").or(rest.strip_prefix('\n')));
@@ -429,12 +430,12 @@ impl<'r, 'a> Merge<'r, 'a> {
         if is_whole { Some(text.to_owned()) } else { splice::standalone(tree, self.rules.budget).ok() }
     }
 
-    /// New lines with the line breaks of ours.
+    /// New text with the line breaks of ours.
     fn printed(&self, text: &str) -> String {
         text.replace("\r\n", "\n").replace('\n', self.documents.dest.line_break())
     }
 
-    /// The lines above or below all resources.
+    /// The lines above or below all resources, merged line by line.
     fn margin(&self, of: impl Fn(&str, Margins) -> &str) -> Vec<Part> {
         let texts = self.documents.map(|document| of(document.source(), Margins::of(document.source())));
         by_line(&Choice { texts: texts.map(|own| self.printed(own)), grain: Grain::Lines })
@@ -442,7 +443,7 @@ impl<'r, 'a> Merge<'r, 'a> {
 }
 
 impl<'r, 'a> Merged<'r, 'a> {
-    /// A resource with the conflicts that the user has decided beforehand.
+    /// A resource and its merge. Decides the conflicts for which the user has a rule or a setting.
     fn of(member: Member<'r, 'a>, becomes: Becomes<'a>, decisions: &mut Decisions<'r>) -> Self {
         let (mut decided, mut is_stopped) = (Vec::new(), false);
         let mut decide = |clash: &Clash<'_, 'a>, what: What| {
@@ -478,7 +479,7 @@ impl<'r, 'a> Merged<'r, 'a> {
             }
             (Becomes::StaysDeleted(places), Some(updated), _) if !places.is_empty() => {
                 match decide(&of_whole(updated), What::Value) {
-                    // As the function leaves it.
+                    // The resource stays deleted, as with the function.
                     Some(_) => Becomes::Gone,
                     None => Becomes::StaysDeleted(places),
                 }
@@ -490,7 +491,7 @@ impl<'r, 'a> Merged<'r, 'a> {
 }
 
 impl Decided<'_> {
-    /// What was decided.
+    /// The message about the decision.
     fn told(&self) -> String {
         let place = if self.path.is_empty() { "the resource".to_owned() } else { format!("`{}`", self.path) };
         let side = if self.ruling.verdict.policy() == OnConflict::TakeUpdated { "theirs" } else { "ours" };
@@ -500,7 +501,7 @@ impl Decided<'_> {
 }
 
 impl Asked<'_> {
-    /// The message about it.
+    /// The message about the comment.
     fn told(&self, names: Sides<&str>) -> String {
         match self.why {
             Why::Contradiction(texts) => contradicting(names, &self.path, texts),
@@ -512,7 +513,7 @@ impl Asked<'_> {
     }
 }
 
-/// The message about the comments on one side of all resources, if someone has to choose them.
+/// The message about the comments above or below all resources; `None` if nobody has to choose them.
 fn asked_around(parts: &[Part], place: &str, names: Sides<&str>) -> Option<String> {
     let is_open = parts.iter().any(|part| matches!(part, Part::Choice(_)));
     let Sides { updated, dest, .. } = names;
@@ -525,7 +526,7 @@ fn called(member: &Member<'_, '_>) -> String {
     own.and_then(|own| own.identity).map(|identity| identity.called()).unwrap_or_default()
 }
 
-/// Adds edits to edits, sorted; `None` if one would be inside text that another one removes.
+/// Merges two lists of edits, sorted; `None` if edits overlap.
 fn with_more(edits: Vec<Edit>, more: Vec<Edit>) -> Option<Vec<Edit>> {
     let mut all = edits;
     all.extend(more);

@@ -1,37 +1,37 @@
-//! A part of a text that a merge makes: it is the same whoever wins, or someone has to choose.
+//! A part of a merged text: either it is the same whichever side wins, or a person must choose.
 
 use krm_merge::sides::Sides;
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It is the same whoever wins.
+    /// It is the same whichever side wins.
     Same(String),
-    /// Someone has to choose.
+    /// A person must choose.
     Choice(Choice),
 }
 
-/// The lines between which someone has to choose.
+/// The texts among which a person must choose.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// The lines of each side.
+    /// The text of each side.
     pub texts: Sides<String>,
-    /// How much of them is chosen at once.
+    /// How much of it is chosen at once.
     pub grain: Grain,
 }
 
-/// How much is chosen at once.
+/// How much a person chooses at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grain {
-    /// All of it.
+    /// The whole choice.
     #[default]
     Whole,
-    /// Each run of lines separately, as in a text.
+    /// Each run of differing lines on its own, as in a text of many lines.
     Lines,
 }
 
 impl Part {
-    /// The choice, or no choice if ours and theirs are equal.
+    /// A choice, or the text alone if ours and theirs have the same text.
     pub fn of(choice: Choice) -> Self {
         if choice.texts.dest == choice.texts.updated { Self::Same(choice.texts.dest) } else { Self::Choice(choice) }
     }

@@ -1,6 +1,7 @@
 //! The repository's settings for a merge: the `.krm-merge.yaml` at its root, and the definitions of types in its index.
 //!
-//! The `.krm-merge.yaml` in the work tree counts: the user sees that file and can fix it, and during git's merge it is still ours.
+//! The `.krm-merge.yaml` is read from the work tree, because the user sees that file and can correct it. During git's merge, it is still
+//! our version.
 
 use std::collections::HashSet;
 use std::fs;
@@ -22,10 +23,10 @@ use crate::screen;
 use crate::told;
 use crate::walk;
 
-/// The name of the rules of a repository.
+/// The name of the file with the rules of a repository.
 const RULES: &str = ".krm-merge.yaml";
 
-/// The file in the git directory that keeps what was found in the index.
+/// The file in the git directory that keeps the list of definitions in the index.
 pub const CACHE: &str = "krm-merge/definitions";
 
 /// A repository with a work tree.
@@ -36,7 +37,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The repository in which git started the driver; `None` outside of any, and in a bare one.
+    /// The repository in which git started the driver; `None` outside of a repository, and in a bare one.
     pub fn here() -> Option<Self> {
         let paths = ["--show-toplevel", "--git-path", "index", "--git-path", CACHE];
         let output = Command::new("git").arg("rev-parse").args(paths).output().ok()?;
@@ -46,7 +47,7 @@ impl Repository {
         Some(Self { top: fs::canonicalize(top).ok()?, index: Index { file: index, cache } })
     }
 
-    /// Its rules, if they can be read. Otherwise the reason is reported, and the merge goes on without them.
+    /// The rules of the repository. If they cannot be read, the reason is reported, and the merge goes on without them.
     pub fn rules(&self) -> Option<ConfigFile> {
         let file = self.top.join(RULES);
         fs::symlink_metadata(&file).ok()?;
@@ -69,7 +70,7 @@ impl Repository {
         Ok(rules)
     }
 
-    /// The definitions that its index has for the types of these resources, except for built-in types.
+    /// The definitions in the index for the types of these resources. Built-in types are left out.
     pub fn definitions<'r>(&self, resources: impl Iterator<Item = &'r Resource<'r>>) -> Vec<Document<'static>> {
         let known = Types::new([], Inference::On);
         let types = resources.filter_map(|resource| resource.identity);
@@ -80,10 +81,10 @@ impl Repository {
     }
 }
 
-/// What the rules of a repository mean; what nobody decides stays open.
+/// The config that the rules of a repository give. Conflicts that no rule decides stay open.
 ///
 /// # Errors
-/// Invalid rules, with the place in the file.
+/// The rules are invalid. The error has the place in the file.
 pub fn config_of(rules: &ConfigFile) -> Result<Config<'_>> {
     let root = rules.root()?;
     let wrong = |position, message: String| anyhow!("{RULES}:{position}: {message}");
@@ -103,10 +104,10 @@ pub fn config_of(rules: &ConfigFile) -> Result<Config<'_>> {
     Ok(config)
 }
 
-/// The settings if a repository has no rules.
+/// The config of a repository without rules.
 ///
 /// # Errors
-/// None: without an OpenAPI document, nothing can be invalid.
+/// Cannot occur: without an OpenAPI document, nothing can be invalid.
 pub fn without_rules<'a>() -> Result<Config<'a>> {
     let mut task = Task::of(Mode::ThreeWay);
     if let Task::Upgrade { on_conflict, .. } = &mut task {

@@ -1,6 +1,7 @@
-//! The versions of a resource, place by place: what is at one path in original, updated and dest, which are the original, theirs and ours.
+//! The versions of a resource, place by place: the value at each path in original, updated and dest. These are git's original, theirs and
+//! ours.
 //!
-//! Elements of lists are matched by their keys, as in the engine, because neither lines nor indices say which element is which.
+//! Elements of lists are matched by their keys, as in the engine, because neither lines nor indices identify an element.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,17 +17,17 @@ use krm_merge::yaml::{
     whole_lines,
 };
 
-/// What is at one path in each version that has it: a resource, a field or an element.
+/// A place in a resource, with the resource, field or element that each version has there.
 #[derive(Clone, Debug)]
 pub struct Spot<'a> {
-    /// By version.
+    /// The resource, field or element in each version that has it.
     pub here: Sides<Option<Here<'a>>>,
     /// The path in the resource; empty for the resource itself.
     pub path: FieldPath<'a>,
     cursor: Cursor<'a>,
 }
 
-/// What is there in one version.
+/// The resource, field or element in one version.
 #[derive(Clone, Copy, Debug)]
 pub struct Here<'a> {
     /// Its number among its siblings.
@@ -35,22 +36,22 @@ pub struct Here<'a> {
     pub key: Option<NodeRef<'a>>,
     /// Its value.
     pub value: NodeRef<'a>,
-    /// Its place; `None` for a resource, which is in its document.
+    /// The range of the child in the text; `None` for a resource, which is a document.
     pub place: Option<Place>,
-    /// Where its own lines begin; a first child after a dash has the rest of its line.
+    /// The offset at which its lines begin. A first child after a dash begins after the dash.
     top: usize,
-    /// Where they end.
+    /// The offset at which its lines end.
     bottom: usize,
 }
 
 impl<'a> Spot<'a> {
-    /// A resource; the cursor says what is known of its type.
+    /// The place of a resource as a whole. `cursor` has the schema of its type.
     pub fn of_resource(here: Sides<Option<Here<'a>>>, cursor: Cursor<'a>) -> Self {
         Self { here, path: FieldPath::default(), cursor }
     }
 
-    /// The children of all versions and how they are matched: in the order of dest, then the additional ones of other versions. `None` if
-    /// not all of them can be matched in the same way, or if several may share a line.
+    /// The children of all versions, and how they are matched. Dest's children come first, then children that only other versions have.
+    /// `None` if the children cannot all be matched in the same way, or if several may share a line.
     pub fn children(&self) -> Option<(By<'a>, Vec<Self>)> {
         let values: Vec<NodeRef<'a>> = self.here.iter().filter_map(|(_, here)| Some(here.as_ref()?.value)).collect();
         let kind = values.first()?.kind();
@@ -103,7 +104,7 @@ impl<'a> Spot<'a> {
         Self { here: Sides::default(), path, cursor: self.cursor }
     }
 
-    /// The child as one version has it, unchanged; in dest's place, with its comments.
+    /// The child as one version has it, unchanged, as an entry at a place in dest. The entry carries the comments of that version.
     pub fn entry(&self, side: Side, place: Option<usize>) -> Entry<'a> {
         let here = self.here[side];
         let comments = here.filter(|_| side != Side::Dest && place.is_some()).map(|here| here.comments());
@@ -116,7 +117,7 @@ impl<'a> Spot<'a> {
         }
     }
 
-    /// The edit that replaces the comment lines below our value by those of another version, if our value is on its own lines.
+    /// The edit that replaces the comment lines below our value by the comment lines of another version, if our value is on its own lines.
     pub fn foot(&self, side: Side) -> Option<Edit> {
         let (ours, other) = (self.here.dest?, self.here[side]?);
         let range = ours.foot().unwrap_or(ours.bottom..ours.bottom);
@@ -134,12 +135,12 @@ impl<'a> Spot<'a> {
         (document.source()[range.clone()] != text).then_some(Edit { range, text })
     }
 
-    /// Whether two versions have it, written identically, including comments.
+    /// Whether two versions have the same text here, including comments.
     pub fn is_alike(&self, one: Side, other: Side) -> bool {
         matches!((self.here[one], self.here[other]), (Some(one), Some(other)) if one.text() == other.text())
     }
 
-    /// Whether it is a text in all versions whose lines can be told apart.
+    /// Whether the value is a literal block with the same header in all versions, so that its lines can be merged one by one.
     pub fn is_text(&self) -> bool {
         let header = |side: Side| {
             let value = self.here[side]?.value;
@@ -150,7 +151,7 @@ impl<'a> Spot<'a> {
 }
 
 impl<'a> Here<'a> {
-    /// A resource, without the lines around all resources of its file.
+    /// A resource, without the comments around all resources of its file.
     pub fn of_root(value: NodeRef<'a>, body: &Range<usize>) -> Self {
         let lines = extent(value);
         let (top, bottom) = (lines.start.max(body.start), lines.end.min(body.end));
@@ -163,44 +164,44 @@ impl<'a> Here<'a> {
         Self { index, key, value, place: Some(place), top: place.top(document), bottom: place.bottom(document) }
     }
 
-    /// Its own lines.
+    /// The lines of the child, including its comments.
     pub fn lines(&self) -> Range<usize> {
         self.top..self.bottom.max(self.top)
     }
 
-    /// Its own comment lines above it, perhaps none.
+    /// The comment lines above the child; an empty range if there are none.
     pub fn lines_above(&self) -> Range<usize> {
         let lead = self.place.map_or(self.top, |place| self.value.document().line_start(place.lead));
         self.top.min(lead)..lead
     }
 
-    /// The line on which it begins.
+    /// The line on which the child begins.
     pub fn first_line(&self) -> Range<usize> {
         let (source, at) = (self.value.document().source(), self.place.map_or(self.top, |place| place.open));
         line_start(source, at)..next_line(source, at)
     }
 
-    /// The comment lines below a value that is not a block; those of a block are inside it.
+    /// The comment lines below a value that is not a block. Comments below a block belong to the block.
     fn foot(&self) -> Option<Range<usize>> {
         let place = self.place.filter(|_| self.value.style() != Style::Block)?;
         let start = next_line(self.value.document().source(), place.end);
         Some(start..self.bottom.max(start))
     }
 
-    /// Its own comments.
+    /// The comments above and after the child.
     pub fn comments(&self) -> Comments<'a> {
         let Some(place) = self.place else { return Comments::default() };
         let above = comments_above(&place, self.value.document());
         Comments { above: Some(above), behind: Some(comment_text(&place, self.value).unwrap_or_default()) }
     }
 
-    /// All comments in its lines.
+    /// All comments in the lines of the child.
     pub fn all(&self) -> Vec<&'a str> {
         let document = self.value.document();
         document.comments_in(self.lines()).map(|(start, end)| document.source()[start..end].trim_end()).collect()
     }
 
-    /// The comments inside of it, without its own comments above it and after it: where each begins, and its text.
+    /// The comments inside of the child, without the comments above and after it: the offset and the text of each.
     pub fn inner(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         let (document, lines) = (self.value.document(), self.lines());
         let start = self.place.map_or(lines.start, |place| place.lead);

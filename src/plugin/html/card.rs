@@ -1,4 +1,4 @@
-//! A resource on the page, or a file outside of its resources: its results and its changes.
+//! A card of the page: the results and changes of a resource, or of a file outside of its resources.
 
 use std::collections::HashMap;
 
@@ -33,10 +33,10 @@ pub enum Rank {
     Note,
 }
 
-/// A resource on the page, or a file outside of its resources.
+/// A card of the page, for a resource, or for a file outside of its resources.
 #[derive(Debug)]
 pub struct Card<'r> {
-    /// How urgent it is.
+    /// How urgently someone should look at it.
     pub rank: Rank,
     number: usize,
     file: String,
@@ -57,7 +57,8 @@ pub fn is_about_all(result: &Outcome) -> bool {
     result.resource_ref.is_none() && result.file.is_none() && result.at.is_none()
 }
 
-/// The cards of all resources and files that change or have results, in the order of the files, and then of the results.
+/// The cards of all resources and files that change or have results. Those with changes come first, in the order of the files; then those
+/// with results alone, in the order of the results.
 pub fn cards<'r>(dest: &Side, changes: &[Change], results: &'r [Outcome], types: &Types<'_>) -> Vec<Card<'r>> {
     let mut deck = Deck { cards: Vec::new(), known: HashMap::new() };
     for change in changes {
@@ -80,7 +81,7 @@ pub fn cards<'r>(dest: &Side, changes: &[Change], results: &'r [Outcome], types:
     deck.cards
 }
 
-/// Cards, which are found again by file and identity.
+/// Cards that can be found by file and identity.
 struct Deck<'r> {
     cards: Vec<Card<'r>>,
     known: HashMap<(String, Option<[String; 4]>), usize>,
@@ -133,7 +134,7 @@ impl Card<'_> {
         }
     }
 
-    /// What it is about: a resource, under both of its names if it has two, or a file.
+    /// The subject of the card: a resource, with both names if it was renamed, or the file.
     fn called(&self) -> String {
         match self.names.as_slice() {
             [] => "The file".to_owned(),
@@ -141,7 +142,7 @@ impl Card<'_> {
         }
     }
 
-    /// In how many words what it holds.
+    /// The tags that summarise the content of the card, each with its CSS class.
     fn tags(&self) -> Vec<(&'static str, String)> {
         let count = |is: fn(&Told<'_>) -> bool| self.results.iter().filter(|told| is(told)).count();
         let (conflicts, warnings) = (count(|told| told.is_conflict()), count(|told| told.is_warning()));
@@ -163,7 +164,7 @@ impl Card<'_> {
         tags
     }
 
-    /// A line about it in a list.
+    /// Writes the card as one line of a list.
     pub fn line(&self, out: &mut Markup) {
         out.raw("<li>").code(&self.called()).raw(" in ").code(&self.file);
         for (_, tag) in self.tags() {
@@ -172,7 +173,7 @@ impl Card<'_> {
         out.raw("</li>\n");
     }
 
-    /// The card.
+    /// The card as HTML.
     pub fn markup(&self) -> Markup {
         let mut out = Markup::default();
         let number = self.number.to_string();
@@ -209,7 +210,7 @@ impl Card<'_> {
     }
 }
 
-/// An entry of a list for those that are left out.
+/// Writes an entry of a list with the number of entries that are left out.
 pub fn more(out: &mut Markup, left: usize) {
     if left > 0 {
         out.raw("<li>").text(&format!("… and {left} more")).raw("</li>\n");

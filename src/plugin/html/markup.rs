@@ -1,7 +1,7 @@
-//! HTML in the making: what is written in this program goes in as it is, everything else only as text.
+//! HTML under construction: literals of this program are added unchanged, all other text only escaped.
 //!
-//! The types see to it. [`Markup::raw`] takes nothing that was put together while the program runs, so a name or a value can get in by
-//! [`Markup::text`] alone, which escapes it for the inside of elements and of quoted attributes.
+//! The types enforce this. [`Markup::raw`] takes no text that was composed at run time. So a name or a value can only be added by
+//! [`Markup::text`], which escapes it for the inside of elements and of quoted attributes.
 
 use crate::markdown::escaped;
 
@@ -10,19 +10,19 @@ use crate::markdown::escaped;
 pub struct Markup(String);
 
 impl Markup {
-    /// Adds tags of this program.
+    /// Adds a literal of this program, such as tags.
     pub fn raw(&mut self, html: &'static str) -> &mut Self {
         self.0.push_str(html);
         self
     }
 
-    /// Adds text from anywhere, on one line.
+    /// Adds any text, escaped and on one line.
     pub fn text(&mut self, text: &str) -> &mut Self {
         self.0.push_str(&escaped(text));
         self
     }
 
-    /// Adds text as code.
+    /// Adds any text as code.
     pub fn code(&mut self, text: &str) -> &mut Self {
         self.raw("<code>").text(text).raw("</code>")
     }

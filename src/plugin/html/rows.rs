@@ -1,7 +1,7 @@
 //! The changed lines of a file, by resource, with the parts of each line that changed.
 //!
 //! The lines come from one diff of the whole file, so no line between resources is lost. Each line belongs to the resource around it. A
-//! resource under two identities is one if a line of both is the same.
+//! renamed resource counts as one resource if both versions share an unchanged line.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -26,17 +26,17 @@ const HEIGHT: usize = 400;
 /// The longest unchanged part of a changed line that is shown, and the longest unchanged line, in bytes.
 const WIDTH: usize = 240;
 
-/// The longest line of which words are compared, in bytes.
+/// The longest line that is compared word by word, in bytes.
 const COMPARED: usize = 4000;
 
-/// What changes in one resource of a file, or in the file outside of its resources.
+/// The changes in one resource of a file, or in the file outside of its resources.
 #[derive(Debug)]
 pub struct Block {
-    /// The identities of the resource, dest's first; none outside of resources.
+    /// The identities of the resource, dest's first; empty for lines outside of resources.
     pub names: Vec<ResourceRef>,
-    /// What happens to it.
+    /// What happens to the resource or the file.
     pub fate: Fate,
-    /// What may be shown of it.
+    /// The part of the changes that may be shown.
     pub shown: Shown,
 }
 
@@ -51,31 +51,31 @@ pub enum Fate {
     Deleted,
 }
 
-/// What may be shown of a change.
+/// The part of a change that may be shown.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Shown {
     /// The lines.
     Lines(Vec<Row>),
     /// Only the fields that change, because their values are secret.
     Fields(BTreeSet<String>),
-    /// Nothing: the file is not text.
+    /// Nothing, because the file is not text.
     Bytes,
-    /// Only its executable bit changes: whether it gets one.
+    /// Only the executable bit changes: whether the file becomes executable.
     Executable(bool),
 }
 
 /// A line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// It stays; with its number in the new text.
+    /// The line stays; with its number in the new text.
     Same(usize, String),
-    /// It is removed; with its number in the old text.
+    /// The line is removed; with its number in the old text.
     Gone(usize, Vec<Piece>),
-    /// It is added; with its number in the new text.
+    /// The line is added; with its number in the new text.
     New(usize, Vec<Piece>),
-    /// So many unchanged lines are left out.
+    /// This many unchanged lines are left out.
     Skipped(usize),
-    /// So many lines more would be shown if there were fewer.
+    /// This many lines are left out because the block is too long.
     Omitted(usize),
 }
 
@@ -84,7 +84,7 @@ pub enum Row {
 pub struct Piece {
     /// The text.
     pub text: String,
-    /// Whether the other side of the change lacks it.
+    /// Whether only this side of the change has the text.
     pub differs: bool,
 }
 
@@ -115,11 +115,11 @@ pub fn blocks(change: &Change, types: &Types<'_>) -> Vec<Block> {
 /// A text, and the resources in it.
 struct Text<'t> {
     document: Option<Document<'t>>,
-    /// Where each line begins.
+    /// The offset of each line.
     starts: Vec<usize>,
     /// The resources, in the order of the text.
     owners: Vec<(Range<usize>, ResourceRef)>,
-    /// Whether the text, although it cannot be read, may hold secrets.
+    /// Whether the text may hold Secrets although it cannot be parsed.
     is_suspect: bool,
 }
 
@@ -161,7 +161,7 @@ fn owners(document: &Document<'_>) -> Vec<(Range<usize>, ResourceRef)> {
     found
 }
 
-/// Who a line belongs to: a resource of the new text, one that only the old text has, or the file.
+/// The owner of a line: a resource of the new text, a resource that only the old text has, or the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     New(usize),
@@ -169,13 +169,13 @@ enum Owner {
     File,
 }
 
-/// The blocks of a file while its lines are read.
+/// The blocks of a file, while its lines are added.
 struct Blocks<'s, 't> {
     sides: &'s [Text<'t>; 2],
     /// For each resource of the old text, the number of the same resource in the new text.
     partners: HashMap<usize, usize>,
     rows: BTreeMap<Owner, Vec<Row>>,
-    /// Who has changed lines, in the order of the first of them.
+    /// The owners of changed lines, in the order of their first changed line.
     order: Vec<Owner>,
     changed: BTreeSet<Owner>,
 }
@@ -266,7 +266,7 @@ impl<'s, 't> Blocks<'s, 't> {
         blocks.collect()
     }
 
-    /// The identities of a resource, the old one first.
+    /// The identities of a resource, the old ones first.
     fn names(&self, owner: Owner, mut old: Vec<usize>) -> Vec<ResourceRef> {
         let name = |side: usize, at: usize| self.sides[side].owners[at].1.clone();
         match owner {
@@ -282,7 +282,7 @@ impl<'s, 't> Blocks<'s, 't> {
         }
     }
 
-    /// The places of a resource that change.
+    /// The fields of a resource that change.
     fn fields(&self, names: &[ResourceRef], rows: &[Row], types: &Types<'_>) -> BTreeSet<String> {
         let lines = |side: usize| {
             let number = move |row: &Row| match row {
@@ -305,7 +305,7 @@ impl<'s, 't> Blocks<'s, 't> {
     }
 }
 
-/// The rows near changes.
+/// The rows of changed lines and of the lines around them. Other rows become a count.
 fn trimmed(rows: Vec<Row>) -> Vec<Row> {
     let changed: Vec<usize> = (0..rows.len()).filter(|at| matches!(rows[*at], Row::Gone(..) | Row::New(..))).collect();
     let mut out = Vec::new();
@@ -339,7 +339,7 @@ fn bare(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
 
-/// A line that the other side lacks as a whole.
+/// A changed line as one piece, because no words of it are marked.
 fn whole(line: &str) -> Vec<Piece> {
     vec![Piece { text: cut(bare(line).to_owned(), 2 * WIDTH), differs: false }]
 }
@@ -347,7 +347,7 @@ fn whole(line: &str) -> Vec<Piece> {
 /// Compares a line with the line that replaces it, word by word. If they have no word in common, no words are marked.
 fn pieces(lines: [&str; 2]) -> [Vec<Piece>; 2] {
     let [old, new] = match lines.map(bare) {
-        // Only the break differs, so it is shown.
+        // If only the line breaks differ, they are shown.
         [old, new] if old == new => lines.map(|line| if line.ends_with('\n') { line } else { bare(line) }),
         bare => bare,
     };
@@ -370,7 +370,7 @@ fn pieces(lines: [&str; 2]) -> [Vec<Piece>; 2] {
     [side(ChangeTag::Insert, ChangeTag::Delete), side(ChangeTag::Delete, ChangeTag::Insert)]
 }
 
-/// What two long lines have in common at their ends is unchanged.
+/// Compares two long lines by characters: only their common beginning and end count as unchanged.
 fn by_ends([old, new]: [&str; 2]) -> [Vec<Piece>; 2] {
     let length = |(a, b): (char, char)| if a == b { Some(a.len_utf8()) } else { None };
     let start: usize = old.chars().zip(new.chars()).map_while(length).sum();

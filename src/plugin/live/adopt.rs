@@ -1,8 +1,8 @@
-//! `live --adopt`: what someone changed in the cluster goes into the files.
+//! `live --adopt`: writes into the files what someone changed in the cluster.
 //!
-//! It is a three-way merge like any other. Original is what was applied, updated is the same with what someone changed since, and dest is
-//! the file. A resource in which nobody changed anything takes no part, so its text stays. An object that is gone from the cluster is
-//! reported; its file stays, because only a person knows whether it was deleted for good.
+//! It is a three-way merge like any other. Original is the applied state, updated is this state with the changes that someone made since,
+//! and dest is the file. A resource that nobody changed takes no part, so its text stays. An object that is gone from the cluster is
+//! reported. Its file stays, because only a person knows whether the object was deleted for good.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,20 +38,20 @@ use crate::side::{Root, Side};
 use crate::signals::Signals;
 use crate::walk::shown;
 
-/// The error for a user who wants to adopt into a kustomization.
+/// The error for `--adopt` with a kustomization.
 pub const NO_FILES: &str = "`--adopt` must be given with `-f`, for what a kustomization builds has no file: adopt into its bases and patches by hand";
 
-/// What was applied to a resource, and what it is in the cluster, both as its file would say it.
+/// Two states of a resource, in the form of its file: as it was applied, and as it is in the cluster.
 struct States<'l> {
     local: &'l Local,
     original: Object,
     updated: Object,
 }
 
-/// Writes what someone changed in the cluster into the files, or shows it.
+/// Writes what someone changed in the cluster into the files. With `-o`, only shows it.
 ///
 /// # Errors
-/// Files that cannot be written, and a functionConfig that does not fit.
+/// A file cannot be written, or the functionConfig does not fit `--adopt`.
 pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], models: &Models) -> Result<End> {
     let said = document(models)?;
     let states = states(cluster, locals, &said)?;
@@ -85,10 +85,10 @@ pub fn adopt(args: &Live, sides: &[Side], cluster: &Cluster, locals: &[Local], m
     Ok(if differs || is_in_conflict { End::Differs } else { End::Done })
 }
 
-/// Checks that the files can be written, or that nothing is to be written.
+/// Checks that all resources come from files that can be written. With `-o`, nothing is written, so there is nothing to check.
 ///
 /// # Errors
-/// Resources that no file holds.
+/// Resources come from a source that is not a file or folder.
 pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
     let is_file = |side: &&Side| matches!(side.root, Root::Folder(_) | Root::File(_));
     if args.output.is_none()
@@ -105,7 +105,7 @@ pub fn check(args: &Live, sides: &[Side]) -> Result<()> {
     Ok(())
 }
 
-/// Tells why there is nothing to adopt from an object.
+/// Reports why nothing can be adopted from an object; `None` if it can.
 fn told_apart(local: &Local) -> Option<Outcome> {
     match (&local.live, &local.original) {
         (None, _) => {
@@ -117,7 +117,7 @@ fn told_apart(local: &Local) -> Option<Outcome> {
     }
 }
 
-/// The resources in which someone changed something.
+/// The states of the resources that someone changed.
 fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Result<Vec<States<'l>>> {
     let types = config(Task::of(Mode::ThreeWay), said, Limit::default())?.types;
     let mut all = Vec::new();
@@ -134,7 +134,8 @@ fn states<'l>(cluster: &Cluster, locals: &'l [Local], said: &Document<'_>) -> Re
     Ok(all)
 }
 
-/// An object as its file would say it: with the namespace that the file gives, and with the texts of a Secret where the file has them.
+/// An object in the form of its file: with the namespace of the file, and with the texts of a Secret in `stringData` if the file has them
+/// there.
 fn in_file(object: Object, local: &Local) -> Object {
     let mut object = object.into_json();
     if let Some(metadata) = object["metadata"].as_object_mut() {
@@ -147,8 +148,7 @@ fn in_file(object: Object, local: &Local) -> Object {
     Object::live(object)
 }
 
-/// Puts values of `data` into `stringData` if the file has them there, or has all of its values there. Bytes that are not text stay in
-/// `data`.
+/// Moves values of `data` to `stringData`, if the file has them there or has no `data` at all. Bytes that are not text stay in `data`.
 fn with_texts(secret: &mut Value, written: &Value) {
     let Some(texts) = written["stringData"].as_object() else { return };
     let has_data = written["data"].as_object().is_some_and(|data| !data.is_empty());
@@ -173,7 +173,7 @@ fn with_texts(secret: &mut Value, written: &Value) {
     }
 }
 
-/// Original and updated of a side: the resources in files of the same paths.
+/// The roles original and updated for a side: the resources in files with the same paths as in dest.
 fn given(dest: &Side, states: &[&States<'_>]) -> Result<Vec<(Role, Vec<Side>)>> {
     let of_files = |name: &str, pick: &dyn Fn(&States<'_>) -> String| {
         let mut texts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -190,7 +190,7 @@ fn given(dest: &Side, states: &[&States<'_>]) -> Result<Vec<(Role, Vec<Side>)>> 
     ])
 }
 
-/// The config of the merge, from a functionConfig or from the flags. Lists merge by the types of the cluster, `said`.
+/// The config of the merge, from a functionConfig or from the flags. `said` has the models of the cluster's types.
 fn how<'c>(args: &Live, rules: Option<&'c ConfigFile>, said: &'c Document<'_>, limit: Limit) -> Result<Config<'c>> {
     let on_conflict = args.on_conflict.unwrap_or(OnConflict::TakeUpdated).policy();
     let Some(rules) = rules else {
@@ -200,7 +200,7 @@ fn how<'c>(args: &Live, rules: Option<&'c ConfigFile>, said: &'c Document<'_>, l
             on_conflict: on_conflict.into(),
             rules: Vec::new(),
             conflict_level: ConflictLevel::Line,
-            // An object of a cluster keeps its name.
+            // Renames are ignored, because an object in a cluster cannot change its name.
             renames: Renames::Ignore,
         };
         return config(task, said, limit);
@@ -216,7 +216,7 @@ fn how<'c>(args: &Live, rules: Option<&'c ConfigFile>, said: &'c Document<'_>, l
     Ok(config)
 }
 
-/// Notes in conflicts who set what is in the cluster.
+/// Adds to each conflict who set the value in the cluster.
 fn sign(results: &mut [Outcome], dest: &Side, states: &[&States<'_>]) -> Result<()> {
     for states in states {
         let path = &dest.files[states.local.place.file].path;
@@ -246,7 +246,7 @@ fn write(merges: &[(&Side, Merge)]) -> Result<()> {
     disk::write(&root, &all, || signals.check())
 }
 
-/// The folder that contains both.
+/// The deepest folder that contains both paths.
 fn common(a: &Path, b: &Path) -> PathBuf {
     a.components().zip(b.components()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
 }
@@ -266,7 +266,7 @@ fn print(args: &Live, merges: &[(&Side, Merge)], has_failed: bool) -> Result<Pag
             None if has_failed => {}
             None => run::written(merge, &mut page),
             Some(Output::Diff) => page.append(run::page(dest, &hidden(), Output::Diff, Printed::All, reader)?),
-            // Whoever pipes a file on wants it whole; at a terminal, someone may look on.
+            // A program that reads the output needs the whole file. At a terminal, other people may see the screen.
             Some(format @ (Output::Yaml | Output::Json)) if reader != Reader::Program => {
                 page.append(run::page(&secret::hidden_side(dest)?, &hidden(), format, Printed::All, reader)?);
             }

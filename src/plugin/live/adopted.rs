@@ -1,8 +1,8 @@
-//! The state of a live object as a file would have it: what was applied, with what someone changed since.
+//! The state of a live object in the form of a file: the applied state with what someone changed since.
 //!
-//! Fields that were applied have the values that they have now, or are removed. Any other field is taken only if someone set it, and to
-//! another value than its default: a person changed neither a default nor what the server and its controllers set. A value that is the
-//! same to the server stays as it was written.
+//! An applied field gets its live value, or is removed if the live object lacks it. A field that was not applied is taken only if a person
+//! set it to a value that is not its default. Defaults, and values that the server and its controllers set, are nobody's change. A value
+//! that means the same to the server keeps its applied spelling.
 
 use anyhow::Result;
 use krm_merge::child::{MergeKey, by_keys, element_key};
@@ -16,7 +16,7 @@ use super::object::{Object, value};
 use super::owners::{Held, Owners};
 use super::spelling::{Known, is_empty};
 
-/// Fields of `metadata`, and entries of its maps, that the cluster sets for its own use.
+/// Fields of `metadata`, and entries of its labels and annotations, that the cluster sets for its own use.
 const OF_THE_CLUSTER: [&str; 8] = [
     "finalizers",
     "generateName",
@@ -28,10 +28,10 @@ const OF_THE_CLUSTER: [&str; 8] = [
     "kubernetes.io/metadata.name",
 ];
 
-/// What was applied, with what someone changed in the live object since.
+/// The applied state, with what someone changed in the live object since.
 ///
 /// # Errors
-/// Objects that cannot be compared.
+/// The objects cannot be compared.
 pub fn adopted(
     applied: &Object,
     live: &Object,
@@ -58,9 +58,9 @@ struct Of<'a> {
 /// A place in a live object.
 struct Place<'a, 'o> {
     of: Of<'a>,
-    /// The name of the field around it, or of the list around that.
+    /// The name of the parent field; for an element of a list, of the parent of the list.
     parent: &'a str,
-    /// Its own name, or that of its list.
+    /// The name of the field; for an element, of its list.
     name: &'a str,
     live: NodeRef<'a>,
     cursor: Cursor<'a>,
@@ -80,7 +80,7 @@ impl<'a, 'o> Place<'a, 'o> {
         Ok(Self { live, held, known, ..*self })
     }
 
-    /// The applied value at this place, with the values that it has now.
+    /// The value at this place for the file, where a value was applied: the live value, but in the applied spelling if both mean the same.
     fn kept(&self, applied: NodeRef<'a>) -> Result<Value> {
         if applied.is_map() && self.live.is_map() {
             return self.map(applied);
@@ -97,7 +97,7 @@ impl<'a, 'o> Place<'a, 'o> {
         for (key, before) in applied.entries() {
             let (name, written) = (key.string(), value(before)?);
             let known = self.known.field(name);
-            // A null asks for no value, which is nobody's change.
+            // The applied null removed the field, so its absence is nobody's change.
             let kept = match self.live.get(name).filter(|live| !live.is_null() && !before.is_null()) {
                 Some(live) if known.lets_choose(name, &written) && !is_empty(&value(live)?) => written,
                 Some(live) => self.field(name, live, Some(before)).kept(before)?,
@@ -122,7 +122,8 @@ impl<'a, 'o> Place<'a, 'o> {
         if keys.is_empty() { self.values(applied) } else { self.elements(applied, &keys) }
     }
 
-    /// A list with keys: the applied elements that are there, each new one after the one that it follows in the cluster.
+    /// A list with keys: the applied elements that still exist, and the new ones. Each new element comes after the element before it in the
+    /// cluster.
     fn elements(&self, applied: NodeRef<'a>, keys: &[MergeKey<'a>]) -> Result<Value> {
         let [of_live, of_applied] = [self.live, applied].map(|list| by_keys(list, keys));
         let mut out = Vec::new();
@@ -146,7 +147,7 @@ impl<'a, 'o> Place<'a, 'o> {
         Ok(out.into_iter().map(|(_, element)| element).collect())
     }
 
-    /// A list without keys: each element as it was applied, where it is still the same.
+    /// A list without keys. An element that still means the same keeps its applied spelling.
     fn values(&self, applied: NodeRef<'a>) -> Result<Value> {
         let mut left: Vec<Option<NodeRef<'a>>> = applied.elements().map(Some).collect();
         let live: Vec<NodeRef<'a>> = self.live.elements().collect();
@@ -178,7 +179,7 @@ impl<'a, 'o> Place<'a, 'o> {
         Ok(Value::Array(out))
     }
 
-    /// What someone set here, where nothing was applied. `map` has this as a field.
+    /// The value at this place that a person set, if no value was applied here. `map` is the map that has this field.
     fn added(&self, map: NodeRef<'a>) -> Result<Option<Value>> {
         let found = value(self.live)?;
         let is_of_the_cluster =
@@ -191,12 +192,12 @@ impl<'a, 'o> Place<'a, 'o> {
         self.someones(found)
     }
 
-    /// A new element that someone set: the element itself, and not only something in it.
+    /// A new element that a person set. It does not count if the person set only a field in it.
     fn added_element(&self) -> Result<Option<Value>> {
         if self.held.itself_is_someones() { self.someones(value(self.live)?) } else { Ok(None) }
     }
 
-    /// What someone set of a value.
+    /// The part of a live value that a person set.
     fn someones(&self, found: Value) -> Result<Option<Value>> {
         if is_empty(&found) || !self.live.is_container() {
             return Ok(Some(found));
@@ -214,7 +215,7 @@ impl<'a, 'o> Place<'a, 'o> {
         Ok(Some(left).filter(|left| !is_empty(left)))
     }
 
-    /// The keys of a list, if all of its elements have them.
+    /// The merge keys of a list; empty if an element lacks one.
     fn keys(&self, applied: NodeRef<'a>) -> Vec<MergeKey<'a>> {
         let lists: [Vec<NodeRef<'a>>; 2] = [self.live, applied].map(|list| list.elements().collect());
         match list_kind(self.cursor, &lists) {

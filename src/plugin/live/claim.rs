@@ -1,7 +1,8 @@
-//! What a server-side apply would claim: which fields the server will refuse, who owns them, and which of them the user takes.
+//! The fields that a server-side apply would claim: which of them the server will refuse, who owns those, and which ones the user takes
+//! over.
 //!
-//! Only named fields are taken. The server takes over either all fields that differ or none, so a patch is forced only if the user takes
-//! each of them, and only for the state in which they were checked.
+//! Only fields that the user names are taken over. The server can only take over all refused fields or none. So a patch is forced only if
+//! the user takes each of them. The patch is also valid only for the object as it was checked.
 
 use anyhow::Result;
 use krm_merge_function::results::{Outcome, Severity};
@@ -14,14 +15,14 @@ use super::object::Object;
 use super::openapi::Schema;
 use crate::cli::Live;
 
-/// What a manager would claim of an object.
+/// The fields that a manager would claim in an object.
 #[derive(Debug)]
 pub struct Claim {
     /// The address of the object.
     pub address: Address,
-    /// Whether it may take what others own.
+    /// Whether the patch may take over fields of other managers.
     pub takes: Takes,
-    /// Whether it already applied the same.
+    /// Whether the manager already owns everything that it would apply.
     pub is_owner: bool,
     /// The fields that the server will refuse, with their owners.
     pub refused: Vec<(String, String)>,
@@ -30,7 +31,7 @@ pub struct Claim {
 /// The claim for each object that exists.
 ///
 /// # Errors
-/// Any failed answer of the cluster.
+/// The cluster refuses, or does not answer.
 pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Result<Vec<Claim>> {
     let is_there = |local: &&Local| local.live.is_some();
     cluster.learn(locals.iter().filter(is_there).map(|local| local.address.api_version()).collect()).await?;
@@ -56,14 +57,15 @@ pub async fn claims(cluster: &mut Cluster, locals: &[Local], args: &Live) -> Res
     Ok(claims)
 }
 
-/// Whether a place is one that the user named, or below it.
+/// Whether a place is the place that the user named, or is inside of it.
 fn lies_in(place: &str, take: &str) -> bool {
     let rest = place.trim_start_matches('.').strip_prefix(take.trim_start_matches('.'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// A live object. A Secret gets its `data` as `stringData` as well: the server keeps the values of `stringData` in `data`, but the manager
-/// that applied them owns them as `stringData`. Source: structured-merge-diff, which takes the fields of an apply patch as they are.
+/// A live object in the form that its managers own. A Secret gets its `data` as `stringData` as well. The server keeps the values of
+/// `stringData` in `data`, but the manager that applied them owns them as `stringData`. Source: structured-merge-diff, which takes the
+/// fields of an apply patch unchanged.
 fn with_texts(live: &Value) -> Value {
     let mut live = live.clone();
     if Object::live(live.clone()).is_secret() {
@@ -83,7 +85,7 @@ fn ownable(mut resource: Value) -> Value {
     resource
 }
 
-/// Whether everything that is applied is owned; the server keeps no map without entries.
+/// Whether all applied values are owned. An applied null need not be owned, because the server keeps no field for it.
 fn is_part(applied: &Value, owned: Option<&Value>) -> bool {
     match (applied, owned) {
         (Value::Null, None) => true,

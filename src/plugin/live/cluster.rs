@@ -1,4 +1,4 @@
-//! A cluster over HTTP: its objects, what it knows of types, and the changes sent to it.
+//! A cluster over HTTP: reads its objects and types, and sends changes to it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -17,18 +17,18 @@ use super::kubeconfig;
 use super::object::Object;
 use crate::cli::Connection;
 
-/// How long to wait before asking a cluster again for a type that it will serve soon.
+/// How long to wait before asking the cluster again for a type that it should serve soon.
 const POLL: Duration = Duration::from_millis(200);
 
 /// The group and kind of a Secret.
 const SECRET: (&str, &str) = ("", "Secret");
 
-/// A connection, and what is known of the types so far.
+/// A connection to a cluster, and the types that are known so far.
 pub struct Cluster {
     http: Http,
     /// The namespace from `-n`.
     asked: Option<String>,
-    /// The namespace of resources that name none.
+    /// The namespace for resources that have none.
     namespace: String,
     types: HashMap<String, Vec<Served>>,
     announced: HashMap<String, Vec<Served>>,
@@ -41,18 +41,18 @@ struct Served {
     kind: String,
     plural: String,
     namespaced: bool,
-    /// The CustomResourceDefinition of the files that defines the type, if the cluster does not know it yet.
+    /// The name of the CustomResourceDefinition in the files that defines the type; `None` if the cluster already knows the type.
     defined_by: Option<String>,
 }
 
 /// The address of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Its namespace; `None` for a resource of the cluster.
+    /// The namespace; `None` for a cluster-scoped resource.
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// The CustomResourceDefinition of the files that defines its type, if the cluster does not know it yet.
+    /// The name of the CustomResourceDefinition in the files that defines the type; `None` if the cluster already knows the type.
     pub defined_by: Option<String>,
     kind: GroupVersionKind,
     plural: String,
@@ -89,23 +89,23 @@ impl fmt::Display for Address {
     }
 }
 
-/// What is sent.
+/// A change to send.
 #[derive(Debug)]
 pub enum Send {
     /// A new object.
     Create(Value),
     /// A JSON merge patch.
     Patch(Value),
-    /// Everything that is applied, for the server to merge.
+    /// The whole applied resource, which the server merges.
     Apply(Value, Takes),
 }
 
-/// What an apply patch may take from other managers.
+/// Whether an apply patch may take over fields of other managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing: the server refuses the whole patch if it would take a field.
     Nothing,
-    /// Everything that differs; it was checked before.
+    /// All refused fields. It is already checked that the user takes each of them.
     Differing,
 }
 
@@ -122,7 +122,7 @@ impl Cluster {
     /// Connects as the kubeconfig says; `asked` is the user's namespace for resources that name none.
     ///
     /// # Errors
-    /// A kubeconfig that cannot be read, or a context that is not in it.
+    /// The kubeconfig cannot be read, or lacks the context.
     pub async fn connect(args: &Connection, asked: Option<String>) -> Result<Self> {
         let reached = kubeconfig::reached(args).await?;
         let namespace = asked.clone().unwrap_or_else(|| reached.config.default_namespace.clone());
@@ -145,10 +145,10 @@ impl Cluster {
         }
     }
 
-    /// Asks for the types of each apiVersion of some objects, once. Each object has a name for errors.
+    /// Asks the cluster for the types of each apiVersion of some objects, once. Each object comes with its name for error messages.
     ///
     /// # Errors
-    /// A name or an apiVersion that cannot be part of an address, and any other answer than types or 404.
+    /// A name or an apiVersion cannot be part of a URL; or the cluster answers with anything but types or 404.
     pub async fn discover<'o>(&mut self, objects: impl Iterator<Item = (&'o str, &'o Object)>) -> Result<()> {
         let mut asked: Vec<(&str, &str)> = Vec::new();
         for (name, object) in objects {
@@ -197,8 +197,8 @@ impl Cluster {
         })
     }
 
-    /// The namespace that an object names, or else that of the flags or the kubeconfig. As under kubectl, `-n` must not contradict the
-    /// object.
+    /// The namespace of an object: its own, or else that of the flags or the kubeconfig. As with kubectl, an object's namespace must not
+    /// contradict `-n`.
     fn namespace_of(&self, object: &Object) -> Result<String> {
         let said = object.namespace()?;
         if let (Some(said), Some(asked)) = (said, self.asked.as_deref())
@@ -224,10 +224,10 @@ impl Cluster {
         Ok(of_type.map(served).collect())
     }
 
-    /// Waits until the cluster knows some types of one apiVersion, after their CustomResourceDefinitions were sent.
+    /// Waits until the cluster serves some types of one apiVersion, after their CustomResourceDefinitions were sent.
     ///
     /// # Errors
-    /// A type that it does not know in time.
+    /// The cluster does not serve a type in time.
     pub async fn until_served(&self, api_version: &str, kinds: &BTreeSet<&str>) -> Result<()> {
         let deadline = Instant::now() + self.http.timeout;
         loop {
@@ -245,7 +245,7 @@ impl Cluster {
     /// The live object; `None` if it does not exist.
     ///
     /// # Errors
-    /// Any other answer than an object or 404.
+    /// The cluster answers with anything but the object or 404.
     pub async fn get(&self, address: &Address) -> Result<Option<Value>> {
         let request = address.url().get(&address.name, &GetParams::default())?;
         let text = found(self.http.ask(request).await)?;
@@ -257,10 +257,10 @@ impl Cluster {
         .transpose()
     }
 
-    /// Asks for the OpenAPI v3 document of each apiVersion, once. A server has one document for each.
+    /// Asks for the OpenAPI v3 document of each apiVersion, once. The server has one document for each apiVersion.
     ///
     /// # Errors
-    /// Any other answer than a document or 404.
+    /// The cluster answers with anything but a document or 404.
     pub async fn learn(&mut self, api_versions: BTreeSet<String>) -> Result<()> {
         let new = api_versions.into_iter().filter(|api_version| !self.schemas.contains_key(api_version));
         let answers = new.map(async |api_version| {
@@ -272,7 +272,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// What [`Cluster::learn`] learned of the types of an apiVersion; `None` if the cluster has no document for it.
+    /// The OpenAPI document of an apiVersion that [`Cluster::learn`] has read; `None` if the cluster has no document for it.
     pub fn schema(&self, api_version: &str) -> Option<&Value> {
         self.schemas.get(api_version)?.as_ref()
     }
@@ -312,7 +312,7 @@ impl Cluster {
                 address.url().patch(&address.name, &params, &Patch::Apply(object))?
             }
         };
-        // As under kubectl, a field that the type does not have is an error; it is not dropped.
+        // As with kubectl, a field that the type does not have is an error. The server would drop it silently.
         *request.uri_mut() = format!("{}&fieldValidation=Strict", request.uri()).parse()?;
         let sent = self.http.ask(request).await.map(drop);
         if address.group_kind() == SECRET { sent.map_err(without_words) } else { sent }
@@ -324,7 +324,7 @@ fn parts(api_version: &str) -> impl Iterator<Item = (&'static str, &str)> {
     api_version.splitn(2, '/').map(|part| ("apiVersion", part))
 }
 
-/// Checks that a value can be one segment of an address: it must not lead elsewhere. Source: `IsValidPathSegmentName` of
+/// Checks that a value can be one segment of a URL and cannot lead elsewhere. Source: `IsValidPathSegmentName` of
 /// k8s.io/apimachinery/pkg/api/validation.
 fn segment(field: &str, part: &str) -> Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:@!$&'()*+,;=".contains(c);
@@ -334,7 +334,7 @@ fn segment(field: &str, part: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns an object if it is the requested one and has a resourceVersion.
+/// Checks that an object is the requested one and has a resourceVersion, and returns it.
 fn checked(object: Value, address: &Address) -> Result<Value> {
     let metadata = &object["metadata"];
     let api_version = address.api_version();

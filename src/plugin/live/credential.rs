@@ -1,7 +1,7 @@
-//! The user who asks a cluster: turns a kubeconfig's user entry into what a request can hold. No error repeats any of it.
+//! The credentials for a cluster: turns the user of a kubeconfig into credentials that fit into a request. No error shows any part of them.
 //!
-//! As under kubectl, blanks around a token are not part of it: most files end with a line break. The command of `exec` is run here and only
-//! once, because its stderr may also be secret: it is passed on only to someone who can answer it.
+//! As with kubectl, white space around a token does not belong to it, because most token files end with a line break. The command of `exec`
+//! is run here, and only once. Its stderr may be secret, too, so it is shown only to a person who can answer it.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -24,13 +24,13 @@ use crate::walk;
 /// The longest credential that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// How often to look whether a command has ended that prints nothing more.
+/// How often to check whether a command that prints nothing more has ended.
 const POLL: Duration = Duration::from_millis(10);
 
-/// Reduces all kinds of credentials to the two that need nothing more: a token, or a certificate. A name with a password stays as it is.
+/// Turns every kind of credential into a token or a certificate, which need no further steps. A user name with a password stays.
 ///
 /// # Errors
-/// A credential that no request can hold, or that does not come in time.
+/// A credential does not fit into a request, or is not available in time.
 pub fn settle(user: &mut AuthInfo, timeout: Duration) -> Result<()> {
     let provider = user.auth_provider.take();
     let inline = user.token.take().filter(|token| !token.expose_secret().trim().is_empty());
@@ -38,7 +38,7 @@ pub fn settle(user: &mut AuthInfo, timeout: Duration) -> Result<()> {
     if let Some(provider) = provider {
         user.token = Some(token_of(&id_token(&provider)?, "`id-token`")?);
     } else if user.username.is_some() && user.password.is_some() {
-        // As always, no other credential is used then.
+        // kubectl then uses no other credential either.
     } else if let Some(inline) = inline {
         user.token = Some(token_of(inline.expose_secret(), "`token`")?);
     } else if let Some(file) = file {
@@ -51,7 +51,7 @@ pub fn settle(user: &mut AuthInfo, timeout: Duration) -> Result<()> {
     Ok(())
 }
 
-/// A token as a header can hold it. Source: client-go's `cachingFileTokenSource` trims it.
+/// A token that fits into a header. Source: client-go's `cachingFileTokenSource`, which also trims the token.
 fn token_of(text: &str, what: &str) -> Result<SecretString> {
     let token = text.trim();
     if token.is_empty() || HeaderValue::from_str(token).is_err() {
@@ -60,7 +60,7 @@ fn token_of(text: &str, what: &str) -> Result<SecretString> {
     Ok(token.to_owned().into())
 }
 
-/// The token of the one provider that kubectl still has. Source: the others went with Kubernetes 1.26.
+/// The token of `oidc`, the only auth provider that kubectl still supports. Source: Kubernetes 1.26, which removed the others.
 fn id_token(provider: &AuthProviderConfig) -> Result<String> {
     if provider.name != "oidc" {
         bail!("the user's `auth-provider` must be `oidc`, not \"{}\": use `exec` for others", provider.name);
@@ -68,7 +68,7 @@ fn id_token(provider: &AuthProviderConfig) -> Result<String> {
     provider.config.get("id-token").cloned().context("the user's `auth-provider` must have an `id-token`")
 }
 
-/// The credentials that the command of `exec` prints. Source: ExecCredential of client.authentication.k8s.io/v1.
+/// Takes the credentials that the command of `exec` prints. Source: ExecCredential of client.authentication.k8s.io/v1.
 fn of_command(exec: &ExecConfig, user: &mut AuthInfo, timeout: Duration) -> Result<()> {
     let program = exec.command.as_deref().context("the user's `exec` must have a `command`")?;
     let what = format!("the command of the user's `exec`, {},", shown::name(program));
@@ -94,7 +94,7 @@ fn of_command(exec: &ExecConfig, user: &mut AuthInfo, timeout: Duration) -> Resu
     Ok(())
 }
 
-/// The text of a file. Whoever made the kubeconfig may have put a pipe there, to which nobody writes.
+/// The text of a file. The time is limited, because the file may be a pipe to which nobody writes.
 fn text_of(file: PathBuf, timeout: Duration) -> Result<String> {
     let text = || {
         let mut text = String::new();
@@ -106,14 +106,15 @@ fn text_of(file: PathBuf, timeout: Duration) -> Result<String> {
     }
 }
 
-/// Does something that may take for ever, and sends the result. A thread that nobody waits for ends with the program.
+/// Runs a job in a thread, because the job may never end. The returned channel gets its result. A thread that does not end is stopped with
+/// the program.
 fn in_the_background<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (end, is_ended) = channel();
     std::thread::spawn(move || end.send(job()));
     is_ended
 }
 
-/// Runs the command, and returns its exit status and output; `None` if it takes too long, and then it is killed.
+/// Runs the command. Returns its exit status and output, or `None` if it took too long and was killed.
 fn run(exec: &ExecConfig, program: &str, deadline: Instant) -> io::Result<Option<(ExitStatus, Vec<u8>)>> {
     let may_ask = exec.interactive_mode != Some(ExecInteractiveMode::Never);
     let is_interactive = may_ask && io::stdin().is_terminal() && screen::is_told_to_someone();
@@ -151,12 +152,12 @@ fn run(exec: &ExecConfig, program: &str, deadline: Instant) -> io::Result<Option
         child.wait()?;
         return Ok(None);
     };
-    // A process that the command left running may keep stderr open, so this waits only briefly for its end.
+    // A process that the command started may keep stderr open, so this waits only briefly.
     let _ = asks.map(|is_ended| is_ended.recv_timeout(Duration::from_secs(1)));
     Ok(Some((status, stdout?)))
 }
 
-/// Passes a text on as it arrives, because a question has no line break after it.
+/// Passes text on as it arrives. It does not wait for the end of a line, because a question has none.
 fn pass_on(mut from: impl Read, tell: impl Fn(&str)) {
     let (mut pending, mut chunk) = (Vec::new(), [0; 4096]);
     loop {

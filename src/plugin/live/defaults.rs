@@ -1,8 +1,8 @@
-//! Which values of the built-in types are what the server sets when nobody says anything.
+//! The values of the built-in types that the server sets if nobody sets the field.
 //!
-//! The server notes a default for whoever created the field around it, so `managedFields` cannot tell it from what someone chose. Leaving
-//! such a value out of a file changes nothing in the cluster. Most defaults of the built-in types are in no schema. Source: the
-//! `SetDefaults_…` functions of kubernetes/pkg/apis, by the names of the fields.
+//! The server counts a default as set by the manager that created the field around it. So `managedFields` cannot tell the default from a
+//! value that a person set. A file without such a value has the same effect in the cluster. Most defaults of the built-in types are in no
+//! schema. Source: the `SetDefaults_…` functions of kubernetes/pkg/apis, by the names of the fields.
 
 use anyhow::Result;
 use krm_merge::mode::Mode;
@@ -18,16 +18,16 @@ use super::spelling::paired;
 pub struct Field<'a> {
     /// The kind of the object.
     pub kind: &'a str,
-    /// The name of the field that contains its map, or the list of that.
+    /// The name of the map that has the field; for an element of a list, of the list.
     pub parent: &'a str,
     /// Its name.
     pub name: &'a str,
-    /// Its map.
+    /// The map that has the field.
     pub map: NodeRef<'a>,
 }
 
-/// The defaults of fields: the names of maps that have the field, its name, and its default as JSON. Without names, the field has this
-/// default wherever it is.
+/// The defaults of fields: the names of the maps that may have the field, the name of the field, and its default as JSON. Without names of
+/// maps, the field has this default everywhere.
 const OF_FIELDS: &[(&[&str], &str, &str)] = &[
     // Pods.
     (&[], "terminationMessagePath", "\"/dev/termination-log\""),
@@ -119,11 +119,11 @@ const PROBES: &[&str] = &["livenessProbe", "readinessProbe", "startupProbe"];
 /// The kinds whose `replicas` are 1 by default.
 const WITH_REPLICAS: [&str; 4] = ["Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"];
 
-/// Fields for which the server chooses a value, so that every object has another one.
+/// Fields of a Service for which the server chooses a value.
 const CHOSEN: [&str; 4] = ["clusterIP", "clusterIPs", "healthCheckNodePort", "ipFamilies"];
 
 impl<'a> Field<'a> {
-    /// Whether the server sets this value in a field of a built-in type if nobody says anything.
+    /// Whether the server sets this value if nobody sets the field.
     pub fn defaults_to(self, found: &Value) -> bool {
         let sibling = |name: &str| self.map.get(name).and_then(|node| value(node).ok());
         let is_of = |parents: &[&str]| parents.contains(&self.parent);
@@ -133,7 +133,7 @@ impl<'a> Field<'a> {
                 *found == if is_latest(image.as_str().unwrap_or_default()) { "Always" } else { "IfNotPresent" }
             }
             "replicas" => is_of(&["spec"]) && WITH_REPLICAS.contains(&self.kind) && *found == 1,
-            // The old name of another field.
+            // It has the value of the field that replaced it.
             "serviceAccount" => is_of(&["spec"]) && sibling("serviceAccountName").as_ref() == Some(found),
             "targetPort" => is_of(&["ports"]) && sibling("port").as_ref() == Some(found),
             "type" if self.kind == "Service" => is_of(&["spec"]) && *found == "ClusterIP",
@@ -155,13 +155,13 @@ impl<'a> Field<'a> {
     }
 }
 
-/// An original or updated object, with the defaults that the live object has in the elements of its lists.
+/// An object of original or updated, with the defaults that the live object has in elements of lists.
 ///
-/// A list without keys, and a map that has one owner as a whole, are compared as wholes: a default in them would look like a change. Only
-/// fields are added that the server would set again, so nothing else changes.
+/// A list without keys is compared as a whole, and so is a map that has one owner as a whole. A default inside of it would look like a
+/// change. Only fields that the server would set again are added, so nothing else changes.
 ///
 /// # Errors
-/// Objects that cannot be compared.
+/// The objects cannot be compared.
 pub fn completed(said: &Object, live: &Object, types: &Types<'_>) -> Result<Object> {
     if builtin::root(live.api_version(), live.kind()).is_none() {
         return Ok(said.clone());
@@ -177,7 +177,7 @@ pub fn completed(said: &Object, live: &Object, types: &Types<'_>) -> Result<Obje
 #[derive(Clone, Copy)]
 struct Place<'a> {
     kind: &'a str,
-    /// The name of the field, or of the list.
+    /// The name of the field; for an element, of its list.
     name: &'a str,
     level: Level,
 }
@@ -214,7 +214,7 @@ impl<'a> Place<'a> {
         }
         for (key, child) in live.entries().filter(|_| self.level == Level::Element) {
             let (name, found) = (key.string(), value(child)?);
-            // The default may depend on what is beside it.
+            // The default may depend on other fields of the map.
             let is_default = |map| Field { kind: self.kind, parent: self.name, name, map }.defaults_to(&found);
             if said.get(name).is_none() && is_default(live) && is_default(said) {
                 out.insert(name.to_owned(), found);
@@ -224,7 +224,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Whether an image has the tag `latest`, or none. Source: `SetDefaults_Container`.
+/// Whether an image has the tag `latest`, or no tag. Source: `SetDefaults_Container`.
 fn is_latest(image: &str) -> bool {
     let name = image.rsplit('/').next().unwrap_or(image);
     !name.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest")

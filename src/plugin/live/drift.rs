@@ -1,6 +1,6 @@
-//! What changed in a cluster since something was applied: fields that were applied and now have another value.
+//! The drift of an object: applied fields whose value someone changed in the cluster since.
 //!
-//! Fields that only the server or a controller set are not drift; nor is a default that the server put into an element of a list.
+//! A field that was not applied is not drift, and neither is a default that the server added to an element of a list.
 
 use anyhow::{Result, anyhow};
 use krm_merge::change::{Change, Expects, Wants};
@@ -21,20 +21,20 @@ use crate::screen::{Page, Paint};
 /// A field that changed in the cluster.
 #[derive(Debug, PartialEq)]
 pub struct Drift {
-    /// Its place, by key.
+    /// The place, by key.
     pub place: String,
-    /// What was applied.
+    /// The applied value.
     pub original: Value,
-    /// What is there; `None` if nothing is.
+    /// The live value; `None` if the field is gone.
     pub live: Option<Value>,
-    /// Who set it, and when.
+    /// Who set the live value, and when.
     pub by: Vec<String>,
 }
 
 /// The fields of a live object that differ from what was applied.
 ///
 /// # Errors
-/// Objects that cannot be compared.
+/// The objects cannot be compared.
 pub fn drifts(original: &Object, live: &Object, types: &Types) -> Result<Vec<Drift>> {
     let documents = [Document::parse(original.yaml())?, Document::parse(live.yaml())?];
     let [Some(original), Some(live)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(Vec::new()) };
@@ -48,10 +48,10 @@ pub fn drifts(original: &Object, live: &Object, types: &Types) -> Result<Vec<Dri
     Ok(drifts)
 }
 
-/// Leaves out what the files have in the same way as the cluster, as after `--adopt`.
+/// Leaves out drift that the files already have, for example after `--adopt`.
 ///
 /// # Errors
-/// Objects that cannot be compared.
+/// The objects cannot be compared.
 pub fn leave_out_agreed(drifts: &mut Vec<Drift>, files: &Object, live: &Object, types: &Types) -> Result<()> {
     if !drifts.is_empty() {
         let left = self::drifts(files, live, types)?;
@@ -60,7 +60,7 @@ pub fn leave_out_agreed(drifts: &mut Vec<Drift>, files: &Object, live: &Object, 
     Ok(())
 }
 
-/// Whether a place is the same as another one, or one contains the other.
+/// Whether two places are equal, or one is inside of the other.
 fn is_of(a: &str, b: &str) -> bool {
     let lies_in = |place: &str, other: &str| {
         place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -68,10 +68,10 @@ fn is_of(a: &str, b: &str) -> bool {
     lies_in(a, b) || lies_in(b, a)
 }
 
-/// Notes who set the current values, according to the server.
+/// Adds to each drift who set the live value, according to the server.
 ///
 /// # Errors
-/// An object that cannot be read.
+/// The object cannot be read.
 pub fn sign(drifts: &mut [Drift], live: &Object, owners: &Owners) -> Result<()> {
     let document = Document::parse(live.yaml())?;
     let Some(root) = document.roots().next() else { return Ok(()) };
@@ -79,10 +79,10 @@ pub fn sign(drifts: &mut [Drift], live: &Object, owners: &Owners) -> Result<()> 
     Ok(())
 }
 
-/// Notes in the conflicts of an object who set the conflicting values.
+/// Adds to each conflict of an object who set the live value.
 ///
 /// # Errors
-/// An object that cannot be read.
+/// The object cannot be read.
 pub fn sign_conflicts<'o>(
     conflicts: impl Iterator<Item = &'o mut Outcome>,
     live: &Object,
@@ -125,7 +125,7 @@ fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<Drif
     Ok(())
 }
 
-/// Whether a live value contains everything that was applied: more fields in a map are defaults of the server.
+/// Whether a live value contains everything that was applied. Additional fields in a map are defaults of the server.
 fn covers(live: &Value, applied: &Value) -> bool {
     match (live, applied) {
         (Value::Object(live), Value::Object(applied)) => {
@@ -148,7 +148,7 @@ pub fn is_default_only(conflict: &Outcome) -> bool {
     }
 }
 
-/// Prints the drift of a resource, one block for each field. Fields in conflict are shown with the conflict, and not repeated here.
+/// Prints the drift of a resource, one block for each field. Fields in conflict are left out, because the conflict shows them.
 pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
     let places: Vec<&str> = of_resource.filter_map(|c| Some(c.clash.as_ref()?.place.as_str())).collect();

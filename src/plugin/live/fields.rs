@@ -1,27 +1,27 @@
-//! What an apply patch sets, as the server sees it. This tells in advance which fields the server will refuse, and who owns them.
+//! Finds the fields of an apply patch that the server will refuse, before the patch is sent, and the owner of each.
 //!
-//! The server refuses a field whose value differs from the live one if someone else owns it, no matter by which operation they set it. Only
-//! the type's OpenAPI schema says how lists and maps are split into fields. Source: structured-merge-diff, `Updater.Apply`.
+//! The server refuses a field whose value differs from the live value if another manager owns it, whichever operation that manager used.
+//! Only the OpenAPI schema of the type says how lists and maps are split into fields. Source: structured-merge-diff, `Updater.Apply`.
 
 use serde_json::{Map, Value};
 
 use super::openapi::Schema;
 use super::owners::{Held, Owner};
 
-/// Fields that the server leaves out of ownership. Source: `stripMeta` of k8s.io/apimachinery/pkg/util/managedfields.
+/// Fields that nobody owns, because the server leaves them out. Source: `stripMeta` of k8s.io/apimachinery/pkg/util/managedfields.
 const IDENTITY: [&str; 6] =
     ["apiVersion", "kind", "status", "metadata.name", "metadata.namespace", "metadata.creationTimestamp"];
 
 /// A field that the server will refuse.
 #[derive(Debug, PartialEq)]
 pub struct Refusal<'o> {
-    /// Its place, as the server writes it: `.spec.containers[name="a"].image`.
+    /// The place, as the server writes it: `.spec.containers[name="a"].image`.
     pub place: String,
-    /// Its owner.
+    /// The manager that owns it.
     pub owner: &'o Owner,
 }
 
-/// The fields that the server refuses to set.
+/// The fields of a patch that the server will refuse. `others` has the owners except the manager that sends the patch.
 pub fn refused<'o>(sent: &Value, live: &Value, schema: Option<Schema<'_>>, others: &Held<'o>) -> Vec<Refusal<'o>> {
     let mut walk = Walk { place: String::new(), refused: Vec::new() };
     walk.node(sent, Some(live), schema, others);
@@ -67,10 +67,11 @@ impl<'o> Walk<'o> {
                     self.place.truncate(before);
                 }
             }
-            // Each value has its own owner.
+            // Each value has its own owner, so adding one takes nothing over.
             Value::Array(_) if schema.is_some_and(Schema::is_set) => {}
             _ if live == Some(sent) => {}
-            // A value without entries sets none, and removes none.
+            // An empty map sets no entries and removes none, so there is nothing to refuse. This also holds for a null in the place of a
+            // map or list.
             Value::Null if schema.is_some_and(Schema::has_entries) => {}
             Value::Object(map)
                 if map.is_empty() && live.is_some_and(Value::is_object) && !schema.is_some_and(Schema::is_atomic) => {}
@@ -79,7 +80,7 @@ impl<'o> Walk<'o> {
     }
 }
 
-/// How the server writes an element, and the values of its keys.
+/// The name of an element in the server's form, and the values of its keys.
 fn key_of(element: &Value, keys: &[(String, Value)]) -> (String, Map<String, Value>) {
     let with_default = |(name, default): &(String, Value)| {
         let value = element.get(name).filter(|v| !v.is_null()).unwrap_or(default);

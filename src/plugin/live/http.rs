@@ -1,4 +1,4 @@
-//! Requests to a cluster over HTTP, with a time limit for its answers.
+//! HTTP requests to a cluster, with a time limit for the answers.
 
 use std::cell::Cell;
 use std::fmt;
@@ -18,19 +18,18 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::kubeconfig::{Reached, without_users};
 
-/// How often to ask a cluster that is too busy to answer.
+/// How often to try a request if the cluster is too busy to answer.
 const TRIES: u32 = 5;
 
-/// The longest answer that is read, in bytes. The longest that a cluster has to give is the description of its types, which takes some
-/// megabytes.
+/// The longest answer that is read, in bytes. A cluster's longest answer is the description of its types, which takes some megabytes.
 const LONGEST: usize = 64 << 20;
-/// How many requests may wait for an answer at the same time.
+/// How many requests may wait for answers at the same time.
 pub const IN_FLIGHT: usize = 8;
 
 /// A connection.
 pub struct Http {
     client: Client,
-    /// The context and the address, for errors.
+    /// The name of the cluster in errors: its context and its address.
     name: String,
     /// How long an answer may take.
     pub timeout: Duration,
@@ -40,11 +39,11 @@ impl Http {
     /// A connection to a cluster.
     ///
     /// # Errors
-    /// A configuration that cannot be used.
+    /// The configuration cannot be used.
     pub fn new(reached: Reached, timeout: Duration) -> Result<Self> {
         let Reached { mut config, context } = reached;
         config.connect_timeout = Some(timeout);
-        // Retries are done below, where they are reported.
+        // This module retries itself, because it reports the retries.
         config.default_retry = false;
         let address = without_users(anyhow!("{}", config.cluster_url));
         let of_context =
@@ -54,10 +53,11 @@ impl Http {
         Ok(Self { client, name, timeout })
     }
 
-    /// The answer, if it comes in time. If a cluster is too busy, it is asked again after the time that it gives, as kubectl does.
+    /// Sends a request and returns the answer, if it comes in time. If the cluster is too busy, the request is sent again after the time
+    /// that the cluster asks for, as with kubectl.
     ///
     /// # Errors
-    /// No answer, or a refusal; [`code`] returns its status.
+    /// There is no answer, or a refusal. [`code`] gives the status of a refusal.
     pub async fn ask(&self, request: Request<Vec<u8>>) -> Result<String> {
         let deadline = Instant::now() + self.timeout;
         let mut tries = 0;
@@ -110,16 +110,16 @@ impl Http {
     }
 }
 
-/// What comes of some tasks, in their order. At most [`IN_FLIGHT`] of them run at the same time.
+/// Runs tasks and returns their results in order. At most [`IN_FLIGHT`] run at the same time.
 ///
 /// # Errors
-/// The first task that fails, in their order; the others are given up then.
+/// The error of the first task in this order that fails. The tasks after it are cancelled.
 pub async fn all<T, E>(tasks: impl IntoIterator<Item = impl Future<Output = Result<T, E>>>) -> Result<Vec<T>, E> {
     stream::iter(tasks).buffered(IN_FLIGHT).try_collect().await
 }
 
-/// What comes of some tasks, in their order. At most [`IN_FLIGHT`] of them run at the same time. After one fails, no further task begins, but
-/// those that have begun end; a task that does not begin has no result.
+/// Runs tasks and returns the results of those that began, in order. At most [`IN_FLIGHT`] run at the same time. After one fails, no
+/// further task begins, but the running ones end.
 pub async fn all_that_begin<T, E>(
     tasks: impl IntoIterator<Item = impl Future<Output = Result<T, E>>>,
 ) -> Vec<Result<T, E>> {
@@ -135,7 +135,8 @@ pub async fn all_that_begin<T, E>(
     stream::iter(guarded).buffered(IN_FLIGHT).filter_map(std::future::ready).collect().await
 }
 
-/// How long to wait before asking again. Source: client-go, which waits at 429 and at 5xx with a `Retry-After`.
+/// How long to wait before the next try; `None` if there must be none. Source: client-go, which waits at 429, and at 5xx with a
+/// `Retry-After`.
 fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     let is_busy = status == StatusCode::TOO_MANY_REQUESTS;
     if !is_busy && !status.is_server_error() {
@@ -149,16 +150,16 @@ fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds.unwrap_or(1)))
 }
 
-/// What the server said, in its words.
+/// A refusal by the server, with its message.
 #[derive(Debug)]
 struct Refused {
     code: u16,
     message: String,
     /// The fields that the refusal is about.
     fields: Vec<String>,
-    /// How long it wants the client to wait.
+    /// How long the server wants the client to wait.
     wait: Option<Duration>,
-    /// How often it was asked.
+    /// How often the request was sent.
     tries: u32,
 }
 
@@ -180,11 +181,12 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// The longest part in quotes that is shown whole, and the longest message, in characters.
+/// The longest quoted part of a message that is shown whole, and the longest message, in characters.
 const QUOTE: usize = 200;
 const MESSAGE: usize = 4000;
 
-/// The server's message, on one line. It repeats what was sent before it says what is wrong, so long quotes lose their middle.
+/// The server's message on one line. The server repeats the request before it says what is wrong, so long quotes are shortened in the
+/// middle.
 fn reason(message: &str) -> String {
     let (mut out, mut quote, mut is_escaped) = (String::new(), None::<String>, false);
     for c in message.chars().map(|c| if c.is_ascii_whitespace() { ' ' } else { c }) {
@@ -199,7 +201,7 @@ fn reason(message: &str) -> String {
         }
         is_escaped = c == '\\' && !is_escaped;
     }
-    // A quote without an end is not a quote.
+    // A quote that does not end is not a quote.
     out.extend(quote.map(|text| format!("\"{text}")));
     without_middle(&out, MESSAGE)
 }
@@ -216,7 +218,7 @@ fn without_middle(text: &str, most: usize) -> String {
 
 fn told(error: kube::Error, name: &str) -> Error {
     let told = match error {
-        // An address without `//` may contain a password, too.
+        // The message is built here, because an address without `//` may contain a password, too.
         kube::Error::ProxyProtocolUnsupported { proxy_url } | kube::Error::ProxyProtocolDisabled { proxy_url, .. } => {
             let scheme = proxy_url.scheme_str().unwrap_or_default();
             format!("`proxy-url` must begin with `http://`, `https://` or `socks5://`, not \"{scheme}\"")
@@ -230,7 +232,7 @@ fn cannot_be_asked(why: &str, name: &str) -> Error {
     anyhow!("{why}").context(format!("{name} cannot be asked"))
 }
 
-/// A refusal without the server's words, if these may repeat what was sent.
+/// Removes the server's message from a refusal if the message may repeat values of the request.
 pub fn without_words(error: Error) -> Error {
     match error.downcast::<Refused>() {
         Ok(refused) if matches!(refused.code, 400 | 422 | 500) => {
@@ -249,10 +251,10 @@ pub fn code(error: &Error) -> Option<u16> {
     error.downcast_ref::<Refused>().map(|r| r.code)
 }
 
-/// An answer; `None` for 404.
+/// Turns a 404 into `None`.
 ///
 /// # Errors
-/// Any other refusal than 404.
+/// The error of any other refusal.
 pub fn found<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Ok(found) => Ok(Some(found)),

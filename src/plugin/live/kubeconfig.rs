@@ -1,4 +1,4 @@
-//! What a kubeconfig says of a cluster and its user. No error repeats the contents of it or its commands: they may be a token.
+//! Reads a cluster and its user from a kubeconfig. No error shows the contents of the file or of its commands, because they may be a token.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use crate::cli::Connection;
 use crate::told;
 use crate::walk::shown;
 
-/// A cluster, and how it is reached.
+/// A cluster, and how to reach it.
 pub struct Reached {
     /// The address, the user, and the default namespace.
     pub config: Config,
-    /// The context that names it; `None` inside a cluster.
+    /// The context that names the cluster; `None` if this runs inside of the cluster.
     pub context: Option<String>,
 }
 
 /// The cluster that the flags and the environment name.
 ///
 /// # Errors
-/// A kubeconfig that cannot be read, or a context that is not in it.
+/// The kubeconfig cannot be read, or lacks the context.
 pub async fn reached(args: &Connection) -> Result<Reached> {
     let options =
         KubeConfigOptions { context: args.context.clone(), cluster: args.cluster.clone(), user: args.user.clone() };
@@ -91,7 +91,7 @@ fn asked_for(config: &mut Config, args: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// The merged files of `KUBECONFIG`; as under kubectl, missing files are ignored. `None` if there are no files.
+/// The merged files of `KUBECONFIG`; `None` if there are none. As with kubectl, missing files are ignored.
 fn of_environment() -> Result<Option<Kubeconfig>> {
     let files = std::env::var_os("KUBECONFIG").unwrap_or_default();
     let mut all: Option<Kubeconfig> = None;
@@ -119,7 +119,7 @@ fn said(error: KubeconfigError) -> Error {
     }
 }
 
-/// An error's message, without the users and passwords in the addresses that it repeats.
+/// The message of an error, without the users and passwords in its addresses.
 pub fn without_users(error: Error) -> String {
     let text = told::chain(&error);
     let mut parts = text.split("//");

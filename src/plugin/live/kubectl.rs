@@ -1,7 +1,7 @@
-//! How kubectl treats a file: the values that it reads, and how it notes what it applied.
+//! Does with a file what kubectl does: reads its values in the same way, and notes the applied state in the same form.
 //!
-//! kubectl reads with sigs.k8s.io/yaml, which takes the bare words of YAML 1.1 as booleans. The next `kubectl apply` compares its note as
-//! text, so the note is written byte for byte as kubectl does: sorted keys, and the escapes of Go's `encoding/json`.
+//! kubectl reads with sigs.k8s.io/yaml, which takes the bare words of YAML 1.1 as booleans. The next `kubectl apply` compares its note as a
+//! text. So the note must equal kubectl's byte for byte: sorted keys, and the escapes of Go's `encoding/json`.
 
 use anyhow::Result;
 use krm_merge::limit::Budget;
@@ -9,17 +9,17 @@ use krm_merge::splice::exact_json;
 use krm_merge::yaml::{NodeRef, Style};
 use serde_json::{Map, Value, json};
 
-/// The value of a resource of the files.
+/// The value of a resource in the files.
 ///
 /// # Errors
-/// It takes more than is left of the budget.
+/// The value takes more than is left of the budget.
 pub fn read(node: NodeRef<'_>, budget: &Budget) -> Result<Value> {
-    // Aliases may expand to a lot: the budget is checked before anything is built.
+    // An alias may expand to a large value, so the budget is checked before anything is built.
     let json = exact_json(node, budget)?;
     Ok(if has_words(node) { of_node(node, budget)? } else { serde_json::from_str(&json)? })
 }
 
-/// What a bare word means in YAML 1.1 but not in YAML 1.2. Source: `resolveTable` of go-yaml v2.
+/// The boolean that a bare word means in YAML 1.1, but not in YAML 1.2. Source: `resolveTable` of go-yaml v2.
 fn word(node: NodeRef<'_>) -> Option<bool> {
     let node = node.resolve();
     if node.is_container() || node.style() != Style::Plain || node.tag().is_some() {
@@ -52,7 +52,7 @@ fn of_node(node: NodeRef<'_>, budget: &Budget) -> Result<Value> {
     }
 }
 
-/// kubectl's note of an object that it applies. Source: `GetModifiedConfiguration` of k8s.io/kubectl.
+/// kubectl's note of the object that it applies. Source: `GetModifiedConfiguration` of k8s.io/kubectl.
 pub fn note(object: &Value) -> String {
     let mut object = object.clone();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -70,7 +70,7 @@ pub fn note(object: &Value) -> String {
     out
 }
 
-/// A value as Go's `encoding/json` writes it.
+/// Writes a value as Go's `encoding/json` does.
 fn write(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => {
@@ -99,7 +99,7 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// Source: `appendString` of encoding/json, which escapes characters that matter in HTML.
+/// Writes a string. Source: `appendString` of encoding/json, which also escapes characters that matter in HTML.
 fn write_text(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -120,7 +120,8 @@ fn write_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Source: `floatEncoder` of encoding/json: whole numbers have no point, and only very large and very small ones an exponent.
+/// Writes a float. Source: `floatEncoder` of encoding/json. Whole numbers have no point. Only very large and very small numbers have an
+/// exponent.
 fn float(number: f64) -> String {
     let size = number.abs();
     if size != 0.0 && !(1e-6..1e21).contains(&size) {

@@ -1,4 +1,4 @@
-//! The resources of the files, each with its three states: what was applied last, what the files say, what the cluster has.
+//! The resources of the files, each with three states: the last applied one, the one in the files, and the one in the cluster.
 
 use std::collections::BTreeSet;
 
@@ -25,13 +25,13 @@ use crate::cli::Live;
 use crate::side::{Part, Side};
 use crate::told::whereabouts;
 
-/// The models of the cluster's own types, by name.
+/// The OpenAPI models of the types that are not built in, by name.
 pub type Models = Map<String, Value>;
 
-/// A resource of the files, with what the cluster has of it.
+/// A resource of the files, with its state in the cluster.
 #[derive(Debug)]
 pub struct Local {
-    /// Where it is read from, for messages.
+    /// Its place in the files, for messages: `web.yaml:3:1`.
     pub name: String,
     /// The file that has it.
     pub place: Place,
@@ -39,7 +39,7 @@ pub struct Local {
     pub applied: Object,
     /// The whole resource of the files, with its namespace.
     pub written: Value,
-    /// What kubectl would note of it in its annotation.
+    /// kubectl's note of the resource, for its annotation.
     pub note: String,
     /// `applied` as the cluster would store it.
     pub updated: Object,
@@ -49,13 +49,13 @@ pub struct Local {
     pub live: Option<Value>,
     /// The live object without the fields that the server populates, and without nulls in fields for which original or updated has a value.
     pub dest: Option<Object>,
-    /// What was applied last, as kubectl noted it.
+    /// The last applied state, as kubectl noted it.
     pub noted: Option<Object>,
-    /// `noted` as the cluster stored it, or else the fields of the live object that a server-side applier owns.
+    /// The last applied state: `noted` as the cluster stores it, or else the fields of the live object that a server-side applier owns.
     pub original: Option<Object>,
-    /// Who set what in the live object.
+    /// Who set which field of the live object.
     pub owners: Owners,
-    /// The new Namespace or CustomResourceDefinition of the files that must be in the cluster before it.
+    /// The new Namespace or CustomResourceDefinition of the files that must be created before this resource.
     pub needs: Option<Address>,
 }
 
@@ -66,12 +66,12 @@ pub struct Place {
     pub side: usize,
     /// The number of its file.
     pub file: usize,
-    /// The namespace that it names there.
+    /// The namespace that the file gives the resource.
     pub namespace: Option<String>,
 }
 
 impl Local {
-    /// What was applied last and what the files say, as the live object has them.
+    /// Original and updated with the spelling of the live object, for values that mean the same to the server.
     fn spelled(&self, types: &Types<'_>, known: Known<'_>) -> Result<(Option<Object>, Object)> {
         let Some(dest) = &self.dest else { return Ok((self.original.clone(), self.updated.clone())) };
         let updated = spelled(&self.updated, dest, Like::Live, types, known)?;
@@ -83,11 +83,11 @@ impl Local {
     }
 }
 
-/// Reads what the cluster has of each resource of the files, and the models of the cluster's own types. What is independent is asked at the
+/// Reads the state of each resource in the cluster, and the models of the types that are not built in. Independent requests are sent at the
 /// same time.
 ///
 /// # Errors
-/// Bad resources, those that take more than the limit, and whatever the cluster does not answer.
+/// A resource is bad, or takes more than the limit; or the cluster does not answer, or refuses.
 pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<(Vec<Local>, Models)> {
     let given = given(cluster, sides, args, limit)?;
     cluster.discover(given.iter().map(|given| (given.name.as_str(), &given.applied))).await?;
@@ -112,18 +112,18 @@ pub async fn read(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Lim
 
 /// A resource of the files.
 struct Given {
-    /// Where it is read from, for messages.
+    /// Its place in the files, for messages: `web.yaml:3:1`.
     name: String,
     /// The file that has it.
     place: Place,
-    /// What the file says, as kubectl reads it.
+    /// The value of the file, as kubectl reads it.
     written: Value,
-    /// The same without what the server populates.
+    /// `written` without the fields that the server populates.
     applied: Object,
 }
 
 impl Given {
-    /// Adds what the cluster has of the resource.
+    /// Adds the state of the resource in the cluster.
     fn beside(self, address: Address, live: Option<Value>, args: &Live) -> Local {
         let Self { name, place, written, applied } = self;
         let Before { owners, noted, original } = before(live.as_ref(), &applied, &address, args);
@@ -145,7 +145,7 @@ impl Given {
     }
 }
 
-/// The resources of the files that fit the selector. The cluster hears of the types that they define.
+/// The resources of the files that match the selector. The cluster learns the types that they define.
 fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Result<Vec<Given>> {
     let budget = Budget::new(limit);
     let asked = args.selector.as_deref().map(labelled).transpose()?;
@@ -172,7 +172,7 @@ fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Re
     Ok(given)
 }
 
-/// The resources with their addresses and namespaces, of which no two are the same.
+/// The resources with their addresses. Two resources with the same address are an error.
 fn located(cluster: &Cluster, given: Vec<Given>) -> Result<Vec<(Given, Address)>> {
     let mut located: Vec<(Given, Address)> = Vec::new();
     for mut given in given {
@@ -188,7 +188,7 @@ fn located(cluster: &Cluster, given: Vec<Given>) -> Result<Vec<(Given, Address)>
     Ok(located)
 }
 
-/// The models of the types that are not built in.
+/// The models of the types that are not built in, from the cluster.
 async fn models(cluster: &mut Cluster, locals: &[Local]) -> Result<Models> {
     let all = locals.iter().map(|local| (local.updated.api_version(), local.updated.kind()));
     let own: BTreeSet<(&str, &str)> =
@@ -200,26 +200,26 @@ async fn models(cluster: &mut Cluster, locals: &[Local]) -> Result<Models> {
     Ok(of_types.flatten().map(|(name, model)| (name.clone(), model.clone())).collect())
 }
 
-/// The resources whose labels fit a selector.
+/// A target that selects the resources whose labels match a selector.
 fn labelled(selector: &str) -> Result<Target> {
     let name = Name::Flag { flag: "--selector", value: selector.to_owned() };
     Target::new(name, selector).with_labels(selector).map_err(|wrong| anyhow!("`--selector` \"{selector}\": {wrong}"))
 }
 
-/// What is known of an object from before.
+/// The last applied state of an object, and its owners.
 struct Before {
     owners: Owners,
     noted: Option<Object>,
     original: Option<Object>,
 }
 
-/// What was applied last to a live object. For client-side apply, it is what kubectl noted, or else what a manager of server-side apply
-/// owns. For server-side apply, it is what this manager owns, because the server removes only such fields if the files drop them.
+/// The last applied state of a live object. For client-side apply, it is kubectl's note, or else the fields that a manager of server-side
+/// apply owns. For server-side apply, it is the fields that this manager owns. The server removes only those when the files drop them.
 fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live) -> Before {
     let manager = args.field_manager.as_str();
     let mut owners = live.map(|live| Owners::of(live, manager)).unwrap_or_default();
     let text = live.filter(|_| !args.server_side).and_then(object::last_applied);
-    // A copy of another object has its annotation, too.
+    // Someone may have copied the annotation together with another object. Such a note does not count.
     let is_its = |noted: &Object| (noted.kind(), noted.name()) == (applied.kind(), applied.name());
     let mut noted = text.and_then(|json| Object::parse(json).ok()).filter(is_its);
     if let Some(noted) = &mut noted {
@@ -237,10 +237,10 @@ fn before(live: Option<&Value>, applied: &Object, address: &Address, args: &Live
     Before { owners, noted, original }
 }
 
-/// The group and kind of what defines a type.
+/// The group and kind of the resources that define a type.
 pub const DEFINITION: (&str, &str) = ("apiextensions.k8s.io", "CustomResourceDefinition");
 
-/// What must be created before a new object.
+/// The resource that must be created before a new object, if any.
 fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
     let find =
         |group_kind, name: &str| locals.iter().find(|l| l.address.group_kind() == group_kind && l.address.name == name);
@@ -255,7 +255,7 @@ fn needed(local: &Local, locals: &[Local]) -> Result<Option<Address>> {
     Ok(namespace.filter(|n| n.live.is_none() && local.live.is_none()).map(|n| n.address.clone()))
 }
 
-/// Removes nulls of the live objects from fields for which original or updated has a value.
+/// Removes the nulls of live objects from fields for which original or updated has a value.
 fn clear(locals: &mut [Local], models: &Models) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
@@ -267,8 +267,8 @@ fn clear(locals: &mut [Local], models: &Models) -> Result<()> {
     Ok(())
 }
 
-/// Writes values of original and updated as the live object has them, if they are the same to the server. The cluster is asked only for the
-/// types of objects with such values.
+/// Gives original and updated the spelling of the live object, for values that mean the same to the server. The cluster is asked for a type
+/// only if an object has such values.
 async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, args: &Live) -> Result<()> {
     let said = document(models)?;
     let types = config(Task::of(Mode::ThreeWay), &said, Limit::default())?.types;
@@ -301,7 +301,7 @@ async fn spell(cluster: &mut Cluster, locals: &mut [Local], models: &Models, arg
     Ok(())
 }
 
-/// What the cluster says of its types, as an OpenAPI document.
+/// The models of the cluster's types, as an OpenAPI document.
 ///
 /// # Errors
 /// Cannot occur: the text is valid YAML.
@@ -309,7 +309,7 @@ pub fn document(models: &Models) -> Result<Document<'static>> {
     Ok(Document::parse(text::yaml(&json!({"components": {"schemas": models}})))?)
 }
 
-/// The document of [`document`], if it says anything.
+/// The root of a [`document`]; `None` if it has no models.
 pub fn models_of<'d>(models: &'d Document<'_>) -> Option<NodeRef<'d>> {
     let has_models =
         |root: &NodeRef<'_>| root.at(&["components", "schemas"]).is_some_and(|all| all.fields().next().is_some());

@@ -1,4 +1,4 @@
-//! Objects of a cluster as values: without what the server populates, and back into what it accepts.
+//! Objects of a cluster as values: without the fields that the server populates, and as patches that the server accepts.
 
 use anyhow::{Result, bail};
 use k8s_openapi::ByteString;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::cluster::Address;
 use super::text;
 
-/// The annotation in which `kubectl apply` keeps what it applied.
+/// The annotation in which `kubectl apply` keeps the applied state.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The fields of `metadata` that belong to the server. Source: ObjectMeta of the API, "Populated by the system. Read-only.".
@@ -25,7 +25,7 @@ const POPULATED: [&str; 8] = [
     "deletionGracePeriodSeconds",
 ];
 
-/// The value of a node written for an object, which has no aliases.
+/// The value of a node. The node must come from a text of an object, which has no aliases.
 ///
 /// # Errors
 /// Cannot occur for the objects that this module writes.
@@ -34,15 +34,15 @@ pub fn value(node: NodeRef<'_>) -> Result<Value> {
     Ok(serde_json::from_str(&exact_json(node, &budget)?)?)
 }
 
-/// A resource without what the server populates.
+/// A resource without the fields that the server populates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object(Value);
 
 impl Object {
-    /// From its JSON.
+    /// An object from its JSON.
     ///
     /// # Errors
-    /// Text that is not a JSON object.
+    /// The text is not a JSON object.
     pub fn parse(json: &str) -> Result<Self> {
         match serde_json::from_str(json)? {
             value @ Value::Object(_) => Ok(Self::live(value)),
@@ -50,7 +50,7 @@ impl Object {
         }
     }
 
-    /// From a live object.
+    /// An object from a live object.
     pub fn live(mut value: Value) -> Self {
         if let Some(root) = value.as_object_mut() {
             root.shift_remove("status");
@@ -59,7 +59,7 @@ impl Object {
                     metadata.shift_remove(field);
                 }
                 let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
-                // kubectl notes `{}` if there are none.
+                // If there are no annotations, kubectl notes them as `{}`. So empty annotations count as missing.
                 let is_empty = annotations.is_some_and(|a| {
                     a.shift_remove(LAST_APPLIED);
                     a.is_empty()
@@ -72,7 +72,7 @@ impl Object {
         Self(value)
     }
 
-    /// The object as the server keeps it: a Secret's `stringData` is in its `data`.
+    /// The object as the server stores it: the `stringData` of a Secret is in its `data`.
     pub fn stored(&self) -> Self {
         let mut object = self.clone();
         if !self.is_secret() {
@@ -85,7 +85,7 @@ impl Object {
         if data.is_null() {
             *data = json!({});
         }
-        // If a value is not a string, the server refuses it.
+        // If a value is not a string, nothing is moved, and the server refuses the object.
         if let (Some(texts), Some(data)) = (texts, data.as_object_mut()) {
             data.extend(
                 texts.into_iter().map(|(name, text)| (name.clone(), json!(ByteString(text.as_bytes().to_vec())))),
@@ -123,7 +123,7 @@ impl Object {
     /// The name, which must be a string.
     ///
     /// # Errors
-    /// A value that is not a string.
+    /// The name is not a string.
     pub fn named(&self) -> Result<&str> {
         match &self.0["metadata"]["name"] {
             Value::String(name) => Ok(name),
@@ -133,10 +133,10 @@ impl Object {
         }
     }
 
-    /// The namespace, if it names one.
+    /// The namespace; `None` if the object has none, or an empty one.
     ///
     /// # Errors
-    /// A value that is not a string.
+    /// The namespace is not a string.
     pub fn namespace(&self) -> Result<Option<&str>> {
         match &self.0["metadata"]["namespace"] {
             Value::Null => Ok(None),
@@ -145,12 +145,12 @@ impl Object {
         }
     }
 
-    /// Sets its apiVersion and namespace as in the live object, so that its three states have one identity.
+    /// Gives the object the apiVersion and namespace of the live object, so that its three states have the same identity.
     pub fn settle(&mut self, address: &Address) {
         place(&mut self.0, address);
     }
 
-    /// Gives it the identity of another object.
+    /// Gives the object the identity of another object.
     pub fn identify(&mut self, other: &Self) {
         self.0["apiVersion"] = other.api_version().into();
         self.0["kind"] = other.kind().into();
@@ -164,18 +164,18 @@ impl Object {
         }
     }
 
-    /// As JSON.
+    /// The object as JSON.
     pub fn into_json(self) -> Value {
         self.0
     }
 
-    /// As YAML.
+    /// The object as YAML.
     pub fn yaml(&self) -> String {
         text::yaml(&self.0)
     }
 }
 
-/// Sets a resource's apiVersion and namespace as in the live object.
+/// Gives a resource the apiVersion and namespace of the live object.
 pub fn place(resource: &mut Value, address: &Address) {
     resource["apiVersion"] = address.api_version().into();
     if let Some(metadata) = resource["metadata"].as_object_mut() {
@@ -190,13 +190,13 @@ pub fn place(resource: &mut Value, address: &Address) {
     }
 }
 
-/// An object to create, with a note of what was applied.
+/// An object to create, with a note of the applied state.
 pub fn with_last_applied(mut object: Value, applied: &str) -> Value {
     note(&mut object, applied);
     object
 }
 
-/// Notes in an object, or a patch, what was applied. Invalid annotations are left for the server to refuse.
+/// Notes the applied state in an object or a patch. If the annotations are not a map, the server refuses the object.
 fn note(object: &mut Value, applied: &str) {
     let annotations = &mut object["metadata"]["annotations"];
     if annotations.is_null() {
@@ -207,13 +207,13 @@ fn note(object: &mut Value, applied: &str) {
     }
 }
 
-/// What was applied last to a live object.
+/// The note of the last applied state of a live object.
 pub fn last_applied(live: &Value) -> Option<&str> {
     live["metadata"]["annotations"][LAST_APPLIED].as_str()
 }
 
-/// The JSON merge patch that turns a live object into the merged one, notes what was applied, and is valid only for the state that was
-/// read. `before` is the live object as the merge saw it.
+/// The JSON merge patch that turns a live object into the merged one and notes the applied state. It is valid only for the version of the
+/// object that was read. `before` is the live object that was merged.
 pub fn patch(live: &Value, applied: &str, before: &Object, merged: &Value) -> Value {
     let mut patch = difference(&before.0, merged).unwrap_or_else(|| json!({}));
     note(&mut patch, applied);

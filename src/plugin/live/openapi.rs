@@ -1,13 +1,14 @@
-//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms of
-//! values.
+//! The types of a cluster, from its `/openapi/v3`: the models of custom resources, for the `openapi` of a functionConfig, and the forms in
+//! which the server writes values.
 
 use krm_merge::schema::builtin;
 use serde_json::{Map, Value};
 
-/// How many references may lead to a schema; more mean a cycle.
+/// How many references may be followed to a schema; more of them mean a cycle.
 const REFERENCES: usize = 40;
 
-/// All models of a document, if one of them is of the type. The merge reads only the models that it reaches, so a type may contain itself.
+/// All models of a document, if one of them is the model of the type. The merge reads only the models that it reaches, so a type may
+/// contain itself.
 pub fn models<'d>(document: &'d Value, api_version: &str, kind: &str) -> Option<&'d Map<String, Value>> {
     Schema::of_type(document, api_version, kind)?;
     document["components"]["schemas"].as_object()
@@ -18,7 +19,7 @@ pub fn models<'d>(document: &'d Value, api_version: &str, kind: &str) -> Option<
 pub struct Schema<'d> {
     document: &'d Value,
     node: &'d Value,
-    /// Its default, which may be beside the `$ref` to the rest of the schema.
+    /// The default of the value. It may be next to the `$ref` to the rest of the schema.
     default: Option<&'d Value>,
     child: Child,
     form: Form,
@@ -28,29 +29,29 @@ pub struct Schema<'d> {
 /// How a value belongs to its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Child {
-    /// A field that the type has.
+    /// A field that the schema of the parent names.
     Field,
-    /// An entry of a map, under a name that the user chose, or an element of a list.
+    /// An entry of a map whose name the user chose, or an element of a list.
     Entry,
 }
 
 /// The form in which the server writes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As it is given.
+    /// The form in which it was sent.
     Given,
-    /// A quantity, as short as can be.
+    /// A quantity, in its shortest form.
     Quantity,
-    /// A time in UTC, to the second.
+    /// A time in UTC, with seconds.
     Time,
-    /// A time in UTC, to the microsecond.
+    /// A time in UTC, with microseconds.
     MicroTime,
-    /// Base64 on one line.
+    /// Base64, on one line.
     Bytes,
 }
 
 impl<'d> Schema<'d> {
-    /// Of a type.
+    /// The schema of a type; `None` if the document lacks it.
     pub fn of_type(document: &'d Value, api_version: &str, kind: &str) -> Option<Self> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let is_it = |schema: &&Value| {
@@ -63,7 +64,7 @@ impl<'d> Schema<'d> {
         Some(Self { document, node, default: None, child: Child::Field, form: Form::Given, is_builtin })
     }
 
-    /// A field, or the entry of a map.
+    /// The schema of a field, or of an entry of a map.
     pub fn field(self, name: &str) -> Option<Self> {
         match self.node["properties"].get(name) {
             Some(field) => Some(self.below(field, Child::Field)),
@@ -71,13 +72,13 @@ impl<'d> Schema<'d> {
         }
     }
 
-    /// The elements of a list.
+    /// The schema of the elements of a list.
     pub fn items(self) -> Option<Self> {
         (self.node["type"] == "array").then(|| self.below(&self.node["items"], Child::Entry))
     }
 
-    /// Whether it has one owner as a whole. Source: `x-kubernetes-map-type` and `x-kubernetes-list-type`, of which a list is atomic by
-    /// default.
+    /// Whether the value has one owner as a whole. A list has, unless its type says otherwise. Source: `x-kubernetes-map-type` and
+    /// `x-kubernetes-list-type`.
     pub fn is_atomic(self) -> bool {
         match self.node["type"].as_str() {
             Some("array") => !self.is_set() && self.keys().is_none(),
@@ -85,17 +86,17 @@ impl<'d> Schema<'d> {
         }
     }
 
-    /// Whether its fields, entries or elements have their own owners.
+    /// Whether the value is a map or list whose entries have owners of their own.
     pub fn has_entries(self) -> bool {
         matches!(self.node["type"].as_str(), Some("array" | "object")) && !self.is_atomic()
     }
 
-    /// Whether each of its values has its own owner.
+    /// Whether the value is a list of scalars that have owners of their own.
     pub fn is_set(self) -> bool {
         self.node["x-kubernetes-list-type"] == "set"
     }
 
-    /// The keys of its elements, each with its default or null, if the elements have their own owners.
+    /// The keys of a list whose elements have owners of their own, each with its default, or with null.
     pub fn keys(self) -> Option<Vec<(String, Value)>> {
         let is_map = self.node["x-kubernetes-list-type"] == "map";
         let names = self.node["x-kubernetes-list-map-keys"].as_array().filter(|_| is_map)?;
@@ -104,12 +105,12 @@ impl<'d> Schema<'d> {
         Some(names.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), default(name))).collect())
     }
 
-    /// The value that the server sets in this field if nobody says anything.
+    /// The value that the server sets if nobody sets this field.
     pub fn default(self) -> Option<&'d Value> {
         self.default.filter(|_| self.child == Child::Field)
     }
 
-    /// Whether it has the fields of its type, and the server drops any other.
+    /// Whether the value has only the fields of its type, because the server drops all others.
     pub fn is_closed(self) -> bool {
         self.node["properties"].is_object()
             && !self.node["additionalProperties"].is_object()
@@ -117,22 +118,22 @@ impl<'d> Schema<'d> {
             && self.node["x-kubernetes-embedded-resource"] != true
     }
 
-    /// How it belongs to its parent.
+    /// How the value belongs to its parent.
     pub fn child(self) -> Child {
         self.child
     }
 
-    /// The form in which the server writes it.
+    /// The form in which the server writes the value.
     pub fn form(self) -> Form {
         self.form
     }
 
-    /// Whether it is a type of Kubernetes itself, whose values the server keeps; for other types it keeps the JSON.
+    /// Whether the type belongs to Kubernetes itself. The server parses values of such types. Of other types it keeps the JSON.
     pub fn is_builtin(self) -> bool {
         self.is_builtin
     }
 
-    /// Whether its entries have names that the user chose.
+    /// Whether the value is a map whose entries have names that the user chose.
     pub fn is_map(self) -> bool {
         self.node["properties"].is_null() && self.node["additionalProperties"].is_object()
     }
@@ -141,7 +142,8 @@ impl<'d> Schema<'d> {
         self.below(&self.node["additionalProperties"], Child::Entry)
     }
 
-    /// The schema that a part of it refers to: the API server writes a reference with a default as `allOf` of one.
+    /// The schema of a part of this value, with its references followed. The API server writes a reference with a default as an `allOf`
+    /// with one entry.
     fn below(self, node: &'d Value, child: Child) -> Self {
         let mut below = Self { node, default: node.get("default"), child, form: Form::Given, ..self };
         for _ in 0..REFERENCES {
@@ -152,7 +154,7 @@ impl<'d> Schema<'d> {
             {
                 below.node = &self.document["components"]["schemas"][name];
                 below.form = named(name);
-                // All types share the metadata of Kubernetes.
+                // The types of Kubernetes' metadata are shared by all types, also by custom resources.
                 below.is_builtin |= name.starts_with("io.k8s.apimachinery.pkg.");
             } else {
                 break;
@@ -175,8 +177,8 @@ fn named(name: &str) -> Form {
     }
 }
 
-/// The form that the schema gives. The server keeps a quantity of a custom resource as given, but a controller that writes it does not;
-/// such a quantity is recognized by the pattern of controller-gen.
+/// The form that a schema describes. The server keeps a quantity of a custom resource as it was sent, but a controller may write it in
+/// another form. Such a quantity is recognised by the pattern that controller-gen writes.
 fn described(schema: &Value) -> Form {
     let pattern = schema["pattern"].as_str().unwrap_or_default();
     if schema["format"] == "byte" {

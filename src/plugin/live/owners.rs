@@ -1,8 +1,8 @@
-//! Who set which fields of a live object, according to its `managedFields`.
+//! The owners of the fields of a live object: who set which field, according to its `managedFields`.
 //!
-//! The server notes for each writer the fields that it set last; defaults of the server count for whoever created the field around them.
-//! Source: FieldsV1 of the API: `f:` a field, `k:` the element of a list with these keys, `v:` the element that is this value, `.` the map,
-//! list or element itself. A map or list without further entries belongs to the writer as a whole.
+//! The server notes for each manager the fields that it set last. A default of the server counts for the manager that created the field
+//! around it. Source: FieldsV1 of the API. `f:` is a field, `k:` is the element of a list with these keys, `v:` is the element with this
+//! value, and `.` is the map, list or element itself. A map or list without further entries belongs to the manager as a whole.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,33 +14,33 @@ use serde_json::Value;
 
 use super::object::{self, LAST_APPLIED};
 
-/// The manager under which kubectl applies.
+/// The name of the manager with which kubectl applies.
 const KUBECTL: &str = "kubectl-client-side-apply";
 
-/// The managers of Kubernetes' own controllers, besides those that begin with `kube-`.
+/// The names of the managers of Kubernetes' own controllers. Names that begin with `kube-` count, too.
 const OF_THE_CLUSTER: [&str; 3] = ["cloud-controller-manager", "endpoint-controller", "kubelet"];
 
-/// A writer of a live object.
+/// A manager that set fields of a live object.
 #[derive(Debug, PartialEq)]
 pub struct Owner {
     /// Its name.
     pub manager: String,
-    /// Whether it owns its fields by server-side apply.
+    /// Whether it set its fields by server-side apply.
     pub applies: bool,
-    /// When it wrote last.
+    /// The time of its last change.
     pub time: Option<String>,
-    /// Whether it writes for the user who applies the files.
+    /// Whether it acts for the user who applies the files.
     pub is_ours: bool,
     fields: Fields,
 }
 
-/// All writers of a live object.
+/// All managers that set fields of a live object.
 #[derive(Debug, Default, PartialEq)]
 pub struct Owners(Vec<Owner>);
 
 impl Owners {
-    /// The writers that a live object names. Ours are the writer that noted what was applied last, kubectl, and the manager under which
-    /// this sends.
+    /// The managers that a live object names. These count as ours: the manager that wrote kubectl's note, kubectl itself, and the manager
+    /// with which this program sends.
     pub fn of(live: &Value, manager: &str) -> Self {
         let entries = live["metadata"]["managedFields"].as_array().into_iter().flatten();
         let read = |entry: &Value| {
@@ -49,7 +49,7 @@ impl Owners {
             let name = text("manager").unwrap_or_default();
             let notes = fields["f:metadata"]["f:annotations"].get(format!("f:{LAST_APPLIED}")).is_some();
             let is_ours = notes || name == KUBECTL || name == manager;
-            // On a subresource, a controller writes its own fields.
+            // A write to a subresource, such as `status`, does not apply the files.
             let applies = entry["operation"] == "Apply" && text("subresource").is_none_or(|s| s.is_empty());
             Some(Owner { manager: name, applies, time: text("time"), is_ours, fields: Fields::of(fields) })
         };
@@ -61,31 +61,32 @@ impl Owners {
         Held { by: self.0.iter().map(|owner| (owner, &owner.fields)).collect(), are_known: !self.0.is_empty() }
     }
 
-    /// Who else set the field at a place of an object, by key, with the time; nothing is known about removed fields.
+    /// The other managers that set the field at a place of an object, by key, each with the time. About removed fields, the server keeps
+    /// nothing.
     pub fn at(&self, place: &str, object: NodeRef<'_>) -> Vec<String> {
         let Ok(pattern) = PathPattern::parse(place) else { return Vec::new() };
         let held = self.root().at(pattern.trail(object));
         held.others().map(ToString::to_string).collect()
     }
 
-    /// What everyone except the applier of this name owns: fields set by an update under that name do not belong to that manager either.
+    /// The owners of the object, except the applier with this name. Fields that the same name set by an update count as another manager's.
     pub fn but(&self, manager: &str) -> Held<'_> {
         let is_other = |owner: &&Owner| !(owner.applies && owner.manager == manager);
         Held { by: self.0.iter().filter(is_other).map(|owner| (owner, &owner.fields)).collect(), are_known: true }
     }
 
-    /// The server-side applier of this name.
+    /// The manager with this name that used server-side apply.
     pub fn applied_under(&self, manager: &str) -> Option<&Owner> {
         self.0.iter().find(|owner| owner.applies && owner.manager == manager)
     }
 
-    /// The server-side applier: the manager under which this sends, or else the only one.
+    /// The manager that used server-side apply: the one with which this program sends, or else the only one.
     pub fn applier(&self, manager: &str) -> Option<&Owner> {
         let mut all = self.0.iter().filter(|owner| owner.applies);
         all.clone().find(|owner| owner.manager == manager).or_else(|| all.next().filter(|_| all.next().is_none()))
     }
 
-    /// The same owners, but this manager also writes for the user who applies the files.
+    /// The owners, with this manager counted as ours, too.
     #[must_use]
     pub fn with_ours(mut self, manager: &str) -> Self {
         self.0
@@ -105,36 +106,36 @@ impl fmt::Display for Owner {
 }
 
 impl Owner {
-    /// Whether it is a part of Kubernetes itself, which no person is.
+    /// Whether it is a part of Kubernetes itself, so not a person.
     pub fn is_of_the_cluster(&self) -> bool {
         OF_THE_CLUSTER.contains(&self.manager.as_str()) || self.manager.starts_with("kube-")
     }
 
-    /// The part of an object that it set, with the keys of elements.
+    /// The part of an object that the manager set. Elements of lists keep their keys.
     pub fn part_of(&self, object: &Value) -> Value {
         self.fields.part_of(object)
     }
 }
 
-/// What a writer set in the elements of a list, by the values of their keys.
+/// The fields that a manager set in the elements of a list, by the values of the keys.
 type ByKeys = HashMap<Vec<String>, Fields>;
 
-/// What a writer set in a value.
+/// The fields that a manager set in a value.
 #[derive(Debug, Default, PartialEq)]
 struct Fields {
-    /// Whether it set all of the value: nothing inside is named.
+    /// Whether the manager owns the whole value, because no fields inside are named.
     is_whole: bool,
-    /// Whether it set the map, list or element itself.
+    /// Whether the manager owns the map, list or element itself.
     is_itself: bool,
     fields: HashMap<String, Fields>,
-    /// The elements of a list with keys: by the names of their keys, and then by the values of these.
+    /// The elements of a list with keys: by the names of the keys, and then by the values of the keys.
     elements: Vec<(Vec<String>, ByKeys)>,
-    /// The elements that are these values.
+    /// The elements of a list of scalars, by value.
     values: HashMap<String, Fields>,
 }
 
 impl Fields {
-    /// Reads FieldsV1. Parts that cannot be read name nothing.
+    /// Reads FieldsV1. Parts that cannot be read are left out.
     fn of(named: &Value) -> Self {
         let Some(entries) = named.as_object().filter(|entries| !entries.is_empty()) else {
             return Self { is_whole: true, ..Self::default() };
@@ -165,7 +166,7 @@ impl Fields {
         all
     }
 
-    /// What is set in an element of a list, and the names of the keys by which it is named.
+    /// The fields that are set in an element of a list, and the names of the keys that identify the element.
     fn element(&self, element: &Value) -> Option<(&[String], &Self)> {
         let by_keys = self.elements.iter().find_map(|(names, all)| {
             let values: Option<Vec<String>> =
@@ -175,7 +176,7 @@ impl Fields {
         by_keys.or_else(|| Some((&[][..], self.values.get(&element.to_string())?)))
     }
 
-    /// The part of a value that is set here.
+    /// The part of a value that these fields cover.
     fn part_of(&self, value: &Value) -> Value {
         match value {
             _ if self.is_whole => value.clone(),
@@ -201,31 +202,31 @@ impl Fields {
     }
 }
 
-/// What each writer set at a place.
+/// The fields that each manager set at a place.
 #[derive(Clone, Debug)]
 pub struct Held<'o> {
     by: Vec<(&'o Owner, &'o Fields)>,
-    /// Whether the server says anything about writers. If it does not, someone may have told it to forget them.
+    /// Whether the server notes any managers. If it does not, someone may have removed `managedFields`.
     are_known: bool,
 }
 
 impl<'o> Held<'o> {
-    /// A field of a map. The owner of a whole map owns its fields.
+    /// The owners of a field of a map. The owner of a whole map owns its fields.
     pub fn field(&self, name: &str) -> Self {
         self.below(|fields| if fields.is_whole { Some(fields) } else { fields.fields.get(name) })
     }
 
-    /// An element of a list. The owner of a whole list owns its elements.
+    /// The owners of an element of a list. The owner of a whole list owns its elements.
     pub fn element(&self, element: &Value) -> Self {
         self.below(|fields| if fields.is_whole { Some(fields) } else { Some(fields.element(element)?.1) })
     }
 
-    /// A field of a map in which each field has its own owner: the owner of the map does not own it.
+    /// The owners of a field, in a map whose fields have owners of their own. The owner of the map does not count.
     pub fn own_field(&self, name: &str) -> Self {
         self.below(|fields| fields.fields.get(name))
     }
 
-    /// An element of a list in which each element has its own owner.
+    /// The owners of an element, in a list whose elements have owners of their own.
     pub fn own_element(&self, element: &Value) -> Self {
         self.below(|fields| Some(fields.element(element)?.1))
     }
@@ -235,7 +236,7 @@ impl<'o> Held<'o> {
         Self { by, ..self.clone() }
     }
 
-    /// A place by its steps from here: each node, with its name if it is a field.
+    /// The owners of a place. `trail` leads there: it has each node on the way, with its name if it is a field.
     fn at<'n>(&self, trail: impl IntoIterator<Item = (Option<String>, NodeRef<'n>)>) -> Self {
         trail.into_iter().fold(self.clone(), |held, (name, node)| match name {
             Some(name) => held.field(&name),
@@ -243,27 +244,27 @@ impl<'o> Held<'o> {
         })
     }
 
-    /// The owners of this value itself, not only of something in it.
+    /// The managers that own this value itself. Managers that own only a part of it do not count.
     pub fn owners_of_this(&self) -> impl Iterator<Item = &'o Owner> {
         self.by.iter().filter(|(_, fields)| fields.is_whole || fields.is_itself).map(|(owner, _)| *owner)
     }
 
-    /// The other writers that set something here or below.
+    /// The managers, other than ours, that set this value or a part of it.
     pub fn others(&self) -> impl Iterator<Item = &'o Owner> {
         self.by.iter().map(|(owner, _)| *owner).filter(|owner| !owner.is_ours)
     }
 
-    /// Whether someone else set something here or below, and no part of the cluster itself did so.
+    /// Whether a manager that is neither ours nor a part of Kubernetes set this value or a part of it.
     pub fn is_someones(&self) -> bool {
         self.others().any(|owner| !owner.is_of_the_cluster())
     }
 
-    /// Whether someone else set this value itself, and no part of the cluster itself did so.
+    /// Whether a manager that is neither ours nor a part of Kubernetes set this value itself.
     pub fn itself_is_someones(&self) -> bool {
         self.owners_of_this().any(|owner| !owner.is_ours && !owner.is_of_the_cluster())
     }
 
-    /// Whether only we set anything here or below: then the rest comes from the server.
+    /// Whether no manager but ours set anything here. Then the server set what we did not apply.
     pub fn is_ours(&self) -> bool {
         self.are_known && self.others().next().is_none()
     }

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-/// The smallest and the largest value that the server keeps: a finer value is rounded away from zero, a larger one is capped. Source:
+/// The server keeps at least one nano and at most 2^63-1: it rounds a finer value away from zero, and caps a larger one. Source:
 /// `ParseQuantity` of k8s.io/apimachinery/pkg/api/resource.
 const NANO: i128 = 1_000_000_000;
 const GREATEST: i128 = i64::MAX as i128 * NANO;
 
-/// A quantity in nanos; `None` for an invalid one, and for one with more digits than anybody needs.
+/// A quantity in nanos; `None` if it is invalid, or has more digits than 128 bits hold.
 pub fn nanos(value: &Value) -> Option<i128> {
     match value {
         Value::String(text) => parsed(text.trim()),

@@ -1,6 +1,6 @@
-//! Warns of fields that the server will refuse to change, in objects of which nobody knows what was applied to them.
+//! Warns of fields that the server will refuse to change, in objects whose applied state nobody knows.
 //!
-//! Those are merged two-way, which does not look for such fields, because dest may be any text. Here dest is the object itself.
+//! Such objects are merged two-way. That mode does not look for these fields, because its dest may be any text. Here dest is a live object.
 
 use anyhow::Result;
 use krm_merge::immutable::refused;
@@ -18,7 +18,7 @@ use crate::merge::Change;
 /// The warnings for changed objects.
 ///
 /// # Errors
-/// Cannot occur for texts that a merge made.
+/// Cannot occur: the texts come from a merge.
 pub fn refusals(changes: &[Change], types: &Types<'_>, limit: Limit) -> Result<Vec<Outcome>> {
     let budget = Budget::new(limit);
     let mut told = Vec::new();

@@ -1,4 +1,4 @@
-//! Hides Secrets: a diff of files may show them, but a diff of a cluster must not, as with `kubectl diff`.
+//! Hides the values of Secrets. A diff of files may show them, but a diff of a cluster must not, as with `kubectl diff`.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::merge::Change;
 use crate::side::Side;
 
 const FIELDS: [&str; 2] = ["data", "stringData"];
-/// What replaces a value.
+/// The text that replaces a value.
 const MASK: &str = "***";
 
-/// The same object without the values of a Secret.
+/// An object; if it is a Secret, without its values.
 pub fn hidden(mut object: Value) -> Value {
     if is_secret(&object) {
         FIELDS.iter().for_each(|field| hide(Some(&mut object), field, &Value::Null, ""));
@@ -26,7 +26,7 @@ pub fn hidden(mut object: Value) -> Value {
     object
 }
 
-/// The same changes, with the values of Secrets removed.
+/// The changes, without the values of Secrets.
 pub fn without_values(changes: &[Change]) -> Vec<Change> {
     let mask = |bytes: &Vec<u8>| match read(bytes) {
         value if is_secret(&value) => text::yaml(&hidden(value)).into_bytes(),
@@ -36,12 +36,12 @@ pub fn without_values(changes: &[Change]) -> Vec<Change> {
     changes.iter().map(both).collect()
 }
 
-/// An object; if it cannot be read, only the fact that it is a Secret can be shown.
+/// An object from YAML. A text that cannot be read becomes a Secret, so that its content is hidden.
 fn read(bytes: &[u8]) -> Value {
     serde_yaml::from_slice(bytes).unwrap_or_else(|_| json!({"apiVersion": "v1", "kind": "Secret", "data": MASK}))
 }
 
-/// The same changes for display: for a Secret they show which values differ, but no value.
+/// The changes for display. For a Secret they show which values differ, but no values.
 pub fn masked(changes: &[Change]) -> Vec<Change> {
     let read = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(read);
     let write = |value: Option<Value>| value.map(|v| text::yaml(&v).into_bytes());
@@ -61,7 +61,7 @@ pub fn masked(changes: &[Change]) -> Vec<Change> {
     changes.iter().map(mask).collect()
 }
 
-/// The same changes of files for display: for each Secret they show which values differ, but no value.
+/// The changes of files for display. For a Secret they show which values differ, but no values.
 pub fn masked_files(changes: &[Change]) -> Vec<Change> {
     let both = |change: &Change| {
         let [old, new] = [&change.old, &change.new].map(Option::as_deref);
@@ -74,10 +74,10 @@ pub fn masked_files(changes: &[Change]) -> Vec<Change> {
     changes.iter().map(both).collect()
 }
 
-/// The same files without the values of Secrets.
+/// A side whose files lack the values of Secrets.
 ///
 /// # Errors
-/// Cannot occur for files that hold resources.
+/// Cannot occur: files of resources can be read.
 pub fn hidden_side(side: &Side) -> Result<Side> {
     let hidden = side.files.iter().filter_map(|held| Some((held, held.document()?)));
     Side::of_cluster(hidden.map(|(held, document)| {
@@ -86,7 +86,7 @@ pub fn hidden_side(side: &Side) -> Result<Side> {
     }))
 }
 
-/// A file with a mask in the place of each value of a Secret; `mark` distinguishes those that differ in the other file.
+/// A file with a mask in the place of each value of a Secret. The mask of a value that differs in the other file ends with `mark`.
 fn masked_file(bytes: &[u8], other: Option<&[u8]>, mark: &str) -> Vec<u8> {
     let parse = |bytes: &[u8]| Document::parse(String::from_utf8(bytes.to_vec()).ok()?).ok();
     let masked = || {
@@ -100,7 +100,7 @@ fn masked_file(bytes: &[u8], other: Option<&[u8]>, mark: &str) -> Vec<u8> {
                 let theirs = partner.and_then(|partner| partner.get(field));
                 let pairs: Vec<_> = match values.is_map() {
                     true => values.fields().map(|(key, v)| (v, theirs.and_then(|t| t.get(key.string())))).collect(),
-                    // The server would refuse it, but it may still be a secret value.
+                    // The server refuses `data` that is not a map, but the value may still be secret.
                     false => vec![(values, theirs)],
                 };
                 for (value, theirs) in pairs.into_iter().filter(|(value, _)| !value.is_null()) {
@@ -123,7 +123,7 @@ fn secrets<'d>(document: &'d Document<'_>) -> Vec<Resource<'d>> {
     all.filter(|r| r.identity.is_some_and(|i| i.kind == "Secret" && i.api_version == "v1")).collect()
 }
 
-/// Removes the values of a Secret from the fields of a result; the engine's messages contain none.
+/// Removes the values of a Secret from the fields of a result. The messages of the engine contain no values of Secrets.
 pub fn mask_fields(result: &mut Outcome) {
     if result.resource_ref.as_ref().is_none_or(|r| r.kind != "Secret" || r.api_version != "v1") {
         return;
@@ -142,7 +142,7 @@ fn is_secret(value: &Value) -> bool {
     value["kind"] == "Secret" && value["apiVersion"] == "v1"
 }
 
-/// Replaces each value by a mask; `mark` distinguishes those that differ on the other side.
+/// Replaces each value by a mask. The mask of a value that differs on the other side ends with `mark`.
 fn hide(object: Option<&mut Value>, field: &str, other: &Value, mark: &str) {
     let mask = |value: &mut Value, other: Option<&Value>| {
         let differs = other.is_some_and(|other| !other.is_null() && *other != *value);
@@ -151,7 +151,7 @@ fn hide(object: Option<&mut Value>, field: &str, other: &Value, mark: &str) {
     match object.and_then(|o| o.get_mut(field)) {
         Some(Value::Object(values)) => values.iter_mut().for_each(|(name, value)| mask(value, other.get(name))),
         Some(Value::Null) | None => {}
-        // The server would refuse it, but it may still be a secret value.
+        // The server refuses `data` that is not a map, but the value may still be secret.
         Some(value) => mask(value, Some(other)),
     }
 }

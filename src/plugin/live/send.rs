@@ -1,4 +1,4 @@
-//! Sends the changed objects to a cluster, all of them first in a dry run.
+//! Sends the changed objects to a cluster. Before that, a dry run checks all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +14,16 @@ use super::local::{DEFINITION, Local};
 use super::object::{self, Object};
 use crate::merge::Merge;
 
-/// How often to send an object if only what the server populates changed since it was read.
+/// How often to send an object again if someone changed only fields that the server populates.
 const TRIES: u32 = 5;
 
-/// What to send, in this order.
+/// The objects to send, in this order.
 pub struct Sending<'l>(Vec<(&'l Local, Send)>);
 
-/// What to send for the changes of a merge: first what others need, otherwise in the order of the files.
+/// The objects to send for the changes of a merge: first those that others need, otherwise in the order of the files.
 ///
 /// # Errors
-/// Objects that cannot be read.
+/// An object cannot be read.
 pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
     let mut all = Vec::new();
     for local in locals {
@@ -40,7 +40,7 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
             (None, None) => continue,
             (None, Some(merged)) => Send::Create(object::with_last_applied(merged, &local.note)),
             (Some((live, dest)), Some(merged)) => Send::Patch(object::patch(live, &local.note, dest, &merged)),
-            // Even if the fields already agree, the next run has to know what was applied.
+            // Even if the fields already agree, the note has to be updated for the next run.
             (Some(_), None) if local.noted.as_ref() == Some(&local.applied) => continue,
             (Some((live, dest)), None) => {
                 Send::Patch(object::patch(live, &local.note, dest, &dest.clone().into_json()))
@@ -52,7 +52,8 @@ pub fn sending<'l>(locals: &'l [Local], merge: &Merge) -> Result<Sending<'l>> {
     Ok(Sending(all))
 }
 
-/// What to send if the server merges. What the manager already applied is not sent again.
+/// The objects to send with `--server-side`. An object is left out if nothing changes and the manager already owns all of its applied
+/// fields.
 pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sending<'l> {
     let claim = |local: &Local| claims.iter().find(|claim| claim.address == local.address);
     let is_idle = |local: &Local| {
@@ -73,9 +74,9 @@ pub fn applying<'l>(locals: &'l [Local], merge: &Merge, claims: &[Claim]) -> Sen
     Sending(all)
 }
 
-/// The kinds that the server must have before it takes others, in the order in which they are sent. What a Pod names, such as its
-/// ServiceAccount and its PriorityClass, must be there, and so must the role of a binding. Source: the admission plugins of kube-apiserver,
-/// and the check of role bindings against escalation.
+/// The kinds that the server must have before it accepts others, in the order in which they are sent. A Pod needs the objects that it
+/// names, such as its ServiceAccount and its PriorityClass. A binding needs its role. Source: the admission plugins of kube-apiserver, and
+/// its check of role bindings against escalation.
 const FIRST: [&[(&str, &str)]; 4] = [
     &[("", "Namespace")],
     &[DEFINITION],
@@ -95,10 +96,10 @@ const FIRST: [&[(&str, &str)]; 4] = [
     &[("rbac.authorization.k8s.io", "ClusterRoleBinding"), ("rbac.authorization.k8s.io", "RoleBinding")],
 ];
 
-/// The group of webhooks and policies. They come last, so that they do not judge what is sent with them.
+/// The group of webhooks and policies. They come last, so that they do not check the other objects of this run.
 const JUDGES: &str = "admissionregistration.k8s.io";
 
-/// The stage in which an object is sent: the objects of one stage are sent at the same time.
+/// The stage in which an object is sent. The objects of a stage are sent at the same time.
 fn stage(local: &Local) -> usize {
     let kind = local.address.group_kind();
     let of_others = FIRST.len();
@@ -107,7 +108,7 @@ fn stage(local: &Local) -> usize {
 }
 
 impl Sending<'_> {
-    /// What the server cannot check in the dry run, one info each.
+    /// An info for each object that the server cannot check in the dry run.
     pub fn unchecked(&self) -> Vec<Outcome> {
         let info = |(local, _): &(&Local, Send)| {
             let needs = local.needs.as_ref()?;
@@ -117,10 +118,11 @@ impl Sending<'_> {
         self.0.iter().filter_map(info).collect()
     }
 
-    /// Sends everything, first as a dry run, which the server checks but does not keep. Returns what was done, one line each.
+    /// Sends everything, first as a dry run, which the server checks but does not keep. Returns one line for each object, which says what
+    /// was done.
     ///
     /// # Errors
-    /// What the server refuses, with what was sent besides.
+    /// The server refuses an object. The error also says what was sent before.
     pub async fn send(mut self, cluster: &Cluster, manager: &str) -> Result<Vec<String>> {
         let checked = self.0.iter_mut().filter(|(local, _)| local.needs.is_none()).map(async |(local, send)| {
             let refused = || format!("{}: the server does not take it, and nothing was sent", local.address);
@@ -155,7 +157,7 @@ impl Sending<'_> {
     }
 }
 
-/// The word for what was done to an object that was sent.
+/// The word for what sending an object did to it.
 fn did(local: &Local, send: &Send) -> &'static str {
     match send {
         Send::Create(_) => "created",
@@ -165,7 +167,7 @@ fn did(local: &Local, send: &Send) -> &'static str {
     }
 }
 
-/// Waits for the types that definitions of the files bring, each apiVersion once.
+/// Waits until the server serves the types that definitions of the files add, once for each apiVersion.
 async fn until_served(cluster: &Cluster, sending: &[(&Local, Send)]) -> Result<(), (String, Error)> {
     let mut new: BTreeMap<String, (&Local, BTreeSet<&str>)> = BTreeMap::new();
     for (local, _) in sending.iter().filter(|(local, _)| local.address.defined_by.is_some()) {
@@ -178,7 +180,7 @@ async fn until_served(cluster: &Cluster, sending: &[(&Local, Send)]) -> Result<(
     all(waiting).await.map(drop)
 }
 
-/// Sends one object. If only a controller wrote its status meanwhile, the object is sent anyway.
+/// Sends one object. If only a controller wrote the status meanwhile, sends it again.
 async fn one(cluster: &Cluster, local: &Local, send: &mut Send, run: Run, manager: &str) -> Result<()> {
     let mut tries = 0;
     loop {

@@ -1,8 +1,8 @@
-//! Which values are the same to the server, however they are written: applied values are read as the live object has them.
+//! Knows which values mean the same to the server, and gives applied values the spelling of the live object.
 //!
-//! The server keeps values of its own types, not text: it writes a quantity in its shortest form, a time in UTC, base64 without line
-//! breaks, and omits empty fields. Only the cluster knows the type of every field, so its OpenAPI decides. Copying the live object's
-//! spelling, instead of writing each value in one form, needs no knowledge of how the server writes.
+//! For its own types, the server keeps values, not text. It writes a quantity in its shortest form, a time in UTC, base64 without line
+//! breaks, and omits empty fields. Only the cluster knows the type of every field, so its OpenAPI decides. Copying the spelling of the live
+//! object needs no knowledge of how the server writes.
 
 use anyhow::Result;
 use k8s_openapi::ByteString;
@@ -17,8 +17,9 @@ use super::object::{Object, value};
 use super::openapi::{Child, Form, Schema};
 use super::quantity::nanos;
 
-/// Numbers and flags of the built-in types that mean the same as no value if they are 0 or false; most servers omit them then. Fields with
-/// another default, such as `replicas`, or another meaning, such as `automountServiceAccountToken` and `runAsUser`, are not among them.
+/// Numbers and booleans of the built-in types that mean the same as a missing field if they are 0 or false. Most servers then omit them.
+/// Fields with another default, such as `replicas`, are left out. So are fields where 0 or false has a meaning of its own, such as
+/// `automountServiceAccountToken` and `runAsUser`.
 const NOTHING_TO_SAY: [&str; 24] = [
     "allowVolumeExpansion",
     "deprecated",
@@ -46,40 +47,40 @@ const NOTHING_TO_SAY: [&str; 24] = [
     "unschedulable",
 ];
 
-/// Fields of the built-in types in which an empty text differs from no text: it asks for no class at all.
+/// Fields of the built-in types in which an empty text differs from a missing field: it asks for no class at all.
 const EMPTY_IS_A_VALUE: [&str; 2] = ["ingressClassName", "storageClassName"];
 
-/// Fields of the built-in types that ask the cluster to choose if they are empty.
+/// Fields of the built-in types that ask the cluster to choose a value if they are empty.
 const CHOSEN: [&str; 6] =
     ["clusterIP", "healthCheckNodePort", "nodeName", "nodePort", "serviceAccountName", "volumeName"];
 
-/// What an object is compared with.
+/// The object whose spelling is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Like {
-    /// With what the cluster keeps: fields that the server omits are removed.
+    /// An object of the cluster. Fields that the server omits are removed.
     Live,
-    /// With what someone wrote: all fields stay, because leaving out a field has a meaning too.
+    /// An object that someone wrote. All fields stay, because a missing field has a meaning, too.
     Written,
 }
 
-/// What is known of the type of a value.
+/// The known type of a value.
 #[derive(Clone, Copy)]
 pub enum Known<'d> {
-    /// It may be of any type: values that could be equal are equal.
+    /// Any type is possible: values that could mean the same under some type count as the same.
     Open,
-    /// What the cluster says.
+    /// The schema that the cluster gives.
     Typed(Schema<'d>),
-    /// Nothing is known of it.
+    /// The cluster gives no schema for the value.
     Unsaid,
 }
 
 impl<'d> Known<'d> {
-    /// What is known of a type, if the cluster has a schema for it.
+    /// The known type of a value with this schema, if the cluster has one.
     pub fn said(schema: Option<Schema<'d>>) -> Self {
         schema.map_or(Self::Unsaid, Self::Typed)
     }
 
-    /// What is known of a field.
+    /// The known type of a field.
     pub fn field(self, name: &str) -> Self {
         match self {
             Self::Typed(schema) => Self::said(schema.field(name)),
@@ -87,7 +88,7 @@ impl<'d> Known<'d> {
         }
     }
 
-    /// What is known of the elements of a list.
+    /// The known type of the elements of a list.
     pub fn element(self) -> Self {
         match self {
             Self::Typed(schema) => Self::said(schema.items()),
@@ -103,7 +104,7 @@ impl<'d> Known<'d> {
         }
     }
 
-    /// Whether two values are the same to the server.
+    /// Whether two values mean the same to the server.
     pub fn is_one(self, a: &Value, b: &Value) -> bool {
         let both = |form: Form, same: bool| same && self.is(form);
         a == b
@@ -114,10 +115,10 @@ impl<'d> Known<'d> {
             || both(Form::MicroTime, micros(a).is_some_and(|t| micros(b) == Some(t)))
     }
 
-    /// Whether the server does not keep such a field.
+    /// Whether the server does not keep a field with this value.
     pub fn says_nothing(self, name: &str, value: &Value) -> bool {
         let schema = match self {
-            // A null asks to remove the field.
+            // A null asks the server to remove the field.
             _ if value.is_null() => return true,
             Self::Open => return is_empty(value),
             Self::Typed(schema) if schema.is_builtin() => schema,
@@ -126,7 +127,7 @@ impl<'d> Known<'d> {
         let is_field = schema.child() == Child::Field;
         is_empty(value)
             && match value {
-                // Kept in protobuf, which cannot distinguish an empty list from none.
+                // The server keeps lists in protobuf, which cannot tell an empty list from a missing one.
                 Value::Array(_) => true,
                 Value::Object(_) => schema.is_map(),
                 Value::String(_) => is_field && !EMPTY_IS_A_VALUE.contains(&name),
@@ -144,15 +145,15 @@ impl<'d> Known<'d> {
         is_builtin && is_empty(value) && CHOSEN.contains(&name)
     }
 
-    /// Whether the server drops a field of this name, because the type has none.
+    /// Whether the server drops a field with this name, because the type does not have it.
     pub fn drops(self, name: &str) -> bool {
         matches!(self, Self::Typed(schema) if schema.is_closed() && schema.field(name).is_none())
     }
 
-    /// Whether the schema says that the server sets this value if nobody says anything.
+    /// Whether the schema says that the server sets this value if nobody sets the field.
     pub fn defaults_to(self, value: &Value) -> bool {
         match self {
-            // The schemas of the built-in types call the zero value of each required field its default.
+            // The schemas of the built-in types give each required field its zero value as default. Such defaults do not count.
             Self::Typed(schema) if schema.is_builtin() => !is_empty(value) && schema.default() == Some(value),
             Self::Typed(schema) => schema.default() == Some(value),
             Self::Open | Self::Unsaid => false,
@@ -160,7 +161,7 @@ impl<'d> Known<'d> {
     }
 }
 
-/// Whether a value is null, false, zero, or has nothing in it.
+/// Whether a value is null, false, zero or empty.
 pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -172,7 +173,7 @@ pub fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The bytes that base64 encodes; the server ignores line breaks.
+/// The bytes that base64 encodes. As in the server, line breaks are ignored.
 fn bytes(value: &Value) -> Option<ByteString> {
     serde_json::from_value(value.as_str()?.replace(['\r', '\n'], "").into()).ok()
 }
@@ -187,10 +188,10 @@ fn micros(value: &Value) -> Option<i64> {
     serde_json::from_value(value.clone()).ok().map(|MicroTime(time)| time.as_microsecond())
 }
 
-/// An object with the values of another one wherever the two are equal to the server.
+/// An object with the spelling of another object, for values that mean the same to the server.
 ///
 /// # Errors
-/// Objects that cannot be compared.
+/// The objects cannot be compared.
 pub fn spelled(object: &Object, other: &Object, like: Like, types: &Types<'_>, known: Known<'_>) -> Result<Object> {
     let documents = [Document::parse(object.yaml())?, Document::parse(other.yaml())?];
     let [Some(mine), Some(theirs)] = documents.each_ref().map(|d| d.roots().next()) else { return Ok(object.clone()) };
@@ -229,7 +230,7 @@ fn node<'a>(mine: NodeRef<'a>, other: NodeRef<'a>, like: Like, cursor: Cursor<'a
     Ok(if known.is_one(&mine, &other) { other } else { mine })
 }
 
-/// The elements of a list, each with the one of another list that is the same element.
+/// The elements of a list, each with the same element of another list.
 pub fn paired<'a>(
     mine: NodeRef<'a>,
     other: NodeRef<'a>,
@@ -249,11 +250,11 @@ pub fn paired<'a>(
     lists[0].iter().enumerate().map(|(i, element)| (*element, partner(i, *element))).collect()
 }
 
-/// A live object without its nulls in fields for which someone gave a value. The server writes null for an empty list, as in a Role without
-/// rules; a user's null removes the field, and is in what was applied.
+/// A live object without its nulls in fields for which `said` has a value. The server writes null for an empty list, as in a Role without
+/// rules. A null of the user is different: it removes the field, and `said` has it.
 ///
 /// # Errors
-/// Objects that cannot be compared.
+/// The objects cannot be compared.
 pub fn without_nulls(live: &Object, said: &Object, types: &Types<'_>) -> Result<Object> {
     let documents = [Document::parse(live.yaml())?, Document::parse(said.yaml())?];
     let [Some(live_root), Some(said_root)] = documents.each_ref().map(|d| d.roots().next()) else {

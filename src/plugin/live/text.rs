@@ -1,11 +1,12 @@
-//! An object of a cluster as YAML that the merge reads as the same object.
+//! Writes an object of a cluster as YAML that the merge reads as the same object.
 //!
-//! What is read from it is sent, so each string is quoted by the merge's own rules: a bare `1_000` from another printer is a number here.
+//! The values that the merge reads from this text are sent. So each string is quoted by the merge's own rules: other printers write a bare
+//! `1_000`, which is a number here.
 
 use krm_merge::yaml::{plain_or_quoted, quoted_json};
 use serde_json::Value;
 
-/// A value as block YAML, laid out like kubectl's; texts of several lines are written line by line, because someone reads them in a diff.
+/// A value as block YAML, in kubectl's layout. Texts of several lines are written line by line, because people read them in a diff.
 pub fn yaml(value: &Value) -> String {
     let mut out = String::new();
     match is_block(value) {
@@ -19,7 +20,7 @@ fn is_block(value: &Value) -> bool {
     value.as_object().is_some_and(|map| !map.is_empty()) || value.as_array().is_some_and(|list| !list.is_empty())
 }
 
-/// Writes a map or a list; its first line is already indented.
+/// Writes a map or a list. The caller has already indented the first line.
 fn block(value: &Value, depth: usize, out: &mut String) {
     let mut is_first = true;
     let mut begin = |out: &mut String| {
@@ -56,7 +57,7 @@ fn block(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// Writes what begins on the line of its key or dash. `depth` is the indentation of the lines of a text.
+/// Writes a value that begins on the line of its key or dash. `depth` is the indentation of the lines of a text.
 fn inline(value: &Value, depth: usize, out: &mut String) {
     match value {
         Value::String(text) if is_text(text) => {

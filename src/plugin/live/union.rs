@@ -1,14 +1,13 @@
-//! Maps of the built-in types in which some fields rule out others: if the files choose one member, fields of other members have to be
+//! Maps of the built-in types in which some fields exclude others. If the files choose one member, the fields of other members must be
 //! removed.
 //!
-//! The API server refuses, or drops, the fields of a member that is not chosen, even if it had set them itself. The patch strategy
-//! `retainKeys` says so for the types that have it; for the others no schema does. Source: the validation of each type in
-//! kubernetes/pkg/apis.
+//! The API server refuses or drops the fields of a member that is not chosen, even if it set them itself. For some types, the patch
+//! strategy `retainKeys` says so; for the others no schema does. Source: the validation of each type in kubernetes/pkg/apis.
 
 use krm_merge::schema::{Cursor, Members};
 use krm_merge::yaml::NodeRef;
 
-/// Fields of which at most one may be set, in a map under one of these names.
+/// Groups of fields of which only one may be set, each with the names of the maps that it is for.
 const ONE_OF: [(&[&str], &[&str]); 5] = [
     (
         &["livenessProbe", "readinessProbe", "startupProbe", "postStart", "preStop"],
@@ -20,17 +19,17 @@ const ONE_OF: [(&[&str], &[&str]); 5] = [
     (&["backend", "defaultBackend"], &["resource", "service"]),
 ];
 
-/// A field whose value says which other fields may be set.
+/// A field whose value decides which other fields may be set.
 struct Choice {
-    /// The kind, if the name of the map is not enough.
+    /// The kind of the object, if the name of the map is not enough.
     kind: Option<&'static str>,
     /// The name of the map.
     map: &'static str,
     /// The field that chooses.
     by: &'static str,
-    /// A field, with the values that allow it.
+    /// Fields, each with the values that allow it.
     allowed: &'static [(&'static str, &'static [&'static str])],
-    /// A field whose presence also allows all of them.
+    /// A field that allows all these fields if it is set.
     unless: Option<&'static str>,
 }
 
@@ -78,19 +77,19 @@ const CHOICES: [Choice; 6] = [
     },
 ];
 
-/// Identifies a map: its kind, its name or that of its list, and what its schema says.
+/// A map: the kind of its object, its name or the name of its list, and its schema.
 #[derive(Clone, Copy)]
 pub struct Map<'a> {
     /// The kind of the object.
     pub kind: &'a str,
-    /// The name of the field that contains it, or its list.
+    /// The name of the field that contains the map; for an element, of its list.
     pub name: &'a str,
-    /// What is known of its type.
+    /// The schema of the map.
     pub cursor: Cursor<'a>,
 }
 
 impl Map<'_> {
-    /// Whether the files, by what they say in a map, rule out a field of the live object that they do not mention.
+    /// Whether the files exclude a field of the live object that they do not mention.
     pub fn rules_out(self, said: NodeRef<'_>, live: NodeRef<'_>, field: &str) -> bool {
         if said.get(field).is_some() {
             return false;
@@ -113,7 +112,7 @@ impl Map<'_> {
         })
     }
 
-    /// An element of a list of unions, such as a volume, has one member besides its key.
+    /// Whether a field is excluded in an element of a list of unions, such as a volume. Such an element has one member besides its key.
     fn is_beside(self, said: NodeRef<'_>, field: &str) -> bool {
         let Members::OneBeside(key) = self.cursor.members() else { return false };
         field != key && said.fields().any(|(name, value)| name.string() != key && !value.is_null())

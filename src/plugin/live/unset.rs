@@ -1,9 +1,10 @@
-//! Treats what nobody set in a live object as nobody's change: the server's defaults neither block what the files say, nor outlive the
+//! Values that nobody set in a live object, such as the server's defaults. They must neither conflict with the files, nor outlive the
 //! fields around them.
 //!
-//! A default is in the live object but not in what was applied, so it looks as if someone had added it. `managedFields` shows that nobody
-//! did. If the files mention the field, it is added to original: then the files change or remove what both had before. Otherwise it is left
-//! alone. If the files rule out a field by choosing another one next to it, it is removed, or is a conflict if someone else set it.
+//! A default is in the live object but not in the applied state, so it looks as if someone had added it. `managedFields` shows that nobody
+//! did. If the files mention the field, it is added to original. Then the files change or remove a value that both sides had before.
+//! Otherwise it is left alone. If the files exclude a field, because they choose another member of its union, the field is removed. If
+//! someone else set it, that is a conflict.
 
 use anyhow::Result;
 use krm_merge::child::{MergeKey, by_keys, element_key};
@@ -16,19 +17,19 @@ use super::object::{Object, value};
 use super::owners::{Held, Owners};
 use super::union;
 
-/// What was applied and what the files say, adjusted for what nobody set.
+/// Original and updated, adjusted for values that nobody set.
 #[derive(Debug)]
 pub struct Settled {
-    /// What was applied, plus what nobody set if the files mention it.
+    /// The applied state, with the values that nobody set and that the files mention.
     pub original: Object,
-    /// What the files say, with a null for what they rule out.
+    /// The state in the files, with a null for each field that the files exclude.
     pub updated: Object,
 }
 
-/// Settles who set what in a live object.
+/// Adjusts original and updated for values that nobody set in the live object.
 ///
 /// # Errors
-/// Objects that cannot be compared.
+/// The objects cannot be compared.
 pub fn settled(
     dest: &Object,
     original: &Object,
@@ -74,11 +75,11 @@ impl<'a> Place<'a, '_> {
         Self { live, applied, said, cursor, held: self.held.field(name) }
     }
 
-    /// What original has here.
+    /// The value that original gets at this place.
     fn original(&self) -> Result<Option<Value>> {
         let said = self.said.filter(|said| !said.is_null());
         match (self.applied, said) {
-            // Nobody mentions it.
+            // Neither the applied state nor the files mention the place.
             (None, None) if self.said.is_none() => Ok(None),
             (_, None) => self.dropped(),
             (_, Some(said)) if said.is_map() && self.live.is_map() && self.is_applied_as(NodeRef::is_map) => {
@@ -93,7 +94,8 @@ impl<'a> Place<'a, '_> {
         }
     }
 
-    /// What the files drop. A null clears all of it: anything that someone else put into it conflicts with that as a whole.
+    /// The value for a place that the files drop. A null in the files clears the whole value. If someone else set a part of it, that is a
+    /// conflict of the whole value.
     fn dropped(&self) -> Result<Option<Value>> {
         let whole = self.whole()?;
         let is_cleared = self.said.is_some() && self.live.is_map();
@@ -114,7 +116,7 @@ impl<'a> Place<'a, '_> {
         }
     }
 
-    /// What was applied, and everything that nobody set.
+    /// The applied value, with everything that nobody set.
     fn whole(&self) -> Result<Option<Value>> {
         match self.applied {
             None => self.unset(),
@@ -135,7 +137,7 @@ impl<'a> Place<'a, '_> {
         }
     }
 
-    /// What nobody set.
+    /// The part of the live value that nobody set.
     fn unset(&self) -> Result<Option<Value>> {
         if self.held.is_ours() {
             return value(self.live).map(Some);
@@ -144,8 +146,8 @@ impl<'a> Place<'a, '_> {
         Ok(found.filter(|found| found.as_object().is_some_and(|map| !map.is_empty())))
     }
 
-    /// A map: applied fields that are gone, and each field of the live object. Its fields are in the order of the files: kubectl's note has
-    /// another order, and that is not a change.
+    /// A map: applied fields that are gone, and each field of the live object. The fields have the order of the files, because kubectl's
+    /// note has another order, which is not a change.
     fn map(&self, of: impl Fn(&Self) -> Result<Option<Value>>) -> Result<Option<Value>> {
         let mut out = Map::new();
         for (key, _) in [self.said, self.applied, Some(self.live)].into_iter().flatten().flat_map(NodeRef::fields) {
@@ -189,7 +191,7 @@ impl<'a> Place<'a, '_> {
         Ok(Self { live, applied, said, cursor: self.cursor, held: self.held.element(&value(live)?) })
     }
 
-    /// The keys of a list, if all of its elements have them.
+    /// The merge keys of a list; empty if an element lacks one.
     fn keys(&self) -> Vec<MergeKey<'a>> {
         let lists: Vec<Vec<NodeRef<'a>>> = [Some(self.live), self.applied, self.said]
             .into_iter()
@@ -203,7 +205,7 @@ impl<'a> Place<'a, '_> {
     }
 }
 
-/// What the files say, with a null for each field of the live object that they rule out.
+/// The state in the files, with a null for each field of the live object that the files exclude.
 fn without_ruled_out<'a>(said: NodeRef<'a>, live: NodeRef<'a>, map: union::Map<'a>) -> Result<Value> {
     if said.is_map() && live.is_map() {
         let mut out = Map::new();

@@ -1,4 +1,4 @@
-//! Finds what a conflict is about: the resource, and the place in it, if the text around the markers parses.
+//! Finds the resource and field of a conflict, if the text around its markers is YAML.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use krm_merge::yaml::Document;
 use super::marked::{Answer, Marked};
 use crate::spot::{Spot, spots};
 
-/// The resource and the place of a conflict, as `Deployment web spec.replicas`.
+/// The resource and field of a conflict: `Deployment web spec.replicas`.
 ///
-/// The text around it is read with ours taken everywhere, and if that finds nothing, with theirs. Only the YAML documents that the conflict
-/// touches are read, because another one may not be YAML.
+/// The text is read with ours in the place of every conflict. If that gives nothing, it is read with theirs. Only the YAML documents that
+/// the conflict touches are read, because others may not be YAML.
 pub fn about(marked: &Marked<'_>, number: usize) -> Option<String> {
     if marked.is_of_whole_file(&marked.conflicts[number]) {
         return Some("the whole file, which one side deleted".to_owned());
@@ -25,7 +25,7 @@ pub fn about(marked: &Marked<'_>, number: usize) -> Option<String> {
     })
 }
 
-/// The text with one answer to all conflicts, and the place of the numbered conflict in it.
+/// The text with one answer in the place of all conflicts, and the range of this conflict in it.
 fn taken(marked: &Marked<'_>, number: usize, answer: &Answer) -> Option<(String, Range<usize>)> {
     let (mut out, mut at, mut range) = (Vec::new(), 0, 0..0);
     for (i, conflict) in marked.conflicts.iter().enumerate() {
@@ -41,7 +41,7 @@ fn taken(marked: &Marked<'_>, number: usize, answer: &Answer) -> Option<(String,
     Some((String::from_utf8(out).ok()?, range))
 }
 
-/// The documents that a range touches.
+/// The range of the documents that a range touches.
 fn around(text: &str, range: &Range<usize>) -> Range<usize> {
     let start = text[..range.start].rfind("\n---").map_or(0, |at| at + 1);
     let end = text[range.end..].find("\n---").map_or(text.len(), |at| range.end + at + 1);

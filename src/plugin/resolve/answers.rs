@@ -1,4 +1,4 @@
-//! Answers in a file: a line for each conflict, as `web.yaml:12 ours` or `3 theirs`.
+//! Answers in a file: one line for each conflict, as `web.yaml:12 ours` or `3 theirs`.
 //!
 //! A number is the conflict's number in the list that a run without answers prints. Blank lines and lines that begin with `#` are ignored.
 
@@ -10,16 +10,16 @@ use super::marked::Answer;
 /// The place of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its file, as the user knows it.
+    /// The file, by the name that the user knows.
     pub file: String,
-    /// The lines of its first and its last marker.
+    /// The lines of the first and the last marker.
     pub lines: (usize, usize),
 }
 
-/// The answers to the conflicts at these places, from a text; `name` is the name of its file.
+/// Reads the answers from a text. `places` has the conflicts, and `name` is the name of the file with the answers.
 ///
 /// # Errors
-/// A line that is not an answer, that names no conflict, or that names one with an answer already.
+/// A line is not an answer, or names no conflict, or names a conflict that already has an answer.
 pub fn read(name: &str, text: &str, places: &[Place]) -> Result<Vec<Option<Answer>>> {
     let mut answers = vec![None; places.len()];
     for (i, line) in text.lines().enumerate() {
@@ -53,7 +53,7 @@ pub fn read(name: &str, text: &str, places: &[Place]) -> Result<Vec<Option<Answe
 
 fn answer(word: &str) -> Option<Answer> {
     match word {
-        // A merge of this program calls them dest and updated.
+        // The markers of this program call the sides dest and updated.
         "ours" | "dest" => Some(Answer::Ours),
         "theirs" | "updated" => Some(Answer::Theirs),
         "both" => Some(Answer::Both),
@@ -61,7 +61,7 @@ fn answer(word: &str) -> Option<Answer> {
     }
 }
 
-/// The conflict that a place names: by its number from 1, or by its file and one of its lines.
+/// The number of the conflict that a place names: by its number from 1, or by a file and a line.
 fn number(place: &str, places: &[Place]) -> Option<usize> {
     if let Ok(number) = place.parse::<usize>() {
         return number.checked_sub(1).filter(|number| *number < places.len());

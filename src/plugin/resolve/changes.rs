@@ -1,4 +1,4 @@
-//! Shows what each side changed in a conflict, as rows of a small diff.
+//! Shows the changes of each side in a conflict as rows of a small diff.
 
 use similar::{Algorithm, ChangeTag, TextDiff};
 
@@ -8,7 +8,7 @@ use crate::screen::Paint;
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;
 
-/// A row of a screen before it is cut to its width.
+/// A row of text. The session cuts it to the width of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Its colour.
@@ -24,7 +24,7 @@ impl Row {
     }
 }
 
-/// What each side changed, if the tool wrote the common original; otherwise the differences from ours to theirs.
+/// The changes of each side, if the tool also wrote the original. Otherwise the differences from ours to theirs.
 pub fn changes(marked: &Marked<'_>, conflict: &Conflict) -> Vec<Row> {
     let name = |side: &str, half: &Half| match marked.shown(&half.label) {
         label if label.is_empty() || label == side => side.to_owned(),

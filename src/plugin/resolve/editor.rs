@@ -1,4 +1,4 @@
-//! Asks the user's editor for the text that replaces a conflict.
+//! Asks for the text of a conflict in the user's editor.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -22,18 +22,18 @@ impl Drop for Temporary {
     }
 }
 
-/// How long a signal may wait before it is noticed.
+/// How often to check for a signal while the editor runs.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The user's text for a conflict of a file: the editor shows the conflict with its markers, and no marker may be left.
+/// Opens an editor with a conflict and its markers, and returns the text that the user makes of it. No marker may be left in it.
 ///
 /// # Errors
-/// An editor that cannot be run or that fails; markers that are left; a signal: the editor may survive it, but its file is removed.
+/// The editor cannot be run, or fails; markers are left; or a signal arrived. After a signal the editor may go on, but its file is removed.
 pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
     let file = temporary(of, conflict)?;
     let editor = ["VISUAL", "EDITOR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
     let editor = editor.unwrap_or_else(|| "vi".into());
-    // As git does: the variable is a command with arguments.
+    // As with git, the variable is a command that may have arguments.
     let mut script = editor.clone();
     script.push(" \"$@\"");
     let started = Command::new("sh").arg("-c").arg(&script).arg("sh").arg(&file.0).spawn();
@@ -62,8 +62,8 @@ pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// A file with this text that only this user can read, because it may be from a Secret. Its name ends like the original file's, which tells
-/// an editor the file type.
+/// A temporary file with this text. Only this user can read it, because the text may be from a Secret. It has the extension of the original
+/// file, by which an editor recognises the file type.
 fn temporary(of: &Path, text: &[u8]) -> Result<Temporary> {
     let end = of.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
     for number in 0..1000 {

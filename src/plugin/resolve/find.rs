@@ -1,4 +1,4 @@
-//! Finds the files that may hold conflict markers: the named ones, or those that git lists as unmerged, or else all.
+//! Finds the files that may have conflict markers: the named ones; without names, those that git lists as unmerged; or else all.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,16 +15,16 @@ use crate::walk::{path_of, shown};
 /// Files to search for markers.
 #[derive(Debug)]
 pub struct Files {
-    /// The files, each once and in order.
+    /// The files without duplicates, in order.
     pub files: Vec<File>,
-    /// Why these.
+    /// Why they are searched.
     pub why: Why,
 }
 
 /// A file as the user knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct File {
-    /// Its path as it was named, or from the current folder.
+    /// Its path as the user named it, or relative to the current folder.
     pub name: PathBuf,
     /// Its path on disk, without symbolic links.
     pub disk: PathBuf,
@@ -39,10 +39,10 @@ pub enum Why {
     There,
 }
 
-/// The files to search.
+/// Finds the files to search.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file cannot be read.
 pub fn files(named: &[PathBuf]) -> Result<Files> {
     let mut files = Vec::new();
     let mut why = Why::Named;
@@ -62,7 +62,7 @@ pub fn files(named: &[PathBuf]) -> Result<Files> {
             (files, why) = (below(Path::new("."))?, Why::There);
         }
     }
-    // A file that has two names is written once.
+    // A file with two names is searched and written only once.
     files.sort_by(|a, b| (&a.name, &a.disk).cmp(&(&b.name, &b.disk)));
     let mut known = std::collections::HashSet::new();
     files.retain(|file| known.insert(file.disk.clone()));
@@ -73,7 +73,7 @@ fn file(name: &Path) -> Result<File> {
     Ok(File { name: name.to_owned(), disk: fs::canonicalize(name).with_context(|| shown(name))? })
 }
 
-/// Whether it is a file, not a link to one.
+/// Whether a path is a file. A symbolic link to a file does not count.
 fn is_file(name: &Path) -> bool {
     fs::symlink_metadata(name).is_ok_and(|found| found.is_file())
 }
@@ -103,19 +103,19 @@ fn shown_error(error: &ignore::Error) -> String {
     krm_merge::shown::line(&error.to_string()).into_owned()
 }
 
-/// The files below the current folder that git lists as unmerged; none without git or a repository.
+/// The files below the current folder that git lists as unmerged; empty without git or outside of a repository.
 fn unmerged() -> Vec<PathBuf> {
     let output = Command::new("git").args(["ls-files", "--unmerged", "-z"]).output();
     let Some(output) = output.ok().filter(|output| output.status.success()) else { return Vec::new() };
     let entries = output.stdout.split(|byte| *byte == 0);
-    // Mode, object and stage come before a tab.
+    // An entry is mode, object and stage, a tab, and the path.
     let mut paths: Vec<PathBuf> =
         entries.filter_map(|entry| Some(path_of(entry.splitn(2, |byte| *byte == b'\t').nth(1)?))).collect();
     paths.dedup();
     paths
 }
 
-/// The versions of an unmerged file that git has; `None` if it has neither side's.
+/// The versions of an unmerged file in git's index; `None` if ours or theirs is missing there.
 pub fn staged(file: &File) -> Option<Sides<Option<Vec<u8>>>> {
     let (folder, name) = (file.disk.parent()?, file.disk.file_name()?);
     let stage = |number: u8| {

@@ -1,70 +1,70 @@
-//! Finds the conflicts between markers in a text, and writes the text with the answers instead.
+//! Reads the conflicts between markers in a text, and writes the text with answers in their place.
 //!
 //! A marker is a line that begins with at least seven `<`, `|`, `=` or `>`, as git, diff3, Mercurial and Subversion write it. All markers
-//! of one conflict have the same length. git makes the markers of an inner merge longer and puts them in the original of the outer
-//! conflict, so the text of a conflict may hold other conflicts. A text is bytes here: markers may be in a file of any encoding that
-//! contains ASCII.
+//! of one conflict have the same length. If an inner merge has conflicts, git gives their markers a greater length and puts them into the
+//! original of the outer conflict. So a conflict may contain other conflicts. The text is bytes, because files of any encoding that extends
+//! ASCII may have markers.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How the label of a side ends that deleted the whole file.
+/// The end of a label that says that this side deleted the whole file.
 pub const DELETED: &str = ", which deleted the file";
 
-/// A text and what was found in it.
+/// A text with the conflicts in it.
 #[derive(Debug)]
 pub struct Marked<'t> {
     /// The text.
     pub text: &'t [u8],
     /// The conflicts, disjoint and in the order of the text.
     pub conflicts: Vec<Conflict>,
-    /// Markers that form no readable conflict, in the order of the text.
+    /// Markers that cannot be read as a conflict, in the order of the text.
     pub faults: Vec<Fault>,
 }
 
 /// A conflict between markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Its bytes, with the markers.
+    /// The range in bytes, with the markers.
     pub range: Range<usize>,
-    /// The lines of its first and its last marker, from 1.
+    /// The lines of the first and the last marker, from 1.
     pub lines: (usize, usize),
-    /// What our side has.
+    /// Our side.
     pub ours: Half,
-    /// The common original, if the tool wrote it.
+    /// The original, if the tool wrote it.
     pub original: Option<Half>,
-    /// What their side has.
+    /// Their side.
     pub theirs: Half,
 }
 
-/// What one side has in a conflict.
+/// One side of a conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Half {
-    /// The bytes after its marker.
+    /// The range of the label, after the characters of the marker.
     pub label: Range<usize>,
-    /// The bytes of its lines.
+    /// The range of the side's lines.
     pub text: Range<usize>,
 }
 
-/// Markers that cannot be read unambiguously.
+/// Markers that cannot be read as a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The line of the first marker, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The kind of the fault.
     pub what: Wrong,
 }
 
-/// What is wrong with markers.
+/// A kind of fault in markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// The first marker has no last one.
     Open,
-    /// Several lines may be the marker between the sides.
+    /// Several lines may be the marker that separates the sides.
     Ambiguous,
 }
 
-/// What replaces a conflict.
+/// The answer to a conflict: what to write in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The lines of our side.
@@ -73,7 +73,7 @@ pub enum Answer {
     Theirs,
     /// The lines of our side, followed by those of theirs.
     Both,
-    /// Other lines.
+    /// Lines that the user wrote.
     Edited(Vec<u8>),
 }
 
@@ -100,7 +100,8 @@ impl<'t> Marked<'t> {
         marked
     }
 
-    /// The text with the answers to some of its conflicts, by their number; the others stay as they are.
+    /// The text with answers in the place of conflicts. `answer` gives the answer by the number of a conflict. Conflicts without an answer
+    /// stay.
     pub fn answered<'s>(&'s self, answer: impl Fn(usize) -> Option<&'s Answer>) -> Vec<u8> {
         let (mut out, mut at) = (Vec::with_capacity(self.text.len()), 0);
         for (i, conflict) in self.conflicts.iter().enumerate() {
@@ -114,13 +115,13 @@ impl<'t> Marked<'t> {
         out
     }
 
-    /// Whether a conflict is about whether the whole file stays, because one side deleted it.
+    /// Whether a conflict is about the existence of the file, because one side deleted it.
     pub fn is_of_whole_file(&self, conflict: &Conflict) -> bool {
         let has_deleted = |half: &Half| half.text.is_empty() && self.shown(&half.label).ends_with(DELETED);
         conflict.range == (0..self.text.len()) && (has_deleted(&conflict.ours) || has_deleted(&conflict.theirs))
     }
 
-    /// The content of the file with the answers to some of its conflicts; `None` if they delete the file.
+    /// The content of the file with answers in the place of conflicts; `None` if the answers delete the file.
     pub fn file<'s>(&'s self, answer: impl Fn(usize) -> Option<&'s Answer>) -> Option<Vec<u8>> {
         let new = self.answered(answer);
         let is_deleted = new.is_empty() && self.conflicts.iter().any(|conflict| self.is_of_whole_file(conflict));
@@ -132,12 +133,12 @@ impl<'t> Marked<'t> {
         &self.text[range.clone()]
     }
 
-    /// A part of the text for someone to read.
+    /// A part of the text for display.
     pub fn shown(&self, range: &Range<usize>) -> Cow<'t, str> {
         String::from_utf8_lossy(self.bytes(range))
     }
 
-    /// The replacement for a conflict with an answer.
+    /// The bytes that an answer puts in the place of a conflict.
     pub fn answer<'a>(&'a self, conflict: &Conflict, answer: &'a Answer) -> Cow<'a, [u8]> {
         let (ours, theirs) = (self.bytes(&conflict.ours.text), self.bytes(&conflict.theirs.text));
         match answer {
@@ -151,11 +152,11 @@ impl<'t> Marked<'t> {
 
 /// A line that is a marker.
 struct Marker {
-    /// Its character.
+    /// The character that the line begins with.
     kind: u8,
-    /// How many times it is repeated.
+    /// How often the character is repeated.
     size: usize,
-    /// The bytes of the line after them.
+    /// The range of the rest of the line, without white space around it.
     label: Range<usize>,
 }
 
@@ -165,7 +166,7 @@ impl Marker {
         let size = line.iter().take_while(|byte| **byte == kind).count();
         let rest = &line[size..];
         let is_apart = rest.first().is_none_or(u8::is_ascii_whitespace);
-        // A table or a heading of another format may have several runs of `=` on a line.
+        // Only a bare run of `=` is a marker. In tables and headings of other formats, more text may follow it.
         let is_bare = kind != b'=' || rest.trim_ascii().is_empty();
         let start = line.len() - rest.trim_ascii_start().len();
         (size >= 7 && is_apart && is_bare).then(|| Self { kind, size, label: start..start + rest.trim_ascii().len() })
@@ -180,7 +181,7 @@ struct Met {
     range: Range<usize>,
 }
 
-/// What was found so far.
+/// A result of the search.
 enum Found {
     Conflict(Conflict),
     Fault(Fault),
@@ -195,7 +196,7 @@ impl Found {
     }
 }
 
-/// A conflict whose last marker was not found yet.
+/// A conflict whose last marker is not found yet.
 struct Open {
     size: usize,
     start: usize,
@@ -205,7 +206,7 @@ struct Open {
     original: Option<Half>,
     theirs: Half,
     is_ambiguous: bool,
-    /// What was found within; it counts only if this is not a conflict.
+    /// The conflicts and faults inside of it. They count only if this turns out not to be a conflict.
     within: Vec<Found>,
 }
 
@@ -233,7 +234,7 @@ impl Open {
         }
     }
 
-    /// Ends the open part.
+    /// Ends the current part.
     fn close(&mut self, at: usize) {
         match self.part {
             Part::Ours => self.ours.text.end = at,
@@ -246,7 +247,7 @@ impl Open {
         }
     }
 
-    /// What remains if it is not a conflict after all.
+    /// Reports an open conflict as a fault, because it has no last marker. The conflicts inside of it then count.
     fn give_up(self, found: &mut Vec<Found>) {
         found.push(Found::Fault(Fault { line: self.line, what: Wrong::Open }));
         found.extend(self.within);
@@ -258,7 +259,8 @@ fn meet(met: Met, open: &mut Vec<Open>, found: &mut Vec<Found>) {
     if met.marker.kind == b'<' {
         return open.push(Open::new(met));
     }
-    // The innermost open conflict of this length; those of other lengths opened inside it were not conflicts.
+    // The marker belongs to the innermost open conflict with markers of this length. Conflicts that were opened inside of it with other
+    // lengths were not conflicts.
     let Some(at) = open.iter().rposition(|open| open.size == met.marker.size) else { return };
     let part = open[at].part;
     let takes = match met.marker.kind {
@@ -267,7 +269,7 @@ fn meet(met: Met, open: &mut Vec<Open>, found: &mut Vec<Found>) {
         _ => part == Part::Theirs,
     };
     if !takes {
-        // A second line of this kind: either could be the marker.
+        // This is a second line of the same kind, so either line could be the marker.
         open[at].is_ambiguous |= met.marker.kind != b'>';
         return;
     }

@@ -1,9 +1,9 @@
-//! Records what was decided between markers as rules by place, which decide it the next time.
+//! Records the answers to conflicts as rules by place, which decide the same conflicts the next time.
 //!
-//! The text with ours taken everywhere, with theirs, and with the original are three versions of its resources, so the engine says which
-//! places are in conflict and by which paths a rule names them. If git has the versions themselves, these are merged instead. The value now
-//! at a place says what was decided for it: ours, theirs, or a value of the user's own. A rule has no value to write, so an own value is
-//! recorded as dest's, for a dest that has it.
+//! The text with ours in the place of all conflicts, with theirs, and with the original are three versions of the resources. From these,
+//! the engine finds the places in conflict and the paths that a rule needs. If git still has the real versions, these are merged instead.
+//! The value that a place has now shows the decision: ours, theirs, or a value that the user wrote. A rule cannot write a value. So a value
+//! of the user is recorded as dest's, for a dest that has this value.
 
 use std::ops::Range;
 
@@ -32,28 +32,28 @@ use crate::side::Held;
 pub struct Recorded {
     /// The rules.
     pub rules: Vec<Rule>,
-    /// The answers without a rule, or with a narrower rule than expected, by the number of the conflict.
+    /// The answers without a rule, or with a narrower rule, by the number of the conflict.
     pub told: Vec<(usize, Why)>,
 }
 
 /// Why an answer has no rule, or a narrower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It decides no value of a resource.
+    /// The conflict touches no value of a resource.
     NoPlace,
     /// The values belong to a Secret.
     Secret,
-    /// The resource comes back, which no rule can do.
+    /// The answer brings a deleted resource back. No rule can do that.
     ComesBack,
-    /// Elements of a list without keys take both ours and theirs, and nothing distinguishes them.
+    /// Some elements of a list without keys take ours and some take theirs, and a rule cannot tell them apart.
     Mixed,
-    /// The value there is neither side's, and the place is in a list without keys.
+    /// The value is neither ours nor theirs, and the place is in a list without keys.
     OfNoSide,
-    /// The value there is neither side's: the rule is for a dest that has it.
+    /// The value is neither ours nor theirs. The rule is only for a dest that has it.
     Own,
 }
 
-/// The rules for what was answered in a text; `staged` are the versions that git merged, if it did.
+/// Makes the rules for the answers in a text. `staged` has the versions that git merged, if git has them.
 pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Sides<Option<Vec<u8>>>>) -> Recorded {
     let answered = || (0..answers.len()).filter(|number| answers[*number].is_some());
     let nothing = || Recorded { rules: Vec::new(), told: answered().map(|number| (number, Why::NoPlace)).collect() };
@@ -84,7 +84,7 @@ pub fn record(marked: &Marked<'_>, answers: &[Option<Answer>], staged: Option<Si
     recorded
 }
 
-/// The versions of a file that git has; they can be merged only if they are YAML.
+/// The versions of a file that git has; `None` if one of them is not YAML.
 fn staged_sides(staged: Sides<Option<Vec<u8>>>) -> Option<Sides<Option<Held>>> {
     let mut sides = Sides::default();
     for (side, bytes) in staged.iter() {
@@ -106,11 +106,11 @@ struct Texts {
     theirs: Held,
     /// The original, if the tool wrote it.
     original: Option<Held>,
-    /// With the answers; ours where there is no answer.
+    /// The text with the answers; with ours where an answer is missing.
     low: Held,
-    /// With the answers; theirs where there is no answer.
+    /// The text with the answers; with theirs where an answer is missing.
     high: Held,
-    /// The range of each conflict in ours and in theirs.
+    /// The range of each conflict in the text with ours and in the text with theirs.
     blocks: Vec<[Range<usize>; 2]>,
 }
 
@@ -136,7 +136,7 @@ impl Texts {
         })
     }
 
-    /// The places that were decided between these versions; `None` if the engine cannot merge them.
+    /// The decided places between these versions; `None` if the engine cannot merge them.
     fn places(&self, sides: Sides<Option<&Held>>, is_exact: bool) -> Option<Vec<Place>> {
         let resources = sides.map(|held| held.map(|held| held.resources().collect::<Vec<_>>()).unwrap_or_default());
         let types = Types::new([], Inference::On);
@@ -157,7 +157,7 @@ impl Texts {
     }
 }
 
-/// The ranges of the conflicts if all have one answer.
+/// The ranges of the conflicts in a text with the same answer everywhere.
 fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
     let (mut at, mut length) = (0, 0);
     let block = |conflict: &super::marked::Conflict| {
@@ -168,9 +168,9 @@ fn blocks(marked: &Marked<'_>, answer: &Answer) -> Vec<Range<usize>> {
     marked.conflicts.iter().map(block).collect()
 }
 
-/// A place that was decided, and the rule for it.
+/// A decided place, with its rule.
 struct Place {
-    /// Its range in ours and in theirs.
+    /// The range of the place in the text with ours and in the text with theirs.
     spans: [Option<Range<usize>>; 2],
     rule: Option<Rule>,
     why: Option<Why>,
@@ -183,7 +183,7 @@ impl Place {
     }
 }
 
-/// Removes contradicting rules for the same values of the same place: those of elements that nothing distinguishes.
+/// Removes rules that contradict each other for the same values of the same place. Such places are elements that no key tells apart.
 fn leave_out_contradictions(places: &mut [Place]) {
     let is_contradicted = |place: &Place| {
         let rule = place.rule.as_ref();
@@ -198,13 +198,13 @@ fn leave_out_contradictions(places: &mut [Place]) {
     }
 }
 
-/// Judges what was decided for the places of one resource.
+/// Finds the decisions for the places of one resource.
 struct Judge<'t, 'r, 'a> {
     texts: &'t Texts,
     budget: &'t Budget,
     member: &'t Member<'r, 'a>,
     has_original: bool,
-    /// Whether the versions are those that were merged, not those rebuilt from the text around the markers.
+    /// Whether the versions are those that git merged. Otherwise they are rebuilt from the text with markers.
     is_exact: bool,
 }
 
@@ -217,7 +217,7 @@ impl<'a> Judge<'_, '_, 'a> {
                 return conflicts.iter().filter_map(|conflict| self.of_place(conflict)).collect();
             }
             Becomes::Deleted(places) | Becomes::StaysDeleted(places) => !places.is_empty(),
-            // Without the original nobody knows who deleted it.
+            // Without the original, nobody knows which side deleted the resource.
             Becomes::Kept | Becomes::Arrived(_) => !self.has_original,
             Becomes::Gone => false,
         };
@@ -232,12 +232,12 @@ impl<'a> Judge<'_, '_, 'a> {
     fn of_place(&self, conflict: &Conflict<'a>) -> Option<Place> {
         let dest = conflict.dest.as_ref().and_then(Tree::like);
         let values = Sides { original: conflict.original, updated: conflict.updated, dest };
-        // Around markers is the result of both sides for such a value; its original is not there.
+        // In such a value, the text with markers already has both sides' merged lines, but not the original.
         let asks = if is_of_lines(conflict) && !self.is_exact { Asks::Updated } else { Asks::All };
         self.place(&conflict.path, values, asks)
     }
 
-    /// What was decided at a place; `None` if nothing was.
+    /// The decision for a place; `None` if the place is not in conflict or not decided.
     fn place(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>, asks: Asks) -> Option<Place> {
         let own = self.member.sides.dest.or(self.member.sides.updated)?;
         let identity = own.identity?;
@@ -274,8 +274,8 @@ impl<'a> Judge<'_, '_, 'a> {
         Some(Place { spans: [span(ours), span(theirs)], rule, why })
     }
 
-    /// Whether an element known by its index has the same index in all texts: the lists on the way to it have equal lengths, and in ours
-    /// and theirs it is what was merged.
+    /// Whether an element that only its index identifies has the same index in all texts. This requires that the lists on the path have
+    /// equal lengths, and that ours and theirs have the merged values at the path.
     fn is_aligned(&self, path: &FieldPath<'a>, values: Sides<Option<NodeRef<'a>>>) -> bool {
         let Texts { ours, theirs, low, high, .. } = self.texts;
         let mut whole = FieldPath::default();
@@ -314,8 +314,8 @@ fn is_same(one: Option<NodeRef<'_>>, other: Option<NodeRef<'_>>) -> bool {
     }
 }
 
-/// The part of a path that means the same in each version: up to the first element known only by its index. Also whether that part is
-/// shorter than the path.
+/// The part of a path before the first element that only its index identifies. This part means the same in each version. Also returns
+/// whether it is shorter than the path.
 fn keyed<'a>(path: &FieldPath<'a>) -> (FieldPath<'a>, bool) {
     let mut keyed = FieldPath::default();
     for step in path.steps() {
@@ -327,7 +327,7 @@ fn keyed<'a>(path: &FieldPath<'a>) -> (FieldPath<'a>, bool) {
     (keyed, false)
 }
 
-/// A path as a rule writes it: `[*]` for an index, because the rule's values say which element is meant.
+/// A path in the form of a rule. An index becomes `[*]`, because the values of the rule say which element it is for.
 fn pattern(path: &FieldPath<'_>) -> Option<String> {
     let mut out = String::new();
     for step in path.steps() {

@@ -1,4 +1,4 @@
-//! A recorded decision as a rule of a functionConfig, and the file that holds these rules.
+//! A recorded decision as a rule of a functionConfig, and the file with these rules.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ use crate::disk::Replacement;
 use crate::told::counted;
 use crate::walk::shown;
 
-/// Who wins by a rule.
+/// The winner that a rule names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
     /// Dest.
@@ -28,14 +28,14 @@ pub enum Take {
     Updated,
 }
 
-/// A rule for a place and for the values that were decided.
+/// A rule for a place, and for the values that it had when the user decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The fields of its target.
+    /// The fields of the target.
     target: Vec<(&'static str, String)>,
     path: Option<String>,
     take: Take,
-    /// As JSON; `None` if a side may have any value.
+    /// The required value of each side, as JSON; `None` if the side may have any value.
     when: Sides<Option<String>>,
 }
 
@@ -46,7 +46,7 @@ impl Rule {
         (target, path, when) == (&other.target, &other.path, &other.when) && *take != other.take
     }
 
-    /// A rule for a place of one resource; without a path, for the whole resource.
+    /// A rule for a place of one resource. Without a path, the rule is for the whole resource.
     pub fn new(identity: Identity<'_>, path: Option<String>, take: Take, when: Sides<Option<String>>) -> Self {
         let group = identity.api_version.rsplit_once('/').map_or("", |(group, _)| group);
         let parts =
@@ -56,7 +56,7 @@ impl Rule {
         Self { target, path, take, when }
     }
 
-    /// As an element of `spec.rules`.
+    /// The rule as an element of `spec.rules`.
     fn yaml(&self) -> String {
         let mut out = String::from("- target:\n");
         for (field, value) in &self.target {
@@ -75,13 +75,13 @@ impl Rule {
     }
 }
 
-/// A regular expression that matches this whole value and no other.
+/// A regular expression that matches only this value.
 fn expression(value: &str) -> String {
     let escaped = |c: char| if "\\.+*?()|[]{}^$".contains(c) { format!("\\{c}") } else { c.to_string() };
     value.chars().map(escaped).collect()
 }
 
-/// The file in which rules are recorded.
+/// The file for recorded rules.
 #[derive(Debug)]
 pub struct Book {
     name: String,
@@ -90,10 +90,10 @@ pub struct Book {
 }
 
 impl Book {
-    /// A file that may not exist yet.
+    /// Opens a file, which need not exist yet.
     ///
     /// # Errors
-    /// It cannot be read, or cannot hold rules.
+    /// The file cannot be read, or is not a file for rules.
     pub fn open(file: &Path) -> Result<Self> {
         let name = shown(file);
         let old = match fs::read_to_string(file) {
@@ -113,10 +113,10 @@ impl Book {
         Ok(Self { name, disk, old })
     }
 
-    /// The file with additional rules; `None` if there are none, or if they change nothing.
+    /// The change that adds rules to the file; `None` if nothing changes.
     ///
     /// # Errors
-    /// As [`with_rules`].
+    /// The errors of [`with_rules`].
     pub fn with(&self, rules: &[Rule]) -> Result<Option<Replacement>> {
         if rules.is_empty() {
             return Ok(None);
@@ -128,7 +128,7 @@ impl Book {
         Ok((!is_same).then_some(replacement))
     }
 
-    /// A line that says how many rules were recorded in it.
+    /// The message with the number of recorded rules.
     pub fn told(&self, rules: &[Rule]) -> String {
         match (rules, &self.old) {
             ([], None) => format!("recorded no decision: {} is not written", self.name),
@@ -138,8 +138,8 @@ impl Book {
     }
 }
 
-/// A functionConfig, new or existing, with additional rules before its own, because the first rule that matches decides. A rule for the
-/// same values of the same place replaces the old one.
+/// The text of a functionConfig with additional rules. If `old` is missing or empty, the functionConfig is new. The new rules come before
+/// the old ones, because the first rule that matches decides. A rule for the same values of the same place replaces the old rule.
 ///
 /// # Errors
 /// The text is not a functionConfig of a three-way merge.
@@ -152,7 +152,7 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
     let old = old.filter(|text| !text.trim().is_empty()).unwrap_or(new);
     let document = Document::parse(old).map_err(|e| anyhow!("{name}:{e}"))?;
     let root = document.roots().next().ok_or_else(|| anyhow!("{name}: there must be a functionConfig"))?;
-    // If the mode is missing, the command that reads the file sets it.
+    // If the mode is missing, the command that reads the file gives it.
     let is_three_way = root.at(&["spec", "mode"]).is_none_or(|mode| mode.string() == "ThreeWay");
     let is_merge = root.get("kind").is_some_and(|kind| kind.string() == KIND);
     let spec = root.get("spec").filter(|spec| is_three_way && is_merge && spec.is_map());
@@ -180,7 +180,7 @@ fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String>
     Ok(edits.apply(source, 0..source.len()))
 }
 
-/// The existing rules after the new ones.
+/// The new rules, followed by the existing ones.
 fn joined<'a>(there: NodeRef<'a>, new: NodeRef<'a>) -> Tree<'a> {
     let mut branch = Branch::of(there, By::Index);
     let mut further = Vec::new();
@@ -200,7 +200,7 @@ fn same_take(there: NodeRef<'_>, at: usize, rule: NodeRef<'_>) -> bool {
     old.zip(rule.get("take")).is_some_and(|(old, new)| same(old, new))
 }
 
-/// Whether two rules decide for the same values of the same place.
+/// Whether two rules are for the same values of the same place.
 fn is_for_the_same(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
     ["target", "path", "when"].into_iter().all(|field| match (one.get(field), other.get(field)) {
         (Some(one), Some(other)) => same(one, other),

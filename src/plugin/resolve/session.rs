@@ -1,6 +1,6 @@
-//! The walk through the conflicts: which one is shown, what each key does, and what the screen shows.
+//! The walk through the conflicts: which conflict is shown, what each key does, and the content of the screen.
 //!
-//! It knows neither a terminal nor a file: keys and sizes go in, rows and answers come out.
+//! It uses neither a terminal nor files: it gets keys and sizes, and returns rows and answers.
 
 use krm_merge::shown;
 
@@ -9,41 +9,41 @@ use super::marked::Answer;
 use crate::screen::Paint;
 use crate::told::counted;
 
-/// A conflict as it is shown.
+/// A conflict for display.
 #[derive(Debug)]
 pub struct Case {
     /// Its place, as `web.yaml:12`.
     pub place: String,
-    /// What it is about, if known.
+    /// The resource and field, if they are known.
     pub about: Option<String>,
-    /// What each side changed.
+    /// The changes of each side.
     pub changes: Vec<Row>,
 }
 
-/// What a key means.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Takes ours.
+    /// Takes our side.
     Ours,
-    /// Takes theirs.
+    /// Takes their side.
     Theirs,
-    /// Takes both.
+    /// Takes both sides.
     Both,
-    /// Opens an editor.
+    /// Opens an editor for the conflict.
     Edit,
     /// Leaves the conflict as it is.
     Skip,
-    /// Goes back by one answer.
+    /// Takes the last answer back.
     Undo,
-    /// Writes what has an answer, and ends.
+    /// Ends the walk, and writes all answers.
     Quit,
-    /// Ends, and writes nothing.
+    /// Ends the walk, and writes nothing.
     Stop,
-    /// Moves what is shown.
+    /// Scrolls the conflict.
     Scroll(Scroll),
 }
 
-/// How what is shown moves.
+/// A way to scroll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scroll {
     /// A row up.
@@ -56,29 +56,29 @@ pub enum Scroll {
     PageDown,
     /// To the first row.
     Top,
-    /// To the last one.
+    /// To the last row.
     Bottom,
 }
 
-/// What the session needs next after a key.
+/// What the caller must do after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Another key.
+    /// Read another key.
     Key,
-    /// An editor on the conflict of this number.
+    /// Open an editor for the conflict with this number.
     Editor(usize),
-    /// The answers are written.
+    /// Write the answers.
     Write,
-    /// Nothing is written.
+    /// Write nothing.
     Stop,
 }
 
-/// A size in columns and rows.
+/// The size of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// How many columns.
+    /// The number of columns.
     pub columns: usize,
-    /// How many rows.
+    /// The number of rows.
     pub rows: usize,
 }
 
@@ -87,14 +87,14 @@ pub struct Size {
 pub struct Session<'c> {
     cases: &'c [Case],
     answers: Vec<Option<Answer>>,
-    /// The conflict that is shown; the number of conflicts after the last one.
+    /// The number of the conflict that is shown; the number of conflicts at the end of the walk.
     at: usize,
-    /// The first visible row of it.
+    /// The first visible row of the conflict.
     top: usize,
-    /// The steps so far, the latest last: which conflict, and its previous answer.
+    /// The steps so far, the latest last: the conflict, and its answer before the step.
     steps: Vec<(usize, Option<Answer>)>,
     size: Size,
-    /// What went wrong with the last key.
+    /// A message about the last key.
     told: Option<String>,
 }
 
@@ -102,7 +102,7 @@ const KEYS: &str = "o ours · t theirs · b both · e edit · s skip · u undo �
 const KEYS_AT_END: &str = "Enter or q write and quit · u undo · Ctrl-C quit, write nothing";
 
 impl<'c> Session<'c> {
-    /// Begins with the first conflict.
+    /// Starts at the first conflict.
     pub fn new(cases: &'c [Case], size: Size) -> Self {
         let answers = vec![None; cases.len()];
         Self { cases, answers, at: 0, top: 0, steps: Vec::new(), size, told: None }
@@ -113,12 +113,12 @@ impl<'c> Session<'c> {
         &self.answers
     }
 
-    /// The answer to each conflict.
+    /// The answers, at the end of the walk.
     pub fn answers(self) -> Vec<Option<Answer>> {
         self.answers
     }
 
-    /// Does what a key means.
+    /// Carries out the action of a key.
     pub fn press(&mut self, key: Key) -> Next {
         self.told = None;
         let is_at_end = self.at == self.cases.len();
@@ -137,7 +137,7 @@ impl<'c> Session<'c> {
         Next::Key
     }
 
-    /// Takes the user's text as the answer to the conflict that is shown.
+    /// Takes the text from the editor as the answer to the current conflict.
     pub fn edited(&mut self, text: Vec<u8>) {
         if self.at < self.cases.len() {
             self.answer(Some(Answer::Edited(text)));
@@ -149,13 +149,13 @@ impl<'c> Session<'c> {
         self.told = Some(told);
     }
 
-    /// Takes a new size.
+    /// Adapts the display to a new size.
     pub fn resize(&mut self, size: Size) {
         self.size = size;
         self.top = self.top.min(self.last_top());
     }
 
-    /// Whether all conflicts were shown.
+    /// Whether the walk is after the last conflict.
     pub fn is_at_end(&self) -> bool {
         self.at == self.cases.len()
     }
@@ -189,7 +189,7 @@ impl<'c> Session<'c> {
         self.top = top.min(self.last_top());
     }
 
-    /// The rows of the screen, at most as many as it has.
+    /// The rows of the screen, at most as many as fit.
     pub fn screen(&self) -> Vec<Row> {
         let body = self.body();
         let shown = body.iter().skip(self.top).take(self.height());
@@ -218,7 +218,7 @@ impl<'c> Session<'c> {
         self.cases.get(self.at).map(|case| self.wrapped(&case.changes)).unwrap_or_default()
     }
 
-    /// The rows below it: the message, how much more there is, and the keys.
+    /// The rows below the scrolled part: a message, and the keys.
     fn foot(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         rows.extend(self.told.as_ref().map(|told| Row::new(Paint::Yellow, told.clone())));
@@ -231,19 +231,19 @@ impl<'c> Session<'c> {
         self.size.rows.saturating_sub(self.head().len() + self.foot().len()).max(1)
     }
 
-    /// The first row of the last screen.
+    /// The top row when the conflict is scrolled to its end.
     fn last_top(&self) -> usize {
         self.body().len().saturating_sub(self.height())
     }
 
-    /// Rows that fit into the width; misleading characters are escaped.
+    /// Rows cut to the width of the screen. Misleading characters are escaped.
     fn wrapped(&self, rows: &[Row]) -> Vec<Row> {
         let width = self.size.columns.max(2);
         rows.iter().flat_map(|row| pieces(&row.text, width).into_iter().map(|text| Row::new(row.paint, text))).collect()
     }
 }
 
-/// A line in pieces of at most so many columns. A character beyond the first alphabets may take two columns.
+/// Cuts a line into pieces of at most `width` columns. A character after the first alphabets counts as two columns.
 fn pieces(text: &str, width: usize) -> Vec<String> {
     let text = text.replace('\t', "    ");
     let (mut pieces, mut used) = (vec![String::new()], 0);

@@ -1,4 +1,4 @@
-//! The terminal: turns its input into keys of a session, and draws the session's rows.
+//! The terminal: turns input into keys for the session, and draws the rows of the session.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::session::{Case, Key, Next, Scroll, Session, Size};
 use crate::screen;
 use crate::signals::{Signals, Stopped};
 
-/// How long a signal may wait before it is noticed.
+/// How often to check for a signal while waiting for a key.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// A terminal in raw mode, which delivers each key at once, until this is dropped.
+/// A terminal in raw mode, in which each key arrives at once. The mode ends when this is dropped.
 struct Raw;
 
 impl Raw {
@@ -28,17 +28,18 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // If writing to the terminal fails, the failure cannot be reported there either.
+        // If the terminal cannot be written, the error cannot be shown either.
         let _ = screen::close();
         let _ = disable_raw_mode();
     }
 }
 
-/// Asks for an answer to each conflict. `edit` asks for the text of a conflict by its number. `fault` says what is wrong with the result of
-/// the answers. Both sides together are then refused. A text of the user's own is taken back, or written anyway by pressing `q` twice.
+/// Asks for an answer to each conflict. `edit` asks for a text, by the number of the conflict. `fault` says what is wrong with the text
+/// that the answers make. If taking both sides makes it wrong, that answer is refused. If a text of the user makes it wrong, the user takes
+/// it back, or presses `q` twice to write it.
 ///
 /// # Errors
-/// A terminal that cannot be read or written; a signal, and a user who wants nothing to be written.
+/// The terminal cannot be read or written; a signal arrived; or the user wants nothing to be written.
 pub fn ask(
     cases: &[Case],
     signals: &Signals,
@@ -60,7 +61,7 @@ pub fn ask(
         let Some(key) = next_key(&mut session, signals)? else { continue };
         match session.press(key) {
             Next::Key if key == Key::Both => {
-                // Both together may be a field twice. Such an answer is not taken.
+                // Both sides together may have a field twice. Such an answer is refused.
                 if let Some(fault) = fault(session.given()).filter(|fault| Some(fault) != wrong.as_ref()) {
                     session.press(Key::Undo);
                     session.tell(format!("{fault}: take one side, or press `e` to edit"));
@@ -91,11 +92,11 @@ pub fn ask(
     }
 }
 
-/// The next key; `None` for any other event, after which the screen is drawn again.
+/// The next key; `None` for any other event. Then the screen is drawn again.
 fn next_key(session: &mut Session<'_>, signals: &Signals) -> Result<Option<Key>> {
     while !poll(PATIENCE).context("the terminal must be readable")? {
         signals.check()?;
-        // A terminal that goes away ends the program by a signal, unless a shell keeps the signal for itself.
+        // When a terminal goes away, a signal ends the program, unless a shell does not pass the signal on.
         if !screen::is_someone_there() {
             bail!("the terminal must stay until all conflicts are decided; nothing was written");
         }
@@ -116,7 +117,7 @@ fn size_now() -> Size {
     Size { columns: usize::from(columns), rows: usize::from(rows) }
 }
 
-/// What a key of the terminal means.
+/// The action of a key of the terminal.
 fn key(pressed: KeyEvent, session: &Session<'_>) -> Option<Key> {
     if pressed.modifiers.contains(KeyModifiers::CONTROL) {
         return (pressed.code == KeyCode::Char('c')).then_some(Key::Stop);
