@@ -1,10 +1,10 @@
 //! Strings as YAML or JSON text: quoted whenever a common reader would not read the bare word as a string.
 //!
-//! Only text that the program makes itself comes through here. The program copies what a user wrote, quotes and all.
+//! This module quotes only text that the program makes. The program copies text of the user with the user's quotes.
 
 use std::fmt::Write;
 
-/// Where a string will be, which decides what must be quoted.
+/// The surroundings of a string, which decide what must be quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
     /// On a line of its own, or after a key or dash.
