@@ -14,14 +14,14 @@ use std::fmt;
 use super::{FieldPath, KeyStep, Step, Stride};
 use crate::yaml::{Document, NodeRef};
 
-/// Places in a resource.
+/// A pattern for places in a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPattern {
     written: String,
     parts: Vec<Part>,
 }
 
-/// What matches one step of a path.
+/// A pattern for one step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Any,
@@ -87,7 +87,7 @@ impl PathPattern {
         self.place(path).is_some()
     }
 
-    /// The place that matches: this one, or the one that it is below.
+    /// The place that matches: this place, or one above it.
     pub fn place<'p>(&self, path: &FieldPath<'p>) -> Option<FieldPath<'p>> {
         let strides = path.strides();
         let fits = strides.len() >= self.parts.len()

@@ -155,7 +155,7 @@ impl Reader<'_> {
         self.open.last().map(|open| open.column as usize)
     }
 
-    /// Notes that the next node, or one after it, is `<<`.
+    /// Notes that the next scalar is `<<`. A map that begins with it may be appended first.
     #[cold]
     fn sees_merge_key(&mut self) {
         let id = self.next_id();

@@ -15,7 +15,7 @@ pub(super) fn begins_plain(first: u8, second: u8) -> bool {
     }
 }
 
-/// What ends the first line of a plain scalar.
+/// The end of a line of a plain scalar.
 pub(super) enum Stop {
     /// A `:` at this offset with a blank or a line break after it: the scalar is a key.
     Colon(usize),
@@ -74,7 +74,7 @@ impl Reader<'_> {
         let id = self.doc.nodes.len() - 1;
         let Node { start, end, .. } = self.doc.nodes[id];
         let first = text.slice(start as usize..end as usize);
-        // A null or a merge key turns out to be the beginning of a text.
+        // With further lines, a null or a merge key is only the beginning of a text.
         if first == "<<" {
             return None;
         }
@@ -104,7 +104,8 @@ impl Reader<'_> {
             }
             line = stop + 1;
         }
-        // A comment ended it, or a line that is not part of it: if the scalar continued after that, it would be an error.
+        // A comment or another line ended the scalar. A deeper line after that must not continue it; it is an error, which the library
+        // reports.
         self.last = Last::Whole;
         self.cursor = end;
         let link = self.decoded(from);

@@ -82,7 +82,7 @@ fn the_files_of_a_folder_have_one_arena() {
     assert!(taken * 10 > valid, "{} texts, {valid} of them valid, {taken} taken", texts.len());
 }
 
-/// What texts are made of.
+/// The pieces of which small texts are made.
 const PIECES: [&str; 30] = [
     "a", "\n", "  ", " ", "- ", "-", ": ", ":", "# c\n", "'", "\"", "[", "]", "{", "}", ",", "|", ">+", "|-", "1",
     "---", "\n---\n", "&x ", "*x", "!t ", "? ", "null", "<<", "a: ", "\t",
@@ -134,7 +134,7 @@ impl Numbers {
     }
 }
 
-/// What mutants get besides the pieces.
+/// Texts that a mutation inserts, besides the pieces.
 const ODDITIES: [&str; 34] = [
     "\r\n",
     "\r",
