@@ -16,11 +16,11 @@ pub struct Ground {
     pub basis: Basis,
     /// The fields from the root to the list.
     pub path: Vec<String>,
-    /// By which keys it merged; empty for a set.
+    /// The keys by which it merged; empty for a set.
     pub keys: Vec<String>,
 }
 
-/// The lists of a tree in which a merge changed something.
+/// The lists of a tree that merged by a guess, and in which the merge changed something.
 pub fn grounds<'a>(tree: &Tree<'a>, cursor: Cursor<'a>) -> BTreeSet<Ground> {
     let mut found = BTreeSet::new();
     if let Tree::Branch(branch) = tree {
