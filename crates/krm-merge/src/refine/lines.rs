@@ -12,7 +12,7 @@ pub(super) struct Lines {
     pub dest: String,
     /// The text if updated wins there.
     pub updated: String,
-    /// Which changes are in it.
+    /// The changes that it has.
     pub sources: Sources,
 }
 

@@ -46,7 +46,7 @@ fn name(element: NodeRef<'_>) -> Option<&str> {
     element.get("name").and_then(NodeRef::as_str)
 }
 
-/// Where both versions have elements between two that are the same.
+/// The ranges of elements between two that both versions have, if both have elements there.
 fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
     let mut gaps = Vec::new();
     let mut from = (0, 0);
@@ -60,7 +60,7 @@ fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
     gaps
 }
 
-/// The content of an element, as far as it shows whether two are one.
+/// The features of an element that show whether two elements are one.
 struct Element<'a> {
     leaves: Leaves,
     name: Option<&'a str>,

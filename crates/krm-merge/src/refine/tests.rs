@@ -21,7 +21,7 @@ fn found(original: &str, updated: &str, dest: &str, conflict_level: ConflictLeve
     found_at(Cursor::unknown(Inference::On), [original, updated, dest], conflict_level)
 }
 
-/// The same for a type.
+/// The result of three versions of a document; `cursor` is at the root of its type.
 fn found_at(cursor: Cursor<'_>, [original, updated, dest]: [&str; 3], conflict_level: ConflictLevel) -> Found {
     let docs = [original, updated, dest].map(|text| Document::parse(text).expect("valid"));
     let [o, u, d] = docs.each_ref().map(|doc| doc.roots().next().expect("a root"));
