@@ -2,7 +2,7 @@
 
 const UNRELEASED: &str = "\n## Unreleased\n";
 
-/// The changelog in which the changes so far are those of a version of this day.
+/// The changelog in which the unreleased changes become those of a version, released on this day.
 ///
 /// # Errors
 /// There are no changes, or the version has a heading already.

@@ -1,7 +1,7 @@
 //! Which resources of different identity are one that moved: to another version or group, to another name or namespace, or to another kind.
 //!
 //! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
-//! pairs the same ones as the first. In doubt nothing is joined: the one is deleted, the other one added, and nothing is lost.
+//! pairs the same ones as the first. In doubt nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ use crate::policy::Renames;
 use crate::resource::{Identity, Resource};
 use crate::sides::{Side, Sides};
 
-/// Joins the resources that are the same, of those that have no partner by their identity.
+/// Joins triples that are one resource although their identities differ.
 pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
     let triples = joined(&triples, of_other_versions(&triples, sides));
     match renames {
@@ -39,13 +39,13 @@ pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, ren
     }
 }
 
-/// What differs in the identities of one resource on two sides.
+/// The part of its identity in which one resource differs between two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     /// Its name or its namespace. Its type is the same.
     Name,
     /// Its kind, and perhaps its version and group. Its name and namespace are the same, so less of the rest may differ: it is in the same
-    /// file, and at least half of its text is the same. git sees one line change there.
+    /// file, and at least half of its text is the same. git sees one changed line there.
     Kind,
     /// Its version or group, and its name or namespace. Its kind is the same, and at least half of its text. Only for resources of one
     /// file.
@@ -55,8 +55,8 @@ enum Other {
 /// Triples that are the same resource, by their numbers.
 type Same = Vec<usize>;
 
-/// Joins each of these, unless one of them would be joined twice, or a side has a resource in two of them. The joined triple takes the
-/// place of the first of them.
+/// Joins the triples of each entry, unless a triple would be joined twice, or a side has a resource in two of them. The joined triple takes
+/// the place of the first one.
 fn joined(triples: &[Triple], all: Vec<Same>) -> Vec<Triple> {
     let mut claims = vec![0_usize; triples.len()];
     for &number in all.iter().flatten() {
@@ -98,7 +98,7 @@ fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> 
     let mut all = Vec::new();
     for alike in grouped(0..triples.len(), called) {
         let versions: HashSet<_> = alike.iter().map(|number| identities[*number].map(|i| i.api_version)).collect();
-        // Those of one version are already paired.
+        // Resources of one version are already paired.
         if versions.len() < 2 {
             continue;
         }
@@ -109,7 +109,7 @@ fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> 
             true => all.extend(grouped(alike, |number| place(&triples[number], sides))),
         }
     }
-    // If both sides added it, it did not move. Two versions of one group are one resource to the server.
+    // A resource that both sides added did not move. But two versions of one group are one resource to the server.
     let group = |number: &usize| identities[*number].map(|i| i.api_version.rsplit_once('/').map(|(group, _)| group));
     let came_from_one = |same: &Same| {
         same.iter().any(|number| triples[*number].original.is_some())
@@ -134,8 +134,8 @@ fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(
     groups
 }
 
-/// Those of original that have another name, or another kind, in updated, in dest, or in both. If a side does not have it at all, that side
-/// is not joined: a likeness is not enough to delete a resource.
+/// The resources of original that have another name, or another kind, in updated, in dest, or in both. If a side does not have the resource
+/// at all, nothing is joined: a likeness is not enough to delete a resource.
 fn of_others<'a>(
     other: Other,
     triples: &[Triple],
@@ -148,7 +148,7 @@ fn of_others<'a>(
     let same = |number: usize| {
         let (updated, dest) = (in_updated.get(&number).copied(), in_dest.get(&number).copied());
         let mut others: Vec<usize> = updated.into_iter().chain(dest.filter(|dest| updated != Some(*dest))).collect();
-        // If both sides have the same one, that says more than any likeness.
+        // A candidate that both sides have counts more than any likeness.
         if others.iter().any(is_on_both) {
             others.retain(is_on_both);
         }
@@ -162,7 +162,7 @@ fn of_others<'a>(
         .collect()
 }
 
-/// The resources that only original has, compared with another side, and those that only the other side has.
+/// The candidates between original and another side: resources that only original has, and resources that only the other side has.
 struct Renamed<'a> {
     other: Other,
     gone: Vec<Candidate<'a>>,
@@ -178,7 +178,7 @@ struct Candidate<'a> {
     lines: Lines,
 }
 
-/// The place of a resource in its file: its number among those of its type, and their count.
+/// The place of a resource in its file: its number among the resources of its type, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot<'a> {
     file: Option<&'a str>,
@@ -210,7 +210,7 @@ struct Likeness {
 const MOST_COMPARED: usize = 60_000_000;
 
 impl<'a> Renamed<'a> {
-    /// Between original and another side.
+    /// The candidates between original and another side.
     fn between(
         other: Other,
         triples: &[Triple],
@@ -237,7 +237,7 @@ impl<'a> Renamed<'a> {
         Self { other, gone: gone.collect(), come: come.collect() }
     }
 
-    /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is equally similar.
+    /// The partner of each triple that has one, by their numbers. Partners are each the only one that is most like the other.
     fn partners(&self) -> HashMap<usize, usize> {
         let mut left = MOST_COMPARED;
         let likeness = |g: usize, c: usize| self.gone[g].likeness(&self.come[c], self.other, &mut left);
@@ -267,7 +267,7 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
 }
 
 impl Other {
-    /// The part of an identity that stays the same when this part differs.
+    /// The part of an identity that must stay the same if this part differs.
     fn keeps<'a>(self, identity: Identity<'a>) -> (&'a str, &'a str) {
         match self {
             Self::Name => (identity.api_version, identity.kind),
@@ -278,8 +278,8 @@ impl Other {
 }
 
 impl Candidate<'_> {
-    /// How similar it is to another one with the same rest of its identity; `None` if the two are not the same: they are in different
-    /// places, or less than half of their text is the same.
+    /// How similar it is to another candidate; `None` if the two are not one resource: the rest of the identity differs, or neither the
+    /// place nor the text shows that they are one.
     fn likeness(&self, with: &Self, other: Other, left: &mut usize) -> Option<Likeness> {
         let (own, others) = (self.identity, with.identity);
         let differs = match other {

@@ -1,8 +1,8 @@
 //! Which resources of three sides are the same: by identity, and by path if a side has several of one identity.
 //!
-//! An identity says less in a package with overlays, because each overlay has a patch of that name. There the path decides, and a resource
-//! without a partner at its path is added or deleted by its path. But if two sides have one resource each, it is the same one even at
-//! different paths: one of them moved it.
+//! In a package with overlays, several resources may have one identity, because each overlay may have a patch with it. Then the path
+//! decides: a resource without a partner at its path counts as added or deleted. But if two sides have one resource each, it is the same
+//! one even at different paths: one of them moved it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,14 +28,14 @@ pub enum Ambiguous {
     Unequal {
         /// The identity.
         identity: String,
-        /// For each side that has some, where they are.
+        /// For each side with such resources, their places.
         places: Vec<(Side, Vec<String>)>,
     },
     /// Several have the identity, and no path says which one is meant.
     WithoutPath {
         /// The identity.
         identity: String,
-        /// Where they are.
+        /// The places of the resources.
         places: Vec<String>,
     },
 }
@@ -64,7 +64,7 @@ impl fmt::Display for Ambiguous {
 
 impl std::error::Error for Ambiguous {}
 
-/// Pairs the resources of three sides. In the order of dest, then of updated, then of original.
+/// Pairs the resources of three sides. The triples are in the order of dest, then of updated, then of original.
 ///
 /// # Errors
 /// A file that holds an identity several times, with different counts on the sides; several resources of an identity, and a side without a
@@ -95,9 +95,9 @@ pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous
     Ok(triples)
 }
 
-/// Resources of one identity that are the same, as far as is known.
+/// Resources of one identity that are known to be the same so far.
 struct Known<'p> {
-    /// The path of them all; `None` if it is unknown.
+    /// The path of all of them; `None` if it is unknown.
     place: Option<&'p str>,
     triple: Triple,
 }
@@ -124,7 +124,7 @@ fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> 
         known.extend((0..count).map(|n| Known { place, triple: Sides::of(|side| here[side].get(n).copied()) }));
     }
     join_moved(&mut known, group, sides);
-    // A resource without a path could be any of those that have one.
+    // A resource without a path could be any of the resources that have a path.
     let nowhere = known.iter().filter(|k| k.place.is_none());
     if nowhere.into_iter().any(|n| known.iter().any(|k| k.is_apart_from(n))) {
         return Err(without_path(identity, group, sides));
