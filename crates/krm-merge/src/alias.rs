@@ -100,7 +100,7 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed
     }
 }
 
-/// These aliases, with the aliases that lose their anchors when these are written out: a copy has no anchors.
+/// Adds the aliases whose anchors are lost when these aliases are written out, because a copy has no anchors.
 fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) -> Vec<NodeRef<'a>> {
     let mut uses = uses;
     let mut copied = Vec::new();
@@ -181,7 +181,7 @@ fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
     branch.into_tree()
 }
 
-/// An alias that crosses the border of this item: its anchor is in another item, or it is in another item and its anchor in this one.
+/// An alias that crosses the border of this item: either the alias or its anchor is in another item.
 pub fn shared(item: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let doc = item.document();
     let leads_out = doc.aliases_in(item).find(|alias| !item.holds(alias.resolve()));

@@ -347,7 +347,7 @@ impl<'a> Merged<'a> {
         all.collect()
     }
 
-    /// Decides each conflict by a pick. If no pick is made, updated wins.
+    /// Picks the side that wins each conflict. If this is not called, updated wins all of them.
     #[must_use]
     pub fn resolve(mut self, pick: impl FnMut(&Conflict<'a>) -> Pick) -> Self {
         self.picks = self.conflicts().iter().map(pick).collect();

@@ -128,7 +128,7 @@ impl<'a> Notes<'a> {
 /// A change of a comment that the other side asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct NoteChange<'a> {
-    /// The comment that must be in dest, or dest's comment stays. `None` replaces any comment.
+    /// The comment that the change replaces: any other comment of dest stays. `None` replaces every comment.
     pub expects: Option<&'a str>,
     /// The new comment; empty if there is to be none.
     pub wants: &'a str,

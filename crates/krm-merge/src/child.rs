@@ -340,7 +340,7 @@ impl<'a> Index<'a> {
         self.ids.push(id);
     }
 
-    /// The index after its children are put in another order. `order` has their places so far.
+    /// Puts the children in another order. `order` has their old places.
     #[must_use]
     pub fn reordered(mut self, order: &[usize]) -> Self {
         let mut places = vec![0; self.ids.len()];

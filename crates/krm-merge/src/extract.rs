@@ -20,7 +20,7 @@ use crate::transport;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{Document, Error, Kind, NodeRef};
 
-/// The result that a patch must have.
+/// The parts of dest that a patch must reproduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// The text of dest, with its comments and the places of new fields.
@@ -63,7 +63,7 @@ impl ListDirectives {
 /// How a patch is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Extraction<'a> {
-    /// The result that it must have.
+    /// The parts of dest that it must reproduce.
     pub extent: Extent,
     /// The directives about the lists of dest.
     pub directives: &'a ListDirectives,
@@ -375,7 +375,7 @@ fn anchor(fields: &mut [Field<'_>]) {
             field.entries.push(uncommented(kept.key, kept.unchanged()));
         }
     }
-    // If other new fields need the neighbour after the first new fields, it also fixes the place of these.
+    // If later new fields need the neighbour after the first ones, that neighbour also fixes the place of the first ones.
     if let Some((before, behind)) = opening
         && !fields[behind].entries.is_empty()
     {

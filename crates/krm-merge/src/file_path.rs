@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-/// Why no new file may be written at a path. Its text says what must hold; it comes after "the path must".
+/// Why no new file may be written at a path. Its text continues a message that begins with "the path must".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It leads out of the package.
@@ -80,7 +80,7 @@ pub fn is_git(name: &str) -> bool {
     folded == ".git" || is_short_name(&folded, "git")
 }
 
-/// A name without the differences that some file system ignores.
+/// A name in lower case, without the parts that some file system ignores.
 fn folded(name: &str) -> String {
     let name = name.split(':').next().unwrap_or(name);
     let seen = name.chars().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase);
@@ -104,7 +104,7 @@ fn is_number(text: &str) -> bool {
 const PREFIX: &str = ".krm-merge-";
 const SUFFIX: &str = ".tmp";
 
-/// Stands for the number in the name of a temporary file that holds the old content of a file.
+/// The text in place of the number, for a temporary file that holds the old content of a file.
 pub const OLD: &str = "old";
 
 /// The name of a temporary file of a process; `of` is the number of the file that it writes, or [`OLD`].

@@ -22,7 +22,7 @@ use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, 
 pub enum Upstream {
     /// The text is the same.
     Same,
-    /// The text is another one.
+    /// The text differs.
     Changed,
     /// Unknown: the resource is new, or one of its states is not on lines of its own.
     Unknown,

@@ -1,4 +1,4 @@
-//! The limit on the bytes that a run writes, and the rest of it that is left.
+//! The limit on the bytes that a run writes, and the part of it that is left.
 //!
 //! A short text can mean a long one: an alias of ten bytes can have a value of megabytes, a line that moves into a deep map gets hundreds
 //! of blanks, and each of a thousand conflicts names the key above it. So bytes are counted where they are made, and the first one too many
@@ -50,7 +50,7 @@ impl Limit {
 }
 
 impl Default for Limit {
-    /// The limit for a small input whose host has no setting for another limit.
+    /// The limit without any input, for hosts that have no setting for another limit.
     fn default() -> Self {
         Self::new(0, None, "maxOutput")
     }

@@ -9,8 +9,8 @@ use crate::yaml::NodeRef;
 /// The kinds of lists that do not name the type of their items.
 const KINDS: [&str; 2] = ["List", "ResourceList"];
 
-/// The list of a document that holds resources in its `items`: a List, a ResourceList, or a list of one type, such as a `ConfigMapList`.
-/// Any other document with a name is a resource of its own type, even if its kind ends with `List`.
+/// The list of a document that holds resources in its `items`: a List, a ResourceList, or a list of one type, such as a `ConfigMapList`. A
+/// document with a name is a resource of its own type, unless it is a ResourceList or kubectl's List.
 pub fn items_of(document: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let kind = kind_of(document)?;
     let is_plain = kind == "ResourceList" || (kind == "List" && text(document, "apiVersion") == Some("v1"));

@@ -24,7 +24,7 @@ pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
 pub use triples::Ambiguous;
 
-/// A resource on each side, and the new place of dest's.
+/// A resource on each side, and the move of dest's resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'r, 'a> {
     /// The resource of each side.

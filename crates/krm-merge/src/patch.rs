@@ -78,7 +78,7 @@ enum InDest<'t, 'a> {
 
 /// The earlier elements of a patch with the same merge key.
 enum Earlier<'a> {
-    /// There is one, with this child.
+    /// There is one; this is the index of its child.
     Child(usize),
     /// There are several, and this is dest's element after they are applied.
     Left(Option<Tree<'a>>),
@@ -242,7 +242,7 @@ impl<'a> Lowering<'a> {
             }
         }
         inside.others = Others::Go;
-        // A directive about a list does not retain it.
+        // A directive about a list does not retain the list.
         inside.children.retain(|c| c.node.is_some() || matches!(c.id, ChildId::Field(name) if names.contains(name)));
         let known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
         // In the order of the patch, so that one patch gives one change.

@@ -46,7 +46,7 @@ struct Way {
     to: To,
     /// The field with the name of the resource.
     name: &'static str,
-    /// The path to the keys that its data must have, or empty; `[]` is each element of a list.
+    /// The path to the keys that its data must have; `[]` is each element of a list. Empty if it needs no keys.
     keys: &'static [&'static str],
 }
 
@@ -241,7 +241,7 @@ pub fn made_of<'a>(resource: View<'_, 'a>) -> Vec<Named<'a>> {
     };
     let mut found = Vec::new();
     for maker in MAKERS.iter().filter(|maker| is_made_by(maker.of)) {
-        // A kustomization may set the namespace of the resources that it makes, so it is unknown.
+        // A kustomization may set the namespace of the resources that it makes, so their namespace is unknown.
         let own = own.as_ref().filter(|_| maker.of != KUSTOMIZATION);
         walk(resource, maker.at, &mut FieldPath::default(), &mut |map, _| {
             found.extend(map.field(maker.name).and_then(View::text).map(|name| Named {

@@ -87,8 +87,8 @@ impl<'t> Members<'t> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inference {
     /// A list merges by the first of kyaml's seven associative keys, such as `name`, that all of its elements have. kyaml does this on
-    /// request, and custom resources without a schema need it. The result is wrong if `name` has another meaning, and different elements of
-    /// two sides share it.
+    /// request, and custom resources without a schema need it. The result is wrong if `name` has another meaning, and different elements on
+    /// two sides have the same `name`.
     #[default]
     On,
     /// Unknown lists are replaced whole, as `kubectl patch` does.
@@ -377,7 +377,7 @@ impl<'t> Cursor<'t> {
         self.openapi.is_some() || self.definition.is_some()
     }
 
-    /// The paths from here to fields that these schemas do not let change; an empty path is this place itself.
+    /// The paths from here to fields that the OpenAPI document or a definition does not let change; an empty path is this place itself.
     pub fn fixed(self) -> Vec<Vec<&'t str>> {
         [self.openapi, self.definition].into_iter().flatten().flat_map(Schema::fixed).collect()
     }

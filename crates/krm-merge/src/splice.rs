@@ -203,7 +203,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// Keeps the value of a block scalar at the end of the text without a line break, because something comes after it.
     fn close_end(&mut self) {
-        // If it is removed or already closed, an edit is there.
+        // If the block scalar is removed or already closed, an edit is there.
         let is_there = |edit: &Edit| !self.edits.iter().any(|e| e.range.contains(&edit.range.start));
         let edit = closed_end(self.doc).filter(is_there);
         self.edits.extend(edit);

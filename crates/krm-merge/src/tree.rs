@@ -289,7 +289,7 @@ impl<'a> Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// Replaces each map and list whose children are all as they are written by its node.
+    /// Replaces each map and list by its node, if all of its children are as they are written.
     #[must_use]
     pub fn folded(mut self) -> Self {
         self.fold();

@@ -38,7 +38,7 @@ pub enum Notice {
         /// Its place on that side.
         place: String,
     },
-    /// A union has several members, which exclude each other: these.
+    /// A union has these members, which exclude each other.
     Union(String),
     /// An element that is new to dest lacks these fields, which its type requires.
     Incomplete(String),

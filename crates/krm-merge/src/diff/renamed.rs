@@ -72,8 +72,8 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
     }
 }
 
-/// The names on a side of the children of original that it renamed. A child and its new state are each the only one that is most like the
-/// other.
+/// For each child of original that a side renamed, its name on that side. The old and the new child are each the only one that is most like
+/// the other.
 fn partners<K: Clone + Eq + Hash>(
     children: &Named<'_, K>,
     by_name: &Sides<HashMap<K, NodeRef<'_>>>,

@@ -1,7 +1,7 @@
 //! [`Merging`]: one change after the other, in a tree that is edited in place.
 //!
-//! The results of look-ups that one change did in a map or list stay known for the next one, even if nothing changed. So the cost of a
-//! thousand sources of one resource grows with their requests, not with a thousand times the size of the resource.
+//! The results of look-ups that one change did in a map or list stay known for the next change, even if nothing changed. So the cost of a
+//! thousand sources for one resource grows with their requests, not with the size of the resource.
 
 use super::Walk;
 use crate::change::Change;

@@ -120,7 +120,7 @@ pub(crate) fn in_one(known: usize, original: Vec<usize>, updated: Vec<usize>, en
     sides.whole(dest)
 }
 
-/// The orders of the three sides, as places among the entries. Dest's order is that of the places themselves.
+/// The orders of the three sides, as places among the entries. Dest's order is the order of the places themselves.
 struct Sides {
     known: usize,
     original: Vec<usize>,

@@ -157,7 +157,7 @@ impl TypeRef {
     /// A field; `None` if it is not in the table.
     pub fn field(self, field: &str) -> Option<FieldRef> {
         if let Some(shape) = self.map_to {
-            // Kubernetes declares nothing for the lists in a map of lists; this is the first rule.
+            // Kubernetes declares nothing for the lists in a map of lists. The first rule stands for that.
             return Some(FieldRef { target: self.target, shape, rule: &RULES[0] });
         }
         let fields = self.rows();

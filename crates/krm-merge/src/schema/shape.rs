@@ -20,9 +20,9 @@ struct Shape {
     form: Form,
     /// The fields that it must have.
     marks: &'static [Mark],
-    /// It must have at least one of these fields, unless there are none here.
+    /// It must have at least one of these fields, unless this list is empty.
     one_of: &'static [&'static str],
-    /// It may have only these fields, unless there are none here.
+    /// It may have only these fields, unless this list is empty.
     only: &'static [&'static str],
     /// The built-in field whose value is of that type: apiVersion, kind, and the path to it.
     like: (&'static str, &'static str, &'static [&'static str]),

@@ -623,7 +623,7 @@ impl Layout<'_> {
         if value.ends_with("\n\n") || (first.is_none() && !value.is_empty()) {
             return Text { head: with_tag(node, &quoted_json(value)), body: Vec::new() };
         }
-        // If the source ends without a line break, so may the value; in another place only `-` says that.
+        // A value may end without a line break because the source does. In another place, only `-` can say that.
         if header.contains('-') || (first.is_some() && !value.ends_with('\n')) {
             head.push('-');
         }

@@ -162,7 +162,8 @@ impl Reader<'_> {
         self.merge_key.get_or_insert(id);
     }
 
-    /// Appends what line breaks inside of a folded scalar mean: one is a blank, and each further one is a line break.
+    /// Appends what line breaks between lines of a scalar mean: a single one is a blank, and of several, all but the first stay line
+    /// breaks.
     fn fold(&mut self, breaks: usize) {
         match breaks {
             1 => self.doc.buffer.push(' '),
