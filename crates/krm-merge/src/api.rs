@@ -58,7 +58,7 @@ struct MergedResource<'a> {
     tree: Option<Tree<'a>>,
     /// The resource whose layout it gets, if it does not keep dest's.
     like: Option<NodeRef<'a>>,
-    /// Its position; after dest's resources if nothing is known.
+    /// Its position; `None` puts it after dest's resources.
     spot: Option<Spot>,
 }
 

@@ -149,7 +149,7 @@ impl<'a> By<'a> {
     }
 }
 
-/// What identifies a child among its siblings; fits the [`By`] of its container.
+/// The identity of a child among its siblings, of the kind that the [`By`] of its container asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ChildId<'a> {
     /// A field.

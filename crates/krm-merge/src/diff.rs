@@ -32,22 +32,22 @@ pub struct Diff<'a> {
 
 /// Finds what changed from original to updated. Source: the three-way document, in semantics.md sections 1 and 2.
 ///
-/// | original | updated | what is asked |
+/// | original | updated | the request |
 /// |---|---|---|
-/// | the same | the same | nothing; a comment that differs is asked for |
-/// | a map, or a list that merges | the same kind | what changed inside |
-/// | anything | something else | the new value, where dest has the old one |
-/// | nothing | anything | the new value, where dest has none; inside, where dest has its own map |
-/// | anything | nothing, or a new null | its removal, and of a map only what upstream had |
-/// | nothing | a null | its removal, where dest has a value; in conflict with that value |
+/// | the same | the same | nothing, or only a comment that differs |
+/// | a map, or a list that merges | the same kind | the changes inside |
+/// | anything | something else | the new value, if dest has the old one |
+/// | nothing | anything | the new value, if dest has none; changes inside, if dest has its own map |
+/// | anything | nothing, or a new null | its removal; of a map, only upstream's fields are removed |
+/// | nothing | a null | its removal, if dest has a value; this is a conflict |
 ///
-/// A null in dest means that the field is to be removed, and a null that came from original means nothing:
+/// A null in dest asks to remove the field. But a null that came from original asks for nothing:
 ///
 /// | original | updated | null in dest |
 /// |---|---|---|
 /// | no value | no value | it stays, but a null of original that updated drops is removed |
 /// | a value | the same value, or none | the field is removed |
-/// | nothing, or a value | a new or another value | as if dest had deleted the field: what is asked is in conflict |
+/// | nothing, or a value | a new or another value | as if dest had deleted the field: the request is in conflict |
 /// | a null | a value | the new value |
 ///
 /// # Errors
@@ -442,7 +442,7 @@ impl<'a> Differ<'a> {
     fn elements_by_key(&self, keys: &[MergeKey<'a>], sides: Sides<'a>) -> Children<ByKey<'a>, ElementKey<'a>> {
         let by_key = |side: Option<NodeRef<'a>>| -> ByKey<'a> {
             let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
-            // Of several elements with one key, the first counts.
+            // If several elements have one key, the first one counts.
             elements.into_iter().rev().filter_map(|e| Some((element_key(e.1, keys)?, e))).collect()
         };
         let (mut original, mut updated, dest) = (by_key(sides.original), by_key(sides.updated), by_key(sides.dest));
@@ -592,7 +592,7 @@ fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
     Ok(())
 }
 
-/// Whether two entries are the same to the byte, comments included: the cheap way to know that nothing happened.
+/// Whether two entries are the same to the byte, comments included: the cheap way to know that nothing changed.
 fn same_entry(a: (NodeRef<'_>, NodeRef<'_>), b: (NodeRef<'_>, NodeRef<'_>)) -> bool {
     let placed = |(key, value): (NodeRef<'_>, NodeRef<'_>)| Place::of_entry(key, value);
     a.1.text().len() == b.1.text().len() && same_lines((placed(a), a.1), (placed(b), b.1))
@@ -604,7 +604,7 @@ fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
 }
 
 /// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. A null may ask for a
-/// removal, and an anchor or alias may mean something else elsewhere; those are compared inside.
+/// removal, and an anchor or alias may mean something else elsewhere; children with these are compared inside.
 fn is_left_alone(
     original: Option<(Place, NodeRef<'_>)>,
     dest: Option<(Place, NodeRef<'_>)>,

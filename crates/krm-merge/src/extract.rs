@@ -383,7 +383,7 @@ fn anchor(fields: &mut [Field<'_>]) {
     }
 }
 
-/// The neighbour that takes fewer bytes in the patch, of those that can be named.
+/// The one of two neighbours that can be named and that takes fewer bytes in the patch.
 fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -> Option<usize> {
     let cost = |at: Option<usize>| match &fields[at?].stands {
         Stands::Kept(kept) => kept.cost(),

@@ -1,4 +1,4 @@
-//! Where in a package a new file may be written: the only place that decides this.
+//! Decides where in a package a new file may be written; no other code decides this.
 //!
 //! The path of a new item comes from upstream, mostly from an annotation, and the host writes a file there. So it must not lead out of the
 //! package, nor to a file that gives instructions to git or this program. One file has many names: file systems of macOS and Windows ignore

@@ -1,7 +1,7 @@
-//! Which lists of a resource merged by keys that neither the user nor a type at hand names, and where those keys come from.
+//! The lists of a resource that merged by guessed keys, which neither the user nor a known type names, and the sources of these keys.
 //!
-//! Such keys may be wrong, so the owner of the resource should be able to see them. Lists that the merge did not change inside are not
-//! named.
+//! Such keys may be wrong, so the owner of the resource should be able to see them. Only lists in which the merge changed something are
+//! listed.
 
 use std::collections::BTreeSet;
 

@@ -161,7 +161,7 @@ fn fields<'a>(map: View<'_, 'a>) -> Vec<(Key<'a>, Tree<'a>)> {
 enum Head {
     /// Above the dash.
     AboveDash,
-    /// The first one after the dash, as kpt has it.
+    /// After the dash: the first of them is on the line of the dash, as kpt writes it.
     BehindDash,
 }
 

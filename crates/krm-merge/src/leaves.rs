@@ -25,7 +25,7 @@ impl From<Vec<u64>> for Hashes {
 }
 
 impl Hashes {
-    /// Their number.
+    /// The number of hashes.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -117,7 +117,7 @@ pub fn pairs<L: Copy + Ord>(
     of_old.iter().enumerate().filter_map(pair).collect()
 }
 
-/// The greatest likeness to something, and the number of the thing that has it; `None` if several have it.
+/// The greatest likeness of a thing to the others, and the number of the other thing; `None` if several are equally like it.
 #[derive(Clone)]
 struct Best<L>(Option<(L, Option<usize>)>);
 

@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
         Ok(branch.into())
     }
 
-    /// Puts a child into a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not put. An
+    /// Adds a child to a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not added. An
     /// element whose key already exists is merged into the existing one.
     fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, place: Option<usize>) -> Result<bool, Error> {
         let found = branch.find(&child.id).next();

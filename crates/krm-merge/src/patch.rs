@@ -1,4 +1,4 @@
-//! From a patch and its directives to a [`Change`].
+//! Turns a patch and its directives into a [`Change`].
 //!
 //! A patch alone cannot answer two questions, so dest is asked: whether an unknown list merges (inference looks at all sides), and which
 //! element a patch means if it names the element by fewer keys than the list has.

@@ -74,7 +74,7 @@ pub enum Settled {
     Deleted,
     /// The value stays deleted, because dest deleted it.
     StaysDeleted,
-    /// It stays where dest has it.
+    /// The resource stays where dest has it.
     StaysInPlace,
     /// Upstream's values inside of it are deleted; dest's own values stay.
     CutDown,

@@ -1,4 +1,4 @@
-//! Makes the conflicts of a tree finer: lists without keys element by element, texts line by line or as the documents that they are.
+//! Makes the conflicts of a tree finer: lists without keys element by element, texts line by line or as documents.
 //!
 //! The walker treats such a value as one: if both sides changed it, all of it is in conflict. This module compares the three versions as
 //! diff3 does. Changes of only one side are taken, and changes that overlap or touch stay a conflict: of one element if possible, otherwise

@@ -143,7 +143,7 @@ impl<'a> Resource<'a> {
         Self::listed(Listed { node, list: None }, origin)
     }
 
-    /// Reads the heads of the resources of a document: its own, or those of the list that it is.
+    /// Reads the heads of the resources of a document: of the document itself, or of the elements of its list.
     pub fn of_document(document: NodeRef<'a>, origin: impl Fn(usize) -> Origin) -> Vec<Self> {
         let all = list::resources(document).into_iter().enumerate();
         all.map(|(number, listed)| Self::listed(listed, origin(number))).collect()
@@ -198,7 +198,7 @@ impl<'a> Resource<'a> {
         Self { node, origin, identity, path, index, package, role, relative_path: path, located, target: None }
     }
 
-    /// Its place in the folder of its role, which other sides know, too.
+    /// Its path in the folder of its role; `None` if other sides cannot know it by that path.
     pub fn place(&self) -> Option<&'a str> {
         self.relative_path.filter(|_| self.located != Located::Nowhere)
     }

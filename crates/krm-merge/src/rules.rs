@@ -19,10 +19,10 @@ use crate::tree::Tree;
 use crate::warning::Warning;
 use crate::yaml::{Error, NodeRef};
 
-/// What decides how a resource merges.
+/// Everything that decides how a resource merges.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// What is known about types.
+    /// The known types, which say how lists merge.
     pub types: &'a Types<'a>,
     /// The mode in which they merge.
     pub mode: Mode,
@@ -37,7 +37,7 @@ pub struct Rules<'a> {
 pub struct Unmergeable<'a> {
     /// The resource.
     pub resource: Resource<'a>,
-    /// What is wrong with it.
+    /// The reason, and its place in the text.
     pub error: Error,
 }
 

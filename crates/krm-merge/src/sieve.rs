@@ -55,7 +55,7 @@ fn slot(text: &str) -> (usize, u64) {
     let short = || bytes.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
     let four = |bytes: &[u8]| bytes.last_chunk().map_or_else(short, |last| u32::from_le_bytes(*last));
     let (middle, end) = (four(&bytes[..bytes.len() / 2]), four(bytes));
-    // Odd constants spread the bits (Knuth's multiplicative hashing); the upper twelve are the slot.
+    // Odd constants spread the bits (Knuth's multiplicative hashing). The upper twelve bits select the slot.
     let spread = end.wrapping_mul(0x9e37_79b1) ^ middle.wrapping_mul(0x85eb_ca6b);
     let slot = (spread ^ bytes.len() as u32).wrapping_mul(0x27d4_eb2f) >> 20;
     ((slot >> 6) as usize, 1 << (slot & 63))

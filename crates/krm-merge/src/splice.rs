@@ -279,7 +279,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     ) -> Option<(Range<usize>, String)> {
         let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
         let doc = value.document();
-        // The end of a block scalar that keeps its blank lines depends on what comes below.
+        // The end of a block scalar that keeps its blank lines depends on the lines below it.
         let keeps =
             |node: NodeRef<'_>| BlockScalar::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
         let lead = &doc.source()[doc.line_start(there.lead)..there.lead];

@@ -1,6 +1,6 @@
 //! Adds, changes and removes the annotations of the host. They carry an item between host and function, and are never merged.
 //!
-//! kpt uses them to find files and comments again, and fails or overwrites files when two items carry the same. So dest keeps its own, a
+//! kpt uses them to find files and comments again, and fails or overwrites files if two items have the same ones. So dest keeps its own, a
 //! source's are not taken, and an added resource has its path and, if it needs one, its number in the file. Source: hosts.md, measured on
 //! kpt and kustomize.
 

@@ -41,7 +41,7 @@ pub enum Quotes<'a> {
     Needed,
     /// Always, as kpt writes numbers that are texts.
     Single,
-    /// Like the text of dest that it replaces: in lines, or in quotes.
+    /// As a block scalar or in quotes, like the text of dest that it replaces.
     As(NodeRef<'a>),
 }
 
@@ -262,7 +262,7 @@ impl<'a> Tree<'a> {
         views.into_iter().flatten()
     }
 
-    /// The node that it is or was made from.
+    /// Its node, or the node that it was made from; `None` for a scalar that no document holds.
     pub fn like(&self) -> Option<NodeRef<'a>> {
         match self {
             Self::Node(node) => Some(*node),
@@ -510,7 +510,7 @@ impl<'a> Branch<'a> {
         self.entries.push(entry);
     }
 
-    /// Puts the entries into another order, given by their places so far.
+    /// Puts the entries into another order. `order` has their old places.
     pub fn put(&mut self, order: &[usize]) {
         if order.is_sorted() {
             return;
@@ -641,7 +641,7 @@ fn id_of<'a>(by: &By<'a>, place: usize, entry: &Entry<'a>) -> Option<ChildId<'a>
 }
 
 impl<'t, 'a> View<'t, 'a> {
-    /// The node that it is or was made from.
+    /// Its node, or the node that it was made from; `None` for a scalar that no document holds.
     pub fn like(self) -> Option<NodeRef<'a>> {
         match self {
             Self::Node(node) => Some(node),
@@ -671,7 +671,7 @@ impl<'t, 'a> View<'t, 'a> {
         }
     }
 
-    /// Its kind; never that of an alias.
+    /// Its kind; never [`Kind::Alias`].
     pub fn kind(self) -> Kind {
         match self {
             Self::Node(node) => node.resolve().kind(),

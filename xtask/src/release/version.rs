@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A version.
+/// A version that can be compared with another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     numbers: [u64; 3],

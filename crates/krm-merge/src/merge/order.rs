@@ -160,8 +160,8 @@ impl Sides {
         Self { known, original, updated, own, common, end }
     }
 
-    /// The children of both sides in three orders: if dest wins, if updated wins, and the one that both started from. If only one side
-    /// changed a stretch, all three have that side's order there.
+    /// The children of both sides in three orders: if dest wins, if updated wins, and the order that both sides started from. If only one
+    /// side changed a stretch, all three have that side's order there.
     fn merged(&self) -> [Vec<usize>; 3] {
         let of_all: HashSet<usize> = self.original.iter().copied().collect();
         let (updated, dest) = (only(&self.updated, &of_all), only(&self.common, &of_all));
@@ -289,7 +289,7 @@ fn only(order: &[usize], of: &HashSet<usize>) -> Vec<usize> {
     order.iter().copied().filter(|at| of.contains(at)).collect()
 }
 
-/// The ends of the stretches of an order such that each stretch holds the same children in all orders.
+/// Divides an order into stretches, each of which has the same children in all orders. Returns the ends of the stretches.
 fn stretches(original: &[usize], others: [&[usize]; 2]) -> Vec<usize> {
     let rank: HashMap<usize, usize> = original.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
     let mut reach = 0;
@@ -331,7 +331,8 @@ pub(super) fn elements_as_ordered<'a>(branch: &mut Branch<'a>, known: usize, by:
         (0..branch.entries.len()).map(|at| branch.id(at).and_then(|id| rank.get(&id).copied())).collect();
     branch.reorder(|entries| {
         let is_gone = |entry: &Entry<'a>| entry.value.is_none();
-        // For maps, as many new ones as were deleted come after all of dest's: in kubectl's array they take the room of the deleted ones.
+        // In a list of maps, as many new elements as were deleted come after all of dest's: in kubectl's array they take the room of the
+        // deleted elements.
         let gone = entries[..known].iter().filter(|entry| is_gone(entry)).count();
         let room = if matches!(by, By::Keys(_)) { gone } else { 0 };
         let mut named: Vec<(usize, Option<usize>, Entry<'a>)> = Vec::new();

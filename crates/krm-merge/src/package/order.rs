@@ -13,7 +13,7 @@ use crate::resource::{Located, Origin, Resource};
 /// The position of a resource among the items of dest: a text is in order when it is sorted by these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
-    /// The number of the item whose place it takes, or that it is beside.
+    /// The number of the item whose place it takes, or beside which it goes.
     item: usize,
     turn: Turn,
     /// Its turn among the resources at that item.
@@ -138,7 +138,7 @@ pub fn spots(orders: &[FileOrder], members: &[Member<'_, '_>]) -> HashMap<usize,
                     before = items.next();
                     before.map_or_else(|| Spot::last(nth), Spot::of_item)
                 }
-                // Resources after all others of a file come after all items.
+                // A resource after all others of a file needs no spot: it comes after all items.
                 (None, _, None) => continue,
                 (None, Some(item), Some(_)) => Spot { item, turn: Turn::Behind, nth },
                 (None, None, Some(item)) => Spot { item: *item, turn: Turn::Before, nth },

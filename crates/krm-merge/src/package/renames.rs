@@ -90,8 +90,8 @@ fn place<'a>(triple: &Triple, sides: Resources<'_, 'a>) -> Option<&'a str> {
     places.all(|place| place == first).then_some(first)?
 }
 
-/// Resources of one kind, namespace and name in several versions are one, if no side has several of them. Otherwise only those at one path
-/// are one.
+/// Resources of one kind, namespace and name in several versions are one, if no side has several of them. Otherwise, only resources at one
+/// path are one.
 fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
     let identities: Vec<_> = triples.iter().map(|triple| identity(triple, sides)).collect();
     let called = |number: usize| identities[number].map(|i| (i.kind, i.namespace, i.name));

@@ -17,7 +17,7 @@ pub(crate) const ORDER: &str = "$setElementOrder/";
 /// How a mode reads a source.
 ///
 /// Strategic reads it as kubectl reads a patch: all four directives count, and an element with `$patch: replace` refers to its list,
-/// whatever else the element contains. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
+/// even if the element has other fields. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
 ///
 /// The other modes read it as kyaml does: `$patch` is the only directive, and it refers to a list if it is alone in an element. Nulls in a
 /// list that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.

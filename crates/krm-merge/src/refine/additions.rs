@@ -29,7 +29,7 @@ pub(super) enum Element {
     New(usize),
 }
 
-/// A part of a version: the numbers of its elements, which are the same for equal elements, and the elements.
+/// A part of a version: the numbers of its elements, and the elements. Equal elements have the same number.
 #[derive(Clone, Copy)]
 pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
 

@@ -14,7 +14,7 @@ use crate::yaml::{Kind, NodeRef};
 /// How many values may be compared for one gap; beyond that, elements are paired only by their place.
 const COMPARISONS: usize = 200_000;
 
-/// Adds the changed elements to those that are the same in both versions.
+/// Adds the changed elements to `found`, which has the elements that are equal in both versions.
 pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found: &mut Matches) {
     for (old, new) in gaps(found, side.len()) {
         if are_namesakes(&original[old.clone()], &side[new.clone()]) {

@@ -5,7 +5,7 @@
 pub enum Basis {
     /// A rule of the user.
     MergeKeys,
-    /// What kustomize declares for its own types.
+    /// kustomize's declarations for its own types.
     Kustomize,
     /// An OpenAPI document.
     OpenApi,

@@ -52,7 +52,7 @@ pub enum ListType {
     Map,
 }
 
-/// What Kubernetes declares for a list, in Kubernetes' own terms.
+/// The declarations of Kubernetes for a list, in Kubernetes' own terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltinList {
     /// What a patch does with the list.

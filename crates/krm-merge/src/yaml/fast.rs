@@ -34,7 +34,7 @@ struct Open {
     node: u32,
     column: u32,
     kind: Kind,
-    /// The last item of a list, unless its dash has something before it in its line.
+    /// The start of the last item of a list; `None` if another token is before its dash in the line.
     item: Option<item::Mark>,
 }
 

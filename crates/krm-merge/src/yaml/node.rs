@@ -378,7 +378,7 @@ impl<'a> NodeRef<'a> {
         n.kind == Kind::Scalar && n.start == n.end && n.style == Style::Plain
     }
 
-    /// Where it begins, for a message.
+    /// The position of its first byte, for a message.
     pub fn position(self) -> Position {
         self.doc.position(self.start())
     }
@@ -507,13 +507,13 @@ impl<'a> NodeRef<'a> {
         })
     }
 
-    /// The elements of a list; none for anything else.
+    /// The elements of a list; empty for anything else.
     pub fn elements(self) -> impl Iterator<Item = NodeRef<'a>> {
         let is_list = self.is_list();
         self.children().take_while(move |_| is_list)
     }
 
-    /// The entries of a map in the text, including `<<`; none for anything else.
+    /// The entries of a map in the text, including `<<`; empty for anything else.
     pub fn entries(self) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
         let mut children = self.children();
         let is_map = self.is_map();

@@ -473,7 +473,7 @@ pub(super) fn skip(bytes: &[u8], mut at: usize, indicators: &[u8]) -> usize {
     at
 }
 
-/// Like [`skip`], but also skips anchors and tags: an anchor is reported only after its node.
+/// Like [`skip`], but also skips anchors and tags, because granit reports an anchor only after its node.
 fn skip_props(bytes: &[u8], at: usize, indicators: &[u8]) -> usize {
     let mut at = skip(bytes, at, indicators);
     while matches!(bytes.get(at), Some(b'&' | b'!')) {

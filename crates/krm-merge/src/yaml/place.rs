@@ -10,7 +10,7 @@ use super::block_scalar::header_end;
 use super::line::{byte_order_mark, is_blank, line_break_before, line_end, next_line};
 use super::node::{Document, Kind, NodeRef, Style};
 
-/// Where one child of a block or flow container is.
+/// The place of one child of a block or flow container.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The first byte: of the key with its tag and anchor, of the `?` before it, or of the dash.
@@ -183,7 +183,7 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, 0, line)..line])
 }
 
-/// Whether two comments, or pieces of comment lines, say the same: indentation and line breaks do not count.
+/// Whether two comments, or pieces of comment lines, have the same words: indentation and line breaks do not count.
 pub fn same_comment(a: &str, b: &str) -> bool {
     let lines = |s: &str| s.lines().map(str::trim).map(str::to_owned).collect::<Vec<_>>();
     a == b || lines(a) == lines(b)

@@ -117,7 +117,7 @@ fn syntactic(text: &str, context: Context) -> bool {
     let blank_after = |i: usize| bytes.get(i + 1).is_none_or(|&b| b == b' ');
     let flow = context == Context::Flow;
     let leading = match first {
-        // PyYAML takes a `?` or `:` in flow for an indicator, whatever comes after it.
+        // PyYAML takes a `?` or `:` in flow for an indicator, even if no blank comes after it.
         b'?' | b':' if flow => true,
         b'-' | b'?' | b':' => {
             blank_after(0) || (flow && matches!(bytes.get(1), Some(b',' | b'[' | b']' | b'{' | b'}')))
