@@ -232,7 +232,7 @@ mod tests {
             ("a: 1\n---\nb: 2\n", &[1, 0][..], "b: 2\n---\na: 1\n"),
             ("a: 1\n---\nb: 2\n---\nc: 3\n", &[1, 2, 0], "c: 3\n---\na: 1\n---\nb: 2\n"),
             ("a: 1\n---\nb: 2", &[1, 0], "b: 2\n---\na: 1\n"),
-            // Each takes its comments along, and a block scalar its value.
+            // Each document takes its comments along, and a block scalar keeps its value.
             (
                 "# of a\na: |+\n  x\n\n---\n# of b\nb: 2\n# foot\n",
                 &[1, 0],
@@ -249,7 +249,7 @@ mod tests {
             ("a: 1\n...\nb: 2\n...\n", &[1, 0], "b: 2\n...\na: 1\n...\n"),
             // Anything that is not a resource stays in its place.
             ("a: 1\n---\n# none\n---\nb: 2\n", &[1, 0], "b: 2\n---\n# none\n---\na: 1\n"),
-            // Directives belong to one place.
+            // Directives cannot move, so the order stays.
             ("%YAML 1.2\n---\na: 1\n---\nb: 2\n", &[1, 0], "%YAML 1.2\n---\na: 1\n---\nb: 2\n"),
         ] {
             assert_eq!(in_order_of(text, keys), want, "{text:?}");
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(in_order_of(&format!("{two}---\nc: 3\n"), &[2, 0, 1]), format!("{swapped}---\nc: 3\n"));
         let json = "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{\"a\": 1}, {\"b\": 2}]}\n";
         assert_eq!(in_order_of(json, &[1, 0]), json.replace("{\"a\": 1}, {\"b\": 2}", "{\"b\": 2}, {\"a\": 1}"));
-        // An alias comes after its anchor.
+        // An alias must come after its anchor, so the order stays.
         let bound = list("- a: &x 1\n- b: *x\n");
         assert_eq!(in_order_of(&bound, &[1, 0]), bound);
     }

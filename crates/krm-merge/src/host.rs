@@ -1,7 +1,7 @@
 //! The annotations that belong to the host. They carry an item between host and function, and merges ignore them.
 //!
-//! kpt uses them to find files and comments again, and fails or overwrites files if two items have the same ones. Source: hosts.md, measured
-//! on kpt and kustomize.
+//! kpt uses them to find files and comments again, and fails or overwrites files if two items have the same ones. Source: hosts.md,
+//! measured on kpt and kustomize.
 
 use crate::child::Value;
 use crate::path::FieldPath;

@@ -1,8 +1,8 @@
 //! The limit on the bytes that a run writes, and the part of it that is left.
 //!
 //! A short text can mean a long one: an alias of ten bytes can have a value of megabytes, a line that moves into a deep map gets hundreds
-//! of blanks, and each of a thousand conflicts names the key above it. So bytes are counted where they are made, and the first byte too many
-//! ends the run, before the memory is taken.
+//! of blanks, and each of a thousand conflicts names the key above it. So bytes are counted where they are made, and the first byte too
+//! many ends the run, before the memory is taken.
 //!
 //! The rule: a run must not write more than `MULTIPLE` times its input, and may always write `FLOOR` bytes; `maxOutput` of the
 //! functionConfig sets another limit. The bytes that the run makes count: the text of what is new in resources, and results with their

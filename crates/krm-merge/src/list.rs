@@ -122,7 +122,7 @@ mod tests {
                 "a:apps/v1/Deployment b:apps/v1/Deployment",
             ),
             ("apiVersion: config.kubernetes.io/v1, kind: ResourceList", "a b"),
-            // Resources of their own.
+            // These are resources, not lists.
             ("apiVersion: example.com/v1, kind: AllowList, metadata: {name: own}", "own"),
             ("apiVersion: example.com/v1, kind: List, metadata: {name: own}", "own"),
             ("apiVersion: example.com/v1, kind: Listing, metadata: {name: own}", "own"),

@@ -761,7 +761,7 @@ mod tests {
         let (named, silent) = ("[{name: a, image: i}]", "{type: array, items: {properties: {name: {}, value: {}}}}");
         for (list, elements, schema, want) in [
             (containers, named, "", "Some(Atlas) name"),
-            // The given definition is asked instead, even where it says nothing.
+            // The definition takes precedence, even if it does not declare how the list merges.
             (containers, "[{name: a}]", "{type: array}", "Some(Definition) "),
             (containers, named, "{type: array}", "Some(Definition) "),
             // Elements without the keys of a guess have another type.
@@ -780,7 +780,7 @@ mod tests {
                 &silent.replace("array", "array, x-kubernetes-list-type: atomic"),
                 "Some(Definition) ",
             ),
-            // As the server merges it, because kubectl has no rule for other types.
+            // The list merges as on the server, because kubectl has no rule for types that it does not know.
             (claims, "[{name: a}]", "", "Some(Shape) name"),
         ] {
             assert_eq!(says(list, elements, schema), want, "{list:?} {elements} {schema}");

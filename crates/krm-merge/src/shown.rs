@@ -152,7 +152,7 @@ mod tests {
         ] {
             assert_eq!(name_of_bytes(bytes), want, "{bytes:?}");
         }
-        // The escapes are JSON's, and YAML's.
+        // The escapes are valid in JSON and in YAML.
         let all: String = ('\0'..=char::MAX).filter(|c| misleads(*c) || "\"\\a".contains(*c)).collect();
         assert_eq!(serde_json::from_str::<String>(&quoted(&all)).expect("JSON"), all);
         assert_eq!(serde_yaml::from_str::<String>(&quoted_yaml(&all)).expect("YAML"), all);

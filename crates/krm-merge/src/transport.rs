@@ -151,7 +151,8 @@ fn has_annotation(tree: &Tree<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
     annotations.is_some_and(|a| a.fields().iter().any(|(name, _)| is_meant(name)))
 }
 
-/// Removes the annotations by which kpt finds the old state of an item and puts its comments and the order of its fields back.
+/// Removes the annotations by which kpt finds the old state of an item, so that it does not put old comments and the old order of fields
+/// back.
 pub fn without_ids(tree: Tree<'_>) -> Tree<'_> {
     without(tree, |name| IDS.contains(&name))
 }

@@ -380,24 +380,24 @@ mod tests {
     #[test]
     fn another_version_or_group_is_one_resource() {
         for (sides, want) in [
-            // Only upstream, both sides, only dest, and both to different ones.
+            // Only upstream changed the version, both sides did alike, only dest did, and both did in different ways.
             ([&["v1:a"][..], &["v2:a"][..], &["v1:a"][..]], &["v1:a v2:a v1:a"][..]),
             ([&["v1:a"], &["v2:a"], &["v2:a"]], &["v1:a v2:a v2:a"]),
             ([&["v1:a"], &["v1:a"], &["g/v1:a"]], &["v1:a v1:a g/v1:a"]),
             ([&["v1:a"], &["v2:a"], &["v3:a"]], &["v1:a v2:a v3:a"]),
-            // A side deleted it.
+            // Upstream changed the version, and dest deleted the resource.
             ([&["v1:a"], &["v2:a"], &[]], &["v1:a v2:a -"]),
-            // In any place.
+            // Neither the file nor the text matters.
             ([&["v1:a x f"], &["v2:a y g"], &["v1:a z h"]], &["v1:a v2:a v1:a"]),
-            // A side has both, so it is ambiguous which one is meant.
+            // A side has both versions, so it is ambiguous which one is original's resource.
             ([&["v1:a"], &["v1:a", "v2:a"], &["v2:a"]], &["- v2:a v2:a", "v1:a v1:a -"]),
             ([&["v1:a"], &["v2:a"], &["v1:a", "v2:a"]], &["- v2:a v2:a", "v1:a - v1:a"]),
-            // Base and overlay: those at one path.
+            // In a base and an overlay, the resources at one path are one.
             (
                 [&["v1:a x b", "v1:a x o"], &["v2:a x b", "v2:a x o"], &["v1:a x b", "v1:a x o"]],
                 &["v1:a v2:a v1:a", "v1:a v2:a v1:a"],
             ),
-            // Both added it: one resource to the server only within a group.
+            // Both sides added the resource: the versions are one resource to the server only within a group.
             ([&[], &["g/v1:a"], &["g/v2:a"]], &["- g/v1:a g/v2:a"]),
             ([&[], &["g/v1:a"], &["v1:a"]], &["- - v1:a", "- g/v1:a -"]),
         ] {
@@ -409,18 +409,19 @@ mod tests {
     #[test]
     fn another_name_is_one_resource_in_its_place_or_with_half_of_its_text() {
         for (sides, want) in [
-            // In its place, with any content: only upstream, both, only dest, and both to different names.
+            // In its place, any content will do: only upstream changed the name, both sides did alike, only dest did, and both did in
+            // different ways.
             ([&["v1:a xy"][..], &["v1:b z"][..], &["v1:a xy"][..]], &["v1:a v1:b v1:a"][..]),
             ([&["v1:a xy"], &["v1:b z"], &["v1:b z"]], &["v1:a v1:b v1:b"]),
             ([&["v1:a x"], &["v1:a x"], &["v1:b z"]], &["v1:a v1:a v1:b"]),
             ([&["v1:a x"], &["v1:b y"], &["v1:c z"]], &["v1:a v1:b v1:c"]),
             ([&["v1:n/a x"], &["v1:m/a y"], &["v1:n/a x"]], &["v1:n/a v1:m/a v1:n/a"]),
-            // In another file with half of its text, and with less.
+            // In another file, half of its text must be the same.
             ([&["v1:a xy f"], &["v1:b xz g"], &["v1:a xy f"]], &["v1:a v1:b v1:a"]),
             ([&["v1:a xyz f"], &["v1:b xvw g"], &["v1:a xyz f"]], &["- v1:b -", "v1:a - v1:a"]),
-            // The most similar of several, in a file with another number of them.
+            // If the number of resources in the file differs, the most similar one is the partner.
             ([&["v1:a xyz"], &["v1:b xyv", "v1:c xyz"], &["v1:a xyz"]], &["- v1:b -", "v1:a v1:c v1:a"]),
-            // As many as before, each in its place.
+            // If there are as many as before, the partner is in the same place.
             (
                 [&["v1:a x", "v1:b x"], &["v1:c x", "v1:d x"], &["v1:a x", "v1:b x"]],
                 &["v1:a v1:c v1:a", "v1:b v1:d v1:b"],
@@ -443,16 +444,16 @@ mod tests {
     #[test]
     fn another_version_and_name_is_one_resource_in_one_file_with_half_of_its_text() {
         for (sides, want) in [
-            // Only upstream, only dest, both, and a namespace.
+            // Only upstream changed version and name, only dest did, both did, and upstream changed the namespace.
             ([&["v1:a xy"][..], &["v2:b xz"][..], &["v1:a xy"][..]], &["v1:a v2:b v1:a"][..]),
             ([&["v1:a xy"], &["v1:a xy"], &["g/v1:b xz"]], &["v1:a v1:a g/v1:b"]),
             ([&["v1:a xy"], &["v2:b xz"], &["v2:b xw"]], &["v1:a v2:b v2:b"]),
             ([&["v1:n/a xy"], &["v2:m/a xz"], &["v1:n/a xy"]], &["v1:n/a v2:m/a v1:n/a"]),
-            // With less than half of its text, of another kind, and one of two that are equally similar.
+            // It is another resource with less than half of the text, with another kind, and if two are equally similar.
             ([&["v1:a xy"], &["v2:b zw"], &["v1:a xy"]], &["- v2:b -", "v1:a - v1:a"]),
             ([&["v1:a xy"], &["v2:b xy f B"], &["v1:a xy"]], &["- v2:b -", "v1:a - v1:a"]),
             ([&["v1:a xy"], &["v2:b xy", "v2:c xy"], &["v1:a xy"]], &["- v2:b -", "- v2:c -", "v1:a - v1:a"]),
-            // Each of several pairs with the one that is most like it.
+            // Each of several resources is paired with the one that is most like it.
             (
                 [&["v1:a xy", "v1:b zw"], &["v2:c zw", "v2:d xy"], &["v1:a xy", "v1:b zw"]],
                 &["v1:a v2:d v1:a", "v1:b v2:c v1:b"],
@@ -467,24 +468,24 @@ mod tests {
     #[test]
     fn another_kind_is_one_resource_in_its_file_with_half_of_its_text() {
         for (sides, want) in [
-            // Only upstream, only dest, both, and both to different kinds.
+            // Only upstream changed the kind, only dest did, both sides did alike, and both did in different ways.
             ([&["v1:a xy"][..], &["v1:a xz f B"][..], &["v1:a xy"][..]], &["v1:a v1:a v1:a"][..]),
             ([&["v1:a xy"], &["v1:a xy"], &["v1:a xz f B"]], &["v1:a v1:a v1:a"]),
             ([&["v1:a xy"], &["v1:a xz f B"], &["v1:a xw f B"]], &["v1:a v1:a v1:a"]),
             ([&["v1:a xy"], &["v1:a xz f B"], &["v1:a xw f C"]], &["v1:a v1:a v1:a"]),
-            // Of another version or group as well.
+            // The version or group may change, too.
             ([&["v1:a xy"], &["g/v1:a xz f B"], &["v1:a xy"]], &["v1:a g/v1:a v1:a"]),
-            // With less than half of its text, and in another file.
+            // It is another resource with less than half of the text, and in another file.
             ([&["v1:a xy"], &["v1:a zw f B"], &["v1:a xy"]], &["- v1:a -", "v1:a - v1:a"]),
             ([&["v1:a xy"], &["v1:a xy g B"], &["v1:a xy"]], &["- v1:a -", "v1:a - v1:a"]),
-            // In another namespace.
+            // It is another resource in another namespace.
             ([&["v1:n/a xy"], &["v1:m/a xy f B"], &["v1:n/a xy"]], &["- v1:m/a -", "v1:n/a - v1:n/a"]),
-            // The one that is most like it; none if two are equally similar.
+            // The resource that is most like it is the partner; it has no partner if two are equally similar.
             ([&["v1:a xyz"], &["v1:a xyw f B", "v1:a xyz f C"], &["v1:a xyz"]], &["- v1:a -", "v1:a v1:a v1:a"]),
             ([&["v1:a xy"], &["v1:a xy f B", "v1:a xy f C"], &["v1:a xy"]], &["- v1:a -", "- v1:a -", "v1:a - v1:a"]),
-            // Upstream keeps the old one beside it.
+            // Upstream keeps the old resource, too.
             ([&["v1:a xy"], &["v1:a xy", "v1:a xy f B"], &["v1:a xy"]], &["- v1:a -", "v1:a v1:a v1:a"]),
-            // One side deleted it.
+            // Dest deleted the resource.
             ([&["v1:a xy"], &["v1:a xy f B"], &[]], &["- v1:a -", "v1:a - -"]),
         ] {
             check(sides, want);
@@ -494,17 +495,17 @@ mod tests {
     #[test]
     fn in_doubt_nothing_is_joined() {
         for (sides, want) in [
-            // Two are equally similar.
+            // Two resources are equally similar.
             (
                 [&["v1:a x"][..], &["v1:b x", "v1:c x"][..], &["v1:a x"][..]],
                 &["- v1:b -", "- v1:c -", "v1:a - v1:a"][..],
             ),
             ([&["v1:a x", "v1:b x"], &["v1:c x"], &["v1:a x", "v1:b x"]], &["- v1:c -", "v1:a - v1:a", "v1:b - v1:b"]),
-            // The same once more, on the result.
+            // A second run, on the result.
             ([&["v1:a x"], &["v1:b x", "v1:c x"], &["v1:b x", "v1:c x"]], &["- v1:b v1:b", "- v1:c v1:c", "v1:a - -"]),
-            // One side deleted it: a likeness is not enough to delete the other side's.
+            // Dest deleted the resource: a likeness is not enough to delete updated's.
             ([&["v1:a x"], &["v1:b x"], &[]], &["- v1:b -", "v1:a - -"]),
-            // Dest already has the new one, beside the old one.
+            // Dest already has the new resource and the old one.
             ([&["v1:a x"], &["v1:b x"], &["v1:a x", "v1:b x"]], &["- v1:b v1:b", "v1:a - v1:a"]),
         ] {
             check(sides, want);
@@ -513,10 +514,10 @@ mod tests {
 
     #[test]
     fn what_both_sides_have_says_more_than_a_likeness() {
-        // Dest has a copy of the old one under a name of its own. First run, and the second one.
+        // Dest has a copy of the old resource under a name of its own: the first and the second run.
         check([&["v1:a xyz"], &["v1:b xyv"], &["v1:a xyz", "v1:m xyz"]], &["- - v1:m", "v1:a v1:b v1:a"]);
         check([&["v1:a xyz"], &["v1:b xyv"], &["v1:b xyv", "v1:m xyz"]], &["- - v1:m", "v1:a v1:b v1:b"]);
-        // Dest renamed it, and upstream adds one that is like it. First run, and the second one.
+        // Dest renamed the resource, and upstream adds a similar one: the first and the second run.
         check([&["v1:a xyz"], &["v1:a xyz", "v1:c xy"], &["v1:b xyz"]], &["- v1:c -", "v1:a v1:a v1:b"]);
         check([&["v1:a xyz"], &["v1:a xyz", "v1:c xy"], &["v1:b xyz", "v1:c xy"]], &["- v1:c v1:c", "v1:a v1:a v1:b"]);
     }

@@ -252,13 +252,13 @@ mod tests {
     #[test]
     fn of_several_those_at_one_path_are_one_and_the_others_come_and_go() {
         for (paths, want) in [
-            // Upstream adds an overlay; and the same once more on the result.
+            // Upstream adds an overlay: the first and the second run.
             ([&["b", "o"][..], &["b", "o", "n"][..], &["b", "o"][..]], &["b b b", "o o o", "- n -"][..]),
             ([&["b", "o"], &["b", "o", "n"], &["b", "o", "n"]], &["b b b", "o o o", "- n n"]),
-            // Upstream deletes one; once more.
+            // Upstream deletes an overlay: the first and the second run.
             ([&["b", "o"], &["b"], &["b", "o"]], &["b b b", "o - o"]),
             ([&["b", "o"], &["b"], &["b"]], &["b b b", "o - -"]),
-            // Dest deleted one; has one of its own.
+            // Dest deleted an overlay, or has overlays of its own.
             ([&["b", "o"], &["b", "o"], &["b"]], &["b b b", "o o -"]),
             ([&["b"], &["b"], &["b", "mine"]], &["b b b", "- - mine"]),
             ([&["c"], &["c"], &["x", "y"]], &["- - x", "- - y", "c c -"]),
@@ -274,11 +274,12 @@ mod tests {
     #[test]
     fn where_two_sides_have_one_it_is_one_that_moved() {
         for (paths, want) in [
-            // Upstream moved it, beside an overlay of dest; once more; and where dest has it at both places.
+            // Upstream moved the resource, and dest has an overlay: the first and the second run. Then dest has the resource at both
+            // places.
             ([&["a"][..], &["b"][..], &["a", "mine"][..]], &["a b a", "- - mine"][..]),
             ([&["a"], &["b"], &["b", "mine"]], &["a b b", "- - mine"]),
             ([&["a"], &["b"], &["a", "b"]], &["a - a", "- b b"]),
-            // Dest moved it, and upstream adds an overlay; once more.
+            // Dest moved the resource, and upstream adds an overlay: the first and the second run.
             ([&["a"], &["a", "n"], &["c"]], &["a a c", "- n -"]),
             ([&["a"], &["a", "n"], &["c", "n"]], &["a a c", "- n n"]),
             ([&["a"], &["b", "n"], &["a"]], &["a - a", "- b -", "- n -"]),

@@ -75,7 +75,7 @@ mod tests {
             ("[{name: a}, {name: b}]", "[{name: c}]", "2 by name"),
             ("[{name: a}]", "[{name: b}, {name: a, v: 1}]", "None"),
             ("[{name: a, v: 1}]", "[{name: a, v: 2}]", "None"),
-            // A field is removed with the element that held it.
+            // An element counts as lost if the new one lacks a field of it.
             ("[{name: a, v: 1}]", "[{name: a}]", "1 by name"),
             ("[{name: a, m: {x: 1}}]", "[{name: a, m: {y: 1}}]", "1 by name"),
             ("[{name: a, l: [1, 2]}]", "[{name: a, l: [1]}]", "1 by name"),

@@ -169,7 +169,7 @@ mod tests {
             ("abcd", "aXcd", "abYd", "a<bY|Xc>d"),
             ("abc", "aXc", "abYc", "a<bY|X>c"),
             ("abc", "ac", "abYc", "a<bY|>c"),
-            // One side made the other's change, and more.
+            // One side made the change of the other side, and more.
             ("ab", "aXb", "aXYb", "a<XY|X>b"),
         ] {
             assert_eq!(merged(original, updated, dest), want, "{original} {updated} {dest}");

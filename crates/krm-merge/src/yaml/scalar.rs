@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// The middle column is go-yaml v3's; tokens are those of the table that readers disagree on.
+    /// The middle column has the results of go-yaml v3. The tokens are the ones on which readers disagree.
     #[test]
     fn a_plain_token_is_typed_as_go_yaml_v3_does() {
         for (token, want) in [
