@@ -137,7 +137,7 @@ impl fmt::Display for Exceeded {
 
 impl std::error::Error for Exceeded {}
 
-/// The rest of a limit.
+/// The part of a limit that is left.
 #[derive(Debug)]
 pub struct Budget {
     limit: Limit,

@@ -106,7 +106,7 @@ impl<'t, 'a> InDest<'t, 'a> {
         }
     }
 
-    /// The keys of the elements that have the same first merge key as a key.
+    /// The keys of the elements that have the same first merge key as this one.
     fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
         match self {
             Self::Merged(branch) => branch.alike(key),
@@ -245,7 +245,7 @@ impl<'a> Lowering<'a> {
         // A directive about a list does not retain the list.
         inside.children.retain(|c| c.node.is_some() || matches!(c.id, ChildId::Field(name) if names.contains(name)));
         let known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
-        // In the order of the patch, so that one patch gives one change.
+        // The order of the patch holds, so that one patch always gives the same change.
         for name in list.elements().map(NodeRef::string) {
             let id = ChildId::Field(name);
             if !known.contains(&id) {

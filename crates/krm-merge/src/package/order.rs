@@ -106,7 +106,7 @@ impl File {
         sort(&mut self.own, of_dest);
         sort(&mut self.original, |member| member.sides.original.map(place));
         sort(&mut self.updated, |member| member.sides.updated.map(place));
-        // A file that moves whole keeps its order. Resources that move to other files are new there.
+        // A file that moves whole keeps its order. A resource that moves to another file is new in that file.
         let sources = self.moved.iter().filter_map(|number| members[*number].sides.dest.map(file_of));
         let is_whole = self.own.is_empty() && sources.is_sorted_by(|a, b| a == b);
         if is_whole {

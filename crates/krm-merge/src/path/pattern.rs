@@ -82,7 +82,7 @@ impl PathPattern {
         trail
     }
 
-    /// Whether a place matches, or is below one that matches.
+    /// Whether a place matches, or is below a place that matches.
     pub fn fits(&self, path: &FieldPath<'_>) -> bool {
         self.place(path).is_some()
     }

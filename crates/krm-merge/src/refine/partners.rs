@@ -121,7 +121,7 @@ mod tests {
             ("[{a: 1, b: 1}]", "[x, {a: 1, b: 2}]", vec![(0, 1)]),
             ("[{name: x, b: 1, c: 1}]", "[{name: x, b: 2, c: 2}]", vec![(0, 0)]),
             ("[{name: x, b: 1}, {name: y, b: 2}]", "[{name: x, b: 2}, {name: y, b: 1}]", vec![(0, 0), (1, 1)]),
-            // Elements with different names may have more in common.
+            // Two pairs of namesakes count more than one pair that has more in common.
             (
                 "[{name: x, b: 1, c: 1}, {name: x, b: 2, c: 2}]",
                 "[{name: x, b: 2, c: 2, d: 1}, {name: x, b: 3, c: 3}]",

@@ -49,7 +49,7 @@ impl Flow {
         }
     }
 
-    /// Checks that all values of a tree that are new compared with a node can be written, or all its values without a node.
+    /// Checks that all new values of a tree can be written: the values that the node `old` lacks, or all values if there is no node.
     ///
     /// # Errors
     /// The style is JSON, and JSON lacks one of the values.

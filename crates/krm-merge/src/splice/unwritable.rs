@@ -52,7 +52,7 @@ impl From<Exceeded> for Unwritable {
     }
 }
 
-/// Checks that JSON can express all numbers of a tree that are new compared with a node, or all its numbers without a node.
+/// Checks that JSON can express all new numbers of a tree: the numbers that the node `old` lacks, or all numbers if there is no node.
 ///
 /// # Errors
 /// JSON lacks one of the numbers.

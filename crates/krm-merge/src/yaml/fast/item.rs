@@ -39,7 +39,7 @@ impl Budget {
 }
 
 impl Reader<'_> {
-    /// Reads the item that contains this line. Returns the line after it.
+    /// Reads the item that contains this line. Returns the offset of the line after the item.
     #[cold]
     pub(super) fn item_by_library(&mut self, line: usize) -> Option<usize> {
         for depth in (1..=self.open.len()).rev() {

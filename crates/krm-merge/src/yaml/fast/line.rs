@@ -15,7 +15,7 @@ struct Spot {
 }
 
 impl Reader<'_> {
-    /// Reads a line. `at` is the offset of its first byte that is not a blank. Returns the next line.
+    /// Reads a line. `at` is the offset of its first byte that is not a blank. Returns the offset of the next line.
     #[inline(always)]
     pub(super) fn line(&mut self, line: usize, at: usize) -> Option<usize> {
         let column = at - line;

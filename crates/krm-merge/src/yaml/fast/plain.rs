@@ -56,7 +56,7 @@ impl Reader<'_> {
         self.push(start, end, Kind::Scalar, Style::Plain, NONE);
     }
 
-    /// Appends a plain scalar that is a value, and ends before a line break or a comment. Returns the next line.
+    /// Appends a plain scalar that is a value, and ends before a line break or a comment. Returns the offset of the next line.
     #[inline(always)]
     pub(super) fn plain_value(&mut self, start: usize, stop: usize) -> usize {
         let end = self.text.back_over_blanks(stop);
@@ -66,7 +66,7 @@ impl Reader<'_> {
         if self.text.at(stop) == b'\n' { stop + 1 } else { self.comment(stop) }
     }
 
-    /// Reads further lines of the plain scalar that is the last node. Returns the line after it.
+    /// Reads further lines of the plain scalar that is the last node. Returns the offset of the line after it.
     #[cold]
     pub(super) fn further_lines(&mut self, mut line: usize) -> Option<usize> {
         let text = self.text;
