@@ -102,7 +102,7 @@ pub enum Located {
     ByAnnotation,
     /// The file of a folder that it was read from.
     ByFile,
-    /// None: the resource is not in a file, or its file was named alone, not with its folder.
+    /// None: the resource is not in a file, or its file was given without its folder.
     Nowhere,
 }
 

@@ -435,7 +435,7 @@ impl<'a> Branch<'a> {
         found.filter(|at| entries[*at].value.is_some())
     }
 
-    /// The place of the first child with this identity among the entries; that of a removed child only if no other has the identity.
+    /// The place among the entries of the first child with this identity that is not removed, or else of the first removed one.
     pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
         let there = self.find(id).next();
         there.or_else(|| self.index().find(id).next())

@@ -174,7 +174,7 @@ impl Sides {
             return all(&upstream);
         }
         if of_all.len() < self.common.len() {
-            // If both also added a child, no stretch is known to be independent of it.
+            // A child that both sides also added may belong to any stretch, so the order is not divided.
             let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
             return [self.common.clone(), upstream, was];
         }

@@ -207,7 +207,7 @@ fn with_nulls() -> Vec<Value> {
     std::iter::once(json!({})).chain(inner.iter().map(field)).collect()
 }
 
-/// The value without the nulls over fields that have a value in the other one.
+/// The value without its nulls for fields that have a value in `other`.
 fn cleared(value: &Value, other: &Value) -> Value {
     match (value, other) {
         (Value::Object(map), Value::Object(other)) => {

@@ -82,7 +82,7 @@ pub fn orders(members: &[Member<'_, '_>], end: NewElements) -> Vec<FileOrder> {
     files.into_values().filter_map(|file| file.order(members, end)).collect()
 }
 
-/// The file of a resource, on its side. A file that was named alone does not say where the resource is on another side.
+/// The file of a resource, on its side. A file that was given without its folder does not say where the resource is on another side.
 fn file_of<'a>(resource: &Resource<'a>) -> Option<&'a str> {
     let is_alone = resource.located == Located::Nowhere && matches!(resource.origin, Origin::File { .. });
     resource.relative_path.filter(|_| !is_alone)

@@ -182,14 +182,15 @@ struct Candidate<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot<'a> {
     file: Option<&'a str>,
-    /// The name of a file that was named alone, not with its folder.
+    /// The name of a file that was given without its folder.
     name: Option<&'a str>,
     count: usize,
     number: usize,
 }
 
 impl Spot<'_> {
-    /// Whether it may be the same place on another side. A text has no name; two different names are two files.
+    /// Whether it may be the same place on another side. Files with different names are different places; a text without a name may be in
+    /// any file.
     fn fits(&self, other: &Self) -> bool {
         let is_another = matches!((self.name, other.name), (Some(own), Some(others)) if own != others);
         !is_another && Self { name: None, ..*self } == Self { name: None, ..*other }

@@ -139,7 +139,7 @@ fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>
     for side in Side::DEST_FIRST {
         for &i in &group[side] {
             let resource = &sides[side][i];
-            // The name of a file that was named alone says nothing, unless dest has a file of that name.
+            // The name of a file that was given without its folder is not a place in the package, unless dest has a file of that name.
             let is_known = |path: &&str| resource.located != Located::Nowhere || (side != Side::Dest && in_dest(path));
             let place = resource.relative_path.filter(is_known);
             let at = by_place.iter().position(|(p, _)| *p == place).unwrap_or_else(|| {

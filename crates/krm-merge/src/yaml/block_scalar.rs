@@ -78,7 +78,7 @@ impl BlockScalar {
         (block, end)
     }
 
-    /// The block scalar that a node is, if it is one.
+    /// The block scalar of a node; `None` for a node of another style.
     pub fn of(node: NodeRef<'_>) -> Option<Self> {
         if !matches!(node.style(), Style::Literal | Style::Folded) {
             return None;

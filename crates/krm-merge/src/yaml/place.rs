@@ -139,7 +139,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
         line = above(line);
         match said(line).trim_start().chars().next() {
             Some('%') => start = line,
-            // Comments may be between directives, and between them and the mark.
+            // Comments may be between directives, and between directives and the `---`.
             Some('#') | None => {}
             Some(_) => break,
         }
