@@ -18,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::hex;
 use version::Version;
 
-/// The crates that go to crates.io, in the order in which one needs the other.
+/// The crates that are published on crates.io, each after the crates that it needs.
 const CRATES: [&str; 2] = ["krm-merge", "krm-merge-function"];
 
 /// The programs that a release has.
@@ -67,7 +67,7 @@ pub fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
 /// Writes the krew manifest with the digests of the archives in a folder.
 ///
 /// # Errors
-/// A platform without an archive.
+/// A platform has no archive.
 pub fn manifest(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     let (Some(folder), None) = (args.next(), args.next()) else { return Err(crate::USAGE.into()) };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -67,7 +67,7 @@ enum Changed<'a> {
     Gone(NodeRef<'a>),
     /// Children of the node are added or removed.
     Within(NodeRef<'a>),
-    /// Children of the node change places, and an alias may end up before its anchor, or after another one of that name.
+    /// Children of the node change places, and an alias may end up before its anchor, or after another anchor of that name.
     Moved(NodeRef<'a>),
 }
 

@@ -292,7 +292,7 @@ impl Package {
     /// The resources of one text: YAML documents, or JSON.
     ///
     /// # Errors
-    /// It is not YAML.
+    /// The text is not YAML.
     pub fn of_text(text: impl Into<String>) -> Result<Self, Error> {
         Self::of_files([(String::new(), text.into())])
     }

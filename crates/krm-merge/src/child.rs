@@ -139,7 +139,7 @@ impl<'a> By<'a> {
         }
     }
 
-    /// The identity of an element of a list, if the element has the merge keys or value for it.
+    /// The identity of an element of a list; `None` if the element lacks the merge keys or the value for it.
     pub fn id_of(&self, element: impl Value<'a>) -> Option<ChildId<'a>> {
         match self {
             Self::Keys(keys) => element_key(element, keys).map(ChildId::Key),
@@ -229,7 +229,7 @@ pub fn key_text<'a>(value: impl Value<'a>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// The node at a path that was found in another resource.
+/// The node of this resource at a path that comes from another resource.
 pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> {
     path.steps().try_fold(root, down)
 }
@@ -252,7 +252,7 @@ fn down<'a>(node: NodeRef<'a>, step: &Step<'_>) -> Option<NodeRef<'a>> {
     }
 }
 
-/// The identities of the children of a map or list, in their order; of several children with one identity, the first.
+/// The identities of the children of a map or list, in their order. If several children have one identity, it is at the place of the first.
 pub fn ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
     first_of_each(all_ids_of(container, by))
 }

@@ -77,8 +77,8 @@ pub struct Paired<'a> {
     pub place: usize,
 }
 
-/// Finds what changed upstream in some elements of a list at a path; the caller has paired the elements. The list is given as in original,
-/// updated and dest.
+/// Finds what changed upstream in some elements of a list at a path; the caller has paired the elements. The array has the list of
+/// original, of updated and of dest.
 ///
 /// # Errors
 /// Same as [`diff`].
@@ -189,7 +189,7 @@ impl<'a> Differ<'a> {
         Ok(Sides { original: own(sides.original), updated: own(sides.updated), ..sides })
     }
 
-    /// Removes what original has, but keeps dest's host annotations there.
+    /// Removes original's value, but keeps dest's host annotations there.
     fn expecting_nothing(&self, sides: Sides<'a>) -> Option<Change<'a>> {
         let expects = Expects::Exactly(sides.original);
         sides.expecting(Wants::nothing_at(&self.path, sides.dest.map(View::Node), expects))
@@ -346,7 +346,8 @@ impl<'a> Differ<'a> {
         Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
     }
 
-    /// The children of a map or a keyed list that have another name on a side, if the caller wants them.
+    /// The children of a map or a keyed list that have another name on a side. `children` gives the children of each side, if a rename is
+    /// possible.
     fn renamed<K: Clone + Eq + Hash>(
         &self,
         sides: Sides<'a>,

@@ -70,7 +70,7 @@ pub struct Extraction<'a> {
 }
 
 impl<'a> Extraction<'a> {
-    /// The patch from original to dest, as far as a patch in the mode of the cursor can express it; `None` if it would say nothing.
+    /// The patch from original to dest, as far as a patch in the mode of the cursor can express it; `None` if it would be empty.
     ///
     /// # Errors
     /// A repeated key in a map.
@@ -426,7 +426,7 @@ fn who<'a>(value: NodeRef<'a>, paths: &[&[&'a str]]) -> Tree<'a> {
     Branch::with(value, By::Field, fields.collect()).into()
 }
 
-/// The patch for a map that is removed, given what identifies it.
+/// The patch that removes a map. `named` has the paths of the fields that identify it.
 fn deleted<'a>(map: NodeRef<'a>, named: &[&[&'a str]]) -> Tree<'a> {
     let Tree::Branch(mut branch) = who(map, named) else { return Tree::Node(map) };
     branch.entries.push(directive("delete"));

@@ -23,11 +23,11 @@ pub struct Refused<'t, 'a> {
     pub was: Option<NodeRef<'a>>,
     /// Its value after; `None` if it is not set.
     pub is: Option<View<'t, 'a>>,
-    /// Who says that it must not change.
+    /// The source of the refusal.
     pub by: Refuser,
 }
 
-/// Who says that a field must not change.
+/// The sources that refuse the change of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refuser {
     /// The API server, for its own types.

@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
             Wants::Inside(inside) => match dest {
                 None => return self.absent(None, inside, change, identity),
                 Some(dest) if is_null => return self.absent(Some(dest), inside, change, identity),
-                // A comment is not a reason to write an alias out, nor to look into another kind.
+                // If only comments change, no alias is written out, and a value of another kind stays.
                 Some(dest) if !change.asks_for_values() && (is_alias(&dest) || kind != Some(kind_of(inside.like))) => {
                     return Ok(Some(dest));
                 }

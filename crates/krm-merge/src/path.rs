@@ -179,12 +179,12 @@ pub fn cut(text: String, most: usize) -> String {
     format!("{}…{}", &text[..head], &text[tail..])
 }
 
-/// Whether a name is ambiguous in a path, or would mislead.
+/// Whether a name is ambiguous in a path, or could mislead a reader.
 fn must_be_quoted(name: &str) -> bool {
     name.is_empty() || name == "*" || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"' | ' ') || misleads(c))
 }
 
-/// The value of an element, quoted if it would break the path or mislead.
+/// The value of an element, quoted if it would break the path or could mislead a reader.
 fn value(text: &str) -> String {
     if text.contains(|c: char| matches!(c, '[' | ']' | ',' | '"') || misleads(c)) {
         quoted(text)

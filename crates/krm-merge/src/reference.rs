@@ -225,7 +225,7 @@ fn group_of(api_version: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// The keys of a ConfigMap or a Secret; none for any other resource.
+/// The keys of a ConfigMap or a Secret; empty for any other resource.
 pub fn keys_of<'a>(resource: View<'_, 'a>) -> Vec<&'a str> {
     let has_keys = Type::of(resource).is_some_and(|own| own.is_one_of(DATA));
     let data = ["data", "binaryData", "stringData"].into_iter().filter(|_| has_keys);
@@ -294,7 +294,7 @@ impl<'a> Type<'a> {
 }
 
 impl Way {
-    /// The reference in a map.
+    /// The reference in a map; `None` if the map names no resource.
     fn read<'a>(&self, map: View<'_, 'a>, path: &FieldPath<'a>, own: &Cow<'a, str>) -> Option<Reference<'a>> {
         let text = |name: &str| map.field(name).and_then(View::text);
         let name = text(self.name).filter(|name| !name.is_empty())?;

@@ -100,7 +100,7 @@ impl fmt::Display for Origin {
 pub enum Located {
     /// The annotations of the host. They change when the resource moves.
     ByAnnotation,
-    /// The file of a folder that it was read from.
+    /// The file from which the resource was read, in a folder.
     ByFile,
     /// None: the resource is not in a file, or its file was given without its folder.
     Nowhere,
@@ -127,7 +127,7 @@ pub struct Resource<'a> {
     pub relative_path: Option<&'a str>,
     /// The source of its path.
     pub located: Located,
-    /// The number of the target that selects the items it applies to; `None` if it applies to the item with its identity.
+    /// The number of the target that selects the items to which it applies; `None` if it applies to the item with its identity.
     pub target: Option<usize>,
 }
 

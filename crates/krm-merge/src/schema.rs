@@ -458,7 +458,7 @@ impl From<builtin::Merges> for ListKind<&str> {
 /// Why a list that merges by its schema is still replaced whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unkeyed {
-    /// An element lacks its key, or has the same one as another element: a mistake of its author.
+    /// An element lacks its key, or has the same key as another element. This is a mistake of its author.
     Element(String),
     /// A set of maps or lists, whose elements only the API server distinguishes by their whole content. This is not a mistake.
     SetOfContainers,
@@ -516,7 +516,7 @@ fn decided<'t: 'a, 'a, L: Elements<'a>>(
     Ok((matches!(inferred, ListKind::Map(_)).then_some(Basis::Inferred), inferred))
 }
 
-/// Checks that the elements of all sides have what identifies them in a list of a kind.
+/// Checks that the elements of all sides have the keys or values that identify them in a list of this kind.
 fn told_apart<'a, L: Elements<'a>>(kind: &ListKind<MergeKey<'a>>, sides: &[L]) -> Result<(), Unkeyed> {
     match kind {
         ListKind::Map(keys) => {

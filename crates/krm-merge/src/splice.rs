@@ -160,7 +160,7 @@ fn last_block(lines: &str) -> Option<BlockScalar> {
     Some(BlockScalar::last_of(doc.roots().last()?)?.0)
 }
 
-/// The edits that remove the blank lines from a line on that would become part of a block scalar above them, one edit each.
+/// The edits that remove blank lines, from a line on, because they would become part of the block scalar above. Each removes one line.
 fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
     let bottom = block.below(text, line);
     let lines =

@@ -39,7 +39,7 @@ pub struct Made<'a> {
 pub enum Quotes<'a> {
     /// Only if a reader would take the bare text for something else.
     Needed,
-    /// Always, as kpt writes numbers that are texts.
+    /// Always in single quotes, as kpt writes numbers that are texts.
     Single,
     /// As a block scalar or in quotes, like the text of dest that it replaces.
     As(NodeRef<'a>),
@@ -106,7 +106,7 @@ pub enum Layout {
 /// The key of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Key<'a> {
-    /// As it is written.
+    /// A key as it is written.
     Node(NodeRef<'a>),
     /// A name that is not in any document.
     Made(&'a str),
@@ -446,7 +446,7 @@ impl<'a> Branch<'a> {
         self.place_of(id).is_some() && self.find(id).next().is_none()
     }
 
-    /// Whether its children are looked up in this way already.
+    /// Whether its children are already indexed by these identities.
     pub fn is_indexed(&self, by: &By<'a>) -> bool {
         self.by == *by && self.index.is_some()
     }
@@ -481,12 +481,12 @@ impl<'a> Branch<'a> {
         found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
     }
 
-    /// The identity of the entry at a place, computed again.
+    /// The identity of the entry at a place, without the index.
     pub fn id_of(&self, place: usize) -> Option<ChildId<'a>> {
         id_of(&self.by, place, self.entries.get(place)?)
     }
 
-    /// The identity of the entry at a place.
+    /// The identity of the entry at a place, from the index.
     pub fn id(&mut self, place: usize) -> Option<ChildId<'a>> {
         self.index().id(place).cloned()
     }

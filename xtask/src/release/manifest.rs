@@ -82,7 +82,7 @@ pub fn with_digests(manifest: &str, digests: &BTreeMap<String, String>) -> Strin
     manifest.split_inclusive('\n').map(&mut line).collect()
 }
 
-/// The platforms whose digest is not there yet.
+/// The platforms whose digest is still missing.
 pub fn without_digest(manifest: &str) -> Vec<String> {
     let lines: Vec<&str> = manifest.lines().collect();
     let uris = lines.windows(2).filter_map(|pair| Some((pair[0].trim().strip_prefix("uri: ")?, pair[1])));

@@ -119,7 +119,7 @@ fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> 
     all
 }
 
-/// Numbers grouped by what they have in common, in their order; numbers without it are in no group.
+/// Numbers grouped by their keys, in their order. A number without a key is in no group.
 fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(usize) -> Option<K>) -> Vec<Same> {
     let mut groups: Vec<Same> = Vec::new();
     let mut at: HashMap<K, usize> = HashMap::new();

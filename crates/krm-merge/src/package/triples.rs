@@ -107,7 +107,7 @@ impl Known<'_> {
         self.triple[side].is_some()
     }
 
-    /// Whether no side has a resource in both, so that they could be the same.
+    /// Whether no side has a resource in both. Only then can the two be the same.
     fn is_apart_from(&self, other: &Self) -> bool {
         Side::ALL.iter().all(|side| !self.has(*side) || !other.has(*side))
     }
@@ -181,7 +181,7 @@ fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_
     }
 }
 
-/// Joins the first entries that fit the two conditions, if no side has a resource in both.
+/// Joins the first entry that fits `one` with the first entry that fits `other`, if no side has a resource in both.
 fn join(known: &mut Vec<Known<'_>>, one: impl Fn(&Known<'_>) -> bool, other: impl Fn(&Known<'_>) -> bool) {
     let (Some(a), Some(b)) = (known.iter().position(one), known.iter().position(other)) else { return };
     if !known[a].is_apart_from(&known[b]) {
@@ -212,8 +212,8 @@ mod tests {
     use crate::resource::Origin;
     use crate::yaml::Document;
 
-    /// The expected pairs, as the paths of original, updated and dest. All have one identity. The name of a file that was named alone comes
-    /// after `n:`.
+    /// The expected pairs, as the paths of original, updated and dest. All have one identity. The name of a file that was given without its
+    /// folder comes after `n:`.
     fn paired([original, updated, dest]: [&[&'static str]; 3]) -> Result<Vec<String>, String> {
         let doc = Document::parse("{apiVersion: v1, kind: A, metadata: {name: a}}").expect("valid");
         let node = doc.roots().next().expect("a root");

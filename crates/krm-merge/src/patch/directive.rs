@@ -110,7 +110,7 @@ pub(super) enum Directive {
     Delete,
 }
 
-/// The `$patch` of a map.
+/// The `$patch` of a map, if it has one.
 pub(super) fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
     let Some((_, value)) = map.fields().find(|(k, _)| k.string() == PATCH) else {
         return Ok(None);

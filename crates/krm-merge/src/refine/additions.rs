@@ -14,7 +14,7 @@ use crate::yaml::NodeRef;
 /// An additive list: the names of its elements, and the additions of dest.
 pub(super) struct Additions {
     names: Names,
-    /// The numbers of the elements that dest put where original has none.
+    /// The numbers of the elements that dest added.
     of_dest: HashSet<u32>,
 }
 
@@ -41,7 +41,7 @@ impl Additions {
         Self { names, of_dest: added.map(|(_, number)| *number).collect() }
     }
 
-    /// Whether dest put an element of this number into the list, so that updated's would be a second one.
+    /// Whether dest added an element with this number, so that updated's would be a second one.
     pub(super) fn has(&self, number: u32) -> bool {
         self.of_dest.contains(&number)
     }

@@ -326,8 +326,8 @@ enum Likely {
     OfOneHash,
 }
 
-/// The number of elements up to which all are compared. A few may be large, such as the versions of a definition: finding a difference, or
-/// that their texts are equal, costs less than hashing them.
+/// Up to this number of elements, each is compared with all others. Even if they are large, such as the versions of a definition, finding a
+/// difference or equal texts costs less than hashing them.
 const FEW: usize = 12;
 
 impl<'a> Numbering<'a> {

@@ -10,7 +10,7 @@ use super::three::{Changed, Part, matches, parts};
 pub(super) struct Lines {
     /// The text if dest wins where the changes overlap or touch.
     pub dest: String,
-    /// The text if updated wins there.
+    /// The text if updated wins where the changes overlap or touch.
     pub updated: String,
     /// The changes that it has.
     pub sources: Sources,

@@ -130,7 +130,7 @@ pub struct FieldRef {
     rule: &'static BuiltinList,
 }
 
-/// The type of a resource; `None` for one that no version in [`VERSIONS`] has.
+/// The type of a resource; `None` for a type that no version in [`VERSIONS`] has.
 pub fn root(api_version: &str, kind: &str) -> Option<TypeRef> {
     let at = KINDS.binary_search_by(|row| (name(row.0), name(row.1)).cmp(&(api_version, kind))).ok()?;
     Some(TypeRef { target: KINDS.get(at)?.2, map_to: None })

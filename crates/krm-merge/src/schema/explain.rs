@@ -20,7 +20,7 @@ pub struct Explained {
     pub basis: Option<Basis>,
 }
 
-/// How many levels of a type are looked at.
+/// How many levels of a type the walk enters.
 const DEEP: usize = 40;
 
 impl<'t> Types<'t> {

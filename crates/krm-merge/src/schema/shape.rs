@@ -112,7 +112,7 @@ const SHAPES: &[Shape] = &[
         one_of: OF_CONTAINER,
         ..CONTAINERS
     },
-    // The schema of a container under any name. No other type has devices of volumes.
+    // The schema of a container under any name. No other type has `volumeDevices`.
     Shape {
         name: Name::Any,
         form: Form::Map,

@@ -588,7 +588,7 @@ impl Layout<'_> {
         }
         let depth = block.indent.checked_sub(column).filter(|depth| (1..=9).contains(depth)).unwrap_or(self.indent);
         let first = lines.iter().find(|line| !line.is_empty())?;
-        // libyaml refuses to find the indentation before a tab.
+        // libyaml does not find the indentation if a tab follows it.
         let indentation = if first.starts_with([' ', '\t']) { depth.to_string() } else { String::new() };
         let chomping = if content.len() == value.len() { "-" } else { "" };
         let inner = blanks(column + depth);
@@ -611,7 +611,7 @@ impl Layout<'_> {
         let value = node.string();
         let old = block.indent;
         let first = content.iter().find(|l| !is_blank(l));
-        // libyaml refuses to find the indentation before a tab.
+        // libyaml does not find the indentation if a tab follows it.
         let is_deeper =
             first.is_some_and(|l| indentation(l) > old || l.get(old..).is_some_and(|l| l.starts_with('\t')));
         let leading_blanks = content.iter().take_while(|l| is_blank(l)).any(|l| first.is_some() && l.len() > old);

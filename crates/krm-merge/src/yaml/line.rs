@@ -129,7 +129,7 @@ pub struct LineStarts {
 }
 
 impl LineStarts {
-    /// The lines of a text.
+    /// The starts of the lines of a text.
     pub fn of(text: &str) -> Self {
         let mut starts = vec![0];
         let mut at = 0;

@@ -219,7 +219,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Appends a node and counts it for the containers around it.
+    /// Appends a node; outside of all containers, it is a root.
     fn push(&mut self, text: &str, node: Node) -> Result<u32, Error> {
         let id = self.doc.nodes.len() as u32;
         if self.open.is_empty() {
@@ -412,7 +412,7 @@ impl Builder<'_> {
         self.pass_dash(text);
         let mut start = range.start;
         if kind == Kind::List && style == Style::Block {
-            // Trap: a block list is reported at its first element. Its dash is after the token before it.
+            // Trap: granit reports a block list at its first element. The dash is after the token before the list.
             let dash = skip_props(text.as_bytes(), self.cursor, b":?");
             if text.as_bytes().get(dash) == Some(&b'-') {
                 start = dash;
@@ -434,7 +434,7 @@ impl Builder<'_> {
     fn end(&mut self, range: Range<usize>) {
         let Some(open) = self.open.pop() else { return };
         let next = self.doc.nodes.len() as u32;
-        // Trap: a block ends where its last child ends, not at the next token.
+        // Trap: granit ends a block at the next token, but it ends where its last child ends.
         let end = match self.doc.nodes[open.node as usize].style {
             Style::Flow => range.end as u32,
             _ => self.cursor as u32,
