@@ -350,7 +350,7 @@ fn each<'t, 'a>(list: View<'t, 'a>, path: &mut FieldPath<'a>, visit: &mut dyn Fn
     }
 }
 
-/// Visits the maps with the fields that mean the same in all types.
+/// Visits each map that has a field with one meaning in all types.
 fn anywhere<'t, 'a>(
     view: View<'t, 'a>,
     path: &mut FieldPath<'a>,

@@ -11,8 +11,8 @@ pub const RESOLVE: &str =
 /// The fewest characters of a marker. Source: git's `conflict-marker-size`.
 const FEWEST: usize = 7;
 
-/// An error at the first marker of the first conflict in a text; `None` if the text has no conflict. A conflict has three marker lines,
-/// which begin with `<`, `=` and `>`, each repeated equally often.
+/// An error at the first marker of the first conflict in a text; `None` if the text has no conflict. A conflict has three marker lines: one
+/// begins with a run of `<`, one with a run of `=`, one with a run of `>`, and all runs are equally long.
 pub(super) fn conflict(text: &str) -> Option<Error> {
     let mut open: Option<(usize, usize)> = None;
     let mut is_parted = false;
