@@ -1,25 +1,25 @@
 //! The lists of public custom resources that declare how they merge, as one table.
 //!
-//! Most definitions embed the same types, as a pod template. So the lists of each kind become a tree of fields, and equal trees are one type
-//! of the table, however many kinds have it. That makes the table a tenth of the list that it comes from.
+//! Most definitions embed the same types, such as a pod template. So the lists of each kind become a tree of fields, and equal trees are
+//! one type of the table, even if many kinds have it. That makes the table a tenth of the list that it comes from.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-/// How a list merges, as the table writes it: `map=KEYS`, `set` or `atomic`; empty for what is no list that declares anything.
+/// How a list merges, as the table writes it: `map=KEYS`, `set` or `atomic`; empty for a field that is not a list, or declares nothing.
 pub type Rule = String;
 
 /// A field of a type: the number of its own type, and how its list merges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Field {
-    /// Its type; 0 where nothing below it declares anything.
+    /// Its type; 0 if nothing below it declares anything.
     pub ty: usize,
     /// How its list merges.
     pub rule: Rule,
 }
 
-/// Kinds and types.
+/// The table: kinds and types.
 #[derive(Debug, Default)]
 pub struct Atlas {
     /// (group, kind in lower case) to the type of each version, the oldest version first.
@@ -45,11 +45,11 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Takes in lines of JSON, each a list: `group`, `kind`, `version`, `path`, and `type` and `keys` where it declares these. A list that
-    /// declares nothing adds its version alone: of that version it is known that it says no more.
+    /// Reads lines of JSON, one for each list: `group`, `kind`, `version`, `path`, and `type` and `keys` if the list declares them. A list
+    /// that declares nothing adds only its version: so it is known that this version declares no more.
     ///
     /// # Errors
-    /// A line that is no such list.
+    /// A line is not such a list.
     pub fn read(&mut self, lines: &str) -> Result<(), String> {
         for (number, line) in lines.lines().enumerate() {
             let at = |what: &str| format!("line {}: {what}", number + 1);
@@ -75,10 +75,10 @@ impl Lists {
         Ok(())
     }
 
-    /// Takes in lists that their maintainers document: group, kind, versions, path and rule; what is after `#` is for readers.
+    /// Reads lists that their maintainers document: group, kind, versions, path and rule. Text after `#` is for readers.
     ///
     /// # Errors
-    /// A line that is no such list.
+    /// A line is not such a list.
     pub fn document(&mut self, lines: &str) -> Result<(), String> {
         for line in lines.lines() {
             let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
@@ -130,8 +130,8 @@ impl Atlas {
     }
 }
 
-/// What orders the versions of a kind by their age: the number, then alpha, beta and stable, then the number of that. A version that is
-/// named otherwise is older than all others. The engine orders them in the same way.
+/// The order of the versions of a kind by age: the number, then alpha, beta and stable, then the number after that. A version with any
+/// other form of name is older than all others. The engine has the same order.
 fn age(version: &str) -> (u32, u32, u32, String) {
     let parts = || {
         let rest = version.strip_prefix('v')?;

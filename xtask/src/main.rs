@@ -1,7 +1,7 @@
-//! What the people who work on krm-merge run: `cargo xtask schema` and `cargo xtask atlas` make what the crate commits of other projects' data,
-//! `cargo xtask release` makes a release.
+//! Commands for the people who work on krm-merge: `cargo xtask schema` and `cargo xtask atlas` make the tables that the crate commits from
+//! data of other projects, and `cargo xtask release` makes a release.
 //!
-//! A program of its own, so that neither the crate nor its users ever need the sources: what it makes is committed, and built as it is.
+//! It is a program of its own, so that neither the crate nor its users need that data: the tables are committed, and built as they are.
 
 mod atlas;
 mod release;
@@ -97,7 +97,7 @@ fn atlas(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes what was made, and says how large it is.
+/// Writes the files, and prints their sizes.
 fn write_files(files: [(PathBuf, String); 2]) -> Result<(), String> {
     for (path, made) in files {
         let folder = path.parent().unwrap_or(&path);
@@ -117,7 +117,7 @@ fn schema(mut args: impl Iterator<Item = String>) -> Result<(), String> {
             "--repin" => repin = true,
             flag if flag.starts_with('-') => return Err(USAGE.into()),
             path if Path::new(path).is_dir() => find(Path::new(path), &mut documents)?,
-            // A `=` in a path that is there belongs to the path.
+            // A `=` in a path that exists belongs to the path.
             path if Path::new(path).is_file() => documents.push((None, path.into())),
             labelled => {
                 let (label, path) =
@@ -178,7 +178,7 @@ fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Every `<version>-local/_definitions.json` below a folder; not `-local-strict`, which says the same once more.
+/// Every `<version>-local/_definitions.json` below a folder. `-local-strict` is left out, because it has the same definitions.
 fn find(folder: &Path, found: &mut Vec<(Option<String>, PathBuf)>) -> Result<(), String> {
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
         let path = entry.map_err(|e| format!("{}: {e}", folder.display()))?.path();

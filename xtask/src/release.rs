@@ -1,8 +1,8 @@
-//! `cargo xtask release VERSION`: does all of a release that one machine can do, and says what a person does then.
+//! `cargo xtask release VERSION`: does the part of a release that one machine can do, and prints what a person does next.
 //!
-//! With `--dry-run`, everything happens in a copy of the repository below the target folder: the version is set, both crates are packaged and
-//! verified, the programs are built for this machine and archived, and the krew manifest gets their digests. Without it, the version is set
-//! here, once a look at all places has found nothing wrong.
+//! With `--dry-run`, everything happens in a copy of the repository below the target folder: the version is set, both crates are packaged
+//! and verified, the programs are built for this machine and archived, and the krew manifest gets their digests. Without it, the version is
+//! set in the repository itself, after a check of all places.
 
 mod changelog;
 mod manifest;
@@ -18,13 +18,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::hex;
 use version::Version;
 
-/// The crates that go to crates.io, in the order in which one needs the other.
+/// The crates that are published on crates.io, each after the crates that it needs.
 const CRATES: [&str; 2] = ["krm-merge", "krm-merge-function"];
 
 /// The programs that a release has.
 const PROGRAMS: [&str; 2] = ["krm-merge", "kubectl-krm_merge"];
 
-/// What comes after a run that changed the files.
+/// The steps that a person does after a run that changed the files.
 const BY_HAND: &str = "\
 What a person does now:
   1. Read the changes: git diff
@@ -35,7 +35,7 @@ What a person does now:
      It needs the secret CARGO_REGISTRY_TOKEN.
   5. Send krm-merge.yaml of the release to krew's index.";
 
-/// What the README says before the first release, and what it says then.
+/// The words of the README before the first release, and the words that replace them.
 const README: [(&str, &str); 2] =
     [(" is not released yet. ", " is the latest release. "), ("There is no release yet. Build both", "Build both")];
 
@@ -45,7 +45,7 @@ type Files = BTreeMap<String, (String, String)>;
 /// Runs the command.
 ///
 /// # Errors
-/// Bad usage, and everything that a release must not have.
+/// Wrong arguments, or a fault that a release must not have.
 pub fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let (mut asked, mut is_dry) = (None, false);
     for arg in args {
@@ -67,7 +67,7 @@ pub fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
 /// Writes the krew manifest with the digests of the archives in a folder.
 ///
 /// # Errors
-/// A platform without an archive.
+/// A platform has no archive.
 pub fn manifest(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     let (Some(folder), None) = (args.next(), args.next()) else { return Err(crate::USAGE.into()) };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -101,7 +101,7 @@ fn set(root: &Path, version: &Version) -> Result<Files, String> {
     let mut faults: Vec<String> = missing.into_iter().map(|place| format!("{place} must be there")).collect();
     let mut files = Files::new();
     for path in output(root, "git", &["ls-files", "-z"])?.split('\0').filter(|path| !path.is_empty()) {
-        // What is not text has no version.
+        // A file that is not text has no version.
         let Ok(text) = fs::read_to_string(root.join(path)) else { continue };
         let (mut made, unknown) = places::bumped(path, &text, &old, &new);
         let unknown =
@@ -125,7 +125,7 @@ fn today() -> String {
     changelog::day(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 
-/// Sets the version here.
+/// Sets the version in the repository itself.
 fn write(root: &Path, version: &Version, files: &Files) -> Result<(), String> {
     if !output(root, "git", &["status", "--porcelain"])?.trim().is_empty() {
         return Err("the checkout must have no changes: commit them first".to_owned());
@@ -138,7 +138,7 @@ fn write(root: &Path, version: &Version, files: &Files) -> Result<(), String> {
     Ok(())
 }
 
-/// Does in a copy what a release does.
+/// Carries out a release in a copy.
 fn rehearse(root: &Path, version: &Version, files: &Files) -> Result<(), String> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let work = target.join("release-check");
@@ -225,7 +225,7 @@ fn image(copy: &Path, target: &Path, work: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// This machine, as krew calls it.
+/// The platform of this machine, as krew calls it.
 fn host() -> Result<String, String> {
     let os = match std::env::consts::OS {
         "macos" => "darwin",
@@ -260,7 +260,7 @@ fn size(path: &Path) -> Result<u64, String> {
     fs::metadata(path).map(|file| file.len()).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// What a program prints; its errors go to stderr.
+/// The output of a program; its errors go to stderr.
 fn output(folder: &Path, program: &str, args: &[&str]) -> Result<String, String> {
     let ran = Command::new(program).args(args).current_dir(folder).stderr(Stdio::inherit()).output();
     let ran = ran.map_err(|e| format!("{program}: {e}"))?;

@@ -1,14 +1,14 @@
-//! What definitions documents say of lists, of unions and of the fields that an object must have, as one table.
+//! The declarations of definitions documents about lists, unions and required fields, as one table.
 //!
-//! Documents are read oldest first and each field is overwritten whole by a newer document that has it. So a type keeps the fields that
-//! Kubernetes has dropped (a resource of an old cluster has them), and what a field means is never put together from two versions. What a
-//! type requires is what the newest document says that has the type.
+//! Documents are read oldest first, and a newer document that has a field overwrites it whole. So a type keeps the fields that Kubernetes
+//! has dropped (a resource of an old cluster has them), and the meaning of a field never mixes two versions. The required fields of a type
+//! are those of the newest document that has the type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// What the value of a field is, as far as merging goes.
+/// The form of the value of a field, as far as merging needs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
     /// An object of a type, or a scalar.
@@ -25,11 +25,11 @@ pub enum Shape {
 /// The `x-kubernetes-*` extensions of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule {
-    /// `patch-strategy`, as written; empty where there is none.
+    /// `patch-strategy`, as written; empty if there is none.
     pub strategy: String,
     /// `patch-merge-key`.
     pub merge_key: Option<String>,
-    /// `list-type`; empty where there is none.
+    /// `list-type`; empty if there is none.
     pub list_type: String,
     /// `list-map-keys`.
     pub map_keys: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Rule {
 /// A field of a type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Field {
-    /// What its value is.
+    /// The form of its value.
     pub shape: Shape,
     /// The type of its value, of its elements or of its map's values.
     pub target: Option<String>,
@@ -46,22 +46,22 @@ pub struct Field {
     pub rule: Rule,
 }
 
-/// Kinds, types and fields.
+/// The table: kinds, types and fields.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// (apiVersion, kind) to the name of the type.
     pub kinds: BTreeMap<(String, String), String>,
     /// The fields of each type.
     pub types: BTreeMap<String, BTreeMap<String, Field>>,
-    /// The fields that an object of a type must have; no entry where there are none.
+    /// The fields that an object of a type must have. A type without such fields has no entry.
     pub required: BTreeMap<String, BTreeSet<String>>,
-    /// The full name behind each short one.
+    /// The full name for each short name.
     full: BTreeMap<String, String>,
 }
 
 impl Table {
-    /// Takes in a document: a swagger v2 or kustomize's `openapi` file (`definitions`), JSON schemas (`$defs`), OpenAPI v3
-    /// (`components.schemas`).
+    /// Reads a document: a swagger v2 or kustomize's `openapi` file (`definitions`), JSON schemas (`$defs`), OpenAPI v3
+    /// (`components.schemas`). Returns the number of its definitions.
     pub fn read(&mut self, document: &Value) -> Result<usize, String> {
         let definitions =
             ["/definitions", "/$defs", "/components/schemas"].iter().find_map(|at| document.pointer(at)?.as_object());
@@ -110,7 +110,8 @@ impl Table {
         }
     }
 
-    /// The type of a value; one that is written out in place (the swagger of a cluster has those, for custom resources) is named after it.
+    /// The name of the type of a value. A type that is written out in place is named after the place; the swagger of a cluster has such
+    /// types for custom resources.
     fn target(
         &mut self,
         schema: &Value,
@@ -129,8 +130,8 @@ impl Table {
         name.map(short_name)
     }
 
-    /// Requires further fields: those that the API server refuses an object without, although no document says so. A line of the list is a
-    /// type and fields of it; the text after `#` is for readers.
+    /// Adds required fields: the API server refuses an object without them, although no document says so. A line of the list has a type and
+    /// fields of it. Text after `#` is for readers.
     pub fn require(&mut self, list: &str) -> Result<(), String> {
         for line in list.lines() {
             let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
@@ -147,8 +148,8 @@ impl Table {
         Ok(())
     }
 
-    /// Leaves the resources (kinds with an ObjectMeta: lists, options and reviews of them aside) and, of what can be reached from them,
-    /// lists, fields with a strategy, types with required fields, and the ways there.
+    /// Keeps only the kinds that are resources: their metadata is an ObjectMeta, unlike that of lists and options. Of the types that can be
+    /// reached from these, keeps lists, fields with a strategy, types with required fields, and the fields that lead there.
     pub fn prune(&mut self) {
         let types = &mut self.types;
         let is_resource = |t: &BTreeMap<String, Field>| {
@@ -159,7 +160,7 @@ impl Table {
         self.kinds.retain(|_, name| types.get(name).is_some_and(is_resource));
         for fields in types.values_mut() {
             for field in fields.values_mut().filter(|f| f.shape != Shape::List) {
-                // Of no effect elsewhere: a key belongs to a list.
+                // Keys and list types have no effect on a field that is not a list.
                 field.rule = Rule { strategy: std::mem::take(&mut field.rule.strategy), ..Rule::default() };
             }
         }
@@ -203,7 +204,7 @@ fn short_name(name: &str) -> String {
     name.rmatch_indices('.').nth(2).map_or(name, |(at, _)| &name[at + 1..]).to_owned()
 }
 
-/// The definition that a schema points to, also where a lone `allOf` makes room for extensions beside it, as OpenAPI v3 wants.
+/// The definition that a schema refers to, directly or in a lone `allOf`. OpenAPI v3 needs the `allOf` for a reference with extensions.
 fn reference(schema: &Value) -> Option<&str> {
     let schema = schema.get("allOf").and_then(|all| all.get(0)).unwrap_or(schema);
     schema.get("$ref")?.as_str()?.rsplit('/').next()

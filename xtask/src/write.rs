@@ -34,7 +34,7 @@ const HEAD: &str = "\
 # nothing of this is to be said, or newer than the table.
 ";
 
-/// The parts of a label that are numbers: how versions are ordered.
+/// The numbers in a label, by which versions are ordered.
 pub fn numbers(label: &str) -> Vec<u64> {
     label.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }
@@ -202,7 +202,7 @@ pub fn packed(table: &Table, sources: &[Source]) -> Result<String, String> {
     Ok(out.trim_end().to_owned() + "\n")
 }
 
-/// Numbers as they stand in source.
+/// Numbers as they are written in source.
 pub fn strings(numbers: &[usize]) -> Vec<String> {
     numbers.iter().map(usize::to_string).collect()
 }

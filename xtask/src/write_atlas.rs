@@ -35,7 +35,7 @@ pub fn text(table: &Atlas, source: &Source) -> String {
     out
 }
 
-/// Names as one text, in which the numbers of the table find them.
+/// Sorted names, to which the table refers by number.
 struct Names<'t> {
     sorted: Vec<&'t str>,
 }

@@ -1,8 +1,8 @@
-//! Aliases, anchors and `<<` in dest: they stay in the text until a merge changes something inside one, and then only that use is written
+//! Aliases, anchors and `<<` in dest: they stay in the text until a merge changes something inside of one. Then only that one is written
 //! out.
 //!
-//! A merge must not change the value of an alias elsewhere, and must not leave an alias without its anchor. Changes inside an alias are
-//! already a branch in its place. This module finds the other uses that are in the way, and gives them their values as their own.
+//! A merge must not change the value of an alias elsewhere, and must not leave an alias without its anchor. In the tree, an alias with
+//! changes inside is already a branch. This module finds the other aliases that would break, and writes their values in their place.
 
 use crate::child::By;
 use crate::tree::{Branch, Entry, Tree};
@@ -67,7 +67,7 @@ enum Changed<'a> {
     Gone(NodeRef<'a>),
     /// Children of the node are added or removed.
     Within(NodeRef<'a>),
-    /// Children of the node change places, and an alias may end up before its anchor, or after another one of that name.
+    /// Children of the node change places, and an alias may end up before its anchor, or after another anchor of that name.
     Moved(NodeRef<'a>),
 }
 
@@ -100,7 +100,7 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed
     }
 }
 
-/// These uses, with the aliases whose anchors are inside what is written out with these uses: a copy has no anchors.
+/// Adds the aliases whose anchors are lost when these aliases are written out, because a copy has no anchors.
 fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) -> Vec<NodeRef<'a>> {
     let mut uses = uses;
     let mut copied = Vec::new();
@@ -119,8 +119,8 @@ fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) 
     }
 }
 
-/// The entries that cannot be written out from within, so that a copy of their whole content replaces them: `<<`, and those whose key is an
-/// alias. The content of a `<<` goes with it.
+/// The entries that cannot be edited inside, so that a copy replaces them as a whole: `<<` entries, and entries whose key is an alias.
+/// Entries inside of a `<<` are copied with it.
 fn copied_whole<'a>(tree: &Tree<'a>, out: &mut Vec<(NodeRef<'a>, NodeRef<'a>)>) {
     let Some(like) = tree.like().filter(|like| like.kind() != Kind::Alias) else { return };
     if !like.document().has_merge_keys() && !like.has_aliases() {
@@ -141,7 +141,7 @@ fn copied_whole<'a>(tree: &Tree<'a>, out: &mut Vec<(NodeRef<'a>, NodeRef<'a>)>) 
     }
 }
 
-/// Whether such an entry has to be written out: a `<<` for anything in it, any other for its key.
+/// Whether one of these entries must be written out: a `<<` entry for any alias in it, another entry for its key.
 fn is_used((key, value): (NodeRef<'_>, NodeRef<'_>), uses: &[NodeRef<'_>]) -> bool {
     uses.iter().any(|u| u.is(key) || (key.is_merge_key() && value.holds(*u)))
 }
@@ -150,7 +150,7 @@ fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
     let mut branch = match tree {
         Tree::Branch(branch) => *branch,
         Tree::Node(node) if !uses.iter().any(|u| node.holds(*u)) => return tree,
-        // Another node than the alias: it is put in its place.
+        // The value is another node than the alias, so the splicer writes it in the place of the alias.
         Tree::Node(node) if node.kind() == Kind::Alias => return Tree::Node(node.resolve()),
         Tree::Node(node) => Branch::of(node, By::Field),
         tree => return tree,
@@ -181,7 +181,7 @@ fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
     branch.into_tree()
 }
 
-/// An alias in this item with its anchor in another one, or the other way round.
+/// An alias that crosses the border of this item: either the alias or its anchor is in another item.
 pub fn shared(item: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let doc = item.document();
     let leads_out = doc.aliases_in(item).find(|alias| !item.holds(alias.resolve()));

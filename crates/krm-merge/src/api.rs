@@ -27,7 +27,7 @@ use crate::yaml::{self, Document, NodeRef, extent};
 #[derive(Debug)]
 pub struct Package {
     files: Vec<File>,
-    /// What a merge into it may write.
+    /// The budget for the text that a merge into it makes.
     budget: Budget,
 }
 
@@ -37,7 +37,7 @@ struct File {
     document: Document<'static>,
 }
 
-/// What a merge made of dest. Its conflicts are open until [`Merged::resolve`] decides them.
+/// The result of a merge into dest. Its conflicts are open until [`Merged::resolve`] decides them.
 #[derive(Debug)]
 pub struct Merged<'a> {
     dest: &'a Package,
@@ -46,7 +46,7 @@ pub struct Merged<'a> {
     picks: Vec<Pick>,
 }
 
-/// What happens to one resource.
+/// The result for one resource.
 #[derive(Debug)]
 struct MergedResource<'a> {
     /// Its number among dest's resources; `None` if it is new.
@@ -54,11 +54,11 @@ struct MergedResource<'a> {
     identity: Option<Identity<'a>>,
     /// The file that it is in.
     path: &'a str,
-    /// `None` if it is removed.
+    /// Its new state; `None` if it is removed.
     tree: Option<Tree<'a>>,
-    /// The resource that it is written as, if that is not dest's.
+    /// The resource whose layout it gets, if it does not keep dest's.
     like: Option<NodeRef<'a>>,
-    /// Its position; after dest's resources if nothing is known.
+    /// Its position; `None` puts it after dest's resources.
     spot: Option<Spot>,
 }
 
@@ -127,7 +127,7 @@ impl From<Box<Unmergeable<'_>>> for Error {
     }
 }
 
-/// Merges into dest what changed from original to updated. Each file of dest stays where it is.
+/// Merges the changes from original to updated into dest. Each file of dest stays where it is.
 ///
 /// Lists merge by the keys of the built-in types, and by inferred keys if a type is not known.
 ///
@@ -171,7 +171,7 @@ pub fn three_way<'a>(original: &'a Package, updated: &'a Package, dest: &'a Pack
     Ok(Merged::new(dest, resources))
 }
 
-/// Merges a source into dest: its values are set, a null removes, and a resource that dest lacks is added.
+/// Merges a source into dest: its values are set, a null removes a field, and a resource that dest lacks is added.
 ///
 /// # Errors
 /// A text that cannot be merged; a resource that matches several ones of dest.
@@ -292,7 +292,7 @@ impl Package {
     /// The resources of one text: YAML documents, or JSON.
     ///
     /// # Errors
-    /// It is not YAML.
+    /// The text is not YAML.
     pub fn of_text(text: impl Into<String>) -> Result<Self, Error> {
         Self::of_files([(String::new(), text.into())])
     }
@@ -347,7 +347,7 @@ impl<'a> Merged<'a> {
         all.collect()
     }
 
-    /// The same merge with a side picked in each conflict; without a pick, updated wins.
+    /// Picks the side that wins each conflict. If this is not called, updated wins all of them.
     #[must_use]
     pub fn resolve(mut self, pick: impl FnMut(&Conflict<'a>) -> Pick) -> Self {
         self.picks = self.conflicts().iter().map(pick).collect();
@@ -357,7 +357,7 @@ impl<'a> Merged<'a> {
     /// The files of dest after the merge, and the new files, by path; `None` for a file that no longer has a resource.
     ///
     /// # Errors
-    /// They take more bytes than the limit for such an input.
+    /// The files take more bytes than the limit for such an input.
     pub fn files(&self) -> Result<Vec<(String, Option<String>)>, Error> {
         let budget = Budget::new(limit(&self.dest.files));
         let mut picks = self.picks.iter().copied();
@@ -458,12 +458,12 @@ impl<'a> Conflict<'a> {
         json(self.conflict.original.map(Tree::Node).as_ref())
     }
 
-    /// What updated has, as JSON.
+    /// The value of updated, as JSON.
     pub fn updated(&self) -> Option<String> {
         json(self.conflict.updated.map(Tree::Node).as_ref())
     }
 
-    /// What dest has, as JSON.
+    /// The value of dest, as JSON.
     pub fn dest(&self) -> Option<String> {
         json(self.conflict.dest.as_ref())
     }

@@ -1,4 +1,4 @@
-//! [`Change`]: what the other side asks of one node of dest, in every mode.
+//! [`Change`]: the request of the other side for one node of dest, in every mode.
 //!
 //! A patch is a difference. TwoWay and Strategic lower a patch to a `Change` (`patch.rs`), ThreeWay finds the `Change` from original to
 //! updated, and one walker (`merge.rs`) applies it. So each merge rule is written once, and the walker knows no mode.
@@ -11,14 +11,14 @@ use crate::path::FieldPath;
 use crate::tree::View;
 use crate::yaml::NodeRef;
 
-/// What the other side asks of one node.
+/// The request of the other side for one node of dest.
 #[derive(Clone, Debug)]
 pub struct Change<'a> {
-    /// The value that it expects in dest.
+    /// The value that the other side expects in dest.
     pub expects: Expects<'a>,
-    /// The value that it wants there.
+    /// The value that the other side wants there.
     pub wants: Wants<'a>,
-    /// What it wants for the node's own comments.
+    /// The comments that the other side wants for the node itself.
     pub notes: Notes<'a>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// Lets fields stay as dest has them, whatever the change asks of them.
+    /// Keeps fields as dest has them, even if the change asks for other values.
     pub fn keep_fields(&mut self, paths: &[&[&'static str]]) {
         for path in paths {
             self.keep_field(path);
@@ -66,7 +66,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The places below where it asks for another value, in their order, by key.
+    /// The paths at which it asks for another value, by merge keys, in order.
     pub fn places(&self) -> Vec<String> {
         fn collect<'a>(change: &Change<'a>, path: &mut FieldPath<'a>, out: &mut Vec<String>) {
             match &change.wants {
@@ -109,7 +109,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// What the other side wants for the comments of a node; `None` if it says nothing about them.
+/// The comments that the other side wants for a node; `None` if it asks for no change of a comment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Notes<'a> {
     /// The comment lines above it.
@@ -119,27 +119,27 @@ pub struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// For a patch: its own comment on the line, whatever dest has there.
+    /// The request of a patch: its comment on the line replaces any comment of dest there.
     pub fn of_line(comment: Option<&'a str>) -> Self {
         Self { above: None, behind: comment.map(|wants| NoteChange { expects: None, wants }) }
     }
 }
 
-/// A comment that the other side wants to change.
+/// A change of a comment that the other side asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct NoteChange<'a> {
-    /// The comment that this request is about; another one in dest stays. `None`: whatever dest has.
+    /// The comment that the change replaces: any other comment of dest stays. `None` replaces every comment.
     pub expects: Option<&'a str>,
-    /// The comment, empty for none.
+    /// The new comment; empty if there is to be none.
     pub wants: &'a str,
 }
 
-/// What the other side expects dest to hold.
+/// The value that the other side expects in dest.
 #[derive(Clone, Copy, Debug)]
 pub enum Expects<'a> {
-    /// A patch does not say, so it cannot conflict.
+    /// Any value: a patch expects nothing, so it cannot conflict.
     Anything,
-    /// This value; `None`: nothing. Another value in dest is a conflict, unless it is the wanted one.
+    /// This value, or no value if it is `None`. Any other value in dest is a conflict, unless it is the wanted one.
     Exactly(Option<NodeRef<'a>>),
 }
 
@@ -152,7 +152,7 @@ impl<'a> Expects<'a> {
         }
     }
 
-    /// What it expects of a field of a map.
+    /// The expectation for a field of the expected map.
     #[must_use]
     pub fn of_field(self, name: &str) -> Self {
         match self {
@@ -171,16 +171,16 @@ impl<'a> Expects<'a> {
     }
 }
 
-/// What the other side wants in the place of a node.
+/// The value that the other side wants in the place of a node.
 #[derive(Clone, Debug)]
 pub enum Wants<'a> {
-    /// The value stays: only a comment is asked for.
+    /// The value that dest has: only a comment may change.
     Same,
-    /// Nothing.
+    /// No value: the node is removed.
     Nothing,
     /// This value, whole.
     Value(NodeRef<'a>),
-    /// This value as it is written, with its comments: dest's text is the text that the other side changed.
+    /// This value as it is written, with its comments: dest still has the text that the other side changed.
     Text(NodeRef<'a>),
     /// A map or list, with changes to only these children.
     Inside(Inside<'a>),
@@ -196,14 +196,14 @@ impl<'a> Wants<'a> {
     }
 }
 
-/// A look inside a map or list.
+/// The changes inside of a map or list.
 #[derive(Clone, Debug)]
 pub struct Inside<'a> {
-    /// The other side's map or list. If dest has none, this one is put, cut down to the children that are asked for.
+    /// The other side's map or list. If dest has none, this one is added, cut down to the requested children.
     pub like: NodeRef<'a>,
     /// How its children are identified.
     pub by: By<'a>,
-    /// What is asked of them, in the order of `like`; those that `like` does not have come last.
+    /// The requests for its children, in the order of `like`. Children that `like` lacks come last.
     pub children: Vec<Child<'a>>,
     /// What happens to dest's other children.
     pub others: Others,
@@ -211,12 +211,12 @@ pub struct Inside<'a> {
     pub emptied: Emptied,
     /// The order of the children.
     pub order: Order<'a>,
-    /// Fields that get another key, each by its name in dest.
+    /// Fields that get a new key: each field's name in dest, and the new key.
     pub renamed: Vec<(&'a str, NodeRef<'a>)>,
 }
 
 impl<'a> Inside<'a> {
-    /// A look inside a map or list that merges, at these children.
+    /// The changes of these children of a map or list that merges.
     pub fn of(like: NodeRef<'a>, by: By<'a>, children: Vec<Child<'a>>) -> Self {
         Self {
             like,
@@ -229,7 +229,7 @@ impl<'a> Inside<'a> {
         }
     }
 
-    /// A look inside a map, with no requests yet.
+    /// No changes inside of a map yet.
     pub fn nothing_of(like: NodeRef<'a>) -> Self {
         Self::of(like, By::Field, Vec::new())
     }
@@ -278,9 +278,9 @@ impl<'a> Inside<'a> {
 /// The order of the children of a map or list.
 #[derive(Clone, Debug)]
 pub enum Order<'a> {
-    /// As in dest; new ones go where the user wants new elements.
+    /// Dest's order; new children go where the user wants new elements.
     OfDest,
-    /// The named ones in this order, and the others relative to their neighbours: `$setElementOrder`.
+    /// The named children in this order, and the others relative to their neighbours: `$setElementOrder`.
     Asked(Vec<ChildId<'a>>),
     /// The order is merged like a value: the other side changed it from the order of this map or list to that of `like`.
     From(Option<NodeRef<'a>>),
@@ -293,7 +293,7 @@ impl<'a> Order<'a> {
     }
 }
 
-/// What happens to the children of dest that are not asked for.
+/// What happens to the children of dest for which there is no request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
     /// They stay: a merge.
@@ -309,18 +309,18 @@ pub enum Others {
 pub enum Emptied {
     /// It stays, as `{}` or `[]`: to Kubernetes `emptyDir: {}` differs from an absent field.
     Stays,
-    /// It is removed: the other side dropped it whole, and `like` is what it dropped.
+    /// It is removed, because the other side dropped it whole; `like` is the dropped map or list.
     Goes,
 }
 
-/// What is asked of one child.
+/// The request for one child.
 #[derive(Clone, Debug)]
 pub struct Child<'a> {
-    /// Which child.
+    /// The identity of the child.
     pub id: ChildId<'a>,
     /// The other side's key and value, if it has the child.
     pub node: Option<(Option<NodeRef<'a>>, NodeRef<'a>)>,
-    /// What is asked of it.
+    /// The change that is asked for.
     pub change: Change<'a>,
 }
 

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::path::{ElementKey, FieldPath, KeyStep, Step};
 use crate::yaml::{NodeRef, Scalar};
 
-/// What must be known of a value to identify it among its siblings. A node of a text has it, and so does a node of a merge's result.
+/// A value that can be identified among its siblings: a node of a text, or of the result of a merge.
 pub trait Value<'a>: Copy {
     /// The value of a field.
     fn field(self, name: &str) -> Option<Self>;
@@ -59,17 +59,17 @@ impl<'a> Value<'a> for NodeRef<'a> {
 
 /// The elements of a list, as a rule reads them to identify them.
 pub trait Elements<'a> {
-    /// An element.
+    /// The type of an element.
     type Element: Value<'a>;
-    /// Each of them.
+    /// All elements, in order.
     fn each(&self) -> impl Iterator<Item = Self::Element>;
 
-    /// What is known of these merge keys in them, without a look at each element.
+    /// How much is known about these merge keys in the elements, without a look at each.
     fn keyed(&self, _: &[MergeKey<'_>]) -> Keyed {
         Keyed::Unknown
     }
 
-    /// Whether all are known to be scalars, without a look at each.
+    /// Whether all elements are known to be scalars, without a look at each.
     fn are_scalars(&self) -> bool {
         false
     }
@@ -83,14 +83,14 @@ impl<'a, V: Value<'a>> Elements<'a> for Vec<V> {
     }
 }
 
-/// What is known of merge keys in the elements of a list, without a look at each element.
+/// How much is known about merge keys in the elements of a list, without a look at each element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keyed {
-    /// Nothing.
+    /// Nothing is known.
     Unknown,
-    /// Each element has them.
+    /// Each element has the keys.
     Each,
-    /// Each element has them, and no two have the same.
+    /// Each element has the keys, and no two elements have the same values.
     Unique,
 }
 
@@ -99,7 +99,7 @@ pub enum Keyed {
 pub struct MergeKey<'t> {
     /// Its name.
     pub name: &'t str,
-    /// Its value for an element that leaves it out, if the type has a default. An empty text is a default, too.
+    /// The value of an element that leaves the key out, if the type has a default. An empty text is a default, too.
     pub default: Option<Cow<'t, str>>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> By<'a> {
         }
     }
 
-    /// The identity of an element of a list, if the element has the merge keys or value for it.
+    /// The identity of an element of a list; `None` if the element lacks the merge keys or the value for it.
     pub fn id_of(&self, element: impl Value<'a>) -> Option<ChildId<'a>> {
         match self {
             Self::Keys(keys) => element_key(element, keys).map(ChildId::Key),
@@ -149,7 +149,7 @@ impl<'a> By<'a> {
     }
 }
 
-/// What identifies a child among its siblings; fits the [`By`] of its container.
+/// The identity of a child among its siblings, of the kind that the [`By`] of its container asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ChildId<'a> {
     /// A field.
@@ -191,8 +191,8 @@ fn show(value: &Scalar<'_>) -> String {
     }
 }
 
-/// The values of an element's merge keys, with the default for an absent one; `None` if the element is not a map, or lacks the first key
-/// and that has no default.
+/// The values of an element's merge keys, with the default for an absent one. `None` if the element is not a map, or if it lacks the first
+/// key and this key has no default.
 pub fn element_key<'a>(element: impl Value<'a>, keys: &[MergeKey<'a>]) -> Option<ElementKey<'a>> {
     let mut values = Vec::with_capacity(keys.len());
     for (i, key) in keys.iter().enumerate() {
@@ -205,7 +205,7 @@ pub fn element_key<'a>(element: impl Value<'a>, keys: &[MergeKey<'a>]) -> Option
     (!values.is_empty()).then_some(ElementKey(values))
 }
 
-/// The elements of a list by their merge keys; of several with one key, the first.
+/// The elements of a list by their merge keys. If several have the same keys, the first one counts.
 pub fn by_keys<'a>(list: NodeRef<'a>, keys: &[MergeKey<'a>]) -> HashMap<ElementKey<'a>, NodeRef<'a>> {
     let mut found = HashMap::new();
     for element in list.elements() {
@@ -229,7 +229,7 @@ pub fn key_text<'a>(value: impl Value<'a>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// The node at a path that was found in another resource.
+/// The node of this resource at a path that comes from another resource.
 pub fn find<'a>(root: NodeRef<'a>, path: &FieldPath<'_>) -> Option<NodeRef<'a>> {
     path.steps().try_fold(root, down)
 }
@@ -252,12 +252,12 @@ fn down<'a>(node: NodeRef<'a>, step: &Step<'_>) -> Option<NodeRef<'a>> {
     }
 }
 
-/// The identities of the children of a map or list, in their order; of several children with one identity, the first.
+/// The identities of the children of a map or list, in their order. If several children have one identity, it is at the place of the first.
 pub fn ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
     first_of_each(all_ids_of(container, by))
 }
 
-/// The same for two maps or lists; `None` if their children are the same, in the same order.
+/// The identities of the children of two maps or lists, as [`ids_of`]; `None` if both have the same children in the same order.
 pub fn ids_of_both<'a>(both: [NodeRef<'a>; 2], by: &By<'a>) -> Option<[Vec<ChildId<'a>>; 2]> {
     let both = both.map(|container| all_ids_of(container, by));
     (both[0] != both[1]).then(|| both.map(first_of_each))
@@ -283,7 +283,7 @@ fn first_of_each(ids: Vec<ChildId<'_>>) -> Vec<ChildId<'_>> {
 pub struct Index<'a> {
     ids: Vec<Option<ChildId<'a>>>,
     hashed: Option<Hashed<'a>>,
-    /// The number of look-ups, including those still to come.
+    /// The number of look-ups, including the expected ones.
     asked: usize,
 }
 
@@ -291,7 +291,7 @@ pub struct Index<'a> {
 #[derive(Clone, Debug, Default)]
 struct Hashed<'a> {
     places: HashMap<ChildId<'a>, Vec<usize>>,
-    /// By the first of several merge keys.
+    /// The places of the elements with several merge keys, by the value of the first key.
     alike: HashMap<Option<Cow<'a, str>>, Vec<usize>>,
     /// Whether two children have one identity.
     has_repeated: bool,
@@ -314,7 +314,7 @@ impl<'a> Hashed<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Of children with these identities.
+    /// The index of children with these identities.
     pub fn of(ids: Vec<Option<ChildId<'a>>>) -> Self {
         Self { ids, ..Self::default() }
     }
@@ -340,7 +340,7 @@ impl<'a> Index<'a> {
         self.ids.push(id);
     }
 
-    /// With the children in another order, given by their places so far.
+    /// Puts the children in another order. `order` has their old places.
     #[must_use]
     pub fn reordered(mut self, order: &[usize]) -> Self {
         let mut places = vec![0; self.ids.len()];
@@ -372,7 +372,8 @@ impl<'a> Index<'a> {
         self.among(hashed, move |other| other == id)
     }
 
-    /// The merge keys, each once, of the elements in these places that share the first merge key with this one.
+    /// The merge keys of the elements that have the same first merge key as this one, each once. Only places for which `is_there` holds
+    /// count.
     pub fn keys_alike(&self, key: &ElementKey<'a>, is_there: impl Fn(usize) -> bool) -> Vec<ElementKey<'a>> {
         let first = key.0.first();
         let hashed = self.hashed.as_ref().map(|hashed| {
@@ -390,7 +391,7 @@ impl<'a> Index<'a> {
         keys
     }
 
-    /// These places if they are hashed; otherwise the places of the matching children.
+    /// The hashed places, if the index is hashed; otherwise the places of the children that match.
     fn among<'i>(
         &'i self,
         hashed: Option<&'i [usize]>,

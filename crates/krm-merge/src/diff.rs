@@ -1,7 +1,7 @@
-//! From original and updated to a [`Change`]: what happened upstream and is to happen in dest.
+//! Compares original and updated: the [`Change`] is what happened upstream and is to happen in dest.
 //!
-//! Nodes whose text is equal are skipped, so the work grows with the change. Dest is asked for two things that the other sides cannot say:
-//! how an unknown list merges (inference looks at all sides), and where it holds an explicit null, which clears what original has.
+//! Nodes whose text is equal are skipped, so the work grows with the change. Dest answers two questions that the other sides cannot: how an
+//! unknown list merges (inference looks at all sides), and where an explicit null of dest clears a value that original has.
 
 mod renamed;
 
@@ -21,10 +21,10 @@ use crate::tree::View;
 use crate::warning::{Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment};
 
-/// What happened upstream, and what the user should know.
+/// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
 pub struct Diff<'a> {
-    /// The change; `None` if nothing happened.
+    /// The change; `None` if nothing changed.
     pub change: Option<Change<'a>>,
     /// Lists that could not be merged by their keys.
     pub warnings: Vec<Warning<'a>>,
@@ -32,22 +32,22 @@ pub struct Diff<'a> {
 
 /// Finds what changed from original to updated. Source: the three-way document, in semantics.md sections 1 and 2.
 ///
-/// | original | updated | what is asked |
+/// | original | updated | the request |
 /// |---|---|---|
-/// | the same | the same | nothing; a comment that differs is asked for |
-/// | a map, or a list that merges | the same kind | what changed inside |
-/// | anything | something else | the new value, where dest has the old one |
-/// | nothing | anything | the new value, where dest has none; inside, where dest has its own map |
-/// | anything | nothing, or a new null | its removal, and of a map only what upstream had |
-/// | nothing | a null | its removal, where dest has a value; in conflict with that value |
+/// | the same | the same | nothing, or only a comment that differs |
+/// | a map, or a list that merges | the same kind | the changes inside |
+/// | anything | something else | the new value, if dest has the old one |
+/// | nothing | anything | the new value, if dest has none; changes inside, if dest has its own map |
+/// | anything | nothing, or a new null | its removal; of a map, only upstream's fields are removed |
+/// | nothing | a null | its removal, if dest has a value; this is a conflict |
 ///
-/// A null in dest means that the field is to be removed, and a null that came from original means nothing:
+/// A null in dest asks to remove the field. But a null that came from original asks for nothing:
 ///
 /// | original | updated | null in dest |
 /// |---|---|---|
 /// | no value | no value | it stays, but a null of original that updated drops is removed |
 /// | a value | the same value, or none | the field is removed |
-/// | nothing, or a value | a new or another value | as if dest had deleted the field: what is asked is in conflict |
+/// | nothing, or a value | a new or another value | as if dest had deleted the field: the request is in conflict |
 /// | a null | a value | the new value |
 ///
 /// # Errors
@@ -67,18 +67,18 @@ pub fn diff<'a>(
 /// An element that all sides have.
 #[derive(Clone, Copy, Debug)]
 pub struct Paired<'a> {
-    /// In original.
+    /// The element in original.
     pub original: NodeRef<'a>,
-    /// In updated.
+    /// The element in updated.
     pub updated: NodeRef<'a>,
-    /// In dest.
+    /// The element in dest.
     pub dest: NodeRef<'a>,
     /// Its place in dest's list.
     pub place: usize,
 }
 
-/// Finds what changed upstream in some elements of a list at a path; the caller has paired the elements. The list is given as in original,
-/// updated and dest.
+/// Finds what changed upstream in some elements of a list at a path; the caller has paired the elements. The array has the list of
+/// original, of updated and of dest.
 ///
 /// # Errors
 /// Same as [`diff`].
@@ -106,7 +106,7 @@ pub fn diff_paired<'a>(
     Ok(Diff { change: Some(change).filter(|_| !paired.is_empty()), warnings: differ.warnings })
 }
 
-/// One node on all sides.
+/// A node on each side.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     original: Option<NodeRef<'a>>,
@@ -119,7 +119,7 @@ impl<'a> Sides<'a> {
         Some(Change { expects: Expects::Exactly(self.original), wants, notes: Notes::default() })
     }
 
-    /// A change inside a map or list, and of its order; `None` if nothing happened.
+    /// A change inside a map or list, and of its order; `None` if nothing changed.
     fn inside(self, inside: Inside<'a>) -> Option<Change<'a>> {
         // The fields of a `<<` have no place of their own.
         let sides = [self.original, self.updated, self.dest];
@@ -164,7 +164,8 @@ impl<'a> Differ<'a> {
         let change = self.values(values, cursor)?;
         let is_null = |side: Option<NodeRef<'a>>| side.is_some_and(NodeRef::is_null);
         Ok(match sides.dest {
-            // A null of dest that original has, too, says nothing (kpt's keep-tagged-null): only upstream may have changed it.
+            // If original has the null of dest, too, it is no request of dest (kpt's keep-tagged-null): only upstream may have changed the
+            // value.
             Some(dest) if dest.is_null() && is_null(sides.original) => match change {
                 Some(change) => Some(Change { expects: Expects::Anything, ..change }),
                 None => sides.updated.is_none().then(|| Change::patch(Wants::Nothing, None)),
@@ -179,7 +180,7 @@ impl<'a> Differ<'a> {
         })
     }
 
-    /// One node on the sides whose value there is more than the host's.
+    /// Leaves out the values of original and updated that have only annotations of the host.
     fn merged(&self, sides: Sides<'a>) -> Result<Sides<'a>, Error> {
         if let Some(updated) = sides.updated {
             check_kept(&self.path, updated, sides.dest.map(View::Node))?;
@@ -188,13 +189,13 @@ impl<'a> Differ<'a> {
         Ok(Sides { original: own(sides.original), updated: own(sides.updated), ..sides })
     }
 
-    /// Removes what original has, but keeps dest's host annotations there.
+    /// Removes original's value, but keeps dest's host annotations there.
     fn expecting_nothing(&self, sides: Sides<'a>) -> Option<Change<'a>> {
         let expects = Expects::Exactly(sides.original);
         sides.expecting(Wants::nothing_at(&self.path, sides.dest.map(View::Node), expects))
     }
 
-    /// One node on all sides, none of which has a null.
+    /// Compares a node on all sides, of which none has a null.
     fn values(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         let Sides { original, updated, .. } = sides;
         let Some(updated) = updated else {
@@ -216,7 +217,7 @@ impl<'a> Differ<'a> {
         }
     }
 
-    /// Upstream dropped a value: a map or a list that merges is removed except for dest's own values in it.
+    /// The change for a value that upstream dropped: a map or a list that merges is removed except for dest's own values in it.
     fn dropped(
         &mut self,
         original: NodeRef<'a>,
@@ -234,7 +235,7 @@ impl<'a> Differ<'a> {
         self.expecting_if_added(change, original, dest, cursor)
     }
 
-    /// A deletion upstream conflicts with what dest added or changed below, but not with what dest deleted there, too.
+    /// Makes a deletion upstream conflict with values that dest added or changed below, but not with values that dest deleted there, too.
     fn expecting_if_added(
         &mut self,
         change: Option<Change<'a>>,
@@ -249,7 +250,7 @@ impl<'a> Differ<'a> {
         Ok(change.map(|change| Change { expects, ..change }))
     }
 
-    /// A map that original and updated both have, or that only one of them has.
+    /// Compares a map that original and updated both have, or that only one of them has.
     fn map(
         &mut self,
         like: NodeRef<'a>,
@@ -299,7 +300,7 @@ impl<'a> Differ<'a> {
         Children { of: sides::Sides { original, updated, dest }, renamed }
     }
 
-    /// What is asked of a field that updated has, as the i-th of its map.
+    /// The request for the i-th field of updated's map.
     fn field_of_updated(
         &mut self,
         i: usize,
@@ -337,7 +338,7 @@ impl<'a> Differ<'a> {
         };
         let is_new = sides.original.is_none() && sides.dest.is_none();
         let change = match change {
-            // What dest does not know yet is added as it is, nulls included: they clear nothing.
+            // In a map that is new to dest, a null is added as it is, because it has nothing to clear.
             None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
             None if notes.above.is_some() || notes.behind.is_some() => Some(Change::patch(Wants::Same, None)),
             change => change,
@@ -345,7 +346,8 @@ impl<'a> Differ<'a> {
         Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
     }
 
-    /// The children of a map or a keyed list that have another name on a side, if the caller wants them.
+    /// The children of a map or a keyed list that have another name on a side. `children` gives the children of each side, if a rename is
+    /// possible.
     fn renamed<K: Clone + Eq + Hash>(
         &self,
         sides: Sides<'a>,
@@ -371,7 +373,7 @@ impl<'a> Differ<'a> {
         self.path.pop();
     }
 
-    /// A field on all sides.
+    /// Compares a field on all sides.
     fn field(&mut self, name: &'a str, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         self.path.push(ChildId::Field(name).step(&By::Field), None);
         let change = self.node(sides, cursor.child(name, sides.each()));
@@ -441,7 +443,7 @@ impl<'a> Differ<'a> {
     fn elements_by_key(&self, keys: &[MergeKey<'a>], sides: Sides<'a>) -> Children<ByKey<'a>, ElementKey<'a>> {
         let by_key = |side: Option<NodeRef<'a>>| -> ByKey<'a> {
             let elements: Vec<_> = side.into_iter().flat_map(NodeRef::elements).enumerate().collect();
-            // Of several elements with one key, the first counts.
+            // If several elements have one key, the first one counts.
             elements.into_iter().rev().filter_map(|e| Some((element_key(e.1, keys)?, e))).collect()
         };
         let (mut original, mut updated, dest) = (by_key(sides.original), by_key(sides.updated), by_key(sides.dest));
@@ -462,7 +464,7 @@ impl<'a> Differ<'a> {
         Children { of: sides::Sides { original, updated, dest }, renamed }
     }
 
-    /// What is asked of an element that original or updated has, by its key in dest.
+    /// The request for an element that original or updated has, by its key in dest.
     fn element(
         &mut self,
         element: NodeRef<'a>,
@@ -536,8 +538,9 @@ struct Children<C, K> {
 /// The elements of one side by their merge keys, each with its place.
 type ByKey<'a> = HashMap<ElementKey<'a>, (usize, NodeRef<'a>)>;
 
-/// The original element whose merge key both sides changed, for a new element of upstream. Both elements have the same name, and so has an
-/// element that dest added; the old key is gone on both sides. The two new elements are then one element in conflict, not two of one name.
+/// For a new element of upstream, the element of original whose merge key both sides changed. This element, upstream's and one that dest
+/// added have the same name, and the old key is gone on both sides. Then the two new elements are one element in conflict, not two elements
+/// with one name.
 fn twin<'a>(
     element: NodeRef<'a>,
     keys: &[MergeKey<'a>],
@@ -554,7 +557,7 @@ fn twin<'a>(
     gone.find(|(_, e)| rivals && is_named(e.1)).map(|(_, e)| e.1)
 }
 
-/// A set: values that only updated has are added, values that it lacks are removed. Nothing in it can conflict.
+/// The changes of a set: values that only updated has are added, values that updated lacks are removed. They cannot conflict.
 fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
     let values = |side: Option<NodeRef<'a>>| -> HashSet<_> {
         side.into_iter().flat_map(NodeRef::elements).filter_map(NodeRef::scalar).collect()
@@ -577,7 +580,7 @@ fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
     children
 }
 
-/// Original and updated must have each key once: otherwise it is unclear which of two elements became which.
+/// Checks that original and updated have each key only once. Otherwise it is unclear which of two elements became which.
 fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
     for (side, name) in [(sides.original, "original"), (sides.updated, "updated")] {
         let mut seen = HashSet::new();
@@ -590,19 +593,19 @@ fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
     Ok(())
 }
 
-/// Whether two entries are the same to the byte, comments included: the cheap way to know that nothing happened.
+/// Whether two entries are the same to the byte, comments included: the cheap way to know that nothing changed.
 fn same_entry(a: (NodeRef<'_>, NodeRef<'_>), b: (NodeRef<'_>, NodeRef<'_>)) -> bool {
     let placed = |(key, value): (NodeRef<'_>, NodeRef<'_>)| Place::of_entry(key, value);
     a.1.text().len() == b.1.text().len() && same_lines((placed(a), a.1), (placed(b), b.1))
 }
 
-/// Whether a field is compared even if only upstream changed it: the host's annotations may be below it.
+/// Whether a field is compared even if only upstream changed it, because the host's annotations may be below it.
 fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
     (path.is_empty() && name == "metadata") || (path.is_fields(&["metadata"]) && name == "annotations")
 }
 
 /// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. A null may ask for a
-/// removal, and an anchor or alias may mean something else elsewhere; those are compared inside.
+/// removal, and an anchor or alias may mean something else elsewhere; children with these are compared inside.
 fn is_left_alone(
     original: Option<(Place, NodeRef<'_>)>,
     dest: Option<(Place, NodeRef<'_>)>,
@@ -642,7 +645,7 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
     }
 }
 
-/// Different comments of both sides, at a node that both sides added.
+/// The comments of a node that both sides added, if both have one and they differ.
 fn notes_of_added<'a>((there, dest): (Place, NodeRef<'_>), (is, new): (Place, NodeRef<'a>)) -> Notes<'a> {
     let added = |dest: &str, wants: &'a str| {
         (!dest.is_empty() && !wants.is_empty()).then_some(NoteChange { expects: Some(""), wants })

@@ -1,6 +1,6 @@
 //! The text of a file after a merge: its documents edited, removed and sorted.
 //!
-//! New documents are first written after the rest, and then all are sorted, so that no edit touches what another one moves.
+//! New documents are first written after the rest, and then all are sorted. So no edit touches text that another edit moves.
 
 use std::ops::Range;
 
@@ -24,12 +24,12 @@ pub enum Item {
     Goes,
 }
 
-/// A text with its documents edited and removed. Each comes with its range: disjoint, and in the order of the text.
+/// A text with its documents edited and removed. Each document comes with its range; the ranges are disjoint, and in the order of the text.
 pub fn rewrite<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> String {
     rewritten(text, documents).0
 }
 
-/// The same as edits.
+/// The changes of [`rewrite`], as edits.
 pub fn changes<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, &'i Item)>) -> TextEdits {
     rewritten(text, documents).1
 }
@@ -49,7 +49,7 @@ fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, 
             out.push_str(&edits.apply(text, range));
             continue;
         }
-        // Three dots end a document, so they are removed with it unless they now end the one before.
+        // Three dots end a document, so they are removed with it, unless they now end the document before it.
         if text[written..].starts_with("...") && is_ended(&out) {
             written = next_line(text, written);
         }
@@ -60,12 +60,12 @@ fn rewritten<'i>(text: &str, documents: impl IntoIterator<Item = (Range<usize>, 
 }
 
 /// A text with its resources sorted by these keys: one for each resource, in the order of the text. A document or element that holds
-/// several resources uses the least of their keys. One without resources keeps its place.
+/// several resources uses the least of their keys. A document or element without resources keeps its place.
 ///
 /// A text stays in its order if its documents have directives, or if aliases connect its elements.
 ///
 /// # Errors
-/// The new text takes more than what is left of the budget.
+/// The new text exceeds the rest of the budget.
 pub fn sorted<K: Ord>(text: String, keys: &[K], budget: &Budget) -> Result<String, Unwritable> {
     if keys.is_sorted() {
         return Ok(text);
@@ -140,8 +140,8 @@ fn sorted_list<'a, K: Ord>(document: NodeRef<'a>, keys: &[K]) -> Option<Tree<'a>
     Some(list::with_items(document, items, branch))
 }
 
-/// The text of documents in another order, with edits within them; `None` if a document has directives. Marks without a comment stay where
-/// they are, and so does text above the first document that is set apart by a blank line.
+/// The text of documents in another order, with edits within them; `None` if a document has directives. A `---` without a comment stays
+/// where it is, and so does text above the first document that is set apart by a blank line.
 fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option<String> {
     let document = roots.first()?.document();
     let source = document.source();
@@ -167,8 +167,8 @@ fn in_order(roots: &[NodeRef<'_>], edits: &TextEdits, order: &[usize]) -> Option
     Some(out)
 }
 
-/// The lines of a document: its mark, if nothing else is on that line, and the rest. Text above the first document that belongs to the file
-/// is not a part of it.
+/// The lines of a document: its `---`, if nothing else is on that line, and the rest. Text above the first document that belongs to the
+/// file is not a part of it.
 struct Part {
     mark: Range<usize>,
     body: Range<usize>,
@@ -232,7 +232,7 @@ mod tests {
             ("a: 1\n---\nb: 2\n", &[1, 0][..], "b: 2\n---\na: 1\n"),
             ("a: 1\n---\nb: 2\n---\nc: 3\n", &[1, 2, 0], "c: 3\n---\na: 1\n---\nb: 2\n"),
             ("a: 1\n---\nb: 2", &[1, 0], "b: 2\n---\na: 1\n"),
-            // Each takes its comments along, and a block scalar its value.
+            // Each document takes its comments along, and a block scalar keeps its value.
             (
                 "# of a\na: |+\n  x\n\n---\n# of b\nb: 2\n# foot\n",
                 &[1, 0],
@@ -249,7 +249,7 @@ mod tests {
             ("a: 1\n...\nb: 2\n...\n", &[1, 0], "b: 2\n...\na: 1\n...\n"),
             // Anything that is not a resource stays in its place.
             ("a: 1\n---\n# none\n---\nb: 2\n", &[1, 0], "b: 2\n---\n# none\n---\na: 1\n"),
-            // Directives belong to one place.
+            // Directives cannot move, so the order stays.
             ("%YAML 1.2\n---\na: 1\n---\nb: 2\n", &[1, 0], "%YAML 1.2\n---\na: 1\n---\nb: 2\n"),
         ] {
             assert_eq!(in_order_of(text, keys), want, "{text:?}");
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(in_order_of(&format!("{two}---\nc: 3\n"), &[2, 0, 1]), format!("{swapped}---\nc: 3\n"));
         let json = "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{\"a\": 1}, {\"b\": 2}]}\n";
         assert_eq!(in_order_of(json, &[1, 0]), json.replace("{\"a\": 1}, {\"b\": 2}", "{\"b\": 2}, {\"a\": 1}"));
-        // An alias comes after its anchor.
+        // An alias must come after its anchor, so the order stays.
         let bound = list("- a: &x 1\n- b: *x\n");
         assert_eq!(in_order_of(&bound, &[1, 0]), bound);
     }

@@ -20,9 +20,9 @@ pub struct TextEdits(Vec<Edit>);
 /// Two edits that cannot both be made: they change the same bytes, and neither removes everything that the other changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// The bytes of the one.
+    /// The bytes of the first edit.
     pub first: Range<usize>,
-    /// The bytes of the other one.
+    /// The bytes of the second edit.
     pub second: Range<usize>,
 }
 
@@ -78,7 +78,7 @@ impl TextEdits {
         Self(edits)
     }
 
-    /// These edits and others of the same text.
+    /// Adds other edits of the same text.
     ///
     /// # Errors
     /// Same as [`TextEdits::of`].
@@ -91,7 +91,7 @@ impl TextEdits {
         self.0
     }
 
-    /// Whether there are none.
+    /// Whether there are no edits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -108,7 +108,7 @@ impl TextEdits {
         out
     }
 
-    /// The pieces of [`TextEdits::apply`]: slices of the text, and new text.
+    /// The pieces of [`TextEdits::apply`]: slices of the text and new text, in turn.
     fn pieces<'t>(&'t self, text: &'t str, range: Range<usize>) -> impl Iterator<Item = &'t str> {
         let Range { start, end } = range;
         let mut at = start;
@@ -126,7 +126,7 @@ impl TextEdits {
     }
 }
 
-/// A text with edits that nobody has carried out. Its pieces can be written without a copy of the text.
+/// A text and its edits, which are not applied yet. Its pieces can be written without a copy of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edited<'t> {
     text: Cow<'t, str>,

@@ -1,8 +1,8 @@
-//! From two states of a resource to the patch between them: the reverse of `patch.rs`.
+//! Makes the patch between two states of a resource: the reverse of `patch.rs`.
 //!
-//! The patch is a tree of the nodes of both states, so it has their spelling and their comments. It names what differs, the path to it, and
-//! what identifies a resource or an element. It names an equal field only if a new field would not find its place without that neighbour.
-//! The patch may not be enough: a caller that needs to know merges it and compares.
+//! The patch is a tree of the nodes of both states, so it has their spelling and their comments. It has the differences, the paths to them,
+//! and the fields that identify a resource or an element. It names an equal field only if a new field would not find its place without that
+//! neighbour. A patch cannot express every difference: a caller that needs to know merges it and compares.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -20,12 +20,12 @@ use crate::transport;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{Document, Error, Kind, NodeRef};
 
-/// What a patch has to achieve.
+/// The parts of dest that a patch must reproduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The text, with the comments and the places of new fields.
+    /// The text of dest, with its comments and the places of new fields.
     Text,
-    /// The values.
+    /// The values of dest.
     Values,
 }
 
@@ -40,7 +40,7 @@ struct OfList {
 }
 
 impl ListDirectives {
-    /// Those of all lists of some documents.
+    /// The directives about all lists of some documents.
     pub fn of<'d>(documents: impl IntoIterator<Item = &'d Document<'static>>) -> Self {
         let mut all = HashMap::new();
         let mut todo: Vec<NodeRef<'_>> = documents.into_iter().flat_map(Document::roots).collect();
@@ -63,14 +63,14 @@ impl ListDirectives {
 /// How a patch is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Extraction<'a> {
-    /// What it has to achieve.
+    /// The parts of dest that it must reproduce.
     pub extent: Extent,
     /// The directives about the lists of dest.
     pub directives: &'a ListDirectives,
 }
 
 impl<'a> Extraction<'a> {
-    /// The patch from original to dest, as far as a patch in the mode of the cursor can express it; `None` if it would say nothing.
+    /// The patch from original to dest, as far as a patch in the mode of the cursor can express it; `None` if it would be empty.
     ///
     /// # Errors
     /// A repeated key in a map.
@@ -83,7 +83,7 @@ impl<'a> Extraction<'a> {
         let found = diff(Some(original.node), dest.node, None, cursor, Renames::Ignore)?;
         let inside = match &found.change {
             Some(Change { wants: Wants::Inside(inside), .. }) => inside,
-            // Original may still have nulls.
+            // Original may still have nulls that the patch must remove.
             _ => &Inside::nothing_of(dest.node),
         };
         let pair = Pair { original: original.node, dest: dest.node };
@@ -91,7 +91,7 @@ impl<'a> Extraction<'a> {
         Ok(tree.map(|tree| transport::with_type(tree, original)))
     }
 
-    /// A map of the patch; `None` if it would only identify the map. `named` are the paths below it that identify it.
+    /// A map of the patch; `None` if it would only identify the map. `named` has the paths below it that identify it.
     fn map(self, pair: Pair<'a>, inside: &Inside<'a>, cursor: Cursor<'a>, named: &[&[&'a str]]) -> Option<Tree<'a>> {
         let asked: HashMap<&ChildId<'a>, &Child<'a>> = inside.children.iter().map(|child| (&child.id, child)).collect();
         let mut gone = pair.gone();
@@ -123,7 +123,7 @@ impl<'a> Extraction<'a> {
         Some(Branch::with(pair.dest, By::Field, entries).into())
     }
 
-    /// What the patch says of a field that differs.
+    /// The entries of the patch for a field that differs.
     fn asked(self, field: &Kept<'a>, child: &Child<'a>, named: &[&[&'a str]]) -> Vec<Entry<'a>> {
         let pair = field.old.filter(|old| !old.is_null()).map(|original| Pair { original, dest: field.value });
         let says_comment = child.change.notes.behind.is_some_and(|note| !note.wants.is_empty());
@@ -149,7 +149,7 @@ impl<'a> Extraction<'a> {
         entries
     }
 
-    /// What the patch says of a field whose values are all equal: a null of original that dest lacks is not a value, and is removed.
+    /// The entries of the patch for a field whose values are all equal: they only remove nulls of original that dest lacks.
     fn unasked(self, field: &Kept<'a>, named: &[&[&'a str]]) -> Vec<Entry<'a>> {
         let Some(old) = field.old.filter(|old| old.has_nulls() && old.is_container()) else { return Vec::new() };
         let elements = |list: NodeRef<'a>| list.elements().collect::<Vec<_>>();
@@ -162,7 +162,7 @@ impl<'a> Extraction<'a> {
         self.asked(field, &Child { id: ChildId::Field(field.key.string()), node: None, change }, named)
     }
 
-    /// A list that merges by keys, and the directives beside it.
+    /// A list of the patch that merges by keys, and the directives about it.
     fn elements(
         self,
         name: &str,
@@ -201,7 +201,7 @@ impl<'a> Extraction<'a> {
         (self.list(pair.dest, entries), directives.into_iter().collect())
     }
 
-    /// A list that is a set, and the directives beside it.
+    /// A list of the patch that is a set, and the directives about it.
     fn set(
         self,
         name: &str,
@@ -291,16 +291,16 @@ fn root_of(scratch: &'static Scratch) -> Option<NodeRef<'static>> {
     scratch.as_ref()?.roots().next()
 }
 
-/// A field of a map, and what the patch says of it.
+/// A field of a map, and its entries in the patch.
 struct Field<'a> {
     stands: Stands<'a>,
-    /// Whether the patch changes anything by it.
+    /// Whether these entries change anything.
     says: bool,
     /// The field in the patch, after the directives about it.
     entries: Vec<Entry<'a>>,
 }
 
-/// Which states have a field.
+/// The states that have a field.
 enum Stands<'a> {
     /// Both.
     Kept(Kept<'a>),
@@ -310,7 +310,7 @@ enum Stands<'a> {
     Gone,
 }
 
-/// A field of dest.
+/// A field of dest, and its value in original.
 struct Kept<'a> {
     key: NodeRef<'a>,
     old: Option<NodeRef<'a>>,
@@ -333,7 +333,7 @@ impl<'a> Kept<'a> {
         if is_merged { Branch::with(self.value, By::Index, Vec::new()).into() } else { Tree::Node(self.value) }
     }
 
-    /// Its length; `None` for a null, which would remove the field.
+    /// The length of [`Kept::unchanged`]; `None` for a null, which would remove the field.
     fn cost(&self) -> Option<usize> {
         let whole = |node: NodeRef<'a>| node.text().len();
         let length = match self.unchanged() {
@@ -357,7 +357,7 @@ fn anchor(fields: &mut [Field<'_>]) {
         let old_before = (0..first).rev().find(|at| !matches!(fields[*at].stands, Stands::New) && in_patch(*at));
         let old_behind = (first..fields.len()).find(|at| is_kept(at) && in_patch(*at));
         let is_in_place = match (old_before, old_behind) {
-            // After a neighbour that is removed, or the one that stays.
+            // The nearest named field before it must be the neighbour that stays, or a removed field after that neighbour.
             (Some(old), _) => before.is_none_or(|before| old >= before),
             (None, Some(old)) => Some(old) == behind,
             (None, None) => behind.is_none(),
@@ -375,7 +375,7 @@ fn anchor(fields: &mut [Field<'_>]) {
             field.entries.push(uncommented(kept.key, kept.unchanged()));
         }
     }
-    // The one after the first new fields also fixes their place if other new fields need it.
+    // If later new fields need the neighbour after the first ones, that neighbour also fixes the place of the first ones.
     if let Some((before, behind)) = opening
         && !fields[behind].entries.is_empty()
     {
@@ -383,7 +383,7 @@ fn anchor(fields: &mut [Field<'_>]) {
     }
 }
 
-/// The neighbour that takes fewer bytes in the patch, of those that can be named.
+/// The one of two neighbours that can be named and that takes fewer bytes in the patch.
 fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -> Option<usize> {
     let cost = |at: Option<usize>| match &fields[at?].stands {
         Stands::Kept(kept) => kept.cost(),
@@ -396,19 +396,19 @@ fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -
     }
 }
 
-/// No comments, whatever the nodes have.
+/// No comments, even if the nodes have some.
 const NO_COMMENTS: Comments<'static> = Comments { above: Some(""), behind: Some("") };
 
 fn named_entry<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
     Entry::new(Some(Key::Node(key)), tree)
 }
 
-/// A field without the comments of its own.
+/// A field without its own comments.
 fn uncommented<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
     Entry { comments: NO_COMMENTS, ..named_entry(key, tree) }
 }
 
-/// The paths that begin with a field, from below it.
+/// The rest of each path that begins with this field.
 fn paths_below<'p, 'a>(name: &str, paths: &[&'p [&'a str]]) -> Vec<&'p [&'a str]> {
     let below = |path: &&'p [&'a str]| path.split_first().filter(|(first, _)| **first == name).map(|(_, rest)| rest);
     paths.iter().filter_map(below).collect()
@@ -426,14 +426,14 @@ fn who<'a>(value: NodeRef<'a>, paths: &[&[&'a str]]) -> Tree<'a> {
     Branch::with(value, By::Field, fields.collect()).into()
 }
 
-/// The patch for a map that is removed, given what identifies it.
+/// The patch that removes a map. `named` has the paths of the fields that identify it.
 fn deleted<'a>(map: NodeRef<'a>, named: &[&[&'a str]]) -> Tree<'a> {
     let Tree::Branch(mut branch) = who(map, named) else { return Tree::Node(map) };
     branch.entries.push(directive("delete"));
     Tree::Branch(branch)
 }
 
-/// A `$patch`.
+/// A `$patch` with this value.
 fn directive<'a>(value: &'static str) -> Entry<'a> {
     let made = Made { value: Cow::Borrowed(value), quotes: Quotes::Needed };
     Entry::new(Some(Key::Made(PATCH)), Tree::Made(made))
@@ -452,7 +452,7 @@ fn by_id<'a>(list: NodeRef<'a>, by: &By<'a>) -> Vec<(ChildId<'a>, NodeRef<'a>)> 
     list.elements().filter_map(|element| Some((by.id_of(element)?, element))).collect()
 }
 
-/// Whether a merge would leave the elements in another order: those that stay keep theirs, and new ones come after them.
+/// Whether a merge without directives would give another order: elements that stay keep theirs, and new ones come after them.
 fn is_moved(old: &[(ChildId<'_>, NodeRef<'_>)], new: &[(ChildId<'_>, NodeRef<'_>)]) -> bool {
     let [in_old, in_new] = [old, new].map(|list| list.iter().map(|(id, _)| id).collect::<HashSet<_>>());
     let stays = old.iter().map(|(id, _)| id).filter(|id| in_new.contains(id));

@@ -1,4 +1,4 @@
-//! Where in a package a new file may be written: the only place that decides this.
+//! Decides where in a package a new file may be written; no other code decides this.
 //!
 //! The path of a new item comes from upstream, mostly from an annotation, and the host writes a file there. So it must not lead out of the
 //! package, nor to a file that gives instructions to git or this program. One file has many names: file systems of macOS and Windows ignore
@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-/// Why no new file may be written at a path: what must hold, after "the path must".
+/// Why no new file may be written at a path. Its text continues a message that begins with "the path must".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It leads out of the package.
@@ -74,13 +74,13 @@ fn check(name: &str) -> Result<(), Fault> {
     }
 }
 
-/// Whether a name is one of the folder of git on some file system.
+/// Whether some file system takes a name for `.git`.
 pub fn is_git(name: &str) -> bool {
     let folded = folded(name);
     folded == ".git" || is_short_name(&folded, "git")
 }
 
-/// A name as seen by the file systems that fold names most.
+/// A name in lower case, without the parts that some file system ignores.
 fn folded(name: &str) -> String {
     let name = name.split(':').next().unwrap_or(name);
     let seen = name.chars().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase);
@@ -92,7 +92,7 @@ fn is_unseen(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Whether a folded name is the short one that Windows gives a file: `GIT~1` for `.git`.
+/// Whether a folded name is the short name that Windows gives a file: `GIT~1` for `.git`.
 fn is_short_name(folded: &str, of: &str) -> bool {
     folded.strip_prefix(of).and_then(|rest| rest.strip_prefix('~')).is_some_and(is_number)
 }
@@ -104,10 +104,10 @@ fn is_number(text: &str) -> bool {
 const PREFIX: &str = ".krm-merge-";
 const SUFFIX: &str = ".tmp";
 
-/// The number of a temporary file that holds the old content of a file.
+/// The text in place of the number, for a temporary file that holds the old content of a file.
 pub const OLD: &str = "old";
 
-/// The name of a temporary file: of a process, and of a file that it writes.
+/// The name of a temporary file of a process; `of` is the number of the file that it writes, or [`OLD`].
 pub fn temporary(process: u32, of: impl fmt::Display) -> String {
     format!("{PREFIX}{process}-{of}{SUFFIX}")
 }

@@ -1,7 +1,7 @@
-//! Which lists of a resource merged by keys that neither the user nor a type at hand names, and where those keys come from.
+//! The lists of a resource that merged by guessed keys, which neither the user nor a known type names, and the sources of these keys.
 //!
-//! Such keys may be wrong, so the owner of the resource should be able to see them. Lists that the merge did not change inside are not
-//! named.
+//! Such keys may be wrong, so the owner of the resource should be able to see them. Only lists in which the merge changed something are
+//! listed.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ pub struct Ground {
     pub basis: Basis,
     /// The fields from the root to the list.
     pub path: Vec<String>,
-    /// By which keys it merged; empty for a set.
+    /// The keys by which it merged; empty for a set.
     pub keys: Vec<String>,
 }
 
-/// The lists of a tree in which a merge changed something.
+/// The lists of a tree that merged by a guess, and in which the merge changed something.
 pub fn grounds<'a>(tree: &Tree<'a>, cursor: Cursor<'a>) -> BTreeSet<Ground> {
     let mut found = BTreeSet::new();
     if let Tree::Branch(branch) = tree {

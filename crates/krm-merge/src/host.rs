@@ -1,7 +1,7 @@
-//! Which annotations belong to the host: they carry an item between host and function, and no merge looks at them.
+//! The annotations that belong to the host. They carry an item between host and function, and merges ignore them.
 //!
-//! kpt uses them to find files and comments again, and fails or overwrites files when two items carry the same. Source: hosts.md, measured
-//! on kpt and kustomize.
+//! kpt uses them to find files and comments again, and fails or overwrites files if two items have the same ones. Source: hosts.md,
+//! measured on kpt and kustomize.
 
 use crate::child::Value;
 use crate::path::FieldPath;
@@ -13,11 +13,11 @@ const PLACE: [&str; 2] = ["metadata", "annotations"];
 
 /// The annotation that holds an item's path in the package.
 pub const PATH: &str = "internal.config.kubernetes.io/path";
-/// The same, in older hosts.
+/// The name of [`PATH`] in older hosts.
 pub const LEGACY_PATH: &str = "config.kubernetes.io/path";
 /// The annotation that holds an item's number in its file.
 pub const INDEX: &str = "internal.config.kubernetes.io/index";
-/// The same, in older hosts.
+/// The name of [`INDEX`] in older hosts.
 pub const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 /// The annotation that gives an item its role.
 pub const ROLE: &str = "config.kubernetes.io/merge-source";
@@ -42,7 +42,7 @@ pub fn is_all_protected(path: &FieldPath<'_>, value: NodeRef<'_>) -> bool {
         && value.fields().all(|(key, _)| is_transport(key.string()))
 }
 
-/// Whether a part of a value at a path is the host's.
+/// Whether a value at a path contains annotations of the host.
 pub fn holds_protected(path: &FieldPath<'_>, value: View<'_, '_>) -> bool {
     let below = (0..=PLACE.len()).find(|n| path.is_fields(&PLACE[..*n])).map(|n| &PLACE[n..]);
     let annotations = below.and_then(|below| below.iter().try_fold(value, |map, name| map.field(name)));

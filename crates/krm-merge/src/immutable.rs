@@ -1,9 +1,9 @@
-//! Fields that the API server refuses to change in an object that exists, and which of them a merge changes.
+//! Fields that the API server refuses to change in an existing object, and the ones that a merge changes.
 //!
 //! Such a refusal comes late: after the upgrade of a package is reviewed, or during a rollout. So the fields are a table here, and one
 //! function compares them in an object before and after a merge. Sources: the functions `Validate…Update` of Kubernetes
 //! (`pkg/apis/*/validation` of k8s.io/kubernetes, and apiextensions-apiserver), and the API reference of Kubernetes 1.36 where it calls a
-//! field immutable. For custom resources the definition says it, in a rule such as `self == oldSelf`.
+//! field immutable. For a custom resource, the source is a rule of its definition, such as `self == oldSelf`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -17,17 +17,17 @@ use crate::yaml::NodeRef;
 /// A field that a merge changes although the API server refuses that.
 #[derive(Clone, Debug)]
 pub struct Refused<'t, 'a> {
-    /// Where.
+    /// The path of the field.
     pub path: FieldPath<'a>,
     /// Its value before; `None` if it was not set.
     pub was: Option<NodeRef<'a>>,
     /// Its value after; `None` if it is not set.
     pub is: Option<View<'t, 'a>>,
-    /// Who says that it must not change.
+    /// The source of the refusal.
     pub by: Refuser,
 }
 
-/// Who says that a field must not change.
+/// The sources that refuse the change of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refuser {
     /// The API server, for its own types.
@@ -44,18 +44,18 @@ struct Rule {
     at: &'static [&'static str],
     /// The fields.
     fields: Fields,
-    /// When the rule holds.
+    /// The conditions under which the rule holds; all must be true.
     when: &'static [When],
     /// What the server does with a field that one side does not set.
     unset: Unset,
-    /// What a field means that is not set.
+    /// The values that the server assumes for fields that are not set.
     defaults: &'static [(&'static str, &'static str)],
 }
 
 enum Fields {
-    /// These.
+    /// Only these fields.
     Only(&'static [&'static str]),
-    /// All except these.
+    /// All fields except these.
     AllBut(&'static [&'static str]),
     /// The first elements of these lists.
     FirstOf(&'static [&'static str]),
@@ -75,11 +75,11 @@ enum When {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unset {
-    /// It refuses to set it, and to remove it.
+    /// The server refuses to set the field, and to remove it.
     Refused,
-    /// It may be set once.
+    /// The field may be set once.
     MayCome,
-    /// It keeps its value if it is left out.
+    /// The field may be left out: it keeps its value.
     MayGo,
 }
 
@@ -341,7 +341,8 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// The fields of an object that a merge changes although the API server refuses that. An object that gets another identity is a new one.
+/// The fields of an object that a merge changes although the API server refuses that. An object with another identity after the merge is a
+/// new one, so nothing is refused.
 pub fn refused<'t, 'a>(before: NodeRef<'a>, after: &'t Tree<'a>, cursor: Cursor<'a>) -> Vec<Refused<'t, 'a>> {
     let Some(after) = after.view().filter(|after| !is_node(*after, before) && is_one_object(before, *after)) else {
         return Vec::new();
@@ -371,7 +372,7 @@ fn is_node(view: View<'_, '_>, node: NodeRef<'_>) -> bool {
     matches!(view, View::Node(own) if own.is(node))
 }
 
-/// Whether the API server has one object for both.
+/// Whether both are one object to the API server.
 fn is_one_object(before: NodeRef<'_>, after: View<'_, '_>) -> bool {
     let is_same = |path: &[&str]| text_at(View::Node(before), path) == text_at(after, path);
     let group = |view: View<'_, '_>| text_at(view, &["apiVersion"]).map(|version| group_of(&version).to_owned());
@@ -397,7 +398,7 @@ impl Rule {
         self.defaults.iter().find(|(field, _)| *field == name).map(|(_, default)| *default)
     }
 
-    /// Whether the server takes the change of a field.
+    /// Whether the server accepts the change of a field.
     fn takes(&self, name: &str, was: Option<NodeRef<'_>>, is: Option<View<'_, '_>>) -> bool {
         let default = self.default_of(name);
         let is_set = |view: &View<'_, '_>| is_set(*view) && !(default == Some("") && view.string().is_empty());
@@ -412,7 +413,7 @@ impl Rule {
     }
 }
 
-/// Whether a value says something: no value, an empty map and an empty list are one to the server.
+/// Whether a value is more than a null, an empty map or an empty list. To the server, these are the same as no value.
 fn is_set(view: View<'_, '_>) -> bool {
     match view.is_container() {
         true => !(view.fields().is_empty() && view.elements().is_empty()),
@@ -438,7 +439,7 @@ impl<'t, 'a> Look<'t, 'a> {
         }
     }
 
-    /// Looks into the elements of a list, which all have a name. If the names or their order changed, the change of the whole list is
+    /// Compares the elements of a list, which all have a name. If the names or their order changed, the change of the whole list is
     /// refused.
     fn elements(&mut self, rule: &Rule, at: &[&'static str], was: Option<NodeRef<'a>>, is: Option<View<'t, 'a>>) {
         let old: Vec<NodeRef<'a>> = was.into_iter().flat_map(NodeRef::elements).collect();
@@ -501,8 +502,8 @@ impl<'t, 'a> Look<'t, 'a> {
         self.path.pop();
     }
 
-    /// What the definition of a custom resource fixes, in this map and below it. A rule compares values of both states, so it does not hold
-    /// where one of them has none.
+    /// Compares the fields that the definition of a custom resource fixes, in this map and below it. A rule compares the values of both
+    /// states, so it does not apply if one of them has no value.
     fn defined(&mut self, was: NodeRef<'a>, is: View<'t, 'a>, cursor: Cursor<'a>) {
         if !cursor.has_schema() || is_node(is, was) {
             return;

@@ -17,19 +17,19 @@ use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, is_blank};
 
-/// What upstream did to the text of a resource. What the host wrote does not count.
+/// The change that upstream made to the text of a resource. Annotations of the host do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upstream {
-    /// Nothing.
+    /// The text is the same.
     Same,
-    /// It wrote another one.
+    /// The text differs.
     Changed,
-    /// It is new, or one of the two is not on lines of its own.
+    /// Unknown: the resource is new, or one of its states is not on lines of its own.
     Unknown,
 }
 
 impl Upstream {
-    /// From original to updated.
+    /// Compares original and updated.
     pub fn between(original: Option<NodeRef<'_>>, updated: NodeRef<'_>, budget: &Budget) -> Self {
         match original.and_then(|original| is_written_alike(original, updated, budget)) {
             Some(true) => Self::Same,
@@ -39,7 +39,7 @@ impl Upstream {
     }
 }
 
-/// Updated's resource, if upstream changed its text and dest still has that of original.
+/// Updated's resource, if upstream changed its text and dest still has original's text.
 pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, upstream: Upstream, budget: &Budget) -> Option<NodeRef<'a>> {
     let (original, updated, dest) = (sides.original?.node, sides.updated?.node, sides.dest?.node);
     (upstream == Upstream::Changed && is_written_alike(original, dest, budget)?).then_some(updated)
@@ -58,11 +58,11 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
     Some(own_text(a, budget)? == own_text(b, budget)?)
 }
 
-/// The edits of dest's text that give a resource the values of a tree of dest and the layout of another document; `None` if dest's own text
-/// already has both, or the other layout cannot be used in its place.
+/// The edits of dest's text that give a resource the values of a tree, and the layout that it has in another document. `None` if dest's
+/// text already has both, or if that layout cannot be used there.
 ///
 /// # Errors
-/// As for [`splice::edits`].
+/// Same as [`splice::edits`].
 pub fn edits<'a>(
     dest: NodeRef<'a>,
     tree: &Tree<'a>,
@@ -111,8 +111,8 @@ fn host_places(root: NodeRef<'_>) -> Vec<Place> {
     if has_others || places.is_empty() { places } else { vec![Place::of_entry(key, annotations)] }
 }
 
-/// A map with the values of another one in its own order. Fields that only the other one has are beside their neighbours from there. `None`
-/// if an alias or a `<<` is in the way.
+/// The map `like` with the values of another map, in the order of `like`. A field that only the other map has goes beside its neighbour
+/// there. `None` if an alias or a `<<` is in the way.
 fn written_as<'a>(values: View<'_, 'a>, like: NodeRef<'a>) -> Option<Tree<'a>> {
     if values.same(like) {
         return Some(Tree::Node(like));
@@ -161,7 +161,7 @@ fn fields<'a>(map: View<'_, 'a>) -> Vec<(Key<'a>, Tree<'a>)> {
 enum Head {
     /// Above the dash.
     AboveDash,
-    /// The first one after the dash, as kpt has it.
+    /// After the dash: the first of them is on the line of the dash, as kpt writes it.
     BehindDash,
 }
 
@@ -176,7 +176,7 @@ struct Lines<'d> {
 }
 
 impl<'d> Lines<'d> {
-    /// `None` if a resource is not on lines of its own.
+    /// The lines of a resource; `None` if it is not on lines of its own.
     fn of(root: NodeRef<'d>) -> Option<Self> {
         let (doc, column) = (root.document(), root.column());
         // Blank lines below a block scalar that keeps them are a part of it, but are outside the node.
@@ -195,7 +195,7 @@ impl<'d> Lines<'d> {
         (column == 0).then(|| Self { doc, range: top..below(doc, root.end(), 0), column, dash: None })
     }
 
-    /// The lines without those of the host's annotations; `None` if one of these shares its line with something else.
+    /// The lines without the host's annotations; `None` if one of these annotations shares its line with something else.
     fn without_host(&self, root: NodeRef<'_>) -> Option<Vec<&'d str>> {
         let source = self.doc.source();
         let (mut parts, mut at) = (Vec::new(), self.range.start);
@@ -213,7 +213,7 @@ impl<'d> Lines<'d> {
             .is_some_and(|dash| self.doc.source()[dash.open..self.range.end].trim_start_matches(' ').starts_with('#'))
     }
 
-    /// As a document of its own, with some edits; `None` if a line is further left than the others.
+    /// The lines as a document of their own, with some edits; `None` if a line is further left than the children of the resource.
     fn text(&self, edits: &TextEdits) -> Option<String> {
         let source = self.doc.source();
         let Some(dash) = self.dash else { return Some(ended(edits.apply(source, self.range.clone()))) };
@@ -237,7 +237,7 @@ impl<'d> Lines<'d> {
         Some(ended(out))
     }
 
-    /// A document of its own, written for this place.
+    /// A document of its own, indented for the place of this resource.
     fn written(&self, text: &str, head: Head) -> String {
         let Some(dash) = self.dash else { return text.to_owned() };
         let outer = " ".repeat(dash.column(self.doc));
@@ -263,7 +263,7 @@ impl<'d> Lines<'d> {
     }
 }
 
-/// A text that ends with its last line.
+/// A text with a line break at its end.
 fn ended(mut text: String) -> String {
     if !text.ends_with('\n') {
         text.push('\n');

@@ -1,4 +1,4 @@
-//! [`Leaves`]: how much of two values is the same, and which of several values are the same one by that measure.
+//! [`Leaves`]: how much two values have in common, and which old and new values belong together by that measure.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -9,11 +9,11 @@ use crate::yaml::{Kind, NodeRef};
 pub struct Leaves {
     /// `None` for a value without parts: a scalar on one line.
     kind: Option<Kind>,
-    /// Of each value with the fields that lead to it, or of each line of a text.
+    /// A hash of each scalar with the fields that lead to it, or of each line of a text.
     hashes: Hashes,
 }
 
-/// Hashes of the parts of a value, sorted, so that those of two values are compared in one pass.
+/// Hashes of the parts of a value. They are sorted, so that one pass compares two values.
 #[derive(Debug, Default)]
 pub struct Hashes(Vec<u64>);
 
@@ -25,12 +25,12 @@ impl From<Vec<u64>> for Hashes {
 }
 
 impl Hashes {
-    /// Their number.
+    /// The number of hashes.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// How many both have; one that is there twice counts twice.
+    /// How many hashes both have. A hash that both have twice counts twice.
     pub fn common(&self, other: &Self) -> usize {
         let (mut a, mut b, mut common) = (0, 0, 0);
         while let (Some(x), Some(y)) = (self.0.get(a), other.0.get(b)) {
@@ -77,8 +77,7 @@ impl Leaves {
     }
 }
 
-/// Two values that have at least this many thousandths in common are one value that changed. It is half, as git takes half of a file for a
-/// rename.
+/// Two values with at least this many thousandths in common are one value that changed. It is one half, as in git's detection of renames.
 pub const HALF: u32 = 500;
 
 fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {
@@ -98,8 +97,8 @@ pub fn hash(parts: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Pairs this many old things with this many new ones: each of the two is most like the other one, and no third is as like. `None` means no
-/// likeness.
+/// Pairs old things with new ones, by their numbers. Two are a pair if each is the only one that is most like the other. A likeness of
+/// `None` means that two have nothing in common.
 pub fn pairs<L: Copy + Ord>(
     old: usize,
     new: usize,
@@ -118,7 +117,7 @@ pub fn pairs<L: Copy + Ord>(
     of_old.iter().enumerate().filter_map(pair).collect()
 }
 
-/// The greatest likeness to something, and the number of the thing that has it; `None` if several have it.
+/// The greatest likeness of a thing to the others, and the number of the other thing; `None` if several are equally like it.
 #[derive(Clone)]
 struct Best<L>(Option<(L, Option<usize>)>);
 

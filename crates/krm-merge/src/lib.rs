@@ -7,8 +7,8 @@
 //! returns a `Tree`; one splicer writes the tree into dest's own text. What a change does not name is not visited, and so not printed
 //! again.
 //!
-//! Items that are not shown here are public only for the function and the plugin, which are hosts with their own annotations, results and
-//! files. They may change in any version. In reading order, from the whole down to the bytes:
+//! Items that these docs hide are public only for the function and the plugin, which are hosts with their own annotations, results and
+//! files. They may change in any version. The source lists them in reading order, from the whole down to the bytes.
 
 mod api;
 

@@ -1,8 +1,8 @@
-//! The limit on what a run writes, in bytes, and what is left of it.
+//! The limit on the bytes that a run writes, and the part of it that is left.
 //!
 //! A short text can mean a long one: an alias of ten bytes can have a value of megabytes, a line that moves into a deep map gets hundreds
-//! of blanks, and each of a thousand conflicts names the key above it. So bytes are counted where they are made, and the first one too many
-//! ends the run, before the memory is taken.
+//! of blanks, and each of a thousand conflicts names the key above it. So bytes are counted where they are made, and the first byte too
+//! many ends the run, before the memory is taken.
 //!
 //! The rule: a run must not write more than `MULTIPLE` times its input, and may always write `FLOOR` bytes; `maxOutput` of the
 //! functionConfig sets another limit. The bytes that the run makes count: the text of what is new in resources, and results with their
@@ -13,11 +13,11 @@ use std::cell::Cell;
 use std::fmt;
 use std::io;
 
-/// How many times the input a run may write. A conflict between values of one letter has a result of some 600 bytes, for three lines of
-/// input of some 16 bytes each; no intended input comes near.
+/// How many times the input a run may write. The densest intended input is a conflict between values of one letter: it has a result of some
+/// 600 bytes for three lines of some 16 bytes each, about 12 times the input.
 const MULTIPLE: u64 = 20;
 
-/// What a run may always write, even for a small input: ten times the largest request that an API server takes.
+/// How many bytes a run may always write, even for a small input: ten times the largest request that an API server takes.
 const FLOOR: u64 = 32 << 20;
 
 /// How many bytes a run may write.
@@ -33,12 +33,12 @@ pub struct Limit {
 pub struct Asked(u64);
 
 impl Limit {
-    /// For an input of this many bytes, unless the user asks for another limit; `field` is where the user can do so.
+    /// The limit for an input of this many bytes, or the one that the user asked for. `field` is the setting that messages name for it.
     pub fn new(input: usize, asked: Option<Asked>, field: &'static str) -> Self {
         Self { input: input as u64, asked, field }
     }
 
-    /// The same, with more bytes of input.
+    /// Adds bytes of input to this limit.
     #[must_use]
     pub fn with_input(self, more: usize) -> Self {
         Self { input: self.input.saturating_add(more as u64), ..self }
@@ -50,7 +50,7 @@ impl Limit {
 }
 
 impl Default for Limit {
-    /// For an input that may always be written whole, and that has no setting for another limit.
+    /// The limit without any input, for hosts that have no setting for another limit.
     fn default() -> Self {
         Self::new(0, None, "maxOutput")
     }
@@ -87,7 +87,7 @@ fn shown(bytes: u64) -> String {
     format!("{}{name}", bytes / unit)
 }
 
-/// What a run writes.
+/// The kind of output that exceeds a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The text of resources.
@@ -137,7 +137,7 @@ impl fmt::Display for Exceeded {
 
 impl std::error::Error for Exceeded {}
 
-/// The rest of a limit.
+/// The part of a limit that is left.
 #[derive(Debug)]
 pub struct Budget {
     limit: Limit,
@@ -152,39 +152,40 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// The whole of a limit.
+    /// A budget of which nothing is spent yet.
     pub fn new(limit: Limit) -> Self {
         Self { limit, left: Cell::new(Some(limit.bytes())) }
     }
 
-    /// Subtracts what is about to be written. If less is left, it must not be written, and [`Budget::check`] reports that from then on.
+    /// Subtracts the bytes that the caller is about to write. `false` if fewer are left: the caller must not write them, and
+    /// [`Budget::check`] fails from then on.
     pub fn take(&self, bytes: usize) -> bool {
         self.left.set(self.left.get().and_then(|left| left.checked_sub(bytes as u64)));
         !self.is_exceeded()
     }
 
-    /// What is about to be written, if enough bytes are left; otherwise nothing.
+    /// Makes a value of this many bytes, if enough are left; otherwise returns an empty value.
     pub fn paid<T: Default>(&self, bytes: usize, make: impl FnOnce() -> T) -> T {
         if self.take(bytes) { make() } else { T::default() }
     }
 
-    /// Whether more was asked for than was left.
+    /// Whether a caller asked for more bytes than were left.
     pub fn is_exceeded(&self) -> bool {
         self.left.get().is_none()
     }
 
-    /// Checks that everything was written.
+    /// Checks that the whole output was written.
     ///
     /// # Errors
-    /// The limit was exceeded, and what was written is not whole.
+    /// The limit was exceeded, so the output is not complete.
     pub fn check(&self, kind: Kind) -> Result<(), Exceeded> {
         if self.is_exceeded() { Err(Exceeded { limit: self.limit, kind }) } else { Ok(()) }
     }
 
-    /// What a serializer writes.
+    /// The text that a serializer writes, counted against the limit.
     ///
     /// # Errors
-    /// It is more than the limit allows, or not text.
+    /// The limit allows fewer bytes, the text is not UTF-8, or the serializer failed.
     pub fn written<E>(
         &self,
         kind: Kind,

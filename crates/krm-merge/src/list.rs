@@ -1,4 +1,4 @@
-//! Lists of resources, as `kubectl get` prints them: documents that are not resources, but hold some.
+//! Lists of resources, as `kubectl get` prints them: documents that are not resources, but contain resources.
 //!
 //! A resource stays in its place in its list. A list may hold lists.
 
@@ -6,11 +6,11 @@ use crate::child::By;
 use crate::tree::{Branch, Tree};
 use crate::yaml::NodeRef;
 
-/// The kinds of lists that do not say what they hold.
+/// The kinds of lists that do not name the type of their items.
 const KINDS: [&str; 2] = ["List", "ResourceList"];
 
-/// The list of a document that holds resources in its `items`: a List, a ResourceList, or a list of one type, such as a `ConfigMapList`.
-/// One with a name is a resource of its own type, except for kubectl's List.
+/// The list of a document that holds resources in its `items`: a List, a ResourceList, or a list of one type, such as a `ConfigMapList`. A
+/// document with a name is a resource of its own type, unless it is a ResourceList or kubectl's List.
 pub fn items_of(document: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let kind = kind_of(document)?;
     let is_plain = kind == "ResourceList" || (kind == "List" && text(document, "apiVersion") == Some("v1"));
@@ -18,7 +18,7 @@ pub fn items_of(document: NodeRef<'_>) -> Option<NodeRef<'_>> {
     document.get("items").filter(|items| is_list && items.is_list())
 }
 
-/// Whether a document is such a list with nothing in the place of its items.
+/// Whether a document is such a list, but its items are absent or null.
 pub fn is_open(document: NodeRef<'_>) -> bool {
     let Some(kind) = kind_of(document) else { return false };
     let is_unnamed = document.get("apiVersion").is_some() && document.at(&["metadata", "name"]).is_none();
@@ -51,7 +51,7 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// The maps of a document that are resources: itself, or those in its lists, in order.
+/// The resources of a document, in order: the document itself, or the resources in its lists.
 pub fn resources(document: NodeRef<'_>) -> Vec<Listed<'_>> {
     let mut found = Vec::new();
     collect(Listed { node: document, list: None }, &mut found);
@@ -67,7 +67,7 @@ fn collect<'a>(listed: Listed<'a>, found: &mut Vec<Listed<'a>>) {
     }
 }
 
-/// A list without the removed resources. A list in it that loses all its elements is removed, too.
+/// A list without the removed resources. If a list inside of it loses all its elements, it is removed, too.
 pub fn left<'a>(items: NodeRef<'a>, goes: &dyn Fn(NodeRef<'a>) -> bool) -> Branch<'a> {
     let mut branch = Branch::of(items, By::Index);
     for (entry, element) in branch.entries.iter_mut().zip(items.elements()) {
@@ -82,7 +82,7 @@ pub fn left<'a>(items: NodeRef<'a>, goes: &dyn Fn(NodeRef<'a>) -> bool) -> Branc
     branch
 }
 
-/// A document with these items in the place of its own.
+/// A document with these new items instead of its own.
 pub fn with_items<'a>(document: NodeRef<'a>, items: NodeRef<'a>, new: Branch<'a>) -> Tree<'a> {
     let mut branch = Branch::of(document, By::Field);
     if let Some(at) = document.entries().position(|(_, value)| value.is(items)) {
@@ -122,7 +122,7 @@ mod tests {
                 "a:apps/v1/Deployment b:apps/v1/Deployment",
             ),
             ("apiVersion: config.kubernetes.io/v1, kind: ResourceList", "a b"),
-            // Resources of their own.
+            // These are resources, not lists.
             ("apiVersion: example.com/v1, kind: AllowList, metadata: {name: own}", "own"),
             ("apiVersion: example.com/v1, kind: List, metadata: {name: own}", "own"),
             ("apiVersion: example.com/v1, kind: Listing, metadata: {name: own}", "own"),

@@ -23,14 +23,14 @@ use order::{arrange, elements_as_ordered, list_over_list};
 /// The outcome of a walk.
 #[derive(Debug)]
 pub struct Merged<'a> {
-    /// What happens to dest; `None` if it is removed.
+    /// The new state of dest; `None` if it is removed.
     pub tree: Option<Tree<'a>>,
     /// What the user should know, apart from conflicts.
     pub warnings: Vec<Warning<'a>>,
 }
 
 impl<'a> Merged<'a> {
-    /// Starts with the warnings of the steps before.
+    /// Puts the warnings of earlier steps first.
     #[must_use]
     pub fn behind(self, mut warnings: Vec<Warning<'a>>) -> Self {
         warnings.extend(self.warnings);
@@ -41,7 +41,7 @@ impl<'a> Merged<'a> {
 /// Applies a change to dest: a node of a text, or the tree that another merge left.
 ///
 /// # Errors
-/// A repeated key in a map of dest that the change goes into: it is ambiguous which of the two is meant.
+/// A map of dest that the change goes into repeats a key: it is ambiguous which of the two fields is meant.
 pub fn merge<'a>(dest: Option<Tree<'a>>, change: &Change<'a>, new: NewElements) -> Result<Merged<'a>, Error> {
     merge_at(FieldPath::default(), dest, change, new)
 }
@@ -64,7 +64,7 @@ pub fn merge_at<'a>(
 /// Where a new field goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NewFields {
-    /// Beside its neighbour on the other side.
+    /// Beside the field that is its neighbour on the other side.
     BesideSiblings,
     /// Last: the patch has several elements of one merge key, and this is not the first.
     Last,
@@ -82,7 +82,7 @@ impl<'a> Walk<'a> {
         Self { new, new_fields: NewFields::BesideSiblings, path, warnings: Vec::new() }
     }
 
-    /// `identity` are the merge keys that identify the node as an element of its list.
+    /// Applies a change to a node. `identity` has the merge keys that identify the node as an element of its list.
     fn node(
         &mut self,
         dest: Option<Tree<'a>>,
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
             Wants::Inside(inside) => match dest {
                 None => return self.absent(None, inside, change, identity),
                 Some(dest) if is_null => return self.absent(Some(dest), inside, change, identity),
-                // A comment is not a reason to write an alias out, nor to look into another kind.
+                // If only comments change, no alias is written out, and a value of another kind stays.
                 Some(dest) if !change.asks_for_values() && (is_alias(&dest) || kind != Some(kind_of(inside.like))) => {
                     return Ok(Some(dest));
                 }
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
         Ok(Some(Conflict { dest, taken, ..conflict }.into()))
     }
 
-    /// A value replaces another one, or is removed.
+    /// Replaces a value by another one, or removes it.
     fn replace(
         &mut self,
         dest: Option<Tree<'a>>,
@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
         if agrees {
             return Ok(dest);
         }
-        // A null clears what the other side removes, too.
+        // A null of dest clears the field, so it agrees with a removal by the other side.
         let agrees = updated.is_none() && view.is_some_and(View::is_null);
         let original = (!agrees && change.expects.finds_another(view)).then(|| change.expects.value());
         let was = view.filter(|v| !v.is_null());
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
         let taken = match updated {
             None => None,
             Some(updated) if is_list_for_list => dest.map(|dest| list_over_list(dest, updated)),
-            // A map that meets another kind is taken whole; a patch's map without its directives and nulls.
+            // A map that replaces another kind is taken whole; a patch's map is taken without its directives and nulls.
             Some(updated) => match (&change.wants, change.expects) {
                 (Wants::Inside(inside), Expects::Anything) => Some(self.cut_down(inside, identity)?),
                 _ => Some(Tree::Node(updated)),
@@ -173,8 +173,8 @@ impl<'a> Walk<'a> {
         Ok(Some(Conflict { path, original, updated, dest, taken, key, comments, taking, required }.into()))
     }
 
-    /// Changes inside of a map or list that dest lacks or sets to null: it is put with the values that the change asks for. If dest deleted
-    /// it and the change adds values, it is in conflict as a whole.
+    /// Applies changes inside of a map or list that dest lacks or sets to null: it is added with the requested values. If dest deleted it
+    /// and the change adds values, the whole map or list is in conflict.
     fn absent(
         &mut self,
         dest: Option<Tree<'a>>,
@@ -206,8 +206,8 @@ impl<'a> Walk<'a> {
         Ok(Some(conflict.into()))
     }
 
-    /// The other side dropped a map or list whole: it is removed except for dest's own values in it. What dest added or changed in it is a
-    /// conflict of the whole.
+    /// Removes a map or list that the other side dropped whole, except for dest's own values in it. If dest added or changed values in it,
+    /// the whole map or list is in conflict.
     fn dropped(&mut self, dest: Tree<'a>, inside: &Inside<'a>, change: &Change<'a>) -> Result<Option<Tree<'a>>, Error> {
         let left = self.inside(dest.clone(), inside)?.and_then(take_all);
         let is_empty = |tree: &Tree<'a>| matches!(tree, Tree::Branch(branch) if branch.children().next().is_none());
@@ -228,8 +228,8 @@ impl<'a> Walk<'a> {
         Ok(Some(conflict.into()))
     }
 
-    /// Reduces the other side's map or list to what is asked for: without the directives and nulls of a patch, or down to what changed
-    /// upstream. `identity` are the merge keys of the element that it is; they stay.
+    /// Reduces the other side's map or list to the requested children: without the directives and nulls of a patch, or down to what changed
+    /// upstream. If it is an element of a list, the merge keys in `identity` stay.
     fn cut_down(&mut self, inside: &Inside<'a>, identity: &[MergeKey<'a>]) -> Result<Tree<'a>, Error> {
         let mut branch = Branch::with(inside.like, inside.by.clone(), Vec::new());
         branch.prepare(&inside.by, inside.children.len());
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
         Ok(branch.into())
     }
 
-    /// Puts a child into a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not put. An
+    /// Adds a child to a map or list that dest lacks, and returns whether it did. A child that the other side lacks, too, is not added. An
     /// element whose key already exists is merged into the existing one.
     fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, place: Option<usize>) -> Result<bool, Error> {
         let found = branch.find(&child.id).next();
@@ -270,7 +270,7 @@ impl<'a> Walk<'a> {
         Ok(true)
     }
 
-    /// The value to put for a child that dest lacks; it may be a conflict.
+    /// The new entry for a child that dest lacks; its value may be a conflict.
     fn new_entry(&mut self, child: &Child<'a>, by: &By<'a>, place: Option<usize>) -> Result<Option<Entry<'a>>, Error> {
         let Some((key, node)) = child.node else { return Ok(None) };
         self.path.push(child.id.step(by), None);
@@ -287,7 +287,7 @@ impl<'a> Walk<'a> {
         self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed });
     }
 
-    /// Dest and the other side both have a map, or both have a list.
+    /// Applies changes inside of a map or list that dest and the other side both have.
     fn inside(&mut self, dest: Tree<'a>, inside: &Inside<'a>) -> Result<Option<Tree<'a>>, Error> {
         if let Tree::Node(node) = &dest
             && let Some(key) = node.resolve().duplicate_key()
@@ -300,7 +300,7 @@ impl<'a> Walk<'a> {
         let merges = self.merges(&mut branch, inside)?;
         let mut asked = vec![false; branch.entries.len()];
         let mut new: Vec<(&ChildId<'a>, Entry<'a>)> = Vec::new();
-        // Of what dest lacks: what there is to put, if anything.
+        // The index in `new` of each child that dest lacks; `None` if there is nothing to add for it.
         let mut new_by_id: HashMap<&ChildId<'a>, Option<usize>> = HashMap::new();
         for child in inside.children.iter().filter(|child| !merges.brings_in(&child.id)) {
             let known = new_by_id.get(&child.id).copied();
@@ -341,7 +341,7 @@ impl<'a> Walk<'a> {
         Ok(Some(branch.into()))
     }
 
-    /// Makes a change in all children of dest that it applies to: in the first of one identity, unless it removes them.
+    /// Makes the change of a child in dest: in the first child with its identity, or in all of them if the change removes them.
     fn found(&mut self, branch: &mut Branch<'a>, inside: &Inside<'a>, child: &Child<'a>) -> Result<(), Error> {
         let removes = matches!(child.change.wants, Wants::Nothing);
         // Elements may repeat one key on both sides, so no more of them are looked at than needed.
@@ -361,12 +361,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Makes the change of a later element of one merge key.
+    /// Makes the change of a further element with the same merge key.
     fn again(&mut self, entry: &mut Entry<'a>, parent: Option<NodeRef<'a>>, child: &Child<'a>) -> Result<(), Error> {
         self.placing(NewFields::Last, |walk| walk.merge_into(entry, parent, child))
     }
 
-    /// Walks on, but another rule decides the place of new fields.
+    /// Continues the walk with another rule for the place of new fields.
     fn placing<T>(&mut self, new_fields: NewFields, walk_on: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.new_fields, new_fields);
         let done = walk_on(self);
@@ -397,7 +397,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Makes a change of the comments of one child. `was` are its key and its value before the change.
+    /// Changes the comments of one child. `was` is its key and its value before the change.
     fn annotate(
         &mut self,
         entry: &mut Entry<'a>,
@@ -440,7 +440,7 @@ impl<'a> Walk<'a> {
                 self.warn(notice, None, None);
             }
         }
-        // The comments of a line stay, even when its value is replaced.
+        // The comments on the line stay, even if the value is replaced.
         let stays = |comment| Some(comment).filter(|_| is_replaced && place.is_some());
         let is_new = entry.place.is_none();
         entry.comments = Comments {
@@ -449,7 +449,7 @@ impl<'a> Walk<'a> {
         };
     }
 
-    /// Removes children that are not asked for.
+    /// Removes the children without a request that `others` does not let stay.
     fn others(&self, branch: &mut Branch<'a>, others: Others, asked: &[bool]) {
         if others == Others::Stay || others == Others::Once && branch.keyed() == Keyed::Unique {
             return;
@@ -469,7 +469,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A field that gets another key is removed and added again in its place, with its comments.
+/// Gives a field its new key: removes the field, and adds it again in its place, with its comments.
 fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
     let key_of = |old: Key<'a>| inside.renamed.iter().find(|(name, _)| *name == old.name()).map(|(_, key)| *key);
     let Some((old, new)) = entry.key.and_then(|old| Some((old, key_of(old)?))) else { return vec![entry] };
@@ -497,14 +497,14 @@ impl<'a> Remarks<'a> {
         Self { above: comments_above(place, value.document()), behind }
     }
 
-    /// Of the other side's child.
+    /// The comments of the other side's child.
     fn of((key, value): (Option<NodeRef<'a>>, NodeRef<'a>)) -> Self {
         let place = key.map_or_else(|| Place::behind_dash(value), |key| Some(Place::of_entry(key, value)));
         place.map(|place| Self::at(&place, value)).unwrap_or_default()
     }
 }
 
-/// The comment that a child should have; `None` for the one that is written. An earlier change may have asked for another one.
+/// The comment that a child should get; `None` if the written one stays. `asked` is the request of an earlier change.
 fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
     let has = asked.unwrap_or(written);
     let asks = note.filter(|n| !same_comment(n.wants, has));
@@ -514,14 +514,14 @@ fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str
     }
 }
 
-/// A comment that both sides changed, in different ways.
+/// The notice for a comment that both sides changed in different ways.
 fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
     let original = note.expects.filter(|was| !same_comment(was, has) && !same_comment(note.wants, has))?;
     let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
     Some(Notice::Contradiction { original, updated, dest, stays })
 }
 
-/// The comments at a place in conflict, as on each side: they follow the value. `written` are dest's own.
+/// The comments of each side at a place in conflict: the winner's comments come with its value. `written` are dest's own.
 fn comments_of_sides<'a>(
     written: Remarks<'_>,
     updated: (Option<NodeRef<'a>>, NodeRef<'a>),
@@ -538,7 +538,7 @@ fn comments_of_sides<'a>(
     Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }
 
-/// A child of dest as the other side has written it, including comments.
+/// Replaces a child of dest by the text of the other side's child, with its comments.
 fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
     let Remarks { above, behind } = Remarks::of((key, node));
     let comments = Comments { above: Some(above), behind: Some(behind) };

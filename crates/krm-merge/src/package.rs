@@ -1,4 +1,4 @@
-//! Which resources of three packages are the same, and what a three-way merge makes of each.
+//! The resources of three packages side by side, and the three-way merge of each.
 //!
 //! Conflicts stay open: the caller that writes the result decides who wins. Source: semantics.md, section 1.
 
@@ -24,25 +24,25 @@ pub use moves::Move;
 pub use order::{FileOrder, Spot, number_of, orders, spots};
 pub use triples::Ambiguous;
 
-/// A resource on each side, and where dest's goes.
+/// A resource on each side, and the move of dest's resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'r, 'a> {
     /// The resource of each side.
     pub sides: Sides<Option<&'r Resource<'a>>>,
-    /// What happens to the place of dest's.
+    /// What happens to the place of dest's resource.
     pub moves: Move<'a>,
 }
 
-/// What a three-way merge makes of a resource: the presence table.
+/// The result of a three-way merge for one resource: the presence table.
 #[derive(Debug)]
 pub enum Becomes<'a> {
     /// Only dest has it: it stays.
     Kept,
-    /// It is new upstream; `None` if nothing of it is put.
+    /// It is new upstream; `None` if nothing of it is added.
     Arrived(Option<Tree<'a>>),
-    /// It was deleted upstream. Where dest changed it, at these places, that is a conflict.
+    /// It was deleted upstream. If dest changed it, at these places, the deletion is a conflict.
     Deleted(Vec<String>),
-    /// It was deleted in dest. Where upstream changed it, at these places, that is a conflict.
+    /// It was deleted in dest. If upstream changed it, at these places, the deletion is a conflict.
     StaysDeleted(Vec<String>),
     /// Updated and dest have it: its fields are merged.
     Merged(Merged<'a>, Upstream),
@@ -86,7 +86,7 @@ impl<'a> Member<'_, 'a> {
         self.sides.original.is_none() && self.sides.dest.is_none()
     }
 
-    /// The file that dest's moves to, if it is another one.
+    /// The file to which dest's resource moves; `None` if it stays in its file.
     pub fn moves_to(&self) -> Option<&'a str> {
         match self.moves {
             Move::To(path) => Some(path),
@@ -94,16 +94,16 @@ impl<'a> Member<'_, 'a> {
         }
     }
 
-    /// Dest's and updated's, if they are one resource that moved and their identities do not match.
+    /// Dest's and updated's resource, if both have it and their identities do not match.
     pub fn moved(&self) -> Option<[&Resource<'a>; 2]> {
         let (dest, updated) = (self.sides.dest?, self.sides.updated?);
         (dest.package_identity() != updated.package_identity()).then_some([dest, updated])
     }
 
-    /// Merges it.
+    /// Merges the sides of the resource.
     ///
     /// # Errors
-    /// A side of it cannot be merged.
+    /// One of the sides cannot be merged.
     pub fn merged(&self, rules: &Rules<'a>) -> Result<Becomes<'a>, Box<Unmergeable<'a>>> {
         let Sides { original, updated, dest } = self.sides;
         Ok(match (original, updated, dest) {

@@ -1,7 +1,7 @@
-//! From a patch and its directives to a [`Change`].
+//! Turns a patch and its directives into a [`Change`].
 //!
-//! Dest is asked only for what a patch alone cannot say: whether an unknown list merges (inference looks at all sides), and which element a
-//! patch means if it names the element by fewer keys than the list has.
+//! A patch alone cannot answer two questions, so dest is asked: whether an unknown list merges (inference looks at all sides), and which
+//! element a patch means if it names the element by fewer keys than the list has.
 
 mod directive;
 mod replaced;
@@ -22,7 +22,7 @@ use crate::yaml::{Error, NodeRef, Place, comment_text};
 pub(crate) use directive::{DELETE_FROM, ORDER, PATCH};
 use directive::{Directive, OnList, RETAIN_KEYS, directive, must_be_list};
 
-/// What a patch asks of dest, and what the user should know.
+/// The change that a patch asks for, and what the user should know.
 #[derive(Debug)]
 pub struct Lowered<'a> {
     /// The change.
@@ -31,8 +31,8 @@ pub struct Lowered<'a> {
     pub warnings: Vec<Warning<'a>>,
 }
 
-/// Lowers a patch: its values are set, null removes, lists merge by their kind, directives override this. The change contains no
-/// directives. Source: semantics.md section 1; apimachinery's `strategicpatch`, kyaml's `merge2`.
+/// Lowers a patch: its values are set, a null removes a field, lists merge by their kind, and directives override this. The change contains
+/// no directives. Source: semantics.md section 1; apimachinery's `strategicpatch`, kyaml's `merge2`.
 ///
 /// # Errors
 /// Each with its place: a repeated key in the patch; a `$patch` whose value is not `merge`, `replace` or `delete`, or two that exclude each
@@ -68,24 +68,24 @@ fn fields_of<'t, 'a>(dest: Option<View<'t, 'a>>, patch: NodeRef<'a>) -> impl Fn(
     }
 }
 
-/// The elements of dest's list by their merge keys; of several with one key, the first counts.
+/// The elements of dest's list by their merge keys. If several have one key, the first one counts.
 enum InDest<'t, 'a> {
-    /// Already looked up by an earlier merge.
+    /// The list is already indexed by an earlier merge.
     Merged(&'t Branch<'a>),
-    /// Read from the list.
+    /// The elements are read from the list.
     Read { elements: Vec<View<'t, 'a>>, index: Index<'a> },
 }
 
 /// The earlier elements of a patch with the same merge key.
 enum Earlier<'a> {
-    /// There is one, which is this child.
+    /// There is one; this is the index of its child.
     Child(usize),
-    /// There are several, and they turn dest's element into this.
+    /// There are several, and this is dest's element after they are applied.
     Left(Option<Tree<'a>>),
 }
 
 impl<'t, 'a> InDest<'t, 'a> {
-    /// For this many look-ups.
+    /// Prepares a list for this many look-ups.
     fn of(list: Option<View<'t, 'a>>, by: &By<'a>, asked: usize) -> Self {
         if let Some(View::Branch(branch)) = list
             && branch.is_indexed(by)
@@ -106,7 +106,7 @@ impl<'t, 'a> InDest<'t, 'a> {
         }
     }
 
-    /// The keys of the elements that have the same first merge key as a key.
+    /// The keys of the elements that have the same first merge key as this one.
     fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
         match self {
             Self::Merged(branch) => branch.alike(key),
@@ -142,7 +142,7 @@ impl<'a> Lowering<'a> {
         } else {
             Wants::Value(patch)
         };
-        // Values may be deleted from a list that is removed; an order of it says that it exists.
+        // A directive may delete values from a list that the patch removes, but an order says that the list exists.
         let spoken_of = if patch.is_null() { on_list.order } else { on_list.order.or(on_list.deleted) };
         match spoken_of.filter(|_| !patch.is_list()) {
             Some(at) => Err(at.error(self.must_be_list())),
@@ -242,10 +242,10 @@ impl<'a> Lowering<'a> {
             }
         }
         inside.others = Others::Go;
-        // A directive alone does not retain a list.
+        // A directive about a list does not retain the list.
         inside.children.retain(|c| c.node.is_some() || matches!(c.id, ChildId::Field(name) if names.contains(name)));
         let known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
-        // In the order of the patch, so that one patch gives one change.
+        // The order of the patch holds, so that one patch always gives the same change.
         for name in list.elements().map(NodeRef::string) {
             let id = ChildId::Field(name);
             if !known.contains(&id) {
@@ -313,7 +313,7 @@ impl<'a> Lowering<'a> {
         Ok(Wants::Inside(inside))
     }
 
-    /// Notes what dest loses by a list that replaces its own because nobody knows how it merges.
+    /// Warns if dest loses elements because no source knows how a list merges, and the patch's list replaces it.
     fn shortened(&mut self, patch: NodeRef<'a>, sides: &[List<'_, 'a>], cursor: Cursor<'a>) {
         let [of_patch, of_dest] = sides else { return };
         if !is_unknown(cursor, sides) {
@@ -325,7 +325,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A list about which the patch has directives only.
+    /// The request for a list about which the patch has directives only.
     fn arranged(
         &mut self,
         there: Option<View<'_, 'a>>,
@@ -433,7 +433,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The children of a merged list in the order of a `$setElementOrder`. An element of it that leaves out a further merge key represents
-    /// all children that fit the others, as kubectl orders ports by their number alone.
+    /// all children that have its other keys, as kubectl orders ports by their number alone.
     fn ordered(
         &self,
         order: Option<NodeRef<'a>>,
@@ -495,8 +495,8 @@ impl<'a> Lowering<'a> {
         Ok(ids)
     }
 
-    /// A list that replaces dest's: as it is, unless a directive or a null that clears has to be taken out of it. `by` is the directive
-    /// that says so; under `$patch: replace` any further directive in the list is ignored.
+    /// The request for a list that replaces dest's. It is taken as it is, unless a directive or a null that clears must be removed from it.
+    /// `by` is the directive that asks for this; under `$patch: replace` any further directive in the list is ignored.
     fn atomic(&mut self, patch: NodeRef<'a>, cursor: Cursor<'a>, by: Option<Directive>) -> Result<Wants<'a>, Error> {
         if !self.mode.must_cut(patch) {
             return Ok(Wants::Value(patch));
@@ -529,7 +529,7 @@ impl<'a> Lowering<'a> {
         Ok(Wants::Inside(Inside { others: Others::Go, ..Inside::of(patch, By::Index, children) }))
     }
 
-    /// What the elements of a list say about the list itself.
+    /// The directive that the elements of a list give for the list itself.
     fn list_directive(&mut self, list: NodeRef<'a>) -> Result<Option<Directive>, Error> {
         let mut found = None;
         for element in list.elements().filter(|e| e.is_map()) {

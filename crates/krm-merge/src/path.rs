@@ -13,8 +13,8 @@ pub use pattern::PathPattern;
 
 use crate::shown::{misleads, quoted};
 
-/// The values of an element's merge keys, in the order of the keys; `None` for one that it lacks and that has no default. Numbers are in
-/// decimal, so `80`, `"80"` and `0x50` are equal.
+/// The values of an element's merge keys, in the order of the keys; `None` for a key that the element lacks and that has no default.
+/// Numbers are in decimal, so `80`, `"80"` and `0x50` are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ElementKey<'a>(pub Vec<Option<Cow<'a, str>>>);
 
@@ -28,11 +28,11 @@ impl fmt::Display for ElementKey<'_> {
 /// A merge key that an element has, explicitly or by its default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyStep<'a> {
-    /// Its name.
+    /// The name of the key.
     pub name: Cow<'a, str>,
-    /// Its value.
+    /// The value that the element has.
     pub value: Cow<'a, str>,
-    /// Its value for an element that leaves it out, if the type has a default.
+    /// The value of elements that leave the key out, if the type has a default.
     pub default: Option<Cow<'a, str>>,
 }
 
@@ -118,12 +118,12 @@ impl<'a> FieldPath<'a> {
         self.0.is_none()
     }
 
-    /// `spec.template.spec.containers[name=app].image`, with the middle left out if it is long, for messages.
+    /// The path for messages: `spec.template.spec.containers[name=app].image`. If it is long, its middle is left out.
     pub fn shown(&self) -> String {
         cut(self.keyed(), SHOWN)
     }
 
-    /// `spec.template.spec.containers[name=app].image`, whole.
+    /// The whole path by merge keys: `spec.template.spec.containers[name=app].image`.
     pub fn keyed(&self) -> String {
         self.write(|stride, out| match &stride.step {
             Step::Field(_) => {}
@@ -133,7 +133,8 @@ impl<'a> FieldPath<'a> {
         })
     }
 
-    /// `spec.template.spec.containers[0].image`, for `field.path`; an element that dest lacks is written as in [`FieldPath::keyed`].
+    /// The path by indices, for `field.path`: `spec.template.spec.containers[0].image`. An element that dest lacks is written as in
+    /// [`FieldPath::keyed`].
     pub fn indexed(&self) -> String {
         self.write(|stride, out| match (&stride.step, stride.index) {
             (Step::Field(_), _) => {}
@@ -168,7 +169,7 @@ fn shown_keys(keys: &[KeyStep<'_>]) -> String {
     keys.iter().map(KeyStep::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A text without its middle if it is longer than `most` bytes; most of the rest is its beginning.
+/// Replaces the middle of a text by `…` if the text is longer than `most` bytes. Keeps more of its beginning than of its end.
 pub fn cut(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
@@ -178,12 +179,12 @@ pub fn cut(text: String, most: usize) -> String {
     format!("{}…{}", &text[..head], &text[tail..])
 }
 
-/// Whether a name is ambiguous in a path, or would mislead.
+/// Whether a name is ambiguous in a path, or could mislead a reader.
 fn must_be_quoted(name: &str) -> bool {
     name.is_empty() || name == "*" || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"' | ' ') || misleads(c))
 }
 
-/// The value of an element, quoted if it would break the path or mislead.
+/// The value of an element, quoted if it would break the path or could mislead a reader.
 fn value(text: &str) -> String {
     if text.contains(|c: char| matches!(c, '[' | ']' | ',' | '"') || misleads(c)) {
         quoted(text)

@@ -66,23 +66,23 @@ pub enum Renames {
 pub enum Settled {
     /// Updated's value was taken.
     Updated,
-    /// Updated's changes in it were added on their own, because dest deleted the whole.
+    /// Updated's changes inside of the value were added on their own, because dest deleted the whole value.
     Delta,
-    /// Dest's was kept.
+    /// Dest's value was kept.
     Dest,
-    /// It is deleted, as updated has it.
+    /// The value is deleted, because updated deleted it.
     Deleted,
-    /// It is deleted, as dest has it.
+    /// The value stays deleted, because dest deleted it.
     StaysDeleted,
-    /// It stays where dest has it.
+    /// The resource stays where dest has it.
     StaysInPlace,
-    /// Upstream's values in it are deleted; dest's own values stay.
+    /// Upstream's values inside of it are deleted; dest's own values stay.
     CutDown,
-    /// Updated's was taken where both sides changed it; changes of only one side were made.
+    /// Updated's value was taken where both sides changed it; changes of only one side were made.
     OverlapOfUpdated,
-    /// Dest's was kept where both sides changed it; changes of only one side were made.
+    /// Dest's value was kept where both sides changed it; changes of only one side were made.
     OverlapOfDest,
-    /// It is deleted, as a null in dest has it.
+    /// The value is deleted, because dest has a null there.
     Cleared,
     /// A person must decide.
     Open,
@@ -95,7 +95,7 @@ impl OnConflict {
         if self == Self::KeepDest && is_null { Settled::Cleared } else { self.settled(&conflict.taking) }
     }
 
-    /// The result of a conflict in which a win of updated means this.
+    /// The result of a conflict; `taking` is the change that is made if updated wins.
     pub fn settled(self, taking: &Taking<'_>) -> Settled {
         match (self, taking) {
             (Self::TakeUpdated, Taking::Value | Taking::Order(_)) => Settled::Updated,

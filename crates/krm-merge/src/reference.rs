@@ -1,9 +1,9 @@
-//! Which other resources a resource refers to by name, and which ones a controller makes of it.
+//! The resources that a resource refers to by name, and the resources that a controller makes of it.
 //!
 //! A reference to a name that is gone breaks late, when a pod starts or a route is resolved. Nothing in a schema says which fields are
 //! names, so they are a table here. Most fields have one meaning in all types: `configMapRef`, `serviceAccountName` and `imagePullSecrets`
-//! name the same in a Deployment, a CronJob and the custom resources of operators. So these are found at any place. Source: the API
-//! reference of Kubernetes and of the Gateway API.
+//! mean the same in a Deployment, a CronJob and the custom resources of operators. So these fields are found anywhere in a resource.
+//! Source: the API reference of Kubernetes and of the Gateway API.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::child::{By, ChildId, MergeKey, Value};
 use crate::path::FieldPath;
 use crate::tree::View;
 
-/// A resource as others name it. An empty namespace is that of the package.
+/// The identity by which others refer to a resource. An empty namespace stands for the namespace of the package.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Named<'a> {
     /// Its group; empty for the core group.
@@ -27,11 +27,11 @@ pub struct Named<'a> {
 /// A field that names another resource.
 #[derive(Clone, Debug)]
 pub struct Reference<'a> {
-    /// Where.
+    /// The path of the field.
     pub path: FieldPath<'a>,
-    /// The resource.
+    /// The resource that it names.
     pub to: Named<'a>,
-    /// The keys that its data must have.
+    /// The keys that the data of that resource must have.
     pub keys: Vec<Cow<'a, str>>,
 }
 
@@ -44,17 +44,17 @@ struct Way {
     at: &'static [&'static str],
     /// The group and kind of the named resource.
     to: To,
-    /// The field with its name.
+    /// The field with the name of the resource.
     name: &'static str,
-    /// The field with a key of its data, or with a list of them.
+    /// The path to the keys that its data must have; `[]` is each element of a list. Empty if it needs no keys.
     keys: &'static [&'static str],
 }
 
 enum To {
     /// This type.
     Type(&'static str, &'static str),
-    /// The type is in the map with the name: `group` names the field with its group or apiVersion, and `kind` has its kind. `or` has the
-    /// values of fields that are not set.
+    /// The type is in the map with the name: the field that `group` names has its group or apiVersion, and the field `kind` has its kind.
+    /// `or` has the values of fields that are not set.
     Said { group: &'static str, or: (&'static str, &'static str) },
 }
 
@@ -167,11 +167,11 @@ const WAYS: &[Way] = &[
     },
 ];
 
-/// A resource of the core group that exists because of another one.
+/// The rule that resources of some types make another resource, which is of the core group.
 struct Maker {
-    /// The types of that one.
+    /// The types that make it.
     of: &'static [(&'static str, &'static str)],
-    /// The way to the map that has the name.
+    /// The path to the map that has the name of the made resource.
     at: &'static [&'static str],
     /// The field with the name.
     name: &'static str,
@@ -210,7 +210,7 @@ impl<'a> Named<'a> {
         })
     }
 
-    /// Whether both may be one resource. Whoever applies a package may give it a namespace, so one that is not written may be any.
+    /// Whether both may be one resource. A package may get its namespace only when it is applied, so an absent namespace may be any.
     pub fn may_be(&self, other: &Self) -> bool {
         let any = self.namespace.is_empty() || other.namespace.is_empty();
         (&self.group, &self.kind, &self.name) == (&other.group, &other.kind, &other.name)
@@ -225,14 +225,14 @@ fn group_of(api_version: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// The keys of a ConfigMap or a Secret; none for any other resource.
+/// The keys of a ConfigMap or a Secret; empty for any other resource.
 pub fn keys_of<'a>(resource: View<'_, 'a>) -> Vec<&'a str> {
     let has_keys = Type::of(resource).is_some_and(|own| own.is_one_of(DATA));
     let data = ["data", "binaryData", "stringData"].into_iter().filter(|_| has_keys);
     data.filter_map(|name| resource.field(name)).flat_map(View::fields).map(|(name, _)| name).collect()
 }
 
-/// The resources that a controller, or kustomize, makes of a resource. A kustomization does not have to say what it is.
+/// The resources that a controller, or kustomize, makes of a resource. A kustomization may lack its apiVersion and kind.
 pub fn made_of<'a>(resource: View<'_, 'a>) -> Vec<Named<'a>> {
     let own = Type::of(resource);
     let is_made_by = |types: &[(&str, &str)]| match &own {
@@ -241,7 +241,7 @@ pub fn made_of<'a>(resource: View<'_, 'a>) -> Vec<Named<'a>> {
     };
     let mut found = Vec::new();
     for maker in MAKERS.iter().filter(|maker| is_made_by(maker.of)) {
-        // A kustomization may set the namespace of what it makes.
+        // A kustomization may set the namespace of the resources that it makes, so their namespace is unknown.
         let own = own.as_ref().filter(|_| maker.of != KUSTOMIZATION);
         walk(resource, maker.at, &mut FieldPath::default(), &mut |map, _| {
             found.extend(map.field(maker.name).and_then(View::text).map(|name| Named {
@@ -255,7 +255,7 @@ pub fn made_of<'a>(resource: View<'_, 'a>) -> Vec<Named<'a>> {
     found
 }
 
-/// The resources that a resource names. What it marks as `optional` is not needed.
+/// The references of a resource. A reference that is marked as `optional` is left out, because the resource works without it.
 pub fn references<'a>(resource: View<'_, 'a>) -> Vec<Reference<'a>> {
     let Some(own) = Type::of(resource) else { return Vec::new() };
     let mut found = Vec::new();
@@ -263,14 +263,14 @@ pub fn references<'a>(resource: View<'_, 'a>) -> Vec<Reference<'a>> {
     for way in WAYS.iter().filter(|way| own.is_one_of(way.of)) {
         walk(resource, way.at, &mut path, &mut |map, path| found.extend(way.read(map, path, &own.namespace)));
     }
-    // What a ConfigMap or a Secret holds is text for others.
+    // The content of a ConfigMap or a Secret is text for others, not references.
     if !own.is_one_of(DATA) {
         anywhere(resource, &mut path, &mut |way, map, path| found.extend(way.read(map, path, &own.namespace)));
     }
     found
 }
 
-/// What a resource says of itself.
+/// The type and the namespace of a resource.
 struct Type<'a> {
     group: Cow<'a, str>,
     kind: Cow<'a, str>,
@@ -294,7 +294,7 @@ impl<'a> Type<'a> {
 }
 
 impl Way {
-    /// The reference in a map.
+    /// The reference in a map; `None` if the map names no resource.
     fn read<'a>(&self, map: View<'_, 'a>, path: &FieldPath<'a>, own: &Cow<'a, str>) -> Option<Reference<'a>> {
         let text = |name: &str| map.field(name).and_then(View::text);
         let name = text(self.name).filter(|name| !name.is_empty())?;
@@ -320,7 +320,7 @@ impl Way {
     }
 }
 
-/// Visits the maps that a way leads to.
+/// Visits the maps at the end of a way.
 fn walk<'t, 'a>(
     view: View<'t, 'a>,
     way: &[&'static str],
@@ -339,7 +339,7 @@ fn walk<'t, 'a>(
     }
 }
 
-/// Visits the elements of a list, which a path names by their names if they have some.
+/// Visits the elements of a list. If an element has a name, the path identifies it by this name.
 fn each<'t, 'a>(list: View<'t, 'a>, path: &mut FieldPath<'a>, visit: &mut dyn FnMut(View<'t, 'a>, &mut FieldPath<'a>)) {
     let by = By::Keys(vec![MergeKey::from("name")]);
     for (index, element) in list.elements().into_iter().enumerate() {
@@ -350,7 +350,7 @@ fn each<'t, 'a>(list: View<'t, 'a>, path: &mut FieldPath<'a>, visit: &mut dyn Fn
     }
 }
 
-/// Visits the maps that the fields lead to which mean the same in all types.
+/// Visits each map that has a field with one meaning in all types.
 fn anywhere<'t, 'a>(
     view: View<'t, 'a>,
     path: &mut FieldPath<'a>,

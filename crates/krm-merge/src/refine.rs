@@ -1,4 +1,4 @@
-//! Makes the conflicts of a tree finer: lists without keys element by element, texts line by line or as the documents that they are.
+//! Makes the conflicts of a tree finer: lists without keys element by element, texts line by line or as documents.
 //!
 //! The walker treats such a value as one: if both sides changed it, all of it is in conflict. This module compares the three versions as
 //! diff3 does. Changes of only one side are taken, and changes that overlap or touch stay a conflict: of one element if possible, otherwise
@@ -32,8 +32,8 @@ pub fn refine<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget
     refined(merged, cursor, policy, budget, Depth::default())
 }
 
-/// Three versions of a text that is not a resource, merged: as a document if its name says that it is one, otherwise line by line. `None`
-/// if the result is the same conflict. `cursor` is at the root of the document.
+/// Merges three versions of a text that is not a resource: as a document if `name` says that it is one, otherwise line by line. `None` if
+/// the result is the same conflict. `cursor` is at the root of the document.
 pub fn refine_text(
     name: Option<&str>,
     [original, updated, dest]: [&str; 3],
@@ -52,7 +52,7 @@ pub fn refine_text(
 struct Depth(usize);
 
 impl Depth {
-    /// Documents in texts may hold documents in texts. Nobody writes more levels than this, and each costs stack.
+    /// The most levels of documents in texts. Nobody writes more, and each level costs stack.
     const MOST: usize = 4;
 
     fn deeper(self) -> Option<Self> {
@@ -61,7 +61,7 @@ impl Depth {
 }
 
 fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &Budget, depth: Depth) -> Merged<'a> {
-    // If a part of a value cannot stand alone, the value is taken whole, at any level.
+    // If a part of a value cannot stand alone, the value is taken whole, at any conflict level.
     let merged = Merged { tree: merged.tree.map(|tree| without_stumps(tree, cursor)), ..merged };
     if policy.conflict_level == ConflictLevel::Value {
         return merged;
@@ -69,7 +69,7 @@ fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &
     let mut refiner = Refiner { root: cursor, policy, budget, depth, finer: Vec::new(), warnings: merged.warnings };
     let tree = merged.tree.map(|tree| refiner.visit(tree, cursor));
     let Refiner { finer, mut warnings, .. } = refiner;
-    // A refined conflict is not a conflict of the whole, so comments no longer follow the whole.
+    // The winner of a refined conflict does not get its whole value, so its comments are not taken either.
     for warning in warnings.iter_mut().filter(|warning| finer.contains(&warning.path)) {
         if let Notice::Contradiction { stays, .. } = &mut warning.notice {
             *stays = CommentOf::Dest;
@@ -80,14 +80,14 @@ fn refined<'a>(merged: Merged<'a>, cursor: Cursor<'a>, policy: Policy, budget: &
     Merged { tree, warnings }
 }
 
-/// Which changes are in a value.
+/// The changes that a merged value has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sources {
-    /// Some that only updated made.
+    /// Whether it has changes that only updated made.
     updated: bool,
-    /// Some that only dest made.
+    /// Whether it has changes that only dest made.
     dest: bool,
-    /// Some that both made, in different ways.
+    /// Whether it has changes that both made, in different ways.
     apart: bool,
 }
 
@@ -98,12 +98,12 @@ impl Sources {
         self.apart |= changed == Changed::Apart;
     }
 
-    /// Whether neither side has the result.
+    /// Whether the result differs from both sides.
     fn is_combined(self) -> bool {
         self.updated && self.dest
     }
 
-    /// Whether it is anything other than the conflict of the whole.
+    /// Whether the result is finer than a conflict of the whole value.
     fn is_finer(self) -> bool {
         self.updated || self.dest || !self.apart
     }
@@ -116,7 +116,7 @@ pub struct Text {
     pub dest: String,
     /// The text if updated wins them.
     pub updated: String,
-    /// How it was merged.
+    /// The way in which it was merged.
     pub how: Combined,
     /// The places of the conflicts, if it was merged as a document.
     pub places: Vec<String>,
@@ -129,7 +129,7 @@ impl Text {
         self.sources.apart
     }
 
-    /// Whether neither side has the result.
+    /// Whether the result differs from both sides.
     pub fn is_combined(&self) -> bool {
         self.sources.is_combined()
     }
@@ -174,7 +174,7 @@ struct Refiner<'a, 'b> {
 }
 
 impl<'a> Refiner<'a, '_> {
-    /// A tree at a place in its type.
+    /// Makes the conflicts of a tree finer. `cursor` is at the place of the tree in its type.
     fn visit(&mut self, tree: Tree<'a>, cursor: Cursor<'a>) -> Tree<'a> {
         match tree {
             Tree::Conflict(conflict) => self.conflict(*conflict, cursor),
@@ -212,7 +212,7 @@ impl<'a> Refiner<'a, '_> {
             _ => None,
         });
         let text = Text::merged(name, texts, self.root.untyped(), self.policy, self.budget, self.depth)?;
-        // Where dest has all of it already, nothing changes.
+        // If dest already has the result, its node stays.
         let made = |value: String| match value == texts[2] {
             true => Tree::Node(sides.dest),
             false => Tree::Made(Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) }),
@@ -238,10 +238,10 @@ fn overlap<'a>(conflict: &Conflict<'a>, dest: Tree<'a>, updated: Tree<'a>) -> Tr
     Conflict { dest, taken, comments: None, taking: Taking::Overlap, ..conflict.clone() }.into()
 }
 
-/// A value that all versions have.
+/// The values of a conflict, if all versions have one.
 type Values<'a> = Sides<NodeRef<'a>>;
 
-/// The values of a conflict between whole values.
+/// The values of a conflict; `None` if a version lacks one, or if a win of updated does not take its whole value.
 fn values_of<'a>(conflict: &Conflict<'a>) -> Option<Values<'a>> {
     let (Some(Tree::Node(dest)), Taking::Value) = (&conflict.dest, &conflict.taking) else { return None };
     Some(Sides { original: conflict.original?, updated: conflict.updated?, dest: *dest })

@@ -9,7 +9,7 @@ use crate::list::{self, Listed};
 use crate::shown;
 use crate::yaml::{NodeRef, Place, comment_text};
 
-/// What makes two resources the same: compared exactly, as in the Kubernetes API.
+/// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity<'a> {
     /// `group/version`, or `version` for the core group.
@@ -75,7 +75,7 @@ impl Origin {
         }
     }
 
-    /// The text that contains a place in it, for messages.
+    /// The name of the text that contains the resource, for messages.
     pub fn text(&self) -> String {
         match self {
             Self::Item(_) | Self::Listed { .. } => "stdin".to_owned(),
@@ -95,18 +95,18 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What says where a resource is in the folder of its role.
+/// The source of a resource's path in the folder of its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Located {
-    /// The annotations of the host. They change when it moves.
+    /// The annotations of the host. They change when the resource moves.
     ByAnnotation,
-    /// The file of a folder that it was read from.
+    /// The file from which the resource was read, in a folder.
     ByFile,
-    /// Nothing. It is not in a file, or its file was named alone, not with its folder.
+    /// None: the resource is not in a file, or its file was given without its folder.
     Nowhere,
 }
 
-/// A resource and what its head says about it.
+/// A resource, and the contents of its head: apiVersion, kind and metadata.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
     /// Its map.
@@ -125,13 +125,13 @@ pub struct Resource<'a> {
     pub role: Option<NodeRef<'a>>,
     /// Its path without the folder of its role.
     pub relative_path: Option<&'a str>,
-    /// What says that this is its path.
+    /// The source of its path.
     pub located: Located,
-    /// The number of the target that selects the items it applies to; `None` if it applies to the item with its identity.
+    /// The number of the target that selects the items to which it applies; `None` if it applies to the item with its identity.
     pub target: Option<usize>,
 }
 
-/// Why a node that is not a map is not a resource, as the end of a sentence: kustomize's users write JSON patches in the place of one.
+/// The end of a message that a node must be a resource. It has a hint for a JSON patch, which users of kustomize may write instead of one.
 pub fn why_no_resource(node: NodeRef<'_>) -> &'static str {
     let is_json_patch = node.elements().any(|e| e.get("op").is_some());
     if is_json_patch { "; a JSON patch (RFC 6902) is none" } else { "" }
@@ -143,13 +143,13 @@ impl<'a> Resource<'a> {
         Self::listed(Listed { node, list: None }, origin)
     }
 
-    /// Reads the heads of the resources of a document: its own, or those of the list that it is.
+    /// Reads the heads of the resources of a document: of the document itself, or of the elements of its list.
     pub fn of_document(document: NodeRef<'a>, origin: impl Fn(usize) -> Origin) -> Vec<Self> {
         let all = list::resources(document).into_iter().enumerate();
         all.map(|(number, listed)| Self::listed(listed, origin(number))).collect()
     }
 
-    /// Reads the head of a resource. If it does not give its type, it has the one that its list gives.
+    /// Reads the head of a resource. If it has neither apiVersion nor kind, it has the type that its list gives.
     pub fn listed(listed: Listed<'a>, origin: Origin) -> Self {
         let node = listed.node;
         let (mut api_version, mut kind, mut metadata) = (None, None, None);
@@ -198,7 +198,7 @@ impl<'a> Resource<'a> {
         Self { node, origin, identity, path, index, package, role, relative_path: path, located, target: None }
     }
 
-    /// Its place in the folder of its role, which other sides know, too.
+    /// Its path in the folder of its role; `None` if other sides cannot know it by that path.
     pub fn place(&self) -> Option<&'a str> {
         self.relative_path.filter(|_| self.located != Located::Nowhere)
     }
@@ -220,7 +220,7 @@ impl<'a> Resource<'a> {
         Some(named.map_or(identity, |(namespace, name)| Identity { namespace, name, ..identity }))
     }
 
-    /// What it lacks of an identity, as a field.
+    /// The first field that it lacks for an identity.
     pub fn missing(&self) -> Option<&'static str> {
         if self.identity.is_some() {
             return None;
@@ -245,14 +245,14 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// The paths of items that are in sub-packages, relative to the package that the function runs on; `None` if the item already says that
-/// path.
+/// The paths of items that are in sub-packages, relative to the package that the function runs on; `None` for an item that already has such
+/// a path.
 ///
 /// `kpt fn render` gives an item the path in its own package, and the folder of that package on disk; the running package is the one that
 /// contains all of them. Source: kpt's `internal/util/render`, `pathRelToRoot`.
 ///
 /// # Errors
-/// They take more than what is left of the budget.
+/// The paths exceed the rest of the budget.
 pub fn paths_in_sub_packages(items: &[Resource<'_>], budget: &Budget) -> Result<Vec<Option<String>>, Exceeded> {
     let parts = |package: &'_ str| package.split('/').map(str::to_owned).collect::<Vec<_>>();
     let mut root: Option<Vec<String>> = None;
@@ -272,7 +272,7 @@ pub fn paths_in_sub_packages(items: &[Resource<'_>], budget: &Budget) -> Result<
     budget.check(Written::Text).map(|()| paths)
 }
 
-/// Where resources are, for messages; of many, the first ones.
+/// The places of resources, for messages. If there are many, only the first ones are named.
 pub fn all_whereabouts<'r, 'a: 'r>(resources: impl ExactSizeIterator<Item = &'r Resource<'a>>) -> String {
     const SHOWN: usize = 20;
     let more = resources.len().saturating_sub(SHOWN);
@@ -291,7 +291,7 @@ pub struct Index<'r, 'a> {
 }
 
 impl<'r, 'a> Index<'r, 'a> {
-    /// Of these resources; those without an identity have no partner.
+    /// An index of these resources. A resource without an identity is not in it.
     pub fn of(resources: &'r [Resource<'a>]) -> Self {
         let mut by_identity: HashMap<Identity<'a>, Vec<usize>> = HashMap::with_capacity(resources.len());
         for (i, resource) in resources.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! What the owner of a merged resource should check: values of another kind than before, unions with several members, and new elements that
-//! lack what their type requires.
+//! Warnings for the owner of a merged resource: values of another kind than before, unions with several members, and new elements that lack
+//! fields that their type requires.
 //!
 //! A union is a map in which only one field may be set. If each side sets a different member, there is no conflict, because they
 //! change no common field; only the API server refuses the result. So a settled tree is checked, as far as a merge changed it. Source: the
@@ -51,7 +51,7 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    /// A map or list of dest in which something changed.
+    /// Checks a map or list of dest in which something changed.
     fn touched(&mut self, branch: &Branch<'a>, cursor: Cursor<'a>) {
         let view = View::Branch(branch);
         if !view.is_list() {
@@ -86,7 +86,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Whether a value of another kind replaced one.
+    /// Warns if a value replaced one of another kind.
     fn clash(&mut self, was: Option<NodeRef<'a>>, value: &Tree<'a>) {
         let Some(was) = was.filter(|was| !was.is_null()) else { return };
         if value.view().is_some_and(|value| value.kind() != was.resolve().kind()) {
@@ -95,7 +95,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// A value that dest lacked.
+    /// Checks a value that dest lacked.
     fn arrived(&mut self, view: Option<View<'_, 'a>>, cursor: Cursor<'a>) {
         let Some(view) = view.filter(|view| view.is_container()) else { return };
         if !view.is_list() {
@@ -118,7 +118,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Whether a new element of a patch lacks what its type requires. `cursor` is at its list.
+    /// Warns if a new element of a patch lacks fields that its type requires. `cursor` is at its list.
     fn check_element(&mut self, element: View<'_, 'a>, cursor: Cursor<'a>) {
         if self.elements == New::Whole || element.is_list() || !element.is_container() {
             return;

@@ -19,16 +19,16 @@ use crate::tree::Tree;
 use crate::warning::Warning;
 use crate::yaml::{Error, NodeRef};
 
-/// What decides how a resource merges.
+/// Everything that decides how a resource merges.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// What is known about types.
+    /// The known types, which say how lists merge.
     pub types: &'a Types<'a>,
-    /// How they merge.
+    /// The mode in which they merge.
     pub mode: Mode,
     /// What the user chose.
     pub policy: Policy,
-    /// What is left for new text.
+    /// The budget for new text.
     pub budget: &'a Budget,
 }
 
@@ -37,12 +37,12 @@ pub struct Rules<'a> {
 pub struct Unmergeable<'a> {
     /// The resource.
     pub resource: Resource<'a>,
-    /// What is wrong with it.
+    /// The reason, and its place in the text.
     pub error: Error,
 }
 
 impl<'a> Rules<'a> {
-    /// What is known about the type of a resource.
+    /// The root of a resource's type.
     pub fn cursor(&self, resource: &Resource<'_>) -> Cursor<'a> {
         let identity = resource.identity.unwrap_or(Identity { api_version: "", kind: "", namespace: "", name: "" });
         self.types.root(identity.api_version, identity.kind, self.mode)
@@ -72,7 +72,8 @@ impl<'a> Rules<'a> {
         Ok(warnings)
     }
 
-    /// Dest with what changed from original to updated, and what upstream did to the text; without an original both added it.
+    /// Merges the change from original to updated into dest, and returns what upstream did to the text, too. Without an original, both
+    /// sides added the resource.
     ///
     /// # Errors
     /// Same as [`Rules::patched`].
@@ -99,7 +100,7 @@ impl<'a> Rules<'a> {
         Ok((merged, upstream))
     }
 
-    /// A source that dest lacks, as it is added; `None` if it asks for nothing.
+    /// The resource to add for a source that dest lacks; `None` if the source asks for nothing.
     ///
     /// # Errors
     /// The source asks for something impossible.
@@ -108,10 +109,10 @@ impl<'a> Rules<'a> {
         self.put(source, lowered.map_err(|e| unmergeable(source, e))?.change)
     }
 
-    /// A new resource from upstream, as it is added.
+    /// The resource to add for a new one of upstream.
     ///
     /// # Errors
-    /// It cannot be read as a resource: a map has a repeated key.
+    /// A map of the resource has a repeated key.
     pub fn arrived(&self, updated: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
         let found = diff(None, updated.node, None, self.cursor(updated), Renames::Ignore)
             .map_err(|e| unmergeable(updated, e))?;
@@ -127,7 +128,7 @@ impl<'a> Rules<'a> {
         Ok(own.unwrap_or(Tree::Node(resource.node)))
     }
 
-    /// Where two states of a resource differ in more than comments and the annotations of the host.
+    /// The paths at which two states of a resource differ in more than comments and the annotations of the host.
     ///
     /// # Errors
     /// Same as [`Rules::arrived`].
@@ -144,11 +145,11 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Whether a resource with the same text in original and updated asks for nothing of dest, and no side of it has a mistake that a walk
-/// would find. An anchor may mean something else on each side, and a null in dest may ask for a removal.
+/// Whether a walk would find nothing in a resource with the same text in original and updated. It could find a mistake on a side, an anchor
+/// that means something else on each side, or a null in dest that asks for a removal.
 fn is_idle<'a>(original: NodeRef<'a>, updated: NodeRef<'a>, dest: NodeRef<'a>) -> bool {
     let may_mean_more = [original, updated, dest].iter().any(|side| side.document().has_props());
-    // The text within the metadata differs by what the host wrote, so a walk goes there.
+    // The host may write different annotations on each side, so a walk goes into the metadata.
     let walked = |side: NodeRef<'a>| [Some(side), side.get("metadata"), side.at(&["metadata", "annotations"])];
     let mut walked = [original, updated].into_iter().flat_map(walked).flatten().chain([dest]);
     !may_mean_more && !dest.has_nulls() && walked.all(|map| map.is_map() && map.duplicate_key().is_none())

@@ -63,17 +63,17 @@ impl<K> ListKind<K> {
 /// Which fields of a map may be set at once, in the words of the patch strategy `retainKeys`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Members<'t> {
-    /// Any.
+    /// Any fields.
     Any,
-    /// It is an element of a list of unions, such as a volume: one beside its merge key. The API server refuses two, so a merge that leaves
-    /// two gives a warning; only the user knows which one to drop.
+    /// One field besides this merge key: the map is an element of a list of unions, such as a volume. The API server refuses two, so a
+    /// merge that leaves two gives a warning. Only the user knows which one to drop.
     OneBeside(&'t str),
-    /// It is a union with a `type`, such as a Deployment's strategy: the one that `type` names, `rollingUpdate` for `RollingUpdate`.
+    /// The field that `type` names, `rollingUpdate` for `RollingUpdate`: the map is a union with a `type`, such as a Deployment's strategy.
     NamedByType,
 }
 
 impl<'t> Members<'t> {
-    /// Of a field with the patch strategy `retainKeys`: of a list with or without a merge key, or of a map.
+    /// The rule for a field with the patch strategy `retainKeys`. A list gives its merge key, if it has one; a map gives `None`.
     fn of(merge_key_of_list: Option<Option<&'t str>>) -> Self {
         match merge_key_of_list {
             Some(Some(key)) => Self::OneBeside(key),
@@ -86,8 +86,9 @@ impl<'t> Members<'t> {
 /// Whether the kind of a list without a known schema is inferred from its elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inference {
-    /// Lists whose elements all have one of the seven associative keys merge by it: kyaml does this on request, and custom resources
-    /// without a schema need it; wrong if `name` has another meaning and repeats across sides.
+    /// A list merges by the first of kyaml's seven associative keys, such as `name`, that all of its elements have. kyaml does this on
+    /// request, and custom resources without a schema need it. The result is wrong if `name` has another meaning, and different elements on
+    /// two sides have the same `name`.
     #[default]
     On,
     /// Unknown lists are replaced whole, as `kubectl patch` does.
@@ -107,18 +108,18 @@ pub struct ListRule {
     pub kind: String,
     /// The fields from the root to the list. Lists on the way do not need a step of their own.
     pub path: Vec<String>,
-    /// How it merges.
+    /// How the list merges.
     pub list: ListKind<String>,
 }
 
-/// What the user says about the lists below one field, and kustomize about those of its own types.
+/// The rules about the list at one field and the lists below it: the user's rules, and kustomize's for its own types.
 #[derive(Debug, Default)]
 struct Rules {
     list: Option<(Basis, ListKind<String>)>,
     fields: HashMap<String, Rules>,
 }
 
-/// The apiVersion and kind of a kustomization, which need not be written in it: kustomize knows it by the name of its file.
+/// The apiVersion and kind of a kustomization. Its file may leave them out, because kustomize knows it by the name of the file.
 pub const KUSTOMIZATION: [&str; 2] = ["kustomize.config.k8s.io/v1beta1", "Kustomization"];
 
 /// The lists of a Kustomization that merge. Source: the swagger of kustomize's own types, which kyaml carries.
@@ -151,7 +152,7 @@ pub struct Types<'t> {
 }
 
 impl<'t> Types<'t> {
-    /// From the user's rules, which come before the built-in types; the later of two rules for one list holds.
+    /// The user's rules and the built-in types. The user's rules take precedence. Of two rules for one list, the later one holds.
     pub fn new(rules: impl IntoIterator<Item = ListRule>, inference: Inference) -> Self {
         let mut types = Self { inference, ..Self::default() };
         let own = kustomization().map(|rule| (Basis::Kustomize, rule));
@@ -163,7 +164,7 @@ impl<'t> Types<'t> {
         types
     }
 
-    /// With the models of an OpenAPI document, which come after the user's rules and before the definitions of the package.
+    /// Adds the models of an OpenAPI document. They come after the user's rules and before the definitions of the package.
     ///
     /// # Errors
     /// The document has no models, or no model of a resource.
@@ -172,8 +173,8 @@ impl<'t> Types<'t> {
         Ok(self)
     }
 
-    /// With the CustomResourceDefinitions of the package, which come before the built-in types; the later of two definitions of one
-    /// type holds.
+    /// Adds the CustomResourceDefinitions of the package. They come before the built-in types. Of two definitions of one type, the later
+    /// one holds.
     #[must_use]
     pub fn with_definitions(mut self, definitions: impl IntoIterator<Item = NodeRef<'t>>) -> Self {
         self.definitions.extend(definitions.into_iter().flat_map(crd::schemas));
@@ -195,15 +196,16 @@ impl<'t> Types<'t> {
         self.in_atlas(api_version, kind)?.instead
     }
 
-    /// What the atlas has for a type. A schema of the type at hand takes precedence, even where it says nothing.
+    /// The entry of the atlas for a type. `None` if `openapi` or a definition has a schema of the type, even one that says nothing about
+    /// lists.
     fn in_atlas(&self, api_version: &str, kind: &str) -> Option<atlas::Root> {
         let is_known =
             self.openapi.root(api_version, kind).is_some() || of_type(&self.definitions, api_version, kind).is_some();
         if is_known { None } else { atlas::root(api_version, kind) }
     }
 
-    /// The root of a type. If Kubernetes says two things about a built-in list, Strategic replaces it, as `kubectl patch` does by the patch
-    /// strategy alone; the other modes merge it by the list type, as the server does.
+    /// The root of a type. Some built-in lists merge by their list type only. Strategic replaces these, as `kubectl patch` does by the
+    /// patch strategy alone; the other modes merge them, as the server does.
     pub fn root<'s>(&'s self, api_version: &str, kind: &str, mode: Mode) -> Cursor<'s> {
         let below = builtin::root(api_version, kind);
         Cursor {
@@ -218,7 +220,7 @@ impl<'t> Types<'t> {
             additive: additive::root(api_version, kind),
             inference: self.inference,
             mode,
-            // The lists that only Strategic replaces are replaced because kubectl does so: for its own types, not for the user's.
+            // Strategic replaces these lists only because kubectl does so, and kubectl knows only its own types, not the user's.
             mode_of_openapi: if below.is_some() { mode } else { Mode::ThreeWay },
         }
     }
@@ -233,14 +235,14 @@ fn object_meta() -> Option<builtin::FieldRef> {
     builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata"))
 }
 
-/// How certain it is that a place has the assumed built-in type.
+/// How certain it is that a place has the built-in type that is assumed for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sureness {
     /// The apiVersion and kind of the resource say so.
     Said,
-    /// Its schema looks like it.
+    /// Its schema has the shape of the type.
     ShownBySchema,
-    /// Its values look like it.
+    /// Its values have the shape of the type.
     ShownByValues,
 }
 
@@ -252,13 +254,13 @@ pub struct Cursor<'t> {
     definition: Option<Schema<'t>>,
     here: Option<builtin::FieldRef>,
     below: Option<builtin::TypeRef>,
-    /// How certain it is that these belong to the type.
+    /// How certain it is that `here` and `below` belong to this place.
     sureness: Sureness,
-    /// At the root of a resource: what is known about `metadata` for every type.
+    /// At the root of a resource: `metadata`, which is known for every type.
     metadata: Option<builtin::FieldRef>,
-    /// What the atlas has for a type that no other source knows.
+    /// The place in the atlas, for a type that no other source knows.
     atlas: Option<atlas::Place>,
-    /// Which lists below take the additions of both sides.
+    /// The additive lists at this place and below it.
     additive: Option<&'static additive::Place>,
     inference: Inference,
     mode: Mode,
@@ -289,13 +291,13 @@ impl<'t> Cursor<'t> {
         self.mode
     }
 
-    /// A place in an unknown type, with the user's setting for such types.
+    /// A place in an unknown type, with the same setting for inference.
     #[must_use]
     pub fn untyped(self) -> Self {
         Self::unknown(self.inference)
     }
 
-    /// Goes down to a field whose values on the sides are given: if its type is unknown, the values may show what it is.
+    /// Goes down to a field. If its type is unknown, its values on the sides may show the type.
     #[must_use]
     pub fn child<'v, V: Value<'v>>(self, name: &str, values: impl IntoIterator<Item = V>) -> Self {
         let child = self.field(name);
@@ -308,7 +310,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Whether this place has a built-in type, not just something that looks like one.
+    /// Whether this place surely has a built-in type, not just the shape of one.
     fn is_of_builtin(self) -> bool {
         self.below.is_some() && self.sureness == Sureness::Said
     }
@@ -342,14 +344,15 @@ impl<'t> Cursor<'t> {
         Self { rules, openapi, definition, here, below, sureness, metadata, atlas, additive, ..self }
     }
 
-    /// How the elements of the list here are named, if it takes the additions of both sides although no merge key identifies its elements.
+    /// How the elements of the list here are named, if the list is additive: both sides may add to it, although no merge key identifies its
+    /// elements.
     pub fn additive(self) -> Option<Names> {
         let is_said = self.rules.is_some_and(|rules| rules.list.is_some());
         self.additive.filter(|_| !is_said)?.list()
     }
 
-    /// Whether the map here is one value, replaced whole: an atomic one of a schema, or in a patch one of the patch strategy `replace`,
-    /// which only `kubectl patch` knows.
+    /// Whether the map here is replaced whole: a schema says that it is atomic, or in Strategic it has the patch strategy `replace`, which
+    /// only `kubectl patch` knows.
     pub fn is_replaced(self) -> bool {
         let replaces = |f: builtin::FieldRef| f.list().is_none() && f.strategy() == builtin::Strategy::Replace;
         let by_strategy = || self.here.is_some_and(replaces) || self.openapi.is_some_and(Schema::is_replaced);
@@ -359,7 +362,7 @@ impl<'t> Cursor<'t> {
             || self.mode == Mode::Strategic && by_strategy()
     }
 
-    /// Whether this place has a built-in type without such a list, and no other source knows one.
+    /// Whether the built-in type of this place has no list of this name, and no other source has one.
     pub fn lacks_list(self, name: &str) -> bool {
         let field = self.field(name);
         self.is_of_builtin()
@@ -369,12 +372,12 @@ impl<'t> Cursor<'t> {
             && field.definition.is_none()
     }
 
-    /// Whether a schema at hand describes this place.
+    /// Whether the OpenAPI document or a definition has a schema of this place.
     pub fn has_schema(self) -> bool {
         self.openapi.is_some() || self.definition.is_some()
     }
 
-    /// The fields from here that the schemas at hand do not let change; an empty path is this place itself.
+    /// The paths from here to fields that the OpenAPI document or a definition does not let change; an empty path is this place itself.
     pub fn fixed(self) -> Vec<Vec<&'t str>> {
         [self.openapi, self.definition].into_iter().flatten().flat_map(Schema::fixed).collect()
     }
@@ -386,7 +389,7 @@ impl<'t> Cursor<'t> {
         schemas.flat_map(Schema::required).chain(builtin)
     }
 
-    /// The same without the fields that the API server fills in.
+    /// The required fields that the API server does not fill in.
     pub fn required_of_user(self) -> impl Iterator<Item = &'t str> {
         self.required().filter(move |name| self.default_of(name).is_none())
     }
@@ -409,8 +412,8 @@ impl<'t> Cursor<'t> {
         by_schema.or_else(|| by_type().map(Cow::Borrowed))
     }
 
-    /// What each source says about the list here, in their order. A list that a schema does not declare is replaced whole, unless the
-    /// schema looks like that of a built-in type.
+    /// What each source says about the list here, in the order of the sources. If a schema has the list but does not declare how it merges,
+    /// the list is replaced whole, unless the schema has the shape of a built-in type.
     fn answers(self) -> impl Iterator<Item = (Basis, ListKind<&'t str>)> {
         let by_rule =
             self.rules.and_then(|r| r.list.as_ref()).map(|(basis, list)| (*basis, list.with_keys(String::as_str)));
@@ -455,7 +458,7 @@ impl From<builtin::Merges> for ListKind<&str> {
 /// Why a list that merges by its schema is still replaced whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unkeyed {
-    /// An element lacks its key, or has the same one as another element: a mistake of its author.
+    /// An element lacks its key, or has the same key as another element. This is a mistake of its author.
     Element(String),
     /// A set of maps or lists, whose elements only the API server distinguishes by their whole content. This is not a mistake.
     SetOfContainers,
@@ -477,7 +480,7 @@ impl fmt::Display for Unkeyed {
 /// 3, kyaml's `GetAssociativeKey`.
 ///
 /// # Errors
-/// [`Unkeyed`] if the elements lack what the schema identifies them by: the list is then atomic, and the user should know.
+/// [`Unkeyed`] if the elements lack the keys by which the schema identifies them. Then the list is atomic, and the user should know.
 pub fn list_kind<'t: 'a, 'a, L: Elements<'a>>(
     cursor: Cursor<'t>,
     sides: &[L],
@@ -500,7 +503,7 @@ fn decided<'t: 'a, 'a, L: Elements<'a>>(
     sides: &[L],
 ) -> Result<(Option<Basis>, ListKind<MergeKey<'t>>), Unkeyed> {
     for (basis, list) in cursor.answers() {
-        // Whichever source names the keys, their defaults come from the type.
+        // Even if another source names the keys, their defaults come from the type.
         let known = list.with_keys(|name| MergeKey { name, default: cursor.default_of(name) });
         match told_apart(&known, sides) {
             Ok(()) => return Ok((Some(basis), known)),
@@ -513,7 +516,7 @@ fn decided<'t: 'a, 'a, L: Elements<'a>>(
     Ok((matches!(inferred, ListKind::Map(_)).then_some(Basis::Inferred), inferred))
 }
 
-/// Checks that the elements of all sides have what identifies them in a list of a kind.
+/// Checks that the elements of all sides have the keys or values that identify them in a list of this kind.
 fn told_apart<'a, L: Elements<'a>>(kind: &ListKind<MergeKey<'a>>, sides: &[L]) -> Result<(), Unkeyed> {
     match kind {
         ListKind::Map(keys) => {
@@ -559,18 +562,18 @@ pub fn is_key<'a, L: Elements<'a>>(field: &'a str, sides: &[L]) -> bool {
 /// Which elements of dest match an element of a patch that leaves out some of its merge keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fit<'a> {
-    /// Only the one with these keys.
+    /// Only the element with these keys.
     Only(ElementKey<'a>),
-    /// Several, which differ in this key, and no default decides between them.
+    /// Several elements, which differ in this key, and no default decides between them.
     Several(&'a str),
-    /// None, or the element leaves nothing open.
+    /// No element, or the patch's element gives all of its merge keys.
     None,
 }
 
-/// Finds the elements of dest that an element of a patch matches. `key` are the patch's own keys with their defaults, `alike` those of
-/// dest's elements with the same first key, `named` those that elements of the patch give in full. If the default decides which one is
-/// meant, an element that is also named is excluded, or `{port: 53}` beside `{port: 53, protocol: UDP}` would be the UDP port twice. If
-/// several match and exactly one of them is not also named, that one is meant.
+/// Finds the elements of dest that an element of a patch matches. `key` has the patch's own keys with their defaults. `alike` has the keys
+/// of dest's elements with the same first key. `named` has the keys that elements of the patch give in full. If a default decides which
+/// element is meant, an element in `named` is excluded: otherwise `{port: 53}` beside `{port: 53, protocol: UDP}` would be the UDP port
+/// twice. If several match and exactly one of them is not in `named`, that one is meant.
 pub fn fit<'a>(
     element: NodeRef<'a>,
     keys: &[MergeKey<'a>],
@@ -588,7 +591,7 @@ pub fn fit<'a>(
     match (&fitting[..], &unnamed[..], open) {
         ([only], _, None) if named.contains(*only) || named.contains(key) => Fit::None,
         ([only], ..) => Fit::Only((*only).clone()),
-        // The others were added when the patch was applied before.
+        // The patch added the other elements when it was applied before.
         (_, [only], Some(_)) => Fit::Only((**only).clone()),
         ([_, _, ..], _, Some(open)) => Fit::Several(open),
         _ => Fit::None,
@@ -758,7 +761,7 @@ mod tests {
         let (named, silent) = ("[{name: a, image: i}]", "{type: array, items: {properties: {name: {}, value: {}}}}");
         for (list, elements, schema, want) in [
             (containers, named, "", "Some(Atlas) name"),
-            // The given definition is asked instead, even where it says nothing.
+            // The definition takes precedence, even if it does not declare how the list merges.
             (containers, "[{name: a}]", "{type: array}", "Some(Definition) "),
             (containers, named, "{type: array}", "Some(Definition) "),
             // Elements without the keys of a guess have another type.
@@ -777,7 +780,7 @@ mod tests {
                 &silent.replace("array", "array, x-kubernetes-list-type: atomic"),
                 "Some(Definition) ",
             ),
-            // As the server merges it, because kubectl has no rule for other types.
+            // The list merges as on the server, because kubectl has no rule for types that it does not know.
             (claims, "[{name: a}]", "", "Some(Shape) name"),
         ] {
             assert_eq!(says(list, elements, schema), want, "{list:?} {elements} {schema}");

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
-/// Whether a character is not what it looks like: controls (C0, DEL, C1), separators of lines and paragraphs, and invisible characters,
-/// such as marks of direction, joiners and the byte order mark. Source: `Default_Ignorable_Code_Point` of Unicode's
-/// DerivedCoreProperties.txt, and the categories Cc, Zl and Zp; also the marks of annotations.
+/// Whether a character could mislead a reader: controls (C0, DEL, C1), separators of lines and paragraphs, and invisible characters, such
+/// as marks of direction, joiners and the byte order mark. Source: `Default_Ignorable_Code_Point` of Unicode's DerivedCoreProperties.txt,
+/// and the categories Cc, Zl and Zp; also the marks of annotations.
 pub fn misleads(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -18,29 +18,29 @@ pub fn misleads(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text on one line.
+/// A text as one line: line breaks are escaped, too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, misleads, json)
 }
 
-/// A text of several lines: their breaks and tabs stay.
+/// A text of several lines: line breaks and tabs are not escaped.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_escaped = |c| misleads(c) && !matches!(c, '\n' | '\t');
     if !text.contains('\r') {
         return escaped(text, is_escaped, json);
     }
-    // A carriage return that does not end a line moves the cursor back over it.
+    // A carriage return inside of a line moves the cursor back, so that later text hides earlier text.
     let shown: Vec<_> = text.split("\r\n").map(|part| escaped(part, is_escaped, json)).collect();
     Cow::Owned(shown.join("\r\n"))
 }
 
-/// A name among other words: as it is, or in quotes if it needs an escape. A name that itself begins with a quote is quoted, too, so that
-/// no two names look the same.
+/// A name among other words. It is in quotes if it needs an escape, or begins with a quote itself: so no two names look the same.
 pub fn name(text: &str) -> Cow<'_, str> {
     if text.starts_with('"') || text.chars().any(misleads) { Cow::Owned(quoted(text)) } else { Cow::Borrowed(text) }
 }
 
-/// A name that need not be UTF-8, such as that of a file: in quotes if it is not, with `\xe9` for each byte that is no character.
+/// A name that need not be UTF-8, such as a file name. If it is not UTF-8, it is quoted, and each invalid byte becomes an escape such as
+/// `\xe9`.
 pub fn name_of_bytes(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return name(text).into_owned();
@@ -76,7 +76,7 @@ fn yaml(c: char) -> String {
     if u32::from(c) > 0xffff { format!("\\U{:08x}", u32::from(c)) } else { json(c) }
 }
 
-/// The replacement of a character in a line whose columns are counted.
+/// The character to show in a line under which a caret marks a column. A misleading one becomes a blank or U+FFFD, so no column moves.
 pub fn column(c: char) -> char {
     match c {
         c if !misleads(c) => c,
@@ -152,7 +152,7 @@ mod tests {
         ] {
             assert_eq!(name_of_bytes(bytes), want, "{bytes:?}");
         }
-        // The escapes are JSON's, and YAML's.
+        // The escapes are valid in JSON and in YAML.
         let all: String = ('\0'..=char::MAX).filter(|c| misleads(*c) || "\"\\a".contains(*c)).collect();
         assert_eq!(serde_json::from_str::<String>(&quoted(&all)).expect("JSON"), all);
         assert_eq!(serde_yaml::from_str::<String>(&quoted_yaml(&all)).expect("YAML"), all);

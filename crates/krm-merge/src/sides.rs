@@ -1,4 +1,4 @@
-//! [`Sides`]: one of something for each side of a three-way merge.
+//! [`Sides`]: one value for each side of a three-way merge.
 
 use std::ops::{Index, IndexMut};
 
@@ -19,7 +19,7 @@ impl Side {
     /// All sides in the order in which findings are reported: dest's first.
     pub const DEST_FIRST: [Self; 3] = [Self::Dest, Self::Updated, Self::Original];
 
-    /// Its name.
+    /// The name of the side in messages: `original`, `updated` or `dest`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Original => "original",
@@ -29,29 +29,29 @@ impl Side {
     }
 }
 
-/// One of something for each side.
+/// One value for each side of a three-way merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sides<T> {
-    /// Original's.
+    /// The value of original.
     pub original: T,
-    /// Updated's.
+    /// The value of updated.
     pub updated: T,
-    /// Dest's.
+    /// The value of dest.
     pub dest: T,
 }
 
 impl<T> Sides<T> {
-    /// One for each side.
+    /// Makes a value for each side.
     pub fn of(mut make: impl FnMut(Side) -> T) -> Self {
         Self { original: make(Side::Original), updated: make(Side::Updated), dest: make(Side::Dest) }
     }
 
-    /// The same for each side, made of these.
+    /// Converts the value of each side.
     pub fn map<U>(self, mut make: impl FnMut(T) -> U) -> Sides<U> {
         Sides { original: make(self.original), updated: make(self.updated), dest: make(self.dest) }
     }
 
-    /// One of each, with its side.
+    /// Each side with its value.
     pub fn iter(&self) -> impl Iterator<Item = (Side, &T)> {
         Side::ALL.into_iter().map(|side| (side, &self[side]))
     }

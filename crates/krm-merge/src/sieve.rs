@@ -1,14 +1,14 @@
 //! [`Sieve`]: tells at once that a text is not among some others.
 //!
 //! Most texts that are looked up in a set are not in it. A few of their bytes show that, at a fraction of the cost of a hash of all bytes.
-//! Whoever gets the other answer looks into the set itself, so no input can make an answer wrong, but only slow.
+//! If the answer is [`Known::Maybe`], the caller looks into the set itself. So no input can make a result wrong, only slow.
 
 /// Whether a text is among others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// It is not.
+    /// The text is not among them.
     No,
-    /// It may be.
+    /// The text may be among them.
     Maybe,
 }
 
@@ -33,7 +33,7 @@ impl<'t> FromIterator<&'t str> for Sieve {
 }
 
 impl Sieve {
-    /// Adds a text, and says whether it was there.
+    /// Adds a text. Returns whether it may have been there before.
     pub fn add(&mut self, text: &str) -> Known {
         let known = self.knows(text);
         let (word, bit) = slot(text);
@@ -41,20 +41,21 @@ impl Sieve {
         known
     }
 
-    /// Whether a text is there.
+    /// Whether a text may be there.
     pub fn knows(&self, text: &str) -> Known {
         let (word, bit) = slot(text);
         if self.0[word] & bit == 0 { Known::No } else { Known::Maybe }
     }
 }
 
-/// The word and the bit of a text: by its length, and by four bytes each of its middle and its end. Generated names differ there.
+/// The word and the bit of a text. The length decides, with four bytes each of the middle and the end, because generated names differ
+/// there.
 fn slot(text: &str) -> (usize, u64) {
     let bytes = text.as_bytes();
     let short = || bytes.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
     let four = |bytes: &[u8]| bytes.last_chunk().map_or_else(short, |last| u32::from_le_bytes(*last));
     let (middle, end) = (four(&bytes[..bytes.len() / 2]), four(bytes));
-    // Odd constants spread the bits (Knuth's multiplicative hashing); the upper twelve are the slot.
+    // Odd constants spread the bits (Knuth's multiplicative hashing). The upper twelve bits select the slot.
     let spread = end.wrapping_mul(0x9e37_79b1) ^ middle.wrapping_mul(0x85eb_ca6b);
     let slot = (spread ^ bytes.len() as u32).wrapping_mul(0x27d4_eb2f) >> 20;
     ((slot >> 6) as usize, 1 << (slot & 63))

@@ -21,13 +21,13 @@ use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 use unwritable::check_json;
 pub use unwritable::{NotJson, Unwritable};
 
-/// The edits that turn a map or list into what a tree says, in the order of the text.
+/// The edits that turn a map or list into the result that a tree describes, in the order of the text.
 ///
 /// Aliases whose anchors change must have been written out before. A tree that is another node than the root gives no edits: the caller
 /// must replace the root, because that affects the root's container.
 ///
 /// # Errors
-/// The new text takes more than what is left of the budget; the root is JSON, which lacks one of the values.
+/// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values.
 pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Unwritable> {
     Flow::of(root).check(tree, Some(root))?;
     let mut splicer = Splicer { root, doc: root.document(), budget, layout: OnceCell::new(), edits: Vec::new() };
@@ -58,7 +58,7 @@ pub fn closed_end(doc: &Document<'_>) -> Option<Edit> {
 /// A new resource as a text of its own.
 ///
 /// # Errors
-/// It takes more than what is left of the budget; it is JSON, which lacks one of the values.
+/// The text exceeds the rest of the budget; it is JSON, and JSON lacks one of the values.
 pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Unwritable> {
     let mut lines = Vec::new();
     if let Some(like) = tree.like() {
@@ -74,16 +74,16 @@ pub fn standalone(tree: &Tree<'_>, budget: &Budget) -> Result<String, Unwritable
 /// The value of a node as compact JSON, for a program.
 ///
 /// # Errors
-/// It takes more than what is left of the budget; JSON lacks one of the values.
+/// The text exceeds the rest of the budget; JSON lacks one of the values.
 pub fn exact_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Unwritable> {
     check_json(&Tree::Node(node), None).map_err(Unwritable::NotJson)?;
     Ok(to_json(node, budget)?)
 }
 
-/// The value of a node as compact JSON, for a reader: a number that JSON lacks is a text.
+/// The value of a node as compact JSON, for a reader: a number that JSON lacks becomes a text.
 ///
 /// # Errors
-/// It takes more than what is left of the budget.
+/// The text exceeds the rest of the budget.
 pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
     json_of(&Tree::Node(node), budget)
 }
@@ -91,7 +91,7 @@ pub fn to_json(node: NodeRef<'_>, budget: &Budget) -> Result<String, Exceeded> {
 /// A tree as compact JSON, for a reader.
 ///
 /// # Errors
-/// It takes more than what is left of the budget.
+/// The text exceeds the rest of the budget.
 pub fn json_of(tree: &Tree<'_>, budget: &Budget) -> Result<String, Exceeded> {
     let json = Layout { indent: 2, list_offset: 0, flow: Flow::TightJson, budget }.flow(tree);
     budget.check(Written::Text).map(|()| json)
@@ -101,12 +101,12 @@ struct Splicer<'d, 'b> {
     root: NodeRef<'d>,
     doc: &'d Document<'d>,
     budget: &'b Budget,
-    /// The layout of the root, read on first use: what is only removed needs none.
+    /// The layout of the root, read on first use, because a removal needs none.
     layout: OnceCell<Layout<'b>>,
     edits: Vec<Edit>,
 }
 
-/// What happens to a child of dest.
+/// The change of a child of dest.
 enum Fate<'t, 'a> {
     Kept,
     Inside(&'t Branch<'a>),
@@ -117,7 +117,7 @@ impl<'t, 'a> Fate<'t, 'a> {
     fn of(tree: &'t Tree<'a>, old: NodeRef<'_>) -> Self {
         match tree {
             Tree::Node(node) if node.is(old) => Self::Kept,
-            // The value of an alias cannot be changed through it.
+            // The text of an alias does not contain its value, so it cannot be edited inside.
             Tree::Branch(branch) if branch.like.is(old) && old.kind() != Kind::Alias => Self::Inside(branch),
             tree => Self::Put(tree),
         }
@@ -151,7 +151,7 @@ fn is_blank(text: &str, line: usize) -> bool {
     line < text.len() && text[line..line_end(text, line)].trim().is_empty()
 }
 
-/// The block scalar at the end of lines that are a document of their own.
+/// The block scalar at the end of these lines, read as a document of their own.
 fn last_block(lines: &str) -> Option<BlockScalar> {
     if !lines.contains(['|', '>']) {
         return None;
@@ -160,7 +160,7 @@ fn last_block(lines: &str) -> Option<BlockScalar> {
     Some(BlockScalar::last_of(doc.roots().last()?)?.0)
 }
 
-/// The edits that remove the blank lines from a line on that would become part of a block scalar above them, one edit each.
+/// The edits that remove blank lines, from a line on, because they would become part of the block scalar above. Each removes one line.
 fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
     let bottom = block.below(text, line);
     let lines =
@@ -168,7 +168,7 @@ fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
     lines.map(|line| Edit { range: line..next_line(text, line), text: String::new() }).collect()
 }
 
-/// What comes before a value at a column: some key, or a dash.
+/// The text before a value at a column: a placeholder key, or a dash.
 fn lead(host: Host, column: usize) -> String {
     format!("{}{}", " ".repeat(column), if host == Host::Field { "k:" } else { "-" })
 }
@@ -189,7 +189,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         // Insertions at one place stay in the order in which they were made, and come before a removal that begins there.
         self.edits.sort_by_key(|e| (e.range.start, e.range.end));
-        // Blank lines that are in the way of two levels are removed once.
+        // Two levels may remove the same blank lines; one of the removals stays.
         self.edits.dedup_by(|b, a| !a.range.is_empty() && a == b);
         let line_break = self.doc.line_break();
         if line_break != "\n" {
@@ -203,7 +203,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// Keeps the value of a block scalar at the end of the text without a line break, because something comes after it.
     fn close_end(&mut self) {
-        // A removed or already closed one has an edit there.
+        // If the block scalar is removed or already closed, an edit is there.
         let is_there = |edit: &Edit| !self.edits.iter().any(|e| e.range.contains(&edit.range.start));
         let edit = closed_end(self.doc).filter(is_there);
         self.edits.extend(edit);
@@ -216,7 +216,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// A piece of the text on a line of its own.
+    /// A piece of the text as a line of its own, at a column.
     fn indented(&self, column: usize, range: Range<usize>) -> String {
         let text = &self.text()[range];
         self.budget.paid(column + text.len(), || format!("{}{text}", " ".repeat(column)))
@@ -238,7 +238,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// One child of a block map or list that stays.
+    /// Edits a child of a block map or list that stays.
     fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, entry: &Entry<'_>) {
         let Some(new) = Piece::of(entry) else { return };
         if new.tree.is(value) && entry.comments == Comments::default() && entry.layout == tree::Layout::Host {
@@ -269,7 +269,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// The lines of a child from another document, if they mean the same in this place; and the range that they replace.
+    /// The range of a child, and the lines from another document that replace it; `None` if these lines would mean something else here.
     fn as_written(
         &self,
         place: &Place,
@@ -279,7 +279,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     ) -> Option<(Range<usize>, String)> {
         let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
         let doc = value.document();
-        // The end of a block scalar that keeps its blank lines depends on what comes below.
+        // The end of a block scalar that keeps its blank lines depends on the lines below it.
         let keeps =
             |node: NodeRef<'_>| BlockScalar::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
         let lead = &doc.source()[doc.line_start(there.lead)..there.lead];
@@ -364,7 +364,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         new.behind(host, comment, &mut text);
         let block = if end == self.text().len() { last_block(&format!("{}{text}", lead(host, column))) } else { None };
         if block.is_some_and(|block| block.chomping != Chomping::Strip) {
-            // The end of the text would not end a line of it.
+            // The end of the text would not end the last line of the block scalar.
             text.push('\n');
         }
         self.edit(place.open..end, self.colon(host, place) + &text);
@@ -389,7 +389,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// The comment lines above a child; one that begins after a dash has none.
+    /// Sets the comment lines above a child. A child that begins after a dash has none.
     fn set_comments_above(&mut self, place: &Place, comments: &str) {
         if place.is_inline(self.doc) {
             return;
@@ -420,13 +420,13 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         let mut rest = Cow::Borrowed(rest);
         if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty()) {
-            // The content after the dash is removed or moves down, and what comes next slides up to it.
+            // The content after the dash is removed or moves down, and the next child moves up to the dash.
             let next = &places[kept_index];
             let top = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
             let owned = self.owned(&places[..kept_index]);
             let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
             lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
-            // Its new comments go with it; what they replace is a part of this edit.
+            // The new comments of that child move with it. The comments that they replace are a part of this edit.
             let above = if kept_index == 0 { None } else { rest[0].comments.above };
             let to = above.map_or(top, |_| next.lead);
             if let Some(above) = above {
@@ -513,7 +513,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// A root that keeps no child; for any other map or list, its container writes it again.
+    /// Writes a root that keeps no child. Any other map or list without kept children is written by its container.
     fn root_anew(&mut self, root: NodeRef<'d>, places: &[Place], entries: &[Entry<'_>]) {
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return };
         let column = first.column(self.doc);
@@ -556,7 +556,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         self.edit(at..at, text);
     }
 
-    /// Children in a new order: each takes its comments along; text between children stays between children.
+    /// Writes children in a new order: each takes its comments along; text between children stays between children.
     fn moved_children(
         &mut self,
         host: Host,
@@ -592,7 +592,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     }
                     let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
                     let mut lines = inner.finish().apply(self.text(), start..end(index));
-                    // One that comes down from a dash has a line for comments above it now.
+                    // A child that moves down from a dash now has a line above it for comments.
                     if let Some(above) = entry.comments.above.filter(|_| place.is_inline(self.doc) && position > 0) {
                         let above = comment_lines(above, column, self.budget);
                         lines = above.into_iter().map(|line| line + "\n").collect::<String>() + &pad + &lines;
@@ -615,7 +615,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             above = Some(entry);
             position += 1;
         }
-        // Comments from between children, if there are fewer children now.
+        // If there are fewer children now, comments from between the children come last.
         for gap in (position.saturating_sub(1)..places.len()).filter_map(gap).filter(|g| g.contains('#')) {
             text.push_str(between(gap, above));
         }

@@ -1,14 +1,15 @@
-//! No conflict leaves a stump: a map or element that lacks what its type requires because only a part of it was put or left.
+//! No conflict leaves a stump: a map or element that lacks a required field because only a part of the value was added or kept.
 //!
 //! If dest deleted a container and upstream changed its image, the changed part is added, as in the three-way document. Without a name or
-//! an image it would not be a container, so updated's whole value is put. If upstream deleted it and dest's own values in it cannot stand
-//! alone, all of it is removed. A field that no side had is not missing here.
+//! an image it would not be a container, so updated's whole value is added instead. If upstream deleted it and dest's own values in it
+//! cannot stand alone, all of it is removed. A field that no side had does not count as missing.
 
 use crate::child::Value as _;
 use crate::schema::Cursor;
 use crate::tree::{Branch, Conflict, Taking, Tree, View};
 
-/// A tree in whose conflicts updated wins whole if a part of its value could not stand alone. `cursor` is at its root.
+/// A tree in whose conflicts updated wins with its whole value, or deletion, if the changed part could not stand alone. `cursor` is at its
+/// root.
 #[must_use]
 pub fn without_stumps<'a>(tree: Tree<'a>, cursor: Cursor<'a>) -> Tree<'a> {
     match tree {

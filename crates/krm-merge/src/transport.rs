@@ -1,6 +1,6 @@
-//! Annotations that are the host's: they carry an item between host and function and are never merged.
+//! Adds, changes and removes the annotations of the host. They carry an item between host and function, and are never merged.
 //!
-//! kpt uses them to find files and comments again, and fails or overwrites files when two items carry the same. So dest keeps its own, a
+//! kpt uses them to find files and comments again, and fails or overwrites files if two items have the same ones. So dest keeps its own, a
 //! source's are not taken, and an added resource has its path and, if it needs one, its number in the file. Source: hosts.md, measured on
 //! kpt and kustomize.
 
@@ -26,7 +26,7 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
     marks.extend(index);
     within(tree, "metadata", |metadata| {
         let Some((place, key, of_source)) = written(metadata.like, "annotations") else {
-            // An element of a list has none: only the list has the host's annotations.
+            // Without annotations, the source may be an element of a list: only the list has the host's annotations.
             let value = Tree::Branch(Box::new(Branch::with(metadata.like, By::Field, std::mem::take(&mut marks))));
             return metadata.push(Entry::new(Some(Key::Made("annotations")), value));
         };
@@ -81,8 +81,8 @@ fn written<'a>(map: NodeRef<'a>, name: &str) -> Option<(usize, NodeRef<'a>, Node
     entries.find(|(_, (key, _))| key.string() == name).map(|(place, (key, value))| (place, key, value))
 }
 
-/// A path for the annotations of an item. They are relative to its own package, if the host runs a package together with its sub-packages.
-/// `None` if the path leads out of it.
+/// The form of a path in the annotations of an item. It is relative to the item's own package, if the host runs a package together with its
+/// sub-packages. `None` if the path leads out of that package.
 pub fn path_in_package<'p>(item: &Resource<'_>, path: &'p str) -> Option<&'p str> {
     let annotations = item.node.at(&["metadata", "annotations"])?;
     let own = PATHS.iter().find_map(|name| annotations.get(name).and_then(NodeRef::as_str))?;
@@ -98,7 +98,7 @@ pub struct NewPlace<'a> {
     pub number: Option<u64>,
 }
 
-/// Makes the annotations of an item give another place. Both families give the same one.
+/// Writes a new place into the annotations of an item, the current and the legacy ones.
 pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
     let made = |value: String, quotes| Tree::Made(Made { value: Cow::Owned(value), quotes });
     within(tree, "metadata", |metadata| {
@@ -112,7 +112,7 @@ pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
                 for name in INDICES {
                     change(annotations, &ChildId::Field(name), |_| made(number.to_string(), Quotes::Single));
                 }
-                // An item without a number gets one in the family that is read first.
+                // An item without a number gets one in the current annotation, which is read first.
                 if !has_number {
                     annotations.push(Entry::new(Some(Key::Made(INDEX)), made(number.to_string(), Quotes::Single)));
                 }
@@ -135,8 +135,8 @@ pub fn without_host(tree: Tree<'_>) -> Tree<'_> {
 const IDS: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 
 /// Removes the annotations by which kpt finds the old state of an item, if kpt would put comments and the order of fields back at wrong
-/// places. kpt goes by place: in a list whose places have new elements, comments would be at the wrong elements, and kpt gives up if a
-/// value became one of another kind. A comment to be removed would come back. Source: measured on kpt.
+/// places. kpt puts comments back by position: if a list has other elements there now, they get the wrong comments. kpt gives up if a value
+/// has another kind now. A comment that the merge removes would come back. Source: measured on kpt.
 pub fn without_misleading_ids<'a>(tree: Tree<'a>, dest: NodeRef<'a>) -> Tree<'a> {
     if has_ids(&Tree::Node(dest)) && misleads_by_place(&tree, dest) { without_ids(tree) } else { tree }
 }
@@ -151,7 +151,8 @@ fn has_annotation(tree: &Tree<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
     annotations.is_some_and(|a| a.fields().iter().any(|(name, _)| is_meant(name)))
 }
 
-/// Removes the annotations by which kpt finds the old state of an item and puts its comments and the order of its fields back.
+/// Removes the annotations by which kpt finds the old state of an item, so that it does not put old comments and the old order of fields
+/// back.
 pub fn without_ids(tree: Tree<'_>) -> Tree<'_> {
     without(tree, |name| IDS.contains(&name))
 }
@@ -204,7 +205,7 @@ fn has_comments(node: NodeRef<'_>) -> bool {
 /// Whether two nodes are of one kind, with the same kinds in the same places inside, so that comments find their elements.
 fn alike(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     let (a, b) = (a.resolve(), b.resolve());
-    // Elements are compared by their text, or by their beginning.
+    // Maps are compared by their first field, and scalars by their value.
     let is_in_place = |(a, b): (NodeRef<'_>, NodeRef<'_>)| match (a.entries().next(), b.entries().next()) {
         (Some(a), Some(b)) => same(a.0, b.0) && (a.1.is_container() || same(a.1, b.1)),
         _ => a.is_container() || same(a, b),

@@ -12,23 +12,23 @@ use crate::path::{ElementKey, FieldPath};
 use crate::sides::Sides;
 use crate::yaml::{Kind, NodeRef, Scalar, same};
 
-/// What a merge makes of a node.
+/// The result of a merge for one node.
 #[derive(Clone, Debug)]
 pub enum Tree<'a> {
-    /// A node as it is written: dest's own stays to the byte, another one replaces it.
+    /// A node as it is written. If it is dest's own node, its bytes stay; any other node replaces dest's.
     Node(NodeRef<'a>),
     /// A scalar that no document holds.
     Made(Made<'a>),
     /// A map or list with these children.
     Branch(Box<Branch<'a>>),
-    /// Both sides changed it, in different ways.
+    /// Both sides changed the node, in different ways.
     Conflict(Box<Conflict<'a>>),
 }
 
 /// A text that is not in any document.
 #[derive(Clone, Debug)]
 pub struct Made<'a> {
-    /// What it says.
+    /// Its decoded text.
     pub value: Cow<'a, str>,
     /// How it is quoted.
     pub quotes: Quotes<'a>,
@@ -37,24 +37,24 @@ pub struct Made<'a> {
 /// How a text that is not in any document is quoted.
 #[derive(Clone, Copy, Debug)]
 pub enum Quotes<'a> {
-    /// If a reader would take the bare text for something else.
+    /// Only if a reader would take the bare text for something else.
     Needed,
-    /// Always, as kpt writes numbers that are texts.
+    /// Always in single quotes, as kpt writes numbers that are texts.
     Single,
-    /// Like the text of dest that it replaces: in lines, or in quotes.
+    /// As a block scalar or in quotes, like the text of dest that it replaces.
     As(NodeRef<'a>),
 }
 
 /// A map or list after a merge.
 #[derive(Clone, Debug)]
 pub struct Branch<'a> {
-    /// The node that it was made from, as it is written; an alias is written out where its branch differs from its value.
+    /// The node that it was made from, as it is written. An alias is written out if the branch differs from its value.
     pub like: NodeRef<'a>,
     /// How its children are identified.
     pub by: By<'a>,
     /// Its children in their order, including the removed ones of `like`.
     pub entries: Vec<Entry<'a>>,
-    /// The conflict if both sides changed the order of its elements in different ways. The entries are in dest's order.
+    /// The conflict about the order of its elements, if both sides changed it in different ways. The entries are in dest's order.
     pub contested: Option<Box<Contested<'a>>>,
     /// The identities of the entries, once they have been looked up; `None` after entries were inserted.
     index: Option<Index<'a>>,
@@ -65,13 +65,13 @@ pub struct Branch<'a> {
 /// An order of elements that dest and the other side both changed, in different ways.
 #[derive(Clone, Debug)]
 pub struct Contested<'a> {
-    /// Where the list is.
+    /// The path of the list.
     pub path: FieldPath<'a>,
-    /// The list that both started from.
+    /// The list that both sides started from.
     pub original: Option<NodeRef<'a>>,
-    /// The list that the other side holds.
+    /// The list of the other side.
     pub updated: NodeRef<'a>,
-    /// The elements that a side moved, and those that both added at different places; in the order that both started from.
+    /// The elements that one side moved, and the elements that both added at different places, in the order that both sides started from.
     pub moved: Vec<FieldPath<'a>>,
     /// The order if updated wins.
     pub taken: Vec<ChildId<'a>>,
@@ -88,7 +88,7 @@ pub struct Entry<'a> {
     pub key: Option<Key<'a>>,
     /// Its value; `None` if it is removed.
     pub value: Option<Tree<'a>>,
-    /// What happens to its comments.
+    /// The comments that it is to have.
     pub comments: Comments<'a>,
     /// The layout of its value, if that comes from another document.
     pub layout: Layout,
@@ -97,22 +97,22 @@ pub struct Entry<'a> {
 /// The layout of a value that comes from another document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// As in the document that it is added to.
+    /// The layout of the document that it is added to.
     Host,
-    /// As it is written, with its comments.
+    /// The layout in which it is written, with its comments.
     Own,
 }
 
 /// The key of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Key<'a> {
-    /// As it is written.
+    /// A key as it is written.
     Node(NodeRef<'a>),
     /// A name that is not in any document.
     Made(&'a str),
 }
 
-/// The comments that a child is to have, as they are written; empty for none, `None` for those that are there.
+/// The comments that a child is to have, as they are written. An empty text removes a comment; `None` keeps the comment that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comments<'a> {
     /// The comment lines above it.
@@ -124,53 +124,53 @@ pub struct Comments<'a> {
 /// Dest and the other side both changed a node, in different ways.
 #[derive(Clone, Debug)]
 pub struct Conflict<'a> {
-    /// Where.
+    /// The path of the node.
     pub path: FieldPath<'a>,
-    /// The value that both started from.
+    /// The value that both sides started from.
     pub original: Option<NodeRef<'a>>,
-    /// What the other side holds.
+    /// The value of the other side.
     pub updated: Option<NodeRef<'a>>,
-    /// What stays if dest wins: dest's value, and if only parts overlap, dest's value with all other changes in it. A null does not stay,
-    /// because it clears.
+    /// The result if dest wins: dest's value or, if only parts overlap, dest's value with all other changes in it. A null is removed from
+    /// the result, because it clears the field.
     pub dest: Option<Tree<'a>>,
-    /// What is written if updated wins.
+    /// The result if updated wins.
     pub taken: Option<Tree<'a>>,
     /// Updated's key, if the place is a field.
     pub key: Option<Key<'a>>,
-    /// The comments at the place on each side, if they follow the value; dest's are those that are there. `None` if they do not depend on
-    /// who wins.
+    /// The comments of each side at this place, if the winner's comments come with its value; dest's are the ones in its text. `None` if
+    /// the comments do not depend on the winner.
     pub comments: Option<Sides<Comments<'a>>>,
-    /// What a win of updated means.
+    /// The kind of change that is made if updated wins.
     pub taking: Taking<'a>,
-    /// The field because of which updated wins whole: the part that only one side changed lacks it, and its type requires it.
+    /// A field that the type requires and that the changed part alone lacks. Because of it, updated wins with its whole value or deletion.
     pub required: Option<&'a str>,
 }
 
-/// What it means if updated wins a conflict.
+/// The kind of change that is made if updated wins a conflict.
 #[derive(Clone, Debug)]
 pub enum Taking<'a> {
     /// Updated's value is taken.
     Value,
-    /// Upstream's changes in it are added, because dest deleted the whole.
+    /// Upstream's changes inside of the value are added, because dest deleted the whole value.
     Delta,
-    /// It is deleted, as updated has it.
+    /// The value is deleted, because updated deleted it.
     Deletion,
-    /// Upstream's values in it are deleted; dest's own values stay.
+    /// Upstream's values inside of it are deleted; dest's own values stay.
     CutDown,
     /// The elements of the list are in updated's order; both sides have the list, and a side moved these elements.
     Order(Vec<FieldPath<'a>>),
-    /// Updated's is taken where the changes of both sides overlap; all others are made, whoever wins.
+    /// Updated's value is taken where the changes of both sides overlap. All other changes are made for every winner.
     Overlap,
 }
 
 /// The side that wins a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// What dest has stays.
+    /// Dest's value stays.
     Dest,
-    /// What updated asks for is written.
+    /// Updated's change is made.
     Updated,
-    /// The value that both started from is written.
+    /// The value that both sides started from is written.
     Original,
 }
 
@@ -235,7 +235,7 @@ impl<'a> Tree<'a> {
         all
     }
 
-    /// How a rule reads it. A conflict is read as dest's value, if dest has one.
+    /// The view through which rules read it. A conflict is read as dest's value, if dest has one.
     pub fn view(&self) -> Option<View<'_, 'a>> {
         match self {
             Self::Node(node) => Some(View::Node(*node)),
@@ -245,7 +245,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What may end up there: for a conflict, the value of any side.
+    /// The views of all values that may be the result: for a conflict, the value of each side.
     pub fn views(&self) -> impl Iterator<Item = View<'_, 'a>> {
         let views = match self {
             Self::Conflict(conflict) => {
@@ -262,7 +262,7 @@ impl<'a> Tree<'a> {
         views.into_iter().flatten()
     }
 
-    /// The node that it is or was made from.
+    /// Its node, or the node that it was made from; `None` for a scalar that no document holds.
     pub fn like(&self) -> Option<NodeRef<'a>> {
         match self {
             Self::Node(node) => Some(*node),
@@ -289,7 +289,7 @@ impl<'a> Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// With the node itself instead of each map and list in which all children are as they are written.
+    /// Replaces each map and list by its node, if all of its children are as they are written.
     #[must_use]
     pub fn folded(mut self) -> Self {
         self.fold();
@@ -311,7 +311,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// With the children of a map or list changed; anything else has no children.
+    /// Changes the children of a map or list. Anything else stays, because it has no children.
     pub fn edited(self, by: &By<'a>, edit: impl FnOnce(&mut Branch<'a>)) -> Self {
         let mut branch = match self {
             Self::Branch(branch) => *branch,
@@ -348,7 +348,7 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Takes a value with its conflicts decided, with the comments of the side that wins, and returns whether updated lost any.
+    /// Sets a value whose conflicts are decided, with the comments of the side that wins. Returns whether updated lost any conflict.
     fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
         let Tree::Conflict(conflict) = value else {
             let (value, has_lost) = settled(value, pick);
@@ -380,7 +380,7 @@ impl<'a> Conflict<'a> {
     /// The result if this side wins.
     fn won_by(self, side: Pick) -> Option<Tree<'a>> {
         match side {
-            // A null is removed from the text, because it said that the field is to be removed.
+            // A null is removed from the text, because it asks to remove the field.
             Pick::Dest => self.dest.filter(|dest| !dest.view().is_some_and(View::is_null)),
             Pick::Updated => self.taken,
             Pick::Original => self.original.map(Tree::Node),
@@ -427,7 +427,7 @@ impl<'a> Branch<'a> {
         self.indexed()
     }
 
-    /// The places among the entries of the children of this identity that are not removed.
+    /// The places of the entries with this identity that are not removed.
     pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
         self.index();
         let (index, entries) = (self.index.as_ref(), &self.entries);
@@ -435,7 +435,7 @@ impl<'a> Branch<'a> {
         found.filter(|at| entries[*at].value.is_some())
     }
 
-    /// The place of the first child with this identity among the entries; that of a removed child only if no other has the identity.
+    /// The place among the entries of the first child with this identity that is not removed, or else of the first removed one.
     pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
         let there = self.find(id).next();
         there.or_else(|| self.index().find(id).next())
@@ -446,7 +446,7 @@ impl<'a> Branch<'a> {
         self.place_of(id).is_some() && self.find(id).next().is_none()
     }
 
-    /// Whether its children are looked up in this way already.
+    /// Whether its children are already indexed by these identities.
     pub fn is_indexed(&self, by: &By<'a>) -> bool {
         self.by == *by && self.index.is_some()
     }
@@ -457,14 +457,14 @@ impl<'a> Branch<'a> {
         found.and_then(Tree::view)
     }
 
-    /// The merge keys, each once, of the elements that are not removed and share the first merge key with this one; empty if elements are
+    /// The merge keys of the elements that are not removed and have the same first merge key as this one, each once. Empty if elements are
     /// not looked up yet.
     pub fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
         let Some(index) = &self.index else { return Vec::new() };
         index.keys_alike(key, |at| self.entries.get(at).is_some_and(|entry| entry.value.is_some()))
     }
 
-    /// A field of its own that is not removed.
+    /// A field of the map itself, not of a `<<`, that is not removed.
     fn field(&self, name: &str) -> Option<View<'_, 'a>> {
         if self.by == By::Field
             && let Some(index) = &self.index
@@ -481,17 +481,17 @@ impl<'a> Branch<'a> {
         found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
     }
 
-    /// The identity of the entry at a place, computed again.
+    /// The identity of the entry at a place, without the index.
     pub fn id_of(&self, place: usize) -> Option<ChildId<'a>> {
         id_of(&self.by, place, self.entries.get(place)?)
     }
 
-    /// The identity of the entry at a place.
+    /// The identity of the entry at a place, from the index.
     pub fn id(&mut self, place: usize) -> Option<ChildId<'a>> {
         self.index().id(place).cloned()
     }
 
-    /// What is known about the identities of its children.
+    /// How much is known about the identities of its children.
     pub fn keyed(&self) -> Keyed {
         match &self.index {
             Some(index) if self.nameless == 0 && index.is_unique() => Keyed::Unique,
@@ -510,13 +510,13 @@ impl<'a> Branch<'a> {
         self.entries.push(entry);
     }
 
-    /// Puts the entries into another order, given by their places so far.
+    /// Puts the entries into another order. `order` has their old places.
     pub fn put(&mut self, order: &[usize]) {
         if order.is_sorted() {
             return;
         }
         let mut entries: Vec<Option<Entry<'a>>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
-        // With room for later entries.
+        // Keeps room for later entries.
         self.entries.reserve(entries.capacity());
         self.entries.extend(order.iter().filter_map(|at| entries.get_mut(*at)?.take()));
         let is_each_once = self.entries.len() == entries.len() && order.len() == entries.len();
@@ -529,17 +529,17 @@ impl<'a> Branch<'a> {
         self.index = None;
     }
 
-    /// The children that are there.
+    /// The children that are not removed.
     pub fn children(&self) -> impl Iterator<Item = (Option<Key<'a>>, &Tree<'a>)> {
         self.entries.iter().filter_map(|e| Some((e.key, e.value.as_ref()?)))
     }
 
-    /// The node itself if all children are as they are written.
+    /// The node itself if all children are as they are written; otherwise this branch.
     pub fn into_tree(self) -> Tree<'a> {
         if self.is_untouched() { Tree::Node(self.like) } else { self.into() }
     }
 
-    /// Restores `<<` entries that were written out, if in the end everything is as they bring it in.
+    /// Restores `<<` entries that were written out, if the result has all their fields as they bring them in.
     fn fold_merges(&mut self) {
         let is_gone = |entry: &Entry<'a>| entry.is_merge() && entry.value.is_none();
         if !self.like.document().has_merge_keys() || !self.entries.iter().any(is_gone) {
@@ -554,7 +554,7 @@ impl<'a> Branch<'a> {
                 && value.is_some_and(|v| entry.value.as_ref().is_some_and(|e| e.is(v)))
         };
         let brought_in = whole.brought_in();
-        // A removed field of the map's own would come back from the entry.
+        // A restored entry would bring back a field that is removed from the map itself.
         let hidden: HashSet<&str> = whole.merge_entries().flat_map(fields_in).map(|(key, _)| key.string()).collect();
         let is_lost =
             |entry: &Entry<'a>| entry.value.is_none() && entry.key.is_some_and(|key| hidden.contains(key.name()));
@@ -572,7 +572,7 @@ impl<'a> Branch<'a> {
         }
     }
 
-    /// Puts the children in the order of these; others stay after the one that they come after.
+    /// Puts the children in the order of these identities. Any other child stays after its predecessor.
     fn ordered(mut self, order: &[ChildId<'a>]) -> Self {
         let ranks: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().map(|(rank, id)| (id, rank)).collect();
         let mut last = None;
@@ -641,7 +641,7 @@ fn id_of<'a>(by: &By<'a>, place: usize, entry: &Entry<'a>) -> Option<ChildId<'a>
 }
 
 impl<'t, 'a> View<'t, 'a> {
-    /// The node that it is or was made from.
+    /// Its node, or the node that it was made from; `None` for a scalar that no document holds.
     pub fn like(self) -> Option<NodeRef<'a>> {
         match self {
             Self::Node(node) => Some(node),
@@ -662,7 +662,7 @@ impl<'t, 'a> View<'t, 'a> {
         }
     }
 
-    /// A tree of its own.
+    /// A copy as a tree.
     pub fn to_tree(self) -> Tree<'a> {
         match self {
             Self::Node(node) => Tree::Node(node),
@@ -671,7 +671,7 @@ impl<'t, 'a> View<'t, 'a> {
         }
     }
 
-    /// Its kind; never that of an alias.
+    /// Its kind; never [`Kind::Alias`].
     pub fn kind(self) -> Kind {
         match self {
             Self::Node(node) => node.resolve().kind(),
@@ -783,7 +783,7 @@ impl<'a> Branch<'a> {
     }
 }
 
-/// The fields in the value of a `<<` entry, in the order in which they count: of one name, the first.
+/// The fields in the value of a `<<` entry, in order of precedence: if several have one name, the first one counts.
 pub fn fields_in<'a>(merged: NodeRef<'a>) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
     let one = Some(merged).filter(|m| !m.is_list());
     one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields)
@@ -858,7 +858,7 @@ impl<'t, 'a> Value<'a> for View<'t, 'a> {
     }
 }
 
-/// Decides the conflicts of a tree. Comments that updated wants at or above a place where dest wins are not taken.
+/// Decides the conflicts of a tree. Where updated does not win, its comments at that place and at the places above it are not taken.
 pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {
     decide(tree, &mut |conflict| Some(pick(conflict)))
 }

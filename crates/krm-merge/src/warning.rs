@@ -8,22 +8,22 @@ use crate::yaml::NodeRef;
 /// Something that the user should know and that is not a conflict.
 #[derive(Clone, Debug)]
 pub struct Warning<'a> {
-    /// Where.
+    /// The path of the place.
     pub path: FieldPath<'a>,
-    /// What.
+    /// What happened there.
     pub notice: Notice,
-    /// What dest holds.
+    /// Dest's value.
     pub dest: Option<NodeRef<'a>>,
-    /// What the other side holds.
+    /// The other side's value.
     pub proposed: Option<NodeRef<'a>>,
 }
 
 /// What a [`Warning`] is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A map, a list or a scalar met another kind; the other side's was taken.
+    /// Dest and the other side have values of different kinds; the other side's value was taken.
     Clash,
-    /// Dest has several elements of one merge key; the first was merged.
+    /// Dest has several elements with one merge key; the first one was merged.
     Repeated,
     /// A list that merges by its schema was replaced whole, for this reason.
     Unkeyed(Unkeyed),
@@ -33,45 +33,45 @@ pub enum Notice {
     Combined(Combined),
     /// A side renamed a field or an element, and the changes of both sides were made in it.
     Renamed {
-        /// A side that has another name for it than dest.
+        /// A side on which it has another name than in dest.
         side: Side,
-        /// Its place there.
+        /// Its place on that side.
         place: String,
     },
-    /// A union has members that exclude each other, these.
+    /// A union has these members, which exclude each other.
     Union(String),
-    /// An element that dest lacks came without these fields, which its type requires.
+    /// An element that is new to dest lacks these fields, which its type requires.
     Incomplete(String),
-    /// Both sides changed a comment, in different ways. If there is no comment, it is empty.
+    /// Both sides changed a comment, in different ways. A side without a comment has an empty text.
     Contradiction {
-        /// The comment that both started from.
+        /// The comment that both sides started from.
         original: String,
-        /// Updated's.
+        /// The comment of updated.
         updated: String,
-        /// Dest's.
+        /// The comment of dest.
         dest: String,
-        /// Which one stays.
+        /// The comment that stays.
         stays: CommentOf,
     },
     /// An unknown list was replaced whole, and dest lost elements.
     Shortened {
-        /// How many.
+        /// How many elements dest lost.
         lost: usize,
-        /// How it could merge, if its elements allow it.
+        /// How the list could merge, if its elements allow it.
         by: Option<ListKind<String>>,
     },
 }
 
-/// Whose comment stays.
+/// The side whose comment stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommentOf {
-    /// Dest's.
+    /// Dest.
     Dest,
-    /// That of the side that wins the conflict at its place.
+    /// The side that wins the conflict at the comment's place.
     Winner,
 }
 
-/// The parts in which a value was merged that both sides changed.
+/// The parts by which a value that both sides changed was merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combined {
     /// A list, by element.

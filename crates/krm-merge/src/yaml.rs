@@ -1,8 +1,8 @@
 //! YAML documents as a tree of byte spans over the user's own text.
 //!
 //! Nothing here prints a document: a [`Document`] only says where each node and each comment is, what a scalar means, and whether two nodes
-//! mean the same. The text stays the single truth, so unedited text cannot change. `granit-parser` supplies the events; the tree, the
-//! typing of scalars and the workarounds between the two are ours, because no library keeps spans, comments and go-yaml's typing at once.
+//! mean the same. The text stays the single truth, so unedited text cannot change. `granit-parser` supplies the events. The tree, the
+//! typing of scalars and the corrections of wrong events are ours, because no library keeps spans, comments and go-yaml's typing at once.
 
 mod block_scalar;
 mod encoding;

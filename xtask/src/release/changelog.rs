@@ -2,7 +2,7 @@
 
 const UNRELEASED: &str = "\n## Unreleased\n";
 
-/// The changelog in which the changes so far are those of a version of this day.
+/// The changelog in which the unreleased changes become those of a version, released on this day.
 ///
 /// # Errors
 /// There are no changes, or the version has a heading already.
@@ -19,7 +19,7 @@ pub fn released(text: &str, version: &str, day: &str) -> Result<String, String> 
     Ok(format!("{before}{UNRELEASED}\n## {version} - {day}\n{after}"))
 }
 
-/// The day of so many seconds after 1970, in UTC, as `2026-11-22`. Source: `civil_from_days` of Howard Hinnant's "chrono-Compatible
+/// The date of a number of seconds after 1970, in UTC, as `2026-11-22`. Source: `civil_from_days` of Howard Hinnant's "chrono-Compatible
 /// Low-Level Date Algorithms".
 pub fn day(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;

@@ -1,4 +1,4 @@
-//! The krew manifest and the workflow that builds what it names.
+//! The krew manifest, and the workflow that builds the archives that it names.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ const ARCHIVE: &str = "kubectl-krm_merge-";
 /// The platforms for which the workflow of a release builds, as krew calls them, each with its target.
 ///
 /// # Errors
-/// A workflow without such a list.
+/// The workflow has no such list.
 pub fn targets(workflow: &str) -> Result<BTreeMap<String, String>, String> {
     let workflow: Value = serde_yaml::from_str(workflow).map_err(|e| format!("release.yml: {e}"))?;
     let listed = workflow["jobs"]["binaries"]["strategy"]["matrix"]["include"].as_sequence();
@@ -20,10 +20,10 @@ pub fn targets(workflow: &str) -> Result<BTreeMap<String, String>, String> {
     targets.ok_or_else(|| "release.yml: each entry of the matrix must have `name` and `target`".to_owned())
 }
 
-/// What is wrong between the manifest and the targets of the workflow; `version` is that of the release.
+/// The contradictions between the manifest and the targets of the workflow. `version` is the version of the release.
 ///
 /// # Errors
-/// A manifest that is no YAML.
+/// The manifest is not YAML.
 pub fn faults(manifest: &str, targets: &BTreeMap<String, String>, version: &str) -> Result<Vec<String>, String> {
     let manifest: Value = serde_yaml::from_str(manifest).map_err(|e| format!("plugin.yaml: {e}"))?;
     let mut faults = Vec::new();
@@ -49,7 +49,7 @@ pub fn faults(manifest: &str, targets: &BTreeMap<String, String>, version: &str)
         }
         named.push(name);
     }
-    // krew's users on Windows take the archive themselves, because nobody has tested the plugin there yet.
+    // The manifest may leave Windows out, because nobody has tested the plugin there yet; users there take the archive themselves.
     let forgotten = targets.keys().filter(|name| !named.contains(name) && !name.starts_with("windows-"));
     faults
         .extend(forgotten.map(|name| format!("plugin.yaml: it must have a platform {name}, which release.yml builds")));
@@ -66,7 +66,7 @@ fn is_for(target: &str, os: &str, arch: &str) -> bool {
     target.starts_with(&format!("{arch}-")) && target.contains(&format!("-{os}"))
 }
 
-/// The manifest with the digests of archives, by the names of their files. Platforms without an archive keep theirs.
+/// The manifest with the digests of archives, by the names of their files. Platforms without an archive keep their digests.
 pub fn with_digests(manifest: &str, digests: &BTreeMap<String, String>) -> String {
     let mut archive = None;
     let mut line = |line: &str| {
@@ -82,7 +82,7 @@ pub fn with_digests(manifest: &str, digests: &BTreeMap<String, String>) -> Strin
     manifest.split_inclusive('\n').map(&mut line).collect()
 }
 
-/// The platforms whose digest is not there yet.
+/// The platforms whose digest is still missing.
 pub fn without_digest(manifest: &str) -> Vec<String> {
     let lines: Vec<&str> = manifest.lines().collect();
     let uris = lines.windows(2).filter_map(|pair| Some((pair[0].trim().strip_prefix("uri: ")?, pair[1])));

@@ -1,7 +1,7 @@
-//! The places at which the version of this repository stands, by the words around it.
+//! The places that contain the version of this repository, known by the words before it.
 //!
-//! A file may hold the same digits for another reason, as an address or the version of something else. So each place is known by its words,
-//! and a release stops at one that it does not know.
+//! A file may contain the same digits for another reason, such as an address or the version of something else. So each place is known by
+//! its words, and a release stops at a place that it does not know.
 
 /// The files, each with the words before a version. A file that begins with `*` stands for all files with that ending.
 const PLACES: [(&str, &str); 17] = [
@@ -24,7 +24,7 @@ const PLACES: [(&str, &str); 17] = [
     ("CHANGELOG.md", "\n## "),
 ];
 
-/// The files whose digits are of other things: data of tests, and the history.
+/// The folders in which the same digits belong to other things: data of tests, and the history.
 const OTHERS: [&str; 3] = ["tests/", "crates/krm-merge/src/schema/", "docs/comparison/"];
 
 /// The sources of this command, with the versions of its tests.
@@ -34,7 +34,7 @@ fn is_in(path: &str, file: &str) -> bool {
     file.strip_prefix('*').map_or(path == file, |ending| path.ends_with(ending))
 }
 
-/// A file with the new version at each known place; and the lines, counted from 1, on which the old one stands elsewhere.
+/// A file with the new version at each known place. Also the lines, counted from 1, that contain the old version anywhere else.
 pub fn bumped(path: &str, text: &str, old: &str, new: &str) -> (String, Vec<usize>) {
     if path.starts_with(OWN) {
         return (text.to_owned(), Vec::new());
@@ -43,7 +43,7 @@ pub fn bumped(path: &str, text: &str, old: &str, new: &str) -> (String, Vec<usiz
     let (mut out, mut unknown, mut copied) = (String::with_capacity(text.len()), Vec::new(), 0);
     for (at, _) in text.match_indices(old).filter(|(at, _)| is_alone(text, *at, old)) {
         if before.iter().any(|before| text[..at].ends_with(before)) {
-            // The history stays.
+            // The changelog keeps its history.
             if path != "CHANGELOG.md" {
                 out.push_str(&text[copied..at]);
                 out.push_str(new);
@@ -66,7 +66,7 @@ fn is_alone(text: &str, at: usize, number: &str) -> bool {
     !before.ends_with(is_more) && !goes_on
 }
 
-/// The places that a repository must have and lacks, as `FILE: WORDS`; `read` gives a file of it.
+/// The places that a repository must have and lacks, as `FILE: WORDS`. `read` returns the text of one of its files.
 pub fn missing(version: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let has = |file: &str, before: &str| read(file).is_some_and(|text| text.contains(&format!("{before}{version}")));
     let must =

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A version.
+/// A version that can be compared with another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     numbers: [u64; 3],
@@ -14,7 +14,7 @@ impl Version {
     /// Reads `1.2.3` or `1.2.3-rc.1`.
     ///
     /// # Errors
-    /// Anything else, with the reason.
+    /// The text has another form; the message says which form it must have.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("the version must be like `1.2.3` or `1.2.3-rc.1`, not \"{text}\"");
         let (numbers, pre) = text.split_once('-').map_or((text, None), |(numbers, pre)| (numbers, Some(pre)));

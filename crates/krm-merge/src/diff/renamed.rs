@@ -1,8 +1,8 @@
 //! Which children of a map or a keyed list have another name on a side, but are the same child.
 //!
 //! A container that dest renamed is still the container whose image upstream changes; git sees one line of it change. So a child that a
-//! side lacks and a child that the side added are one if at least half of their values are equal, and if they share more values than a
-//! short value does by chance. In doubt nothing is joined: the one is deleted, the other one added.
+//! side lacks and a child that the side added are one if at least half of their values are equal. They must also share a few values,
+//! because small children are equal by chance. In doubt nothing is joined: the old child is deleted, and the new one is added.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,7 +14,7 @@ use crate::yaml::NodeRef;
 /// The children of each side by their names.
 pub(super) type Named<'a, K> = Sides<Vec<(K, NodeRef<'a>)>>;
 
-/// The names that each side has for the children with several names.
+/// The names of each child that has several: one name for each side.
 #[derive(Debug)]
 pub(super) struct Renamed<K>(Vec<Sides<K>>);
 
@@ -72,7 +72,8 @@ impl<K: Clone + Eq + Hash> Renamed<K> {
     }
 }
 
-/// The names that a side has for renamed children of original: each of the two is most like the other one, and no third is as like.
+/// For each child of original that a side renamed, its name on that side. The old and the new child are each the only one that is most like
+/// the other.
 fn partners<K: Clone + Eq + Hash>(
     children: &Named<'_, K>,
     by_name: &Sides<HashMap<K, NodeRef<'_>>>,

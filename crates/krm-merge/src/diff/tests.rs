@@ -193,13 +193,13 @@ fn what_a_null_clears_inside() {
         ("f: [{name: a}, {name: b}]", "f: [{name: a}]", "f: ~", "", "", vec![]),
         ("f: {k: v}", "f: {}", "f: ~", "", "", vec![]),
         ("f: {k: {x: 1}, o: 1}", "f: {o: 1}", "f: {k: {x: ~}, o: 1}", "f: {o: 1}", "f: {o: 1}", vec![]),
-        // Added on both sides, in dest as empty; a null in a value that is new to dest is kept.
+        // Both sides added the field, dest as a null. A null in a value that is new to dest is kept.
         ("", "f: {k: ~, x: 1}", "f: ~", "f: {k: ~, x: 1}", "", updated("f")),
         ("f: ~", "f: {k: ~, x: 1}", "f: ~", "f: {k: ~, x: 1}", "f: {k: ~, x: 1}", vec![]),
         ("f: ~", "f: {}", "f: ~", "f: {}", "f: {}", vec![]),
         ("f: ~", "f: [{name: a}]", "f: ~", "f: [{name: a}]", "f: [{name: a}]", vec![]),
         ("f: ~", "f: {x: 1}", "f: {y: 1}", "f: {y: 1, x: 1}", "f: {y: 1, x: 1}", vec![]),
-        // New in updated, over a value that only dest has.
+        // A null is new in updated, and only dest has a value there.
         ("", "f: ~", "f: {own: 1}", "", "f: {own: 1}", vec![("f", Deleted, Dest)]),
         ("", "f: ~", "f: [{name: own}]", "", "f: [{name: own}]", vec![("f", Deleted, Dest)]),
         ("", "f: {k: ~, n: 1}", "f: {k: 1}", "f: {n: 1}", "f: {k: 1, n: 1}", vec![("f.k", Deleted, Dest)]),
@@ -226,7 +226,7 @@ fn what_a_null_clears_inside() {
         ),
         ("f: {x: ~}", "", "f: {x: ~, own: ~}", "f: {own: ~}", "f: {own: ~}", vec![]),
         ("f: {x: ~, y: 1}", "f: {y: 1}", "f: {x: null, y: 2}", "f: {y: 2}", "f: {y: 2}", vec![]),
-        // In an element of a keyed list.
+        // The null is in an element of a keyed list.
         (
             "f: [{name: a, x: 1}]",
             "f: [{name: a, x: 2}]",
@@ -300,7 +300,7 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
             "l:\n- a: x\n  name: a\n  w: 1\n",
         ],
         ["s: |\n  a\nz: 1\n", "s: |-\n  a\n\n  b\nz: 1\n", "s: |\n  a\nz: 2\n", "s: |-\n  a\n\n  b\nz: 2\n"],
-        // A list at another place is laid out for its place.
+        // A list that is indented differently keeps dest's indentation.
         [
             "m:\n  l:\n  - a: 'x'\n  z: 1\n",
             "m:\n    l:\n      - a: x\n    z: 1\n",
@@ -316,7 +316,7 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
             "m:\n  a: 1\n  b: 1\nz: 2\n",
             "m:\n  b: 1\nz: 2\n",
         ],
-        // In flow style the lines belong to more than the child.
+        // In flow style, a child does not have its lines for itself.
         ["{a: 'x', z: 1}\n", "{a: x, z: 1}\n", "{a: 'x', z: 2}\n", "{a: 'x', z: 2}\n"],
     ] {
         assert_eq!(merged([original, updated, dest], OnConflict::Fail), (want.to_owned(), Vec::new()), "{dest}");
@@ -326,8 +326,7 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
 
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
 const RENAMED: [[&str; 5]; 12] = [
-    // A field that upstream renamed, with an edit of dest's; one that dest renamed, with a change of upstream's; the same name on both
-    // sides.
+    // Upstream renamed the field and dest edited it; dest renamed the field and upstream changed it; both gave it the same name.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",
@@ -349,7 +348,7 @@ const RENAMED: [[&str; 5]; 12] = [
         "b: {x: 1, y: 2, z: 3, v: 5}",
         "0",
     ],
-    // Again, on the result.
+    // A second run, on the result.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",
@@ -357,7 +356,7 @@ const RENAMED: [[&str; 5]; 12] = [
         "b: {x: 1, y: 2, z: 3, v: 5}",
         "0",
     ],
-    // Two names for one: it is ambiguous.
+    // Both sides renamed the field differently, so it is ambiguous.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 2, z: 3, v: 4}",
@@ -365,7 +364,7 @@ const RENAMED: [[&str; 5]; 12] = [
         "c: {x: 1, y: 2, z: 3, v: 4}\nb: {x: 1, y: 2, z: 3, v: 4}",
         "0",
     ],
-    // Too little in common, and as much as by chance.
+    // The fields have too little in common, or only as much as small fields have by chance.
     [
         "a: {x: 1, y: 2, z: 3, v: 4}",
         "b: {x: 1, y: 3, z: 4, v: 4}",
@@ -383,7 +382,7 @@ const RENAMED: [[&str; 5]; 12] = [
         "b: {x: 1, y: 2, z: 3, v: 4}",
         "2",
     ],
-    // An element of a keyed list: as upstream and as dest renamed it.
+    // An element of a keyed list, renamed by upstream and by dest.
     [
         "containers: [{name: a, image: i, args: [x, y], tty: true}, {name: s}]",
         "containers: [{name: b, image: i, args: [x, y], tty: true}, {name: s}]",
@@ -398,7 +397,7 @@ const RENAMED: [[&str; 5]; 12] = [
         "containers: [{name: b, image: j, args: [x, y], tty: true}, {name: s}]",
         "0",
     ],
-    // A text.
+    // The renamed field is a text.
     [
         "a: |\n  1\n  2\n  3\n  4",
         "b: |\n  1\n  2\n  3\n  4",

@@ -14,14 +14,14 @@ use crate::yaml::{Error, NodeRef};
 /// The fields that the `<<` entries of a map bring in.
 #[derive(Default)]
 pub(super) struct Merges<'a> {
-    /// By field, the value of the entry that brings it in.
+    /// For each field, the value of the `<<` entry that brings it in.
     from: HashMap<&'a str, NodeRef<'a>>,
     /// The requested fields that an entry already brings in with the requested value.
     as_asked: HashSet<ChildId<'a>>,
 }
 
 impl<'a> Walk<'a> {
-    /// Writes out the entries that bring in something that a change wants to alter.
+    /// Writes out the `<<` entries that bring in a field that a change alters.
     pub(super) fn merges(&mut self, branch: &mut Branch<'a>, inside: &Inside<'a>) -> Result<Merges<'a>, Error> {
         let mut merges = Merges::default();
         if !branch.like.document().has_merge_keys() {
@@ -60,8 +60,8 @@ impl<'a> Walk<'a> {
         Ok(merges)
     }
 
-    /// Writes out the entries that would bring back what is removed. If the other children are removed, an entry stays if everything that
-    /// it brings in is asked for.
+    /// Writes out the `<<` entries that would bring back a removed field. If children without a request are removed, an entry stays only if
+    /// each field that it brings in is requested.
     pub(super) fn settle_merges(&mut self, branch: &mut Branch<'a>, merges: &Merges<'a>, inside: &Inside<'a>) {
         if merges.from.is_empty() {
             return;
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        // Those that are written out now have a line for a comment.
+        // Fields that are written out now have a line for a comment.
         for child in inside.children.iter().filter(|child| merges.brings_in(&child.id)) {
             let Some(at) = branch.find(&child.id).next() else { continue };
             let (entry, parent) = (&mut branch.entries[at], branch.like);
@@ -104,7 +104,7 @@ impl<'a> Merges<'a> {
     }
 }
 
-/// Puts fields that `<<` entries bring in, and that the map does not have itself, at the place of the first of these entries.
+/// Replaces `<<` entries, at the place of the first one, by the fields that they bring in and that the map does not have itself.
 fn write_out<'a>(branch: &mut Branch<'a>, used: &[NodeRef<'a>], stays: impl Fn(&'a str) -> bool) {
     if used.is_empty() {
         return;

@@ -1,7 +1,7 @@
 //! [`Merging`]: one change after the other, in a tree that is edited in place.
 //!
-//! Look-ups that one change did in a map or list stay known for the next one, even if nothing changed. So a thousand sources of one
-//! resource cost what they ask for, not a thousand times the size of the resource.
+//! The results of look-ups that one change did in a map or list stay known for the next change, even if nothing changed. So the cost of a
+//! thousand sources for one resource grows with their requests, not with the size of the resource.
 
 use super::Walk;
 use crate::change::Change;
@@ -18,7 +18,7 @@ pub struct Merging<'a> {
 }
 
 impl<'a> Merging<'a> {
-    /// Into dest: a node of a text, the tree that another merge left, or nothing.
+    /// Starts a merge into dest: a node of a text, the tree that another merge left, or nothing.
     pub fn of(dest: Option<Tree<'a>>) -> Self {
         Self { tree: dest }
     }
@@ -28,10 +28,10 @@ impl<'a> Merging<'a> {
         self.tree.as_ref()
     }
 
-    /// Applies a change at dest's path, and returns what the user should know. After an error nothing is left.
+    /// Applies a change at dest's path, and returns what the user should know. After an error the tree is gone.
     ///
     /// # Errors
-    /// A repeated key in a map of dest that the change goes into: it is ambiguous which of the two is meant.
+    /// A map of dest that the change goes into repeats a key: it is ambiguous which of the two fields is meant.
     pub fn apply(
         &mut self,
         path: FieldPath<'a>,
@@ -43,7 +43,7 @@ impl<'a> Merging<'a> {
         Ok(walk.warnings)
     }
 
-    /// The result of all changes, as the nodes themselves where nothing changed; `None` if it is removed.
+    /// The result of all changes; `None` if it is removed. Where nothing changed, it has the nodes themselves.
     pub fn finish(self) -> Option<Tree<'a>> {
         self.tree.map(Tree::folded)
     }

@@ -1,8 +1,8 @@
 //! The order of the children of a merged map or list.
 //!
-//! Dest's own keep their places, and new ones go beside their neighbours from their own side. In ThreeWay the order itself is merged,
-//! stretch by stretch: if only one side changed it, that side's order holds. So what upstream puts before something runs before it, and a
-//! merge shows as few changed lines as possible.
+//! Dest's children keep their places, and new children go beside their neighbours of the other side. In ThreeWay the order itself is
+//! merged, stretch by stretch: if only one side changed it, that side's order holds. So an element that upstream puts before another one
+//! runs before it, and a merge shows as few changed lines as possible.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::policy::NewElements;
 use crate::tree::{Branch, Contested, Entry, Tree, View};
 use crate::yaml::{NodeRef, Place, comment_text};
 
-/// Puts the children of a map or list in their order. Those after the first `known` ones are new.
+/// Puts the children of a map or list in their order. The entries after the first `known` ones are new.
 pub(super) fn arrange<'a>(
     branch: &mut Branch<'a>,
     known: usize,
@@ -40,7 +40,7 @@ pub(super) fn arrange<'a>(
         }
         Order::From(original) if has_new || inside.has_new_order() || (!is_map && inside.adds()) => {
             let sides = Sides::of(branch, known, inside, *original, if is_map { NewElements::Append } else { place });
-            // Nobody asks for an order of fields.
+            // No side asks for an order of fields, because it means nothing.
             let [dest, taken, was] = if is_map { sides.merged() } else { sides.contested() };
             if !is_map && taken != dest {
                 let moved = sides.moved(&dest, &taken, &was);
@@ -57,21 +57,22 @@ pub(super) fn arrange<'a>(
     branch.put(&order);
 }
 
-/// The places among the entries of the children of a node, in its order; without those that are absent.
+/// The places among the entries of a node's children, in the node's order. Absent children are left out.
 fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, by: &By<'a>) -> Vec<usize> {
     let ids = ids_of(node, by);
     branch.prepare(by, ids.len());
     ids.iter().filter_map(|id| branch.place_of(id)).collect()
 }
 
-/// Adds the elements that an order lacks, beside their neighbours in another order: after the nearest one before it, and after dest's `own`
-/// in that gap; otherwise before the nearest one after it; otherwise at an end.
+/// Adds the elements that an order lacks, beside their neighbours in another order. Each goes after its nearest known predecessor, and
+/// after the elements in that gap for which `own` holds. Without a predecessor, it goes before its nearest known successor; without either,
+/// it goes to the `end`.
 fn beside(order: Vec<usize>, other: &[usize], own: impl Fn(usize) -> bool, end: NewElements) -> Vec<usize> {
     let known: HashSet<usize> = order.iter().copied().collect();
     among(order, |at| known.contains(&at), other, own, end)
 }
 
-/// The same, if the members of the order are already known.
+/// Like [`beside`], for a caller that can tell which elements the order has.
 fn among(
     order: Vec<usize>,
     known: impl Fn(usize) -> bool,
@@ -119,7 +120,7 @@ pub(crate) fn in_one(known: usize, original: Vec<usize>, updated: Vec<usize>, en
     sides.whole(dest)
 }
 
-/// The orders of the three sides, as places among the entries. The places themselves are dest's order.
+/// The orders of the three sides, as places among the entries. Dest's order is the order of the places themselves.
 struct Sides {
     known: usize,
     original: Vec<usize>,
@@ -159,8 +160,8 @@ impl Sides {
         Self { known, original, updated, own, common, end }
     }
 
-    /// The children of both sides in three orders: if dest wins, if updated wins, and the one that both started from. If only one side
-    /// changed a stretch, all three have that side's order there.
+    /// The children of both sides in three orders: if dest wins, if updated wins, and the order that both sides started from. If only one
+    /// side changed a stretch, all three have that side's order there.
     fn merged(&self) -> [Vec<usize>; 3] {
         let of_all: HashSet<usize> = self.original.iter().copied().collect();
         let (updated, dest) = (only(&self.updated, &of_all), only(&self.common, &of_all));
@@ -173,7 +174,7 @@ impl Sides {
             return all(&upstream);
         }
         if of_all.len() < self.common.len() {
-            // If both also added a child, no stretch is known to be independent of it.
+            // A child that both sides also added may belong to any stretch, so the order is not divided.
             let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
             return [self.common.clone(), upstream, was];
         }
@@ -191,7 +192,7 @@ impl Sides {
         out
     }
 
-    /// The same, but if both sides added something at different places, the orders of the sides.
+    /// Like [`Sides::merged`], except that each side has its own order if both sides added a child at different places.
     fn contested(&self) -> [Vec<usize>; 3] {
         let merged = self.merged();
         if merged[0] != merged[1] || self.disputed().is_empty() {
@@ -206,7 +207,7 @@ impl Sides {
         only(&self.updated, &self.common.iter().copied().collect())
     }
 
-    /// Children that both sides added at different places: between different elements that all three have and nobody moved, or in another
+    /// Children that both sides added at different places: between different elements that all three have and no side moved, or in another
     /// order.
     fn disputed(&self) -> Vec<usize> {
         let upstream = self.upstream();
@@ -236,14 +237,14 @@ impl Sides {
         dest.into_iter().filter(|at| crossed.contains(at) || gaps[0].get(at) != gaps[1].get(at)).collect()
     }
 
-    /// All entries, placed around those that both sides have.
+    /// All entries in one order, placed around the children that both sides have.
     fn whole(&self, common: Vec<usize>) -> Vec<usize> {
         let dest: Vec<usize> = (0..self.known).collect();
         let order = beside(common, &dest, |_| false, NewElements::Append);
         beside(order, &self.updated, |at| self.own.contains(&at), self.end)
     }
 
-    /// The children that one of the sides moved, if the orders differ, and those that both added at different places.
+    /// The children that a side moved, if the orders differ, and the children that both sides added at different places.
     fn moved(&self, dest: &[usize], taken: &[usize], was: &[usize]) -> Vec<usize> {
         let of_all: HashSet<usize> = self.original.iter().copied().collect();
         let known = only(was, &of_all);
@@ -254,13 +255,13 @@ impl Sides {
     }
 }
 
-/// The place in one order of each element of another.
+/// The place in the order `was` of each element of the order `is`.
 fn ranks(was: &[usize], is: &[usize]) -> Vec<usize> {
     let rank: HashMap<usize, usize> = was.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
     is.iter().filter_map(|at| rank.get(at).copied()).collect()
 }
 
-/// The elements that are on another side of some other element in one order than in another order of the same elements.
+/// The elements that come before some other element in one order, and after it in the other. Both orders have the same elements.
 fn turned(was: &[usize], is: &[usize]) -> Vec<usize> {
     let ranks = ranks(was, is);
     let mut lowest_after: Vec<usize> = ranks
@@ -288,7 +289,7 @@ fn only(order: &[usize], of: &HashSet<usize>) -> Vec<usize> {
     order.iter().copied().filter(|at| of.contains(at)).collect()
 }
 
-/// The ends of the stretches of an order such that each stretch holds the same children in all orders.
+/// Divides an order into stretches, each of which has the same children in all orders. Returns the ends of the stretches.
 fn stretches(original: &[usize], others: [&[usize]; 2]) -> Vec<usize> {
     let rank: HashMap<usize, usize> = original.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
     let mut reach = 0;
@@ -322,7 +323,7 @@ fn out_of_line(was: &[usize], is: &[usize]) -> Vec<usize> {
     is.iter().copied().filter(|at| !in_line.contains(at)).collect()
 }
 
-/// Puts elements into the order that is asked for; those after the first `known` ones are new. Elements that the order does not name come
+/// Puts elements into the requested order; the entries after the first `known` ones are new. Elements that the order does not name come
 /// before the first named one that follows them in dest. Source: `mergeSortedSlice` of apimachinery's strategic merge patch.
 pub(super) fn elements_as_ordered<'a>(branch: &mut Branch<'a>, known: usize, by: &By<'a>, order: &[ChildId<'a>]) {
     let rank: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().rev().map(|(rank, id)| (id, rank)).collect();
@@ -330,7 +331,8 @@ pub(super) fn elements_as_ordered<'a>(branch: &mut Branch<'a>, known: usize, by:
         (0..branch.entries.len()).map(|at| branch.id(at).and_then(|id| rank.get(&id).copied())).collect();
     branch.reorder(|entries| {
         let is_gone = |entry: &Entry<'a>| entry.value.is_none();
-        // For maps, as many new ones as were deleted come after all of dest's: in kubectl's array they take the room of the deleted ones.
+        // In a list of maps, as many new elements as were deleted come after all of dest's: in kubectl's array they take the room of the
+        // deleted elements.
         let gone = entries[..known].iter().filter(|entry| is_gone(entry)).count();
         let room = if matches!(by, By::Keys(_)) { gone } else { 0 };
         let mut named: Vec<(usize, Option<usize>, Entry<'a>)> = Vec::new();
@@ -360,7 +362,7 @@ pub(super) fn elements_as_ordered<'a>(branch: &mut Branch<'a>, known: usize, by:
     });
 }
 
-/// Replaces a list by a list: elements that both have in one order stay to the byte, and only the parts between them are replaced.
+/// Replaces a list by a list: elements that both have in the same order keep their bytes, and only the parts between them are replaced.
 pub(super) fn list_over_list<'a>(dest: Tree<'a>, updated: NodeRef<'a>) -> Tree<'a> {
     let Some(mut branch) = dest.into_branch(&By::Index, 0) else { return Tree::Node(updated) };
     let new: Vec<NodeRef<'a>> = updated.elements().collect();

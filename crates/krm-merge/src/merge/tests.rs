@@ -32,7 +32,7 @@ fn root<'a>(document: &'a Document<'_>) -> NodeRef<'a> {
     document.roots().next().expect("a root")
 }
 
-/// The value in such a resource; `None` if it has none.
+/// The value in the resource that such a text holds; `None` if it has none.
 fn value(text: &str) -> Option<Value> {
     let document = parsed(text);
     let spec = root(&document).get("spec")?;
@@ -103,7 +103,7 @@ impl<'v> Case<'v> {
         self.merged_into(&self.dest.text, pick)
     }
 
-    /// The same with this text as dest.
+    /// The result of a case with this text as dest.
     fn merged_into(self, dest: &str, pick: Pick) -> Outcome {
         let [original, updated, dest] = [&self.original.text, &self.updated.text, dest].map(parsed);
         let [original, updated, dest] = [&original, &updated, &dest].map(root);
@@ -207,7 +207,7 @@ fn with_nulls() -> Vec<Value> {
     std::iter::once(json!({})).chain(inner.iter().map(field)).collect()
 }
 
-/// The value without the nulls over fields that have a value in the other one.
+/// The value without its nulls for fields that have a value in `other`.
 fn cleared(value: &Value, other: &Value) -> Value {
     match (value, other) {
         (Value::Object(map), Value::Object(other)) => {

@@ -15,7 +15,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Those of a resource.
+    /// The lines of a resource.
     pub(super) fn of(resource: &Resource<'_>) -> Self {
         let mut lines = Vec::new();
         for (key, value) in resource.node.entries() {
@@ -28,7 +28,7 @@ impl Lines {
         Self { hashes: lines.into() }
     }
 
-    /// Their number.
+    /// The number of lines.
     pub(super) fn count(&self) -> usize {
         self.hashes.count()
     }
@@ -38,7 +38,7 @@ impl Lines {
         self.count().max(other.count()) == 0 || self.same_of_thousand(other) >= HALF
     }
 
-    /// How many of each thousand lines of the longer one both have.
+    /// How many lines both have, in thousandths of the longer one.
     pub(super) fn same_of_thousand(&self, other: &Self) -> u32 {
         let most = self.count().max(other.count());
         self.hashes.common(&other.hashes).saturating_mul(1000).checked_div(most).unwrap_or_default() as u32

@@ -1,7 +1,7 @@
-//! Where a resource of dest goes if upstream moved its file: to the same place, unless dest moved it, too.
+//! Moves resources of dest after upstream moved them to another file: to the same file, unless dest moved them, too.
 //!
-//! A file that upstream moved whole takes along the resources that only dest has in it, as git does: whatever names the file upstream, such
-//! as a `kustomization.yaml`, names only the new one.
+//! A file that upstream moved whole takes along the resources that only dest has in it, as git does. Upstream's references to the file, as
+//! in a `kustomization.yaml`, name only the new file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ pub enum Move<'a> {
     Stays,
     /// It moves to this file.
     To(&'a str),
-    /// Upstream moved it from the first file to the second one, and dest to another one.
+    /// Upstream moved it from the first file to the second one, and dest moved it to a third one.
     Apart([&'a str; 2]),
     /// Upstream moved it to this file, but its host cannot move it there: the file is in another package.
     Barred(&'a str),
@@ -26,7 +26,7 @@ pub enum Move<'a> {
 pub(super) struct MovedFiles<'a>(HashMap<&'a str, &'a str>);
 
 impl<'a> MovedFiles<'a> {
-    /// From these sides: everything that is left of such a file is in one other file now.
+    /// Finds the files of original whose remaining resources are all in one other file of updated.
     pub(super) fn of(triples: &[Triple], sides: Resources<'_, 'a>) -> Self {
         let left: HashSet<&str> = sides.updated.iter().filter_map(Resource::place).collect();
         let mut moved: HashMap<&str, Option<&str>> = HashMap::new();
@@ -40,7 +40,7 @@ impl<'a> MovedFiles<'a> {
         Self(whole.filter_map(|(from, to)| Some((from, to?))).collect())
     }
 
-    /// Where a resource of dest goes, given the same resource in original and updated.
+    /// The move of a resource of dest, given the same resource in original and updated.
     pub(super) fn of_resource(
         &self,
         original: Option<&Resource<'a>>,

@@ -1,6 +1,6 @@
 //! The order of the resources of a file: merged like the order of the fields of a map.
 //!
-//! If only one side moved a resource, that side's place holds, and a new one goes beside its neighbours from upstream. A host keeps
+//! If only one side moved a resource, that side's place holds, and a new resource goes beside its neighbours from upstream. A host keeps
 //! resources in texts of its own, so it gets a [`Spot`] for each, by which it sorts the resources of its text.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use crate::resource::{Located, Origin, Resource};
 /// The position of a resource among the items of dest: a text is in order when it is sorted by these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
-    /// The number of the item whose place it takes, or that it is beside.
+    /// The number of the item whose place it takes, or beside which it goes.
     item: usize,
     turn: Turn,
     /// Its turn among the resources at that item.
@@ -28,12 +28,12 @@ enum Turn {
 }
 
 impl Spot {
-    /// The place that an item has.
+    /// The position of an item.
     pub fn of_item(item: usize) -> Self {
         Self { item, turn: Turn::Itself, nth: 0 }
     }
 
-    /// After all items.
+    /// A position after all items.
     pub fn last(nth: usize) -> Self {
         Self { item: usize::MAX, turn: Turn::Behind, nth }
     }
@@ -42,22 +42,22 @@ impl Spot {
 /// The order of the resources of one file, by the numbers of their members.
 pub type FileOrder = Vec<usize>;
 
-/// One file after the merge, and on each side: the numbers of members.
+/// The resources of one file after the merge and on each side, by the numbers of their members.
 #[derive(Default)]
 struct File {
-    /// Dest's resources there that do not come from another file.
+    /// Dest's resources that are in this file before and after the merge.
     own: Vec<usize>,
-    /// Those that come from other files of dest.
+    /// Dest's resources that come from other files.
     moved: Vec<usize>,
-    /// Those that are new upstream.
+    /// The resources that are new upstream.
     new: Vec<usize>,
-    /// Original's resources in the file that dest has them in.
+    /// The resources that original has in the same file as dest.
     original: Vec<usize>,
-    /// Updated's resources there.
+    /// The resources that updated has in this file.
     updated: Vec<usize>,
 }
 
-/// The order of each file whose order changed, with the new resources after the rest.
+/// The new order of each file. A file is left out if dest's order holds and its new resources come last.
 pub fn orders(members: &[Member<'_, '_>], end: NewElements) -> Vec<FileOrder> {
     let mut files: BTreeMap<Option<&str>, File> = BTreeMap::new();
     for (number, member) in members.iter().enumerate() {
@@ -82,7 +82,7 @@ pub fn orders(members: &[Member<'_, '_>], end: NewElements) -> Vec<FileOrder> {
     files.into_values().filter_map(|file| file.order(members, end)).collect()
 }
 
-/// The file of a resource, on its side. A file that was named alone does not say where the resource is on another side.
+/// The file of a resource, on its side. A file that was given without its folder does not say where the resource is on another side.
 fn file_of<'a>(resource: &Resource<'a>) -> Option<&'a str> {
     let is_alone = resource.located == Located::Nowhere && matches!(resource.origin, Origin::File { .. });
     resource.relative_path.filter(|_| !is_alone)
@@ -94,7 +94,7 @@ pub fn number_of(resource: &Resource<'_>) -> u64 {
 }
 
 impl File {
-    /// Its order, if it differs from the present one with the added resources at the end.
+    /// The new order of the file; `None` if the present order holds and the added resources come last.
     fn order(mut self, members: &[Member<'_, '_>], end: NewElements) -> Option<FileOrder> {
         let sort = |numbers: &mut [usize], side: fn(&Member<'_, '_>) -> Option<(u64, usize)>| {
             numbers.sort_by_key(|number| side(&members[*number]));
@@ -106,7 +106,7 @@ impl File {
         sort(&mut self.own, of_dest);
         sort(&mut self.original, |member| member.sides.original.map(place));
         sort(&mut self.updated, |member| member.sides.updated.map(place));
-        // A file that moves whole keeps its order. Resources that move to other files are new there.
+        // A file that moves whole keeps its order. A resource that moves to another file is new in that file.
         let sources = self.moved.iter().filter_map(|number| members[*number].sides.dest.map(file_of));
         let is_whole = self.own.is_empty() && sources.is_sorted_by(|a, b| a == b);
         if is_whole {
@@ -138,7 +138,7 @@ pub fn spots(orders: &[FileOrder], members: &[Member<'_, '_>]) -> HashMap<usize,
                     before = items.next();
                     before.map_or_else(|| Spot::last(nth), Spot::of_item)
                 }
-                // Resources after all others of a file come after all items.
+                // A resource after all others of a file needs no spot: it comes after all items.
                 (None, _, None) => continue,
                 (None, Some(item), Some(_)) => Spot { item, turn: Turn::Behind, nth },
                 (None, None, Some(item)) => Spot { item: *item, turn: Turn::Before, nth },

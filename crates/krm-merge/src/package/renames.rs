@@ -1,7 +1,7 @@
 //! Which resources of different identity are one that moved: to another version or group, to another name or namespace, or to another kind.
 //!
 //! The decision compares original with each other side separately, so swapping updated and dest pairs the same resources, and a second run
-//! pairs the same ones as the first. In doubt nothing is joined: the one is deleted, the other one added, and nothing is lost.
+//! pairs the same ones as the first. In doubt nothing is joined: the old resource is deleted and the new one is added, so nothing is lost.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ use crate::policy::Renames;
 use crate::resource::{Identity, Resource};
 use crate::sides::{Side, Sides};
 
-/// Joins the resources that are the same, of those that have no partner by their identity.
+/// Joins triples that are one resource although their identities differ.
 pub(super) fn follow(triples: Vec<Triple>, sides: Resources<'_, '_>, renames: Renames) -> Vec<Triple> {
     let triples = joined(&triples, of_other_versions(&triples, sides));
     match renames {
@@ -39,13 +39,13 @@ pub(super) fn follow_in_file(triples: Vec<Triple>, sides: Resources<'_, '_>, ren
     }
 }
 
-/// What differs in the identities of one resource on two sides.
+/// The part of its identity in which one resource differs between two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     /// Its name or its namespace. Its type is the same.
     Name,
     /// Its kind, and perhaps its version and group. Its name and namespace are the same, so less of the rest may differ: it is in the same
-    /// file, and at least half of its text is the same. git sees one line change there.
+    /// file, and at least half of its text is the same. git sees one changed line there.
     Kind,
     /// Its version or group, and its name or namespace. Its kind is the same, and at least half of its text. Only for resources of one
     /// file.
@@ -55,8 +55,8 @@ enum Other {
 /// Triples that are the same resource, by their numbers.
 type Same = Vec<usize>;
 
-/// Joins each of these, unless one of them would be joined twice, or a side has a resource in two of them. The joined triple takes the
-/// place of the first of them.
+/// Joins the triples of each entry, unless a triple would be joined twice, or a side has a resource in two of them. The joined triple takes
+/// the place of the first one.
 fn joined(triples: &[Triple], all: Vec<Same>) -> Vec<Triple> {
     let mut claims = vec![0_usize; triples.len()];
     for &number in all.iter().flatten() {
@@ -90,15 +90,15 @@ fn place<'a>(triple: &Triple, sides: Resources<'_, 'a>) -> Option<&'a str> {
     places.all(|place| place == first).then_some(first)?
 }
 
-/// Resources of one kind, namespace and name in several versions are one, if no side has several of them. Otherwise only those at one path
-/// are one.
+/// Resources of one kind, namespace and name in several versions are one, if no side has several of them. Otherwise, only resources at one
+/// path are one.
 fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> {
     let identities: Vec<_> = triples.iter().map(|triple| identity(triple, sides)).collect();
     let called = |number: usize| identities[number].map(|i| (i.kind, i.namespace, i.name));
     let mut all = Vec::new();
     for alike in grouped(0..triples.len(), called) {
         let versions: HashSet<_> = alike.iter().map(|number| identities[*number].map(|i| i.api_version)).collect();
-        // Those of one version are already paired.
+        // Resources of one version are already paired.
         if versions.len() < 2 {
             continue;
         }
@@ -109,7 +109,7 @@ fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> 
             true => all.extend(grouped(alike, |number| place(&triples[number], sides))),
         }
     }
-    // If both sides added it, it did not move. Two versions of one group are one resource to the server.
+    // A resource that both sides added did not move. But two versions of one group are one resource to the server.
     let group = |number: &usize| identities[*number].map(|i| i.api_version.rsplit_once('/').map(|(group, _)| group));
     let came_from_one = |same: &Same| {
         same.iter().any(|number| triples[*number].original.is_some())
@@ -119,7 +119,7 @@ fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> 
     all
 }
 
-/// Numbers grouped by what they have in common, in their order; numbers without it are in no group.
+/// Numbers grouped by their keys, in their order. A number without a key is in no group.
 fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(usize) -> Option<K>) -> Vec<Same> {
     let mut groups: Vec<Same> = Vec::new();
     let mut at: HashMap<K, usize> = HashMap::new();
@@ -134,8 +134,8 @@ fn grouped<K: Hash + Eq>(numbers: impl IntoIterator<Item = usize>, key: impl Fn(
     groups
 }
 
-/// Those of original that have another name, or another kind, in updated, in dest, or in both. If a side does not have it at all, that side
-/// is not joined: a likeness is not enough to delete a resource.
+/// The resources of original that have another name, or another kind, in updated, in dest, or in both. If a side does not have the resource
+/// at all, nothing is joined: a likeness is not enough to delete a resource.
 fn of_others<'a>(
     other: Other,
     triples: &[Triple],
@@ -148,7 +148,7 @@ fn of_others<'a>(
     let same = |number: usize| {
         let (updated, dest) = (in_updated.get(&number).copied(), in_dest.get(&number).copied());
         let mut others: Vec<usize> = updated.into_iter().chain(dest.filter(|dest| updated != Some(*dest))).collect();
-        // If both sides have the same one, that says more than any likeness.
+        // A candidate that both sides have counts more than any likeness.
         if others.iter().any(is_on_both) {
             others.retain(is_on_both);
         }
@@ -162,7 +162,7 @@ fn of_others<'a>(
         .collect()
 }
 
-/// The resources that only original has, compared with another side, and those that only the other side has.
+/// The candidates between original and another side: resources that only original has, and resources that only the other side has.
 struct Renamed<'a> {
     other: Other,
     gone: Vec<Candidate<'a>>,
@@ -178,18 +178,19 @@ struct Candidate<'a> {
     lines: Lines,
 }
 
-/// The place of a resource in its file: its number among those of its type, and their count.
+/// The place of a resource in its file: its number among the resources of its type, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot<'a> {
     file: Option<&'a str>,
-    /// The name of a file that was named alone, not with its folder.
+    /// The name of a file that was given without its folder.
     name: Option<&'a str>,
     count: usize,
     number: usize,
 }
 
 impl Spot<'_> {
-    /// Whether it may be the same place on another side. A text has no name; two different names are two files.
+    /// Whether it may be the same place on another side. Files with different names are different places; a text without a name may be in
+    /// any file.
     fn fits(&self, other: &Self) -> bool {
         let is_another = matches!((self.name, other.name), (Some(own), Some(others)) if own != others);
         !is_another && Self { name: None, ..*self } == Self { name: None, ..*other }
@@ -210,7 +211,7 @@ struct Likeness {
 const MOST_COMPARED: usize = 60_000_000;
 
 impl<'a> Renamed<'a> {
-    /// Between original and another side.
+    /// The candidates between original and another side.
     fn between(
         other: Other,
         triples: &[Triple],
@@ -237,7 +238,7 @@ impl<'a> Renamed<'a> {
         Self { other, gone: gone.collect(), come: come.collect() }
     }
 
-    /// The triple of the partner of each triple that has one: each of the two is most like the other one, and no third is equally similar.
+    /// The partner of each triple that has one, by their numbers. Partners are each the only one that is most like the other.
     fn partners(&self) -> HashMap<usize, usize> {
         let mut left = MOST_COMPARED;
         let likeness = |g: usize, c: usize| self.gone[g].likeness(&self.come[c], self.other, &mut left);
@@ -267,7 +268,7 @@ fn spots<'a>(resources: &[Resource<'a>]) -> Vec<Spot<'a>> {
 }
 
 impl Other {
-    /// The part of an identity that stays the same when this part differs.
+    /// The part of an identity that must stay the same if this part differs.
     fn keeps<'a>(self, identity: Identity<'a>) -> (&'a str, &'a str) {
         match self {
             Self::Name => (identity.api_version, identity.kind),
@@ -278,8 +279,8 @@ impl Other {
 }
 
 impl Candidate<'_> {
-    /// How similar it is to another one with the same rest of its identity; `None` if the two are not the same: they are in different
-    /// places, or less than half of their text is the same.
+    /// How similar it is to another candidate; `None` if the two are not one resource: the rest of the identity differs, or neither the
+    /// place nor the text shows that they are one.
     fn likeness(&self, with: &Self, other: Other, left: &mut usize) -> Option<Likeness> {
         let (own, others) = (self.identity, with.identity);
         let differs = match other {
@@ -380,24 +381,24 @@ mod tests {
     #[test]
     fn another_version_or_group_is_one_resource() {
         for (sides, want) in [
-            // Only upstream, both sides, only dest, and both to different ones.
+            // Only upstream changed the version, both sides did alike, only dest did, and both did in different ways.
             ([&["v1:a"][..], &["v2:a"][..], &["v1:a"][..]], &["v1:a v2:a v1:a"][..]),
             ([&["v1:a"], &["v2:a"], &["v2:a"]], &["v1:a v2:a v2:a"]),
             ([&["v1:a"], &["v1:a"], &["g/v1:a"]], &["v1:a v1:a g/v1:a"]),
             ([&["v1:a"], &["v2:a"], &["v3:a"]], &["v1:a v2:a v3:a"]),
-            // A side deleted it.
+            // Upstream changed the version, and dest deleted the resource.
             ([&["v1:a"], &["v2:a"], &[]], &["v1:a v2:a -"]),
-            // In any place.
+            // Neither the file nor the text matters.
             ([&["v1:a x f"], &["v2:a y g"], &["v1:a z h"]], &["v1:a v2:a v1:a"]),
-            // A side has both, so it is ambiguous which one is meant.
+            // A side has both versions, so it is ambiguous which one is original's resource.
             ([&["v1:a"], &["v1:a", "v2:a"], &["v2:a"]], &["- v2:a v2:a", "v1:a v1:a -"]),
             ([&["v1:a"], &["v2:a"], &["v1:a", "v2:a"]], &["- v2:a v2:a", "v1:a - v1:a"]),
-            // Base and overlay: those at one path.
+            // In a base and an overlay, the resources at one path are one.
             (
                 [&["v1:a x b", "v1:a x o"], &["v2:a x b", "v2:a x o"], &["v1:a x b", "v1:a x o"]],
                 &["v1:a v2:a v1:a", "v1:a v2:a v1:a"],
             ),
-            // Both added it: one resource to the server only within a group.
+            // Both sides added the resource: the versions are one resource to the server only within a group.
             ([&[], &["g/v1:a"], &["g/v2:a"]], &["- g/v1:a g/v2:a"]),
             ([&[], &["g/v1:a"], &["v1:a"]], &["- - v1:a", "- g/v1:a -"]),
         ] {
@@ -409,18 +410,19 @@ mod tests {
     #[test]
     fn another_name_is_one_resource_in_its_place_or_with_half_of_its_text() {
         for (sides, want) in [
-            // In its place, with any content: only upstream, both, only dest, and both to different names.
+            // In its place, any content will do: only upstream changed the name, both sides did alike, only dest did, and both did in
+            // different ways.
             ([&["v1:a xy"][..], &["v1:b z"][..], &["v1:a xy"][..]], &["v1:a v1:b v1:a"][..]),
             ([&["v1:a xy"], &["v1:b z"], &["v1:b z"]], &["v1:a v1:b v1:b"]),
             ([&["v1:a x"], &["v1:a x"], &["v1:b z"]], &["v1:a v1:a v1:b"]),
             ([&["v1:a x"], &["v1:b y"], &["v1:c z"]], &["v1:a v1:b v1:c"]),
             ([&["v1:n/a x"], &["v1:m/a y"], &["v1:n/a x"]], &["v1:n/a v1:m/a v1:n/a"]),
-            // In another file with half of its text, and with less.
+            // In another file, half of its text must be the same.
             ([&["v1:a xy f"], &["v1:b xz g"], &["v1:a xy f"]], &["v1:a v1:b v1:a"]),
             ([&["v1:a xyz f"], &["v1:b xvw g"], &["v1:a xyz f"]], &["- v1:b -", "v1:a - v1:a"]),
-            // The most similar of several, in a file with another number of them.
+            // If the number of resources in the file differs, the most similar one is the partner.
             ([&["v1:a xyz"], &["v1:b xyv", "v1:c xyz"], &["v1:a xyz"]], &["- v1:b -", "v1:a v1:c v1:a"]),
-            // As many as before, each in its place.
+            // If there are as many as before, the partner is in the same place.
             (
                 [&["v1:a x", "v1:b x"], &["v1:c x", "v1:d x"], &["v1:a x", "v1:b x"]],
                 &["v1:a v1:c v1:a", "v1:b v1:d v1:b"],
@@ -443,16 +445,16 @@ mod tests {
     #[test]
     fn another_version_and_name_is_one_resource_in_one_file_with_half_of_its_text() {
         for (sides, want) in [
-            // Only upstream, only dest, both, and a namespace.
+            // Only upstream changed version and name, only dest did, both did, and upstream changed the namespace.
             ([&["v1:a xy"][..], &["v2:b xz"][..], &["v1:a xy"][..]], &["v1:a v2:b v1:a"][..]),
             ([&["v1:a xy"], &["v1:a xy"], &["g/v1:b xz"]], &["v1:a v1:a g/v1:b"]),
             ([&["v1:a xy"], &["v2:b xz"], &["v2:b xw"]], &["v1:a v2:b v2:b"]),
             ([&["v1:n/a xy"], &["v2:m/a xz"], &["v1:n/a xy"]], &["v1:n/a v2:m/a v1:n/a"]),
-            // With less than half of its text, of another kind, and one of two that are equally similar.
+            // It is another resource with less than half of the text, with another kind, and if two are equally similar.
             ([&["v1:a xy"], &["v2:b zw"], &["v1:a xy"]], &["- v2:b -", "v1:a - v1:a"]),
             ([&["v1:a xy"], &["v2:b xy f B"], &["v1:a xy"]], &["- v2:b -", "v1:a - v1:a"]),
             ([&["v1:a xy"], &["v2:b xy", "v2:c xy"], &["v1:a xy"]], &["- v2:b -", "- v2:c -", "v1:a - v1:a"]),
-            // Each of several pairs with the one that is most like it.
+            // Each of several resources is paired with the one that is most like it.
             (
                 [&["v1:a xy", "v1:b zw"], &["v2:c zw", "v2:d xy"], &["v1:a xy", "v1:b zw"]],
                 &["v1:a v2:d v1:a", "v1:b v2:c v1:b"],
@@ -467,24 +469,24 @@ mod tests {
     #[test]
     fn another_kind_is_one_resource_in_its_file_with_half_of_its_text() {
         for (sides, want) in [
-            // Only upstream, only dest, both, and both to different kinds.
+            // Only upstream changed the kind, only dest did, both sides did alike, and both did in different ways.
             ([&["v1:a xy"][..], &["v1:a xz f B"][..], &["v1:a xy"][..]], &["v1:a v1:a v1:a"][..]),
             ([&["v1:a xy"], &["v1:a xy"], &["v1:a xz f B"]], &["v1:a v1:a v1:a"]),
             ([&["v1:a xy"], &["v1:a xz f B"], &["v1:a xw f B"]], &["v1:a v1:a v1:a"]),
             ([&["v1:a xy"], &["v1:a xz f B"], &["v1:a xw f C"]], &["v1:a v1:a v1:a"]),
-            // Of another version or group as well.
+            // The version or group may change, too.
             ([&["v1:a xy"], &["g/v1:a xz f B"], &["v1:a xy"]], &["v1:a g/v1:a v1:a"]),
-            // With less than half of its text, and in another file.
+            // It is another resource with less than half of the text, and in another file.
             ([&["v1:a xy"], &["v1:a zw f B"], &["v1:a xy"]], &["- v1:a -", "v1:a - v1:a"]),
             ([&["v1:a xy"], &["v1:a xy g B"], &["v1:a xy"]], &["- v1:a -", "v1:a - v1:a"]),
-            // In another namespace.
+            // It is another resource in another namespace.
             ([&["v1:n/a xy"], &["v1:m/a xy f B"], &["v1:n/a xy"]], &["- v1:m/a -", "v1:n/a - v1:n/a"]),
-            // The one that is most like it; none if two are equally similar.
+            // The resource that is most like it is the partner; it has no partner if two are equally similar.
             ([&["v1:a xyz"], &["v1:a xyw f B", "v1:a xyz f C"], &["v1:a xyz"]], &["- v1:a -", "v1:a v1:a v1:a"]),
             ([&["v1:a xy"], &["v1:a xy f B", "v1:a xy f C"], &["v1:a xy"]], &["- v1:a -", "- v1:a -", "v1:a - v1:a"]),
-            // Upstream keeps the old one beside it.
+            // Upstream keeps the old resource, too.
             ([&["v1:a xy"], &["v1:a xy", "v1:a xy f B"], &["v1:a xy"]], &["- v1:a -", "v1:a v1:a v1:a"]),
-            // One side deleted it.
+            // Dest deleted the resource.
             ([&["v1:a xy"], &["v1:a xy f B"], &[]], &["- v1:a -", "v1:a - -"]),
         ] {
             check(sides, want);
@@ -494,17 +496,17 @@ mod tests {
     #[test]
     fn in_doubt_nothing_is_joined() {
         for (sides, want) in [
-            // Two are equally similar.
+            // Two resources are equally similar.
             (
                 [&["v1:a x"][..], &["v1:b x", "v1:c x"][..], &["v1:a x"][..]],
                 &["- v1:b -", "- v1:c -", "v1:a - v1:a"][..],
             ),
             ([&["v1:a x", "v1:b x"], &["v1:c x"], &["v1:a x", "v1:b x"]], &["- v1:c -", "v1:a - v1:a", "v1:b - v1:b"]),
-            // The same once more, on the result.
+            // A second run, on the result.
             ([&["v1:a x"], &["v1:b x", "v1:c x"], &["v1:b x", "v1:c x"]], &["- v1:b v1:b", "- v1:c v1:c", "v1:a - -"]),
-            // One side deleted it: a likeness is not enough to delete the other side's.
+            // Dest deleted the resource: a likeness is not enough to delete updated's.
             ([&["v1:a x"], &["v1:b x"], &[]], &["- v1:b -", "v1:a - -"]),
-            // Dest already has the new one, beside the old one.
+            // Dest already has the new resource and the old one.
             ([&["v1:a x"], &["v1:b x"], &["v1:a x", "v1:b x"]], &["- v1:b v1:b", "v1:a - v1:a"]),
         ] {
             check(sides, want);
@@ -513,10 +515,10 @@ mod tests {
 
     #[test]
     fn what_both_sides_have_says_more_than_a_likeness() {
-        // Dest has a copy of the old one under a name of its own. First run, and the second one.
+        // Dest has a copy of the old resource under a name of its own: the first and the second run.
         check([&["v1:a xyz"], &["v1:b xyv"], &["v1:a xyz", "v1:m xyz"]], &["- - v1:m", "v1:a v1:b v1:a"]);
         check([&["v1:a xyz"], &["v1:b xyv"], &["v1:b xyv", "v1:m xyz"]], &["- - v1:m", "v1:a v1:b v1:b"]);
-        // Dest renamed it, and upstream adds one that is like it. First run, and the second one.
+        // Dest renamed the resource, and upstream adds a similar one: the first and the second run.
         check([&["v1:a xyz"], &["v1:a xyz", "v1:c xy"], &["v1:b xyz"]], &["- v1:c -", "v1:a v1:a v1:b"]);
         check([&["v1:a xyz"], &["v1:a xyz", "v1:c xy"], &["v1:b xyz", "v1:c xy"]], &["- v1:c v1:c", "v1:a v1:a v1:b"]);
     }

@@ -1,8 +1,8 @@
 //! Which resources of three sides are the same: by identity, and by path if a side has several of one identity.
 //!
-//! An identity says less in a package with overlays, because each overlay has a patch of that name. There the path decides, and a resource
-//! without a partner at its path is added or deleted by its path. But if two sides have one resource each, it is the same one even at
-//! different paths: one of them moved it.
+//! In a package with overlays, several resources may have one identity, because each overlay may have a patch with it. Then the path
+//! decides: a resource without a partner at its path counts as added or deleted. But if two sides have one resource each, it is the same
+//! one even at different paths: one of them moved it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,14 +28,14 @@ pub enum Ambiguous {
     Unequal {
         /// The identity.
         identity: String,
-        /// For each side that has some, where they are.
+        /// For each side with such resources, their places.
         places: Vec<(Side, Vec<String>)>,
     },
     /// Several have the identity, and no path says which one is meant.
     WithoutPath {
         /// The identity.
         identity: String,
-        /// Where they are.
+        /// The places of the resources.
         places: Vec<String>,
     },
 }
@@ -64,7 +64,7 @@ impl fmt::Display for Ambiguous {
 
 impl std::error::Error for Ambiguous {}
 
-/// Pairs the resources of three sides. In the order of dest, then of updated, then of original.
+/// Pairs the resources of three sides. The triples are in the order of dest, then of updated, then of original.
 ///
 /// # Errors
 /// A file that holds an identity several times, with different counts on the sides; several resources of an identity, and a side without a
@@ -95,9 +95,9 @@ pub(super) fn triples(sides: Resources<'_, '_>) -> Result<Vec<Triple>, Ambiguous
     Ok(triples)
 }
 
-/// Resources of one identity that are the same, as far as is known.
+/// Resources of one identity that are known to be the same so far.
 struct Known<'p> {
-    /// The path of them all; `None` if it is unknown.
+    /// The path of all of them; `None` if it is unknown.
     place: Option<&'p str>,
     triple: Triple,
 }
@@ -107,7 +107,7 @@ impl Known<'_> {
         self.triple[side].is_some()
     }
 
-    /// Whether no side has a resource in both, so that they could be the same.
+    /// Whether no side has a resource in both. Only then can the two be the same.
     fn is_apart_from(&self, other: &Self) -> bool {
         Side::ALL.iter().all(|side| !self.has(*side) || !other.has(*side))
     }
@@ -124,7 +124,7 @@ fn of_group(identity: Identity<'_>, group: &Group, sides: Resources<'_, '_>) -> 
         known.extend((0..count).map(|n| Known { place, triple: Sides::of(|side| here[side].get(n).copied()) }));
     }
     join_moved(&mut known, group, sides);
-    // A resource without a path could be any of those that have one.
+    // A resource without a path could be any of the resources that have a path.
     let nowhere = known.iter().filter(|k| k.place.is_none());
     if nowhere.into_iter().any(|n| known.iter().any(|k| k.is_apart_from(n))) {
         return Err(without_path(identity, group, sides));
@@ -139,7 +139,7 @@ fn by_place<'a>(group: &Group, sides: Resources<'_, 'a>) -> Vec<(Option<&'a str>
     for side in Side::DEST_FIRST {
         for &i in &group[side] {
             let resource = &sides[side][i];
-            // The name of a file that was named alone says nothing, unless dest has a file of that name.
+            // The name of a file that was given without its folder is not a place in the package, unless dest has a file of that name.
             let is_known = |path: &&str| resource.located != Located::Nowhere || (side != Side::Dest && in_dest(path));
             let place = resource.relative_path.filter(is_known);
             let at = by_place.iter().position(|(p, _)| *p == place).unwrap_or_else(|| {
@@ -181,7 +181,7 @@ fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_
     }
 }
 
-/// Joins the first entries that fit the two conditions, if no side has a resource in both.
+/// Joins the first entry that fits `one` with the first entry that fits `other`, if no side has a resource in both.
 fn join(known: &mut Vec<Known<'_>>, one: impl Fn(&Known<'_>) -> bool, other: impl Fn(&Known<'_>) -> bool) {
     let (Some(a), Some(b)) = (known.iter().position(one), known.iter().position(other)) else { return };
     if !known[a].is_apart_from(&known[b]) {
@@ -212,8 +212,8 @@ mod tests {
     use crate::resource::Origin;
     use crate::yaml::Document;
 
-    /// The expected pairs, as the paths of original, updated and dest. All have one identity. The name of a file that was named alone comes
-    /// after `n:`.
+    /// The expected pairs, as the paths of original, updated and dest. All have one identity. The name of a file that was given without its
+    /// folder comes after `n:`.
     fn paired([original, updated, dest]: [&[&'static str]; 3]) -> Result<Vec<String>, String> {
         let doc = Document::parse("{apiVersion: v1, kind: A, metadata: {name: a}}").expect("valid");
         let node = doc.roots().next().expect("a root");
@@ -252,13 +252,13 @@ mod tests {
     #[test]
     fn of_several_those_at_one_path_are_one_and_the_others_come_and_go() {
         for (paths, want) in [
-            // Upstream adds an overlay; and the same once more on the result.
+            // Upstream adds an overlay: the first and the second run.
             ([&["b", "o"][..], &["b", "o", "n"][..], &["b", "o"][..]], &["b b b", "o o o", "- n -"][..]),
             ([&["b", "o"], &["b", "o", "n"], &["b", "o", "n"]], &["b b b", "o o o", "- n n"]),
-            // Upstream deletes one; once more.
+            // Upstream deletes an overlay: the first and the second run.
             ([&["b", "o"], &["b"], &["b", "o"]], &["b b b", "o - o"]),
             ([&["b", "o"], &["b"], &["b"]], &["b b b", "o - -"]),
-            // Dest deleted one; has one of its own.
+            // Dest deleted an overlay, or has overlays of its own.
             ([&["b", "o"], &["b", "o"], &["b"]], &["b b b", "o o -"]),
             ([&["b"], &["b"], &["b", "mine"]], &["b b b", "- - mine"]),
             ([&["c"], &["c"], &["x", "y"]], &["- - x", "- - y", "c c -"]),
@@ -274,11 +274,12 @@ mod tests {
     #[test]
     fn where_two_sides_have_one_it_is_one_that_moved() {
         for (paths, want) in [
-            // Upstream moved it, beside an overlay of dest; once more; and where dest has it at both places.
+            // Upstream moved the resource, and dest has an overlay: the first and the second run. Then dest has the resource at both
+            // places.
             ([&["a"][..], &["b"][..], &["a", "mine"][..]], &["a b a", "- - mine"][..]),
             ([&["a"], &["b"], &["b", "mine"]], &["a b b", "- - mine"]),
             ([&["a"], &["b"], &["a", "b"]], &["a - a", "- b b"]),
-            // Dest moved it, and upstream adds an overlay; once more.
+            // Dest moved the resource, and upstream adds an overlay: the first and the second run.
             ([&["a"], &["a", "n"], &["c"]], &["a a c", "- n -"]),
             ([&["a"], &["a", "n"], &["c", "n"]], &["a a c", "- n n"]),
             ([&["a"], &["b", "n"], &["a"]], &["a - a", "- b -", "- n -"]),

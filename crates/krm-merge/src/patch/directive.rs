@@ -17,7 +17,7 @@ pub(crate) const ORDER: &str = "$setElementOrder/";
 /// How a mode reads a source.
 ///
 /// Strategic reads it as kubectl reads a patch: all four directives count, and an element with `$patch: replace` refers to its list,
-/// whatever else the element contains. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
+/// even if the element has other fields. Nulls mean "clear" everywhere. An element that lacks its key is an error: a patch must be right.
 ///
 /// The other modes read it as kyaml does: `$patch` is the only directive, and it refers to a list if it is alone in an element. Nulls in a
 /// list that is replaced are values. A list whose elements lack their key is replaced with a warning: an overlay is mostly right.
@@ -36,7 +36,7 @@ impl Mode {
         self == Self::Strategic && name.starts_with('$') && !self.is_directive(name) && begins.iter().any(is_meant)
     }
 
-    /// What `$setElementOrder` and `$deleteFromPrimitiveList` in a map say, by field.
+    /// The requests of `$setElementOrder` and `$deleteFromPrimitiveList` in a map, by field.
     pub(super) fn on_lists<'a>(self, map: NodeRef<'a>) -> Result<Vec<(&'a str, OnList<'a>)>, Error> {
         let mut found: Vec<(&'a str, OnList<'a>)> = Vec::new();
         if self != Self::Strategic {
@@ -68,7 +68,7 @@ impl Mode {
         self != Self::Strategic
     }
 
-    /// Whether a replaced list cannot be taken as it is.
+    /// Whether a list contains directives, or nulls that clear, so that it cannot be taken as it is.
     pub(super) fn must_cut(self, node: NodeRef<'_>) -> bool {
         fn any(node: NodeRef<'_>, mode: Mode) -> bool {
             let cut = |(key, value): (NodeRef<'_>, NodeRef<'_>)| {
@@ -80,7 +80,7 @@ impl Mode {
         may && any(node, self)
     }
 
-    /// Whether an element refers to its list and is not one of its values.
+    /// Whether an element is a directive about its list, not a value of the list.
     pub(super) fn speaks_of_list(self, element: NodeRef<'_>) -> bool {
         let Some((_, said)) = element.fields().find(|(k, _)| k.string() == PATCH) else { return false };
         let is_alone = element.fields().nth(1).is_none();
@@ -93,7 +93,7 @@ impl Mode {
     }
 }
 
-/// What a map's directives say about a list that is one of its fields.
+/// The requests of a map's directives for a list that is one of its fields.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OnList<'a> {
     /// The values to remove from it, as a list.
@@ -110,7 +110,7 @@ pub(super) enum Directive {
     Delete,
 }
 
-/// The `$patch` of a map.
+/// The `$patch` of a map, if it has one.
 pub(super) fn directive(map: NodeRef<'_>) -> Result<Option<Directive>, Error> {
     let Some((_, value)) = map.fields().find(|(k, _)| k.string() == PATCH) else {
         return Ok(None);

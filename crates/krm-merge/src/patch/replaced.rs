@@ -34,7 +34,7 @@ pub(super) fn shortened<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>])
     (lost > 0).then_some(Notice::Shortened { lost, by })
 }
 
-/// The field that identifies the elements of both lists: one of the inferred merge keys, or otherwise the first that identifies them.
+/// The field that identifies the elements of both lists: the first associative key that does, or otherwise the first other field that does.
 fn key_of<'a>(of_patch: &[View<'_, 'a>], of_dest: &[View<'_, 'a>]) -> Option<&'a str> {
     let sides = [of_patch.to_vec(), of_dest.to_vec()];
     let own = of_dest.first()?.fields().into_iter().map(|(name, _)| name);
@@ -75,7 +75,7 @@ mod tests {
             ("[{name: a}, {name: b}]", "[{name: c}]", "2 by name"),
             ("[{name: a}]", "[{name: b}, {name: a, v: 1}]", "None"),
             ("[{name: a, v: 1}]", "[{name: a, v: 2}]", "None"),
-            // A field is removed with the element that held it.
+            // An element counts as lost if the new one lacks a field of it.
             ("[{name: a, v: 1}]", "[{name: a}]", "1 by name"),
             ("[{name: a, m: {x: 1}}]", "[{name: a, m: {y: 1}}]", "1 by name"),
             ("[{name: a, l: [1, 2]}]", "[{name: a, l: [1]}]", "1 by name"),

@@ -14,14 +14,14 @@ use std::fmt;
 use super::{FieldPath, KeyStep, Step, Stride};
 use crate::yaml::{Document, NodeRef};
 
-/// Places in a resource.
+/// A pattern for places in a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPattern {
     written: String,
     parts: Vec<Part>,
 }
 
-/// What matches one step of a path.
+/// A pattern for one step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Any,
@@ -82,12 +82,12 @@ impl PathPattern {
         trail
     }
 
-    /// Whether a place matches, or is below one that matches.
+    /// Whether a place matches, or is below a place that matches.
     pub fn fits(&self, path: &FieldPath<'_>) -> bool {
         self.place(path).is_some()
     }
 
-    /// The place that matches: this one, or the one that it is below.
+    /// The place that matches: this place, or one above it.
     pub fn place<'p>(&self, path: &FieldPath<'p>) -> Option<FieldPath<'p>> {
         let strides = path.strides();
         let fits = strides.len() >= self.parts.len()
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// A path that a message writes is a pattern for exactly that place, whatever its names are.
+    /// A path in a message is a pattern for exactly that place, even if its names have special characters.
     #[test]
     fn a_path_that_a_message_shows_is_a_pattern_for_it() {
         for name in ["a", "a.b/c", "", "a]b", "a\"b\\c", "*", "a\nb", "é\u{202e}", "[0]"] {
@@ -285,14 +285,14 @@ mod tests {
             ("spec.parts[name=b].tags[=y]", &["spec", "parts", "", "tags", ""][..]),
             ("spec.parts[port=80,name=b].tags", &["spec", "parts", "", "tags"]),
             ("spec.parts[1].name", &["spec", "parts", "", "name"]),
-            // The first element that fits.
+            // The first element that fits counts.
             ("spec.parts[port=80].tags", &["spec", "parts", ""]),
             ("spec[\"a.b\"].c", &["spec", "a.b", "c"]),
             ("spec.none.parts", &["spec"]),
             ("spec.parts[name=c].tags", &["spec", "parts"]),
             ("spec.parts[2]", &["spec", "parts"]),
             ("none", &[]),
-            // It says no place.
+            // The pattern stands for several places, so the trail ends before it.
             ("spec.*.name", &["spec"]),
         ] {
             let trail = PathPattern::parse(pattern).expect(pattern).trail(root);

@@ -11,10 +11,10 @@ use super::three::Matches;
 use crate::schema::Names;
 use crate::yaml::NodeRef;
 
-/// What is known of an additive list.
+/// An additive list: the names of its elements, and the additions of dest.
 pub(super) struct Additions {
     names: Names,
-    /// The numbers of the elements that dest put where original has none.
+    /// The numbers of the elements that dest added.
     of_dest: HashSet<u32>,
 }
 
@@ -29,19 +29,19 @@ pub(super) enum Element {
     New(usize),
 }
 
-/// A part of a version: the numbers of its elements, which are the same for equal elements, and the elements.
+/// A part of a version: the numbers of its elements, and the elements. Equal elements have the same number.
 #[derive(Clone, Copy)]
 pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
 
 impl Additions {
-    /// For dest's elements with these numbers; `in_dest` has those that original has, too.
+    /// The additions among dest's elements with these numbers; `in_dest` has the elements that original has, too.
     pub(super) fn of(names: Names, dest: &[u32], in_dest: &Matches) -> Self {
         let matched: HashSet<usize> = in_dest.iter().flatten().copied().collect();
         let added = dest.iter().enumerate().filter(|(place, _)| !matched.contains(place));
         Self { names, of_dest: added.map(|(_, number)| *number).collect() }
     }
 
-    /// Whether dest put an element of this number into the list, so that updated's would be a second one.
+    /// Whether dest added an element with this number, so that updated's would be a second one.
     pub(super) fn has(&self, number: u32) -> bool {
         self.of_dest.contains(&number)
     }
@@ -91,7 +91,7 @@ impl Additions {
         Some(out)
     }
 
-    /// Whether an element of one side may be an element of the other side.
+    /// Whether an element of one side may be the same as one of the other side.
     fn are_rivals<'a>(
         &self,
         updated: impl Iterator<Item = NodeRef<'a>>,
@@ -108,7 +108,7 @@ impl Additions {
     }
 }
 
-/// Numbers, if none repeats.
+/// The numbers as a set; `None` if one repeats.
 fn unique(numbers: &[u32]) -> Option<HashSet<u32>> {
     let all: HashSet<u32> = numbers.iter().copied().collect();
     (all.len() == numbers.len()).then_some(all)

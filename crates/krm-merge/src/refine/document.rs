@@ -15,7 +15,8 @@ use crate::tree::{Pick, Tree, settle};
 use crate::warning::Combined;
 use crate::yaml::{Document, NodeRef};
 
-/// Three versions of a document in one; `None` if one of them cannot be read as a map or list, or the result would read as another value.
+/// Merges three versions of a document; `None` if one of them cannot be read as a map or list, or if the result would read as another
+/// value.
 pub(super) fn merged(
     sides: [&str; 3],
     cursor: Cursor<'_>,
@@ -58,13 +59,13 @@ pub(super) fn is_valid(text: &str) -> bool {
     Document::parse(text).is_ok_and(|document| !document.roots().any(has_twins))
 }
 
-/// The map or list that a text is.
+/// The root of a text that is a single map or list.
 fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
     let mut roots = document.roots();
     roots.next().filter(|root| root.is_container() && roots.len() == 0)
 }
 
-/// Dest's text with the values of a tree, if it then reads as that tree.
+/// Dest's text with the values of a tree; `None` if the new text does not read as that tree.
 fn written<'a>(dest: NodeRef<'a>, tree: Tree<'a>, budget: &Budget) -> Option<String> {
     let tree = alias::written_out(dest, tree);
     if !tree.like()?.is(dest) {

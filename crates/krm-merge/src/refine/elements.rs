@@ -25,7 +25,7 @@ use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 struct Version<'a> {
     list: NodeRef<'a>,
     elements: Vec<NodeRef<'a>>,
-    /// A number for each element, the same for those that mean the same.
+    /// A number for each element. Elements that mean the same have the same number.
     numbers: Vec<u32>,
 }
 
@@ -40,14 +40,14 @@ type Versions<'a> = Sides<Version<'a>>;
 
 /// A piece of the merged list.
 enum Piece<'a> {
-    /// The elements there, for every winner.
+    /// The elements of the piece, the same for every winner.
     Settled(Vec<Entry<'a>>),
-    /// The elements there if dest wins, and if updated wins.
+    /// The elements of the piece if dest wins, and if updated wins.
     Open([Vec<Entry<'a>>; 2]),
 }
 
 impl<'a> Refiner<'a, '_> {
-    /// A list in conflict with the changes of both sides in it; `None` if that would be the same conflict.
+    /// The list of a conflict with the changes of both sides in it; `None` if that would be the same conflict.
     pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
         let versions = numbered(sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
@@ -94,14 +94,14 @@ impl<'a> Refiner<'a, '_> {
         if !sources.is_finer() && !is_finer {
             return None;
         }
-        // If a list is in conflict itself, the conflict reports it.
+        // If the list itself stays in conflict, the conflict reports the changes.
         if pieces.iter().all(|piece| matches!(piece, Piece::Settled(_))) {
             self.tell(&conflict.path, sources, Combined::Elements);
         }
         Some(joined(conflict, sides.dest, pieces))
     }
 
-    /// Dest's elements, with those that upstream changed merged inside.
+    /// Dest's elements. Elements that upstream changed are merged inside.
     fn paired(
         &mut self,
         conflict: &Conflict<'a>,
@@ -147,7 +147,7 @@ impl<'a> Refiner<'a, '_> {
         }
     }
 
-    /// The conflict of one element of a hunk, by its number there, if each side has its own version.
+    /// The n-th element of a hunk in which each side has its own version of it: a conflict, unless both versions mean the same.
     fn element(
         &mut self,
         whole: &Conflict<'a>,
@@ -195,7 +195,7 @@ impl<'a> Refiner<'a, '_> {
     }
 }
 
-/// The list of these pieces, or its conflict if some are open.
+/// The list that these pieces make, or its conflict if some are open.
 fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>) -> Tree<'a> {
     let is_open = pieces.iter().any(|piece| matches!(piece, Piece::Open(_)));
     let [mut for_dest, mut for_updated] = [Vec::new(), Vec::new()];
@@ -311,27 +311,27 @@ impl<'a> Versions<'a> {
     }
 }
 
-/// Numbers for elements, the same for those that mean the same.
+/// Numbers for elements. Elements that mean the same have the same number.
 struct Numbering<'a> {
     known: HashMap<u64, Vec<(NodeRef<'a>, u32)>>,
     next: u32,
     by: Likely,
 }
 
-/// Which elements are compared.
+/// The elements with which an element is compared.
 enum Likely {
-    /// All.
+    /// All elements.
     Any,
-    /// Those of one hash.
+    /// Elements with the same hash.
     OfOneHash,
 }
 
-/// The number of elements up to which all are compared. A few may be large, such as the versions of a definition: finding a difference, or
-/// that their texts are equal, costs less than hashing them.
+/// Up to this number of elements, each is compared with all others. Even if they are large, such as the versions of a definition, finding a
+/// difference or equal texts costs less than hashing them.
 const FEW: usize = 12;
 
 impl<'a> Numbering<'a> {
-    /// For this many elements.
+    /// A numbering for this many elements.
     fn of(count: usize) -> Self {
         Self { known: HashMap::new(), next: 0, by: if count <= FEW { Likely::Any } else { Likely::OfOneHash } }
     }

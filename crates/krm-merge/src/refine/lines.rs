@@ -10,9 +10,9 @@ use super::three::{Changed, Part, matches, parts};
 pub(super) struct Lines {
     /// The text if dest wins where the changes overlap or touch.
     pub dest: String,
-    /// The text if updated wins there.
+    /// The text if updated wins where the changes overlap or touch.
     pub updated: String,
-    /// Which changes are in it.
+    /// The changes that it has.
     pub sources: Sources,
 }
 

@@ -14,7 +14,7 @@ use crate::yaml::{Kind, NodeRef};
 /// How many values may be compared for one gap; beyond that, elements are paired only by their place.
 const COMPARISONS: usize = 200_000;
 
-/// Adds the changed elements to those that are the same in both versions.
+/// Adds the changed elements to `found`, which has the elements that are equal in both versions.
 pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found: &mut Matches) {
     for (old, new) in gaps(found, side.len()) {
         if are_namesakes(&original[old.clone()], &side[new.clone()]) {
@@ -46,7 +46,7 @@ fn name(element: NodeRef<'_>) -> Option<&str> {
     element.get("name").and_then(NodeRef::as_str)
 }
 
-/// Where both versions have elements between two that are the same.
+/// The ranges of elements between two that both versions have, if both have elements there.
 fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
     let mut gaps = Vec::new();
     let mut from = (0, 0);
@@ -60,7 +60,7 @@ fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
     gaps
 }
 
-/// The content of an element, as far as it shows whether two are one.
+/// The features of an element that show whether two elements are one.
 struct Element<'a> {
     leaves: Leaves,
     name: Option<&'a str>,
@@ -121,7 +121,7 @@ mod tests {
             ("[{a: 1, b: 1}]", "[x, {a: 1, b: 2}]", vec![(0, 1)]),
             ("[{name: x, b: 1, c: 1}]", "[{name: x, b: 2, c: 2}]", vec![(0, 0)]),
             ("[{name: x, b: 1}, {name: y, b: 2}]", "[{name: x, b: 2}, {name: y, b: 1}]", vec![(0, 0), (1, 1)]),
-            // Elements of other names may have more in common.
+            // Two pairs of namesakes count more than one pair that has more in common.
             (
                 "[{name: x, b: 1, c: 1}, {name: x, b: 2, c: 2}]",
                 "[{name: x, b: 2, c: 2, d: 1}, {name: x, b: 3, c: 3}]",

@@ -21,7 +21,7 @@ fn found(original: &str, updated: &str, dest: &str, conflict_level: ConflictLeve
     found_at(Cursor::unknown(Inference::On), [original, updated, dest], conflict_level)
 }
 
-/// The same for a type.
+/// The result of three versions of a document; `cursor` is at the root of its type.
 fn found_at(cursor: Cursor<'_>, [original, updated, dest]: [&str; 3], conflict_level: ConflictLevel) -> Found {
     let docs = [original, updated, dest].map(|text| Document::parse(text).expect("valid"));
     let [o, u, d] = docs.each_ref().map(|doc| doc.roots().next().expect("a root"));
@@ -68,7 +68,7 @@ fn lists_without_keys_are_merged_element_by_element() {
         ("[a, b, c, d, e]", "[a, b, X, d, e]", "[a, c, d, Y]", ""),
         ("[a, b, c, d, e]", "[a, b, c, X, e]", "[b, c, d, e]", "[b, c, X, e]"),
         ("[a, b]", "[a, x, b]", "[a, x, b, y]", "[a, x, b, y]"),
-        // Maps are merged inside, whatever is beside them.
+        // Maps are merged inside, even beside elements of other kinds.
         ("[{a: 1, b: 1}]", "[{a: 1, b: 2}]", "[{a: 1, b: 1, c: 1}]", "[{a: 1, b: 2, c: 1}]"),
         (
             "[{v: 1, w: 1}, {v: 2, w: 2}]",
@@ -174,7 +174,7 @@ fn a_text_that_is_a_document_is_merged_as_one() {
     let text = |name: &str, lines: &[&str]| -> String {
         format!("{name}: |\n{}", lines.iter().map(|line| format!("  {line}\n")).collect::<String>())
     };
-    // Both changes touch by line.
+    // By line, the two changes touch.
     let sides = |name: &str| {
         let versions =
             [["a: 1", "b: 1", "c: [x, y]"], ["a: 2", "b: 1", "c: [x, y, u]"], ["a: 1", "b: 2", "c: [d, x, y]"]];
@@ -273,7 +273,7 @@ fn lists_of_all_small_shapes_hold_the_laws() {
                 assert_eq!(elements(&if_dest), elements(&if_ours), "{original} {updated} {dest}");
                 assert_eq!(elements(&if_updated), elements(&if_theirs), "{original} {updated} {dest}");
                 if conflicts.is_empty() {
-                    // Elements that one side added stay, and so do those that nobody removed.
+                    // Elements that one side added stay, and so do elements that no side removed.
                     let [o, u, d, m] = [original, updated, dest, &if_dest].map(elements);
                     for letter in ["a", "b", "c"].map(str::to_owned) {
                         let count = |of: &[String]| of.iter().filter(|e| **e == letter).count();
@@ -310,11 +310,11 @@ fn additive_lists_keep_the_additions_of_both_sides() {
         ("resources", "[a, b]", "[a, x]", "[a, b, y]", Some("[a, y, x]")),
         ("resources", "[a, b]", "[a, b, x]", "[a, y]", Some("[a, y, x]")),
         ("resources", "[a, b, c]", "[a, x, c]", "[a, b, y, c]", Some("[a, y, x, c]")),
-        // What the other side put elsewhere does not come twice.
+        // An element that the other side added elsewhere is not added twice.
         ("resources", "[a, b]", "[x, a, b]", "[a, b, x]", Some("[a, b, x]")),
         ("resources", "[a, b]", "[a, b, x, z]", "[x, a, b, y]", Some("[x, a, b, y, z]")),
         ("resources", "[a, b, c]", "[c, a, b]", "[a, c, b]", Some("[a, c, b]")),
-        // Either may be what became of the element that both dropped.
+        // Each new element may be the new state of the element that both dropped.
         ("resources", "[a]", "[x]", "[y]", None),
         ("resources", "[a]", "[]", "[y]", None),
         ("resources", "['b?ref=1']", "['b?ref=2']", "['b?ref=3']", None),

@@ -1,4 +1,4 @@
-//! Three sequences compared as in diff3: the items that all of them have, and the hunks between, with who changed them.
+//! Three sequences compared as in diff3: the items that all of them have, the hunks between these, and who changed each.
 //!
 //! The sequences are numbers, equal if the items mean the same, so lines and elements go through the same code. The differences are found
 //! as in git: `similar` has git's bounds on the search, in steps and not in time, so the work is in proportion to the size and the outcome
@@ -59,7 +59,7 @@ pub enum Changed {
 }
 
 impl Changed {
-    /// From the items of original, updated and dest.
+    /// Compares the items of original, updated and dest.
     pub fn of<T: PartialEq + ?Sized>(original: &T, updated: &T, dest: &T) -> Self {
         match (original == updated, original == dest) {
             (true, true) => Self::Nowhere,
@@ -72,13 +72,13 @@ impl Changed {
 }
 
 impl Hunk {
-    /// Who changed it.
+    /// Who changed the hunk.
     pub fn changed<T: PartialEq>(&self, original: &[T], updated: &[T], dest: &[T]) -> Changed {
         Changed::of(&original[self.original.clone()], &updated[self.updated.clone()], &dest[self.dest.clone()])
     }
 }
 
-/// Which items of a side are those of original.
+/// The matches between original and a side, found as git finds them.
 pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     let mut found = vec![None; original.len()];
     for op in capture_diff_slices(Algorithm::Myers, original, side) {
@@ -89,7 +89,7 @@ pub fn matches<T: Eq + Hash>(original: &[T], side: &[T]) -> Matches {
     found
 }
 
-/// The parts of three sequences of these lengths, given which items of the sides are those of original: each in original's order.
+/// The parts of three sequences. `updated` and `dest` are the lengths of these two; the matches must be in original's order.
 pub fn parts(in_updated: &Matches, in_dest: &Matches, updated: usize, dest: usize) -> Vec<Part> {
     let end = Anchor { original: in_updated.len(), updated, dest };
     let mut parts = Vec::new();
@@ -169,7 +169,7 @@ mod tests {
             ("abcd", "aXcd", "abYd", "a<bY|Xc>d"),
             ("abc", "aXc", "abYc", "a<bY|X>c"),
             ("abc", "ac", "abYc", "a<bY|>c"),
-            // One side made the other's change, and more.
+            // One side made the change of the other side, and more.
             ("ab", "aXb", "aXYb", "a<XY|X>b"),
         ] {
             assert_eq!(merged(original, updated, dest), want, "{original} {updated} {dest}");

@@ -9,15 +9,15 @@
 
 use crate::yaml::NodeRef;
 
-/// A place in such a type.
+/// A place in a type that has additive lists.
 #[derive(Debug)]
 pub struct Place {
-    /// If a list at this place is additive: how its elements are named.
+    /// How the elements are named, if this place is an additive list.
     list: Option<Names>,
     fields: &'static [(&'static str, Place)],
 }
 
-/// The fields that may name an element that is a map; the first one that it has does. A scalar names itself.
+/// The fields that may name an element that is a map: the first one that the element has. A scalar names itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names(&'static [&'static str]);
 
@@ -56,7 +56,7 @@ const FUNCTIONS: Place = list(&["name", "image", "exec"]);
 
 const KPTFILE: Place = map(&[("pipeline", map(&[("mutators", FUNCTIONS), ("validators", FUNCTIONS)]))]);
 
-/// The root of a type that has such lists, in any version.
+/// The root of a type that has additive lists, in any version.
 pub fn root(api_version: &str, kind: &str) -> Option<&'static Place> {
     let (group, _) = api_version.split_once('/')?;
     match (group, kind) {
@@ -67,7 +67,7 @@ pub fn root(api_version: &str, kind: &str) -> Option<&'static Place> {
 }
 
 impl Place {
-    /// A field. Lists are passed through.
+    /// The place of a field. Lists are passed through.
     pub fn field(&'static self, name: &str) -> Option<&'static Self> {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, place)| place)
     }
@@ -86,7 +86,7 @@ impl Names {
     }
 }
 
-/// A reference without what may change in it: the query of a URL, the value of a `KEY=VALUE`, the tag or digest of an image.
+/// A reference without the part that may change: the query of a URL, the value of a `KEY=VALUE`, the tag or digest of an image.
 fn without_version(text: &str) -> &str {
     let text = text.split(['?', '=']).next().unwrap_or(text);
     let last = text.rfind('/').map_or(0, |slash| slash + 1);

@@ -1,9 +1,9 @@
 //! The atlas: which lists of public custom resources merge, and by which keys, as their definitions declare them.
 //!
-//! Most packages do not carry the definitions of their custom resources. So the engine carries what these declare. The table is made ahead
-//! of time (`cargo xtask atlas`) and compiled as static arrays, found by binary search: no run parses it, and a run without custom
-//! resources does not look at it. `atlas.txt` is the same table for people; a test compares the two. A list that is not in the table has no
-//! declaration.
+//! Most packages do not carry the definitions of their custom resources. So the engine carries the declarations of these definitions. The
+//! table is made ahead of time (`cargo xtask atlas`) and compiled as static arrays, found by binary search: no run parses it, and a run
+//! without custom resources does not look at it. `atlas.txt` is the same table for people; a test compares the two. A list that is not in
+//! the table has no declaration.
 
 #[rustfmt::skip]
 mod packed;
@@ -15,7 +15,7 @@ use packed::{
     FIELD_NAMES, FIELD_NAMES_STARTS, FIELDS, KIND_NAMES, KIND_NAMES_STARTS, KINDS, RULES, TYPE_STARTS, VERSIONS,
 };
 
-/// A type, or a field of one.
+/// A type in the atlas, or a field of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     ty: u16,
@@ -25,13 +25,13 @@ pub struct Place {
 /// The type of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// Its type.
+    /// The place of the type.
     pub place: Place,
     /// The version of the type, if the table lacks the requested one.
     pub instead: Option<&'static str>,
 }
 
-/// The type of a resource. If the table lacks its version, the type is of the newest version before it, or else of the oldest one.
+/// The type of a resource. If the table lacks its version, the newest older version is used, or else the oldest one.
 pub fn root(api_version: &str, kind: &str) -> Option<Root> {
     let (group, version) = api_version.split_once('/')?;
     let (_, versions) = versions_of(group, &kind.to_ascii_lowercase())?;
@@ -42,7 +42,7 @@ pub fn root(api_version: &str, kind: &str) -> Option<Root> {
     Some(Root { place: Place { ty: *ty, rule: 0 }, instead: known(at).filter(|name| *name != version) })
 }
 
-/// The kinds of this name in any group: group, and versions, the oldest first. The name may be in any case.
+/// The groups that have a kind of this name, each with the versions of the kind, the oldest first. The name may be in any case.
 pub fn groups_of(kind: &str) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     let kind = kind.to_ascii_lowercase();
     let rows = KINDS.iter().filter(move |row| kind_name(row.1) == kind);
@@ -52,7 +52,7 @@ pub fn groups_of(kind: &str) -> impl Iterator<Item = (&'static str, Vec<&'static
     })
 }
 
-/// The group of a kind, and its versions, each with its type.
+/// The group of a kind, and the versions of the kind, each with its type.
 fn versions_of(group: &str, kind: &str) -> Option<(&'static str, &'static [(u16, u16)])> {
     let at = KINDS.binary_search_by(|row| (kind_name(row.0), kind_name(row.1)).cmp(&(group, kind))).ok()?;
     let (group, _, first) = KINDS.get(at)?;
@@ -61,7 +61,7 @@ fn versions_of(group: &str, kind: &str) -> Option<(&'static str, &'static [(u16,
 }
 
 impl Place {
-    /// A field; `None` if neither it nor anything below it declares how it merges. Lists are passed through.
+    /// The place of a field; `None` if neither the field nor anything below it declares how it merges. Lists are passed through.
     pub fn field(self, name: &str) -> Option<Self> {
         let rows = self.rows();
         let find =
@@ -69,7 +69,7 @@ impl Place {
         find(name).or_else(|| find("*")).map(|row| Self::of(*row))
     }
 
-    /// The fields, with their names; `*` is any.
+    /// The fields, with their names; `*` is any field.
     pub fn fields(self) -> impl Iterator<Item = (&'static str, Self)> {
         self.rows().iter().map(|row| (field_name(*row), Self::of(*row)))
     }

@@ -5,7 +5,7 @@
 pub enum Basis {
     /// A rule of the user.
     MergeKeys,
-    /// What kustomize declares for its own types.
+    /// kustomize's declarations for its own types.
     Kustomize,
     /// An OpenAPI document.
     OpenApi,
@@ -22,7 +22,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// Whether the type may be a wrong guess: elements that do not fit show that it is wrong, and the next source is asked.
+    /// Whether the type may be a wrong guess. Elements that do not fit show that the guess is wrong; then the next source is asked.
     pub fn is_guess(self) -> bool {
         self > Self::BuiltIn
     }

@@ -3,7 +3,7 @@
 //! The table is made ahead of time (`cargo xtask schema`) and compiled as static arrays, found by binary search. So a run that needs three
 //! types pays for three look-ups, not for reading seven hundred types. `builtin.txt` is the same table for people; a test compares the two.
 //! The table keeps "not merged" and "unknown" apart: it has every list of a known type, including lists that are replaced whole, so nothing
-//! is inferred where Kubernetes declares it. A field that is not in it is a scalar, an object without anything for this table, or newer
+//! is inferred where Kubernetes declares it. A field that is not in the table is a scalar, an object without a list or a rule, or newer
 //! than the table.
 
 #[rustfmt::skip]
@@ -52,16 +52,16 @@ pub enum ListType {
     Map,
 }
 
-/// What Kubernetes declares for a list, in Kubernetes' own terms.
+/// The declarations of Kubernetes for a list, in Kubernetes' own terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltinList {
-    /// What a patch does with it.
+    /// What a patch does with the list.
     pub strategy: Strategy,
-    /// The key by which a patch merges it: `x-kubernetes-patch-merge-key`.
+    /// The key by which a patch merges the list: `x-kubernetes-patch-merge-key`.
     pub merge_key: Option<&'static str>,
-    /// What the server does with it; Kubernetes declares it for most lists only since 1.30.
+    /// What the server does with the list; Kubernetes declares it for most lists only since 1.30.
     pub list_type: Option<ListType>,
-    /// The keys by which the server merges it: `x-kubernetes-list-map-keys`.
+    /// The keys by which the server merges the list: `x-kubernetes-list-map-keys`.
     pub map_keys: &'static [&'static str],
 }
 
@@ -72,12 +72,12 @@ pub enum Merges {
     Atomic,
     /// By value.
     Set,
-    /// By these keys, of which the first one must be there.
+    /// By these keys; an element must have the first one.
     Map(&'static [&'static str]),
 }
 
 impl BuiltinList {
-    /// How a patch merges it: as the patch strategy says.
+    /// How a patch merges the list, by its patch strategy.
     pub fn in_patch(&'static self) -> Merges {
         let key = self.merge_key.as_slice();
         match (self.strategy.merges(), key) {
@@ -87,7 +87,7 @@ impl BuiltinList {
         }
     }
 
-    /// How resources merge it: as a patch does, or as the server does if only the list type is declared.
+    /// How TwoWay and ThreeWay merge the list: as a patch does if the patch strategy merges it, otherwise as the server does.
     pub fn in_merge(&'static self) -> Merges {
         match self.list_type {
             _ if self.strategy.merges() => self.in_patch(),
@@ -111,7 +111,7 @@ enum Shape {
     MapOfLists,
 }
 
-/// An unknown type: the value that the lower bits have for it.
+/// The value of the lower bits for an unknown type.
 const NOTHING: u16 = 0x3fff;
 
 /// A built-in type: an object with its fields, or a map whose fields are all alike.
@@ -130,7 +130,7 @@ pub struct FieldRef {
     rule: &'static BuiltinList,
 }
 
-/// The type of a resource; `None` for one that no version in [`VERSIONS`] has.
+/// The type of a resource; `None` for a type that no version in [`VERSIONS`] has.
 pub fn root(api_version: &str, kind: &str) -> Option<TypeRef> {
     let at = KINDS.binary_search_by(|row| (name(row.0), name(row.1)).cmp(&(api_version, kind))).ok()?;
     Some(TypeRef { target: KINDS.get(at)?.2, map_to: None })
@@ -148,7 +148,7 @@ pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 impl TypeRef {
-    /// The names of its fields that are in the table; `*` is any.
+    /// The names of its fields that are in the table; `*` is any field.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let rows = if self.map_to.is_some() { &[] } else { self.rows() };
         rows.iter().map(|row| name(row.0)).chain(self.map_to.map(|_| "*"))
@@ -157,7 +157,7 @@ impl TypeRef {
     /// A field; `None` if it is not in the table.
     pub fn field(self, field: &str) -> Option<FieldRef> {
         if let Some(shape) = self.map_to {
-            // Kubernetes declares nothing for the lists in a map of lists, which is the first rule.
+            // Kubernetes declares nothing for the lists in a map of lists. The first rule stands for that.
             return Some(FieldRef { target: self.target, shape, rule: &RULES[0] });
         }
         let fields = self.rows();
@@ -216,7 +216,7 @@ fn name(index: u16) -> &'static str {
     between(&NAME_STARTS, index).and_then(|range| NAMES.get(range)).unwrap_or_default()
 }
 
-/// Where the part with this index starts, and where the next one does.
+/// The range of the part with this index.
 pub(super) fn between(starts: &[u16], index: u16) -> Option<std::ops::Range<usize>> {
     let index = usize::from(index);
     Some(usize::from(*starts.get(index)?)..usize::from(*starts.get(index + 1)?))

@@ -1,4 +1,4 @@
-//! What a CustomResourceDefinition of the package says about the lists of its resources.
+//! The declarations of a CustomResourceDefinition of the package about the lists of its resources.
 //!
 //! kpt replaces the lists of custom resources whole although the definition beside them names their keys. Here the definition is read like
 //! the user's `openapi`, with the next lower precedence. Source: structural schemas, apiextensions.k8s.io/v1.
@@ -6,7 +6,7 @@
 use super::openapi::Schema;
 use crate::yaml::NodeRef;
 
-/// The schema of each served version of a definition, by apiVersion and kind; none if it is not a definition.
+/// The schema of each served version of a definition, by apiVersion and kind; empty if the node is not a definition.
 pub(super) fn schemas(definition: NodeRef<'_>) -> Vec<((String, String), Schema<'_>)> {
     let text = |path: &[&str]| definition.at(path).and_then(NodeRef::as_str);
     let (Some(group), Some(kind)) = (text(&["spec", "group"]), text(&["spec", "names", "kind"])) else {

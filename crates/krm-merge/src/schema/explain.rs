@@ -20,11 +20,11 @@ pub struct Explained {
     pub basis: Option<Basis>,
 }
 
-/// How many levels of a type are looked at.
+/// How many levels of a type the walk enters.
 const DEEP: usize = 40;
 
 impl<'t> Types<'t> {
-    /// How each list of a type merges in a mode. The resources are of the type; their values are used as well.
+    /// How each list of a type merges in a mode. `resources` are of the type; their values may show more than the sources.
     pub fn explain(&self, api_version: &str, kind: &str, mode: Mode, resources: &[NodeRef<'t>]) -> Vec<Explained>
     where
         Self: 't,
@@ -102,7 +102,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// The maps that a value is, or that it holds as elements.
+/// The value itself if it is a map, or the maps among its elements.
 fn maps_in(value: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     let value = value.resolve();
     match value.is_list() {

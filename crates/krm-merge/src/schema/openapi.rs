@@ -1,4 +1,4 @@
-//! OpenAPI schemas as they are in a document: of a CustomResourceDefinition, or of the functionConfig's `openapi`.
+//! OpenAPI schemas, read where they are in a document: a CustomResourceDefinition, or the functionConfig's `openapi`.
 //!
 //! A schema is a view of a node, and goes down field by field with the walk. So a document of many megabytes costs its index and the parts
 //! that are used, and a recursive type needs no special case. Sources: `x-kubernetes-patch-strategy` and `-patch-merge-key` as kubectl
@@ -101,7 +101,7 @@ impl<'t> Schema<'t> {
         required.flat_map(NodeRef::elements).filter_map(NodeRef::as_str).collect()
     }
 
-    /// The schema of the elements, if it describes a list.
+    /// The schema of the innermost elements, if this one describes a list; otherwise this schema.
     fn innermost(self) -> Self {
         let mut here = self;
         for _ in 0..DEEP {
@@ -141,7 +141,7 @@ impl<'t> Schema<'t> {
         self.said("x-kubernetes-list-type").is_some() || self.has_strategy("merge")
     }
 
-    /// The names of its fields; for a list, of the fields of each element. `*` is any.
+    /// The names of its fields; for a list, of the fields of each element. `*` is any field.
     pub(super) fn names(self) -> impl Iterator<Item = &'t str> {
         let properties = self.innermost().parts().into_iter().filter_map(|part| part.get("properties"));
         let any = self
@@ -193,17 +193,17 @@ impl<'t> Schema<'t> {
         self.said("x-kubernetes-embedded-resource").is_some_and(|v| v.string() == "true")
     }
 
-    /// Whether it describes a map that is one value.
+    /// Whether it describes a map that is replaced whole.
     pub(super) fn is_atomic_map(self) -> bool {
         self.said("x-kubernetes-map-type").is_some_and(|t| t.string() == "atomic")
     }
-    /// The fields below its value that must not change, by rules such as `self == oldSelf` or `self.class == oldSelf.class`; an empty path
-    /// is the value itself. Source: transition rules of `x-kubernetes-validations`.
+    /// The paths from its value to fields that must not change, by rules such as `self == oldSelf` or `self.class == oldSelf.class`; an
+    /// empty path is the value itself. Source: transition rules of `x-kubernetes-validations`.
     pub(super) fn fixed(self) -> Vec<Vec<&'t str>> {
         let rules = self.parts().into_iter().filter_map(|part| part.get("x-kubernetes-validations"));
         let rules = rules.flat_map(NodeRef::elements);
         let text = |rule: NodeRef<'t>| rule.get("rule").and_then(NodeRef::as_str);
-        // Such a rule also holds for a value that is new, which a comparison of two states does not know.
+        // With `optionalOldSelf`, a rule holds for new values, too. A comparison of two states cannot check that.
         let is_transition = |rule: &NodeRef<'t>| rule.get("optionalOldSelf").is_none_or(|v| v.string() != "true");
         rules.filter(is_transition).filter_map(text).filter_map(fixed_by).collect()
     }
@@ -213,13 +213,14 @@ impl<'t> Schema<'t> {
         self.has_strategy("replace")
     }
 
-    /// The value of an extension in the first of its parts that has it.
+    /// The value of a keyword in the first part of the schema that has it.
     fn said(self, key: &str) -> Option<NodeRef<'t>> {
         // Most schemas have only one part: themselves.
         self.node.get(key).or_else(|| self.parts().iter().find_map(|part| part.get(key)))
     }
 
-    /// The schema itself, the target of its `$ref`, and all parts of its `allOf`; OpenAPI v3 has an `allOf` beside an extension.
+    /// The schema itself, the target of its `$ref`, and all parts of its `allOf`. OpenAPI v3 needs an `allOf` for a reference with an
+    /// extension.
     fn parts(self) -> Vec<NodeRef<'t>> {
         let mut parts = vec![self.node];
         let mut next = 0;
@@ -243,7 +244,7 @@ fn fixed_by(rule: &str) -> Option<Vec<&str>> {
     (now == old).then_some(now)
 }
 
-/// The fields of an expression such as `self.a.b` below its root.
+/// The fields after the root in an expression such as `self.a.b`.
 fn path_below<'t>(expression: &'t str, root: &str) -> Option<Vec<&'t str>> {
     let mut names = expression.trim().split('.');
     let is_name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

@@ -1,9 +1,9 @@
-//! Kubernetes types that are recognised by their shape if no schema names them: a pod template in a custom resource.
+//! Kubernetes types that are recognised by their shape if no schema names them, such as a pod template in a custom resource.
 //!
-//! Operators put Kubernetes' own types into theirs, and many declare no keys for the lists in them. The name of a field and the fields in
-//! it show which type it is: the fields that its schema has, or those that its values have. Its lists then merge as they do in the built-in
-//! type. That is a guess: whatever a user or a schema declares comes first, and a list whose elements lack the keys of the type is treated
-//! as unknown.
+//! Operators put Kubernetes' own types into theirs, and many declare no keys for the lists in them. The name of a field shows which type it
+//! is, together with the fields below it: those of its schema, or of its values. Its lists then merge as they do in the built-in type. That
+//! is a guess: declarations of the user or of a schema come first, and a list whose elements lack the keys of the type is treated as
+//! unknown.
 //!
 //! A shape is here only if definitions that declare the same list agree with it (see `README.md` for the figures). So there is no shape for
 //! `volumes` or `volumeMounts` outside of a pod or container: authors declare these in several ways.
@@ -14,17 +14,17 @@ use crate::child::Value;
 
 /// A built-in type, and how to recognise it in a value or a schema.
 struct Shape {
-    /// The name of its field.
+    /// The names that its field may have.
     name: Name,
-    /// What it is.
+    /// Whether it is a map, a list or either.
     form: Form,
-    /// What its fields must hold.
+    /// The fields that it must have.
     marks: &'static [Mark],
-    /// If there are any here, it must have at least one of these fields.
+    /// It must have at least one of these fields, unless this list is empty.
     one_of: &'static [&'static str],
-    /// If there are any here, it may have only these fields.
+    /// It may have only these fields, unless this list is empty.
     only: &'static [&'static str],
-    /// The built-in field whose value is of that type: apiVersion, kind, and the way there.
+    /// The built-in field whose value is of that type: apiVersion, kind, and the path to it.
     like: (&'static str, &'static str, &'static [&'static str]),
 }
 
@@ -35,7 +35,7 @@ enum Name {
     EndsIn(&'static [&'static str]),
 }
 
-/// Something that a map has, or an element of a list.
+/// A field that a map, or an element of a list, must have.
 struct Mark {
     path: &'static [&'static str],
     form: Form,
@@ -112,7 +112,7 @@ const SHAPES: &[Shape] = &[
         one_of: OF_CONTAINER,
         ..CONTAINERS
     },
-    // The schema of a container under any name. No other type has devices of volumes.
+    // The schema of a container under any name. No other type has `volumeDevices`.
     Shape {
         name: Name::Any,
         form: Form::Map,
@@ -201,8 +201,8 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
-/// The built-in field that a field is like, by its name and its values, as several sides have it: one of them must have what the shape
-/// requires, and none may have what it does not allow.
+/// The built-in field that a field is like, by its name and its values on the sides. One value must have what the shape requires, and no
+/// value may have fields that the shape does not allow.
 pub(super) fn of_values<'a, V: Value<'a>>(name: &str, values: impl IntoIterator<Item = V>) -> Option<FieldRef> {
     let mut values = values.into_iter().filter(|value| value.is_container()).peekable();
     values.peek()?;
@@ -230,10 +230,10 @@ impl Name {
     }
 }
 
-/// Something that has fields, or elements that have them.
+/// A value or a schema that can be compared with a shape.
 trait Look: Copy {
     fn form(self) -> Form;
-    /// Whether there is such a value at the path. In a list, one of the elements must have it.
+    /// Whether a value of this form is at the path. In a list, one of the elements must have it.
     fn reaches(self, path: &[&str], form: Form) -> bool;
     /// Whether all fields have one of these names.
     fn has_only(self, names: &[&str]) -> bool;

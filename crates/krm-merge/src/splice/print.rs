@@ -1,6 +1,6 @@
 //! Nodes of another document as lines in dest's style: its indent width, its compact or wide lists, its flow and JSON.
 //!
-//! Scalars are copied as they are written and comments come along; only the layout is dest's. Parts that a tree leaves out are left out.
+//! Scalars are copied as they are written, with their comments; only the layout is dest's. Parts that a tree leaves out are left out.
 //! Aliases are written out and anchors are not copied: a copy must mean the same in every place.
 //!
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
@@ -14,20 +14,20 @@ use crate::yaml::{
     comments_above, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
 };
 
-/// The layout of a resource, read from its own text, and how much more text may be made in that layout.
+/// The layout of a resource, read from its own text, and the budget for text in that layout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout<'b> {
     /// How much deeper a map is than its key.
     pub indent: usize,
     /// How much deeper a list's dash is than the list's key: 0 is kpt's compact form.
     pub list_offset: usize,
-    /// Whether strings and keys are JSON's.
+    /// Whether the resource is YAML or JSON.
     pub flow: Flow,
-    /// What is left for new text.
+    /// The budget for new text.
     pub budget: &'b Budget,
 }
 
-/// How flow maps and lists are written.
+/// The ways to write a flow map or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// YAML: quotes where they are needed.
@@ -39,7 +39,7 @@ pub(super) enum Flow {
 }
 
 impl Flow {
-    /// How a resource is written.
+    /// The way in which a resource is written.
     pub fn of(root: NodeRef<'_>) -> Self {
         let first = root.entries().next();
         match first.filter(|(key, _)| root.style() == Style::Flow && key.style() == Style::Double) {
@@ -49,10 +49,10 @@ impl Flow {
         }
     }
 
-    /// Checks that all values of a tree that are new compared with a node can be written, or all its values without a node.
+    /// Checks that all new values of a tree can be written: the values that the node `old` lacks, or all values if there is no node.
     ///
     /// # Errors
-    /// It is JSON, which lacks one.
+    /// The style is JSON, and JSON lacks one of the values.
     pub fn check(self, tree: &Tree<'_>, old: Option<NodeRef<'_>>) -> Result<(), Unwritable> {
         match self {
             Self::Yaml => Ok(()),
@@ -92,19 +92,19 @@ impl<'b> Layout<'b> {
     }
 }
 
-/// A child on its way into a text.
+/// A child that is to be written.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'t, 'a> {
-    /// The key, if it goes into a map.
+    /// The key, if its container is a map.
     pub key: Option<Key<'a>>,
     /// The value.
     pub tree: &'t Tree<'a>,
-    /// The comments that are to be its own; `None` for those that it has in its source.
+    /// The comments that it gets; `None` for the comments of its source.
     pub comments: Comments<'a>,
 }
 
 impl<'t, 'a> Piece<'t, 'a> {
-    /// A child that is there.
+    /// The child of an entry; `None` if it is removed.
     pub fn of(entry: &'t Entry<'a>) -> Option<Self> {
         Some(Self { key: entry.key, tree: entry.value.as_ref()?, comments: entry.comments })
     }
@@ -125,7 +125,7 @@ impl<'t, 'a> Piece<'t, 'a> {
     }
 }
 
-/// The container of a value.
+/// The token that a value comes after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Host {
     /// A key.
@@ -138,12 +138,12 @@ pub(super) enum Host {
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub head: String,
-    /// Line by line, or several lines in a piece if they belong together: a child, or a text.
+    /// The lines below. One piece may have several lines that belong together: a child, or a text.
     pub body: Vec<String>,
 }
 
 impl Text {
-    /// Puts it after a key's colon or a dash, with the comment of the line.
+    /// Appends it after a key's colon or a dash, with the comment of the line.
     pub fn behind(mut self, host: Host, comment: Option<&str>, out: &mut String) {
         let begin = out.len();
         if !self.head.is_empty() {
@@ -192,7 +192,7 @@ impl Layout<'_> {
         };
         let Some(like) = like else { return Text { head: self.flow(new.tree), body: Vec::new() } };
         let node = like.resolve();
-        // A comment below it that is not its host's either belongs to what follows.
+        // A comment below the end of the child belongs to the content after it, not to the value.
         let own = new.place().filter(|_| like.kind() != Kind::Alias).map(|(place, _)| place.bottom(node.document()));
         match node.kind() {
             Kind::Scalar => self.scalar(node, column),
@@ -227,7 +227,7 @@ impl Layout<'_> {
         };
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
-            // A document becomes an element. kpt keeps comments above the dash and loses those after it.
+            // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.
             let mut body = self.children(node, new.tree, column + 2, None);
             let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
             if let Some(first) = first {
@@ -241,7 +241,7 @@ impl Layout<'_> {
         out
     }
 
-    /// A map or list as the lines of a document, its own comment lines first: those above its dash, and the one after it.
+    /// A map or list as the lines of a document. Its own comments come first: the lines above its dash, and the comment after the dash.
     pub fn document(&self, tree: &Tree<'_>) -> Vec<String> {
         let mut out = Vec::new();
         let Some(like) = tree.like() else { return out };
@@ -298,7 +298,7 @@ impl Layout<'_> {
     fn scalar_key(&self, key: NodeRef<'_>) -> String {
         match key.style() {
             _ if key.is_absent() => nothing(key),
-            // A patch in JSON had to quote it.
+            // A patch in JSON must quote every key, so these quotes mean nothing.
             _ if self.flow == Flow::Yaml && key.document().source().trim_start().starts_with('{') => {
                 plain_or_quoted(key.string())
             }
@@ -403,7 +403,7 @@ impl Layout<'_> {
     /// A tree on one line, in flow style.
     pub fn flow(&self, tree: &Tree<'_>) -> String {
         let comma = if self.flow == Flow::TightJson { "," } else { ", " };
-        // A pair of brackets, or a comma.
+        // At least two bytes: a pair of brackets, or a comma with its blank.
         if !self.budget.take(2) {
             return String::new();
         }
@@ -411,7 +411,7 @@ impl Layout<'_> {
             Tree::Node(node) => node.resolve(),
             Tree::Branch(branch) => branch.like.resolve(),
             Tree::Made(made) => return self.paid(self.made(made)),
-            // Only a settled tree is written; of any other, dest's side is.
+            // Only settled trees are written. If a conflict is left, dest's side is written.
             Tree::Conflict(conflict) => {
                 return conflict.dest.as_ref().map(|dest| self.flow(dest)).unwrap_or_default();
             }
@@ -472,8 +472,8 @@ impl Layout<'_> {
         }
     }
 
-    /// The same, if children are on lines of their own, as the comma between them shows: then the child's content is on lines of its own,
-    /// too, if it is written that way.
+    /// Like [`Layout::flow_child`], if `comma` shows that the children are on lines of their own. Then the child's content stays on lines
+    /// of its own, too, if it is written that way.
     pub fn flow_child_behind(&self, new: &Piece<'_, '_>, comma: &str) -> String {
         let indent = comma.rsplit_once('\n').map(|(_, indent)| indent.len());
         let Some(text) = indent.and_then(|indent| self.in_lines(new.tree, indent)) else { return self.flow_child(new) };
@@ -563,7 +563,8 @@ impl Layout<'_> {
         }
     }
 
-    /// A text that is not in any document, after a key or dash at `column`: in lines if dest has it that way, and YAML can write it so.
+    /// A text that is not in any document, after a key or dash at `column`: as a block scalar if dest has one there, and YAML can write the
+    /// text so.
     fn made_text(&self, made: &Made<'_>, column: usize) -> Text {
         let like = match made.quotes {
             Quotes::As(node) if self.flow == Flow::Yaml => Some(node.resolve()),
@@ -587,7 +588,7 @@ impl Layout<'_> {
         }
         let depth = block.indent.checked_sub(column).filter(|depth| (1..=9).contains(depth)).unwrap_or(self.indent);
         let first = lines.iter().find(|line| !line.is_empty())?;
-        // libyaml refuses to find the indentation before a tab.
+        // libyaml does not find the indentation if a tab follows it.
         let indentation = if first.starts_with([' ', '\t']) { depth.to_string() } else { String::new() };
         let chomping = if content.len() == value.len() { "-" } else { "" };
         let inner = blanks(column + depth);
@@ -610,7 +611,7 @@ impl Layout<'_> {
         let value = node.string();
         let old = block.indent;
         let first = content.iter().find(|l| !is_blank(l));
-        // libyaml refuses to find the indentation before a tab.
+        // libyaml does not find the indentation if a tab follows it.
         let is_deeper =
             first.is_some_and(|l| indentation(l) > old || l.get(old..).is_some_and(|l| l.starts_with('\t')));
         let leading_blanks = content.iter().take_while(|l| is_blank(l)).any(|l| first.is_some() && l.len() > old);
@@ -622,7 +623,7 @@ impl Layout<'_> {
         if value.ends_with("\n\n") || (first.is_none() && !value.is_empty()) {
             return Text { head: with_tag(node, &quoted_json(value)), body: Vec::new() };
         }
-        // If the text ends without a line break, so does the value; elsewhere only `-` says so.
+        // A value may end without a line break because the source does. In another place, only `-` can say that.
         if header.contains('-') || (first.is_some() && !value.ends_with('\n')) {
             head.push('-');
         }
@@ -647,7 +648,7 @@ fn is_long(key: &str) -> bool {
     key.len() > 1024
 }
 
-/// The text for a value without any text, in a place that needs some: a null, unless a tag says what it is.
+/// The text of an absent value in a place that needs a text: `null`, or an empty string if a tag gives another type.
 fn nothing(node: NodeRef<'_>) -> String {
     match node.scalar() {
         None | Some(Scalar::Null) => "null".into(),
@@ -655,7 +656,7 @@ fn nothing(node: NodeRef<'_>) -> String {
     }
 }
 
-/// A scalar as JSON; a number that JSON lacks is a text.
+/// A scalar as JSON; a number that JSON lacks becomes a text.
 pub(super) fn json_scalar(node: NodeRef<'_>) -> String {
     match node.scalar() {
         None | Some(Scalar::Null) => "null".into(),
@@ -741,7 +742,8 @@ fn line_indent(node: NodeRef<'_>) -> usize {
     doc.source()[doc.line_start(node.start())..].bytes().take_while(|b| *b == b' ').count()
 }
 
-/// The lines of a flow map or list after the first, moved with the line on which it begins, never left of `least`.
+/// The text of a flow map or list that moves from the indentation `old` to `new`. Its further lines move with it, but never left of
+/// `least`.
 fn reindent(text: &str, old: usize, new: usize, least: usize, budget: &Budget) -> String {
     let mut out = String::new();
     if !budget.take(text.len()) {

@@ -1,6 +1,6 @@
 //! Why new text cannot be written: it exceeds the limit, or the resource is JSON and a value is a number that only YAML has.
 //!
-//! `.inf` and `.nan` are no numbers in JSON. Written as a text, they would be another value, and nobody would hear of it.
+//! `.inf` and `.nan` are no numbers in JSON. Written as a text, they would silently be another value.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::yaml::{Kind, NodeRef, Number, Scalar};
 /// New text that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unwritable {
-    /// It is more than the limit allows.
+    /// The text exceeds the limit.
     Exceeded(Exceeded),
     /// JSON lacks one of its values.
     NotJson(NotJson),
@@ -52,7 +52,7 @@ impl From<Exceeded> for Unwritable {
     }
 }
 
-/// Checks that JSON can express all numbers of a tree that are new compared with a node, or all its numbers without a node.
+/// Checks that JSON can express all new numbers of a tree: the numbers that the node `old` lacks, or all numbers if there is no node.
 ///
 /// # Errors
 /// JSON lacks one of the numbers.
@@ -65,9 +65,9 @@ fn of_tree<'a>(tree: &Tree<'a>, old: Option<NodeRef<'_>>, path: &mut FieldPath<'
         Tree::Node(node) if old.is_some_and(|old| node.is(old)) => Ok(()),
         Tree::Node(node) => of_node(node.resolve(), path),
         Tree::Branch(branch) => of_branch(branch, old, path),
-        // It is a text.
+        // A made scalar is a text.
         Tree::Made(_) => Ok(()),
-        // Only a settled tree is written; of any other, dest's side is.
+        // Only settled trees are written. If a conflict is left, dest's side is written.
         Tree::Conflict(conflict) => conflict.dest.iter().try_for_each(|dest| of_tree(dest, old, path)),
     }
 }

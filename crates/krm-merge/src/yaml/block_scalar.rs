@@ -1,4 +1,4 @@
-//! Which lines belong to a block scalar (`|`, `>`), and which lines below it would belong to it.
+//! Which lines belong to a block scalar (`|`, `>`), and which new lines below it would become part of it.
 //!
 //! YAML decides by indentation (8.1.1 and 8.1.2 of its specification). A line that is longer than the indentation of the content is
 //! content, even if it has only spaces. Every other blank line is a line break, which only `+` keeps after the content. If the text ends
@@ -25,7 +25,7 @@ pub(crate) struct BlockScalar {
 pub(crate) enum Chomping {
     /// `-`: keeps none.
     Strip,
-    /// Keeps the one that ends that line.
+    /// No sign: keeps only the line break of that last line.
     Clip,
     /// `+`: keeps all.
     Keep,
@@ -42,8 +42,8 @@ impl Chomping {
 }
 
 impl BlockScalar {
-    /// The block scalar whose `|` or `>` is at an offset, and where it ends, given where granit saw its content. The line break of its last
-    /// line is not part of it.
+    /// The block scalar whose `|` or `>` is at `start`, and the offset of its end, without its last line break. `content` is the range in
+    /// which granit reports its content.
     pub(super) fn read(text: &str, start: usize, content: &Range<usize>) -> (Self, usize) {
         let header = start..header_end(text, start);
         let chomping = Chomping::of(&text[header.clone()]);
@@ -53,7 +53,7 @@ impl BlockScalar {
         let indent = match digit {
             // granit reports that the content begins at its indentation.
             _ if has_content => content.start - line_start(text, content.start),
-            // The parent's indentation, if it has any, is added to this; so this is the least.
+            // The indentation of the parent is added to this number, so the content is indented at least this deep.
             Some(least) => least,
             // Without content, the longest line gives the indentation, so no line goes beyond it.
             None => usize::MAX,
@@ -78,7 +78,7 @@ impl BlockScalar {
         (block, end)
     }
 
-    /// The block scalar that a node is, if it is one.
+    /// The block scalar of a node; `None` for a node of another style.
     pub fn of(node: NodeRef<'_>) -> Option<Self> {
         if !matches!(node.style(), Style::Literal | Style::Folded) {
             return None;
@@ -98,12 +98,12 @@ impl BlockScalar {
         Some((Self::of(last)?, last.end()))
     }
 
-    /// Whether a line goes beyond the indentation.
+    /// Whether a line is longer than the indentation, and so content.
     fn is_content(&self, line: &str) -> bool {
         line.len() > self.indent && line.bytes().take(self.indent).all(|b| b == b' ')
     }
 
-    /// The offset after the blank lines, from `line` on, that belong to the block scalar if they are below it.
+    /// The offset after the blank lines from `line` on that would belong to the block scalar if they were below it.
     pub fn below(&self, text: &str, line: usize) -> usize {
         let (mut own, mut line) = (line, line);
         while line < text.len() {
@@ -120,7 +120,7 @@ impl BlockScalar {
     }
 }
 
-/// Where the indicators of a block scalar end; they begin at an offset.
+/// The end of the indicators of a block scalar that begin at an offset.
 pub(super) fn header_end(text: &str, start: usize) -> usize {
     let indicators = text[start..].bytes().take_while(|b| matches!(b, b'|' | b'>' | b'+' | b'-' | b'0'..=b'9'));
     start + indicators.count()

@@ -1,6 +1,6 @@
 //! Names the encodings that YAML allows and this program does not read.
 //!
-//! Windows tools save UTF-16. A message about a byte that is not UTF-8 does not help then.
+//! Some Windows tools save UTF-16. A message about a byte that is not UTF-8 would not help their users.
 
 /// The encoding of a text that is not UTF-8: by its byte order mark, or by the zero bytes around its first character, which is ASCII in any
 /// manifest. Source: "Character Encodings" of YAML 1.2. `None` for UTF-8, and for anything that is not text.

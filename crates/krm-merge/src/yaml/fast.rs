@@ -34,18 +34,18 @@ struct Open {
     node: u32,
     column: u32,
     kind: Kind,
-    /// The last item of a list, unless its dash has something before it in its line.
+    /// The start of the last item of a list; `None` if another token is before its dash in the line.
     item: Option<item::Mark>,
 }
 
-/// What was read last.
+/// The kind of the last token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     /// A colon or a dash that waits for its value.
     Indicator,
-    /// A plain scalar, which a deeper line may go on with.
+    /// A plain scalar, which a deeper line may continue.
     Plain,
-    /// Something that is complete.
+    /// Any other token, or none: the next line cannot continue it.
     Whole,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn parse(text: &str) -> Option<Document<'static>> {
     }
 }
 
-/// The same for a text that has other line breaks, or that does not end with one.
+/// The arena of a text with carriage returns, or without a line break at its end; see [`parse`].
 #[cold]
 fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
     if text.contains('\r') {
@@ -129,7 +129,7 @@ impl Reader<'_> {
         self.doc.nodes.push(Node { start: start as u32, end: end as u32, link, kind, style, has_props: false });
     }
 
-    /// Reads a comment. Returns the next line.
+    /// Reads a comment. Returns the offset of the next line.
     fn comment(&mut self, at: usize) -> usize {
         let end = self.text.line_end(at);
         self.doc.comments.push((at as u32, end as u32));
@@ -139,7 +139,7 @@ impl Reader<'_> {
         end + 1
     }
 
-    /// Reads the rest of a line after a value: blanks, and perhaps a comment. Returns the next line.
+    /// Reads the rest of a line after a value: blanks, and perhaps a comment. Returns the offset of the next line.
     #[inline(always)]
     fn rest(&mut self, at: usize) -> Option<usize> {
         let next = self.text.skip_blanks(at);
@@ -155,14 +155,15 @@ impl Reader<'_> {
         self.open.last().map(|open| open.column as usize)
     }
 
-    /// Notes that the next node, or one after it, is `<<`.
+    /// Notes that the next scalar is `<<`. A map that begins with it may be appended first.
     #[cold]
     fn sees_merge_key(&mut self) {
         let id = self.next_id();
         self.merge_key.get_or_insert(id);
     }
 
-    /// Appends what this number of line breaks between lines of a text means.
+    /// Appends what line breaks between lines of a scalar mean: a single one is a blank, and of several, all but the first stay line
+    /// breaks.
     fn fold(&mut self, breaks: usize) {
         match breaks {
             1 => self.doc.buffer.push(' '),
@@ -170,19 +171,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Registers the text in the buffer from this offset on. Returns its index.
+    /// Registers the text in the buffer from this offset on as the decoded text of a scalar. Returns its index.
     fn decoded(&mut self, from: usize) -> u32 {
         self.doc.decoded.push((from as u32, self.doc.buffer.len() as u32));
         self.doc.decoded.len() as u32 - 1
     }
 
-    /// Appends an empty scalar, where a value could be.
+    /// Appends an empty scalar for an absent value.
     fn absent(&mut self, at: usize) {
         self.doc.nulls.push(self.next_id());
         self.push(at, at, Kind::Scalar, Style::Plain, NONE);
     }
 
-    /// Ends an indicator whose value did not come.
+    /// Appends an absent value if the last token is an indicator.
     #[inline(always)]
     fn end_value(&mut self) {
         if self.last == Last::Indicator {
@@ -191,7 +192,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Opens a block, if blocks may be nested this deep.
+    /// Opens a block; `None` if it would be nested too deep.
     fn start(&mut self, kind: Kind, column: usize, at: usize) -> Option<()> {
         if self.open.len() >= MAX_OPEN {
             return None;
@@ -230,7 +231,7 @@ impl Reader<'_> {
         self.doc.roots.len() > self.roots_before
     }
 
-    /// Ends the document. A document that `---` begins has a root, even if it is empty.
+    /// Ends the document. If it begins with `---`, it has a root even if it is empty.
     fn end_document(&mut self) {
         while !self.open.is_empty() {
             self.close();

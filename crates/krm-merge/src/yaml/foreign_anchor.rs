@@ -7,7 +7,7 @@
 use super::error::Error;
 use super::node::Document;
 
-/// Checks that every reader ends the anchors at the same place. An alias repeats the name of an anchor.
+/// Checks that every reader ends the anchors at the same place. Aliases need no check, because each repeats the name of an anchor.
 ///
 /// # Errors
 /// The name of an anchor has another character; the error has its place.

@@ -9,7 +9,7 @@ use super::node::{Document, Kind, Style};
 
 const BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Checks that each of them is inside of quotes.
+/// Checks that each of these characters is inside of quotes.
 ///
 /// # Errors
 /// One of them is in a comment, in a bare scalar or in a block scalar; the error has its place.

@@ -95,10 +95,11 @@ pub fn whole_lines(text: &str) -> Vec<&str> {
     ends.take_while(|at| *at < text.len()).map(|at| &text[at..next_line(text, at)]).collect()
 }
 
-/// How many bytes of a line are read to find its beginning, before all lines are counted. Lines that a person wrote are shorter.
+/// How many bytes a look-up reads to find the start or the end of a line. If that does not suffice, it indexes all lines. Lines that a
+/// person wrote are shorter.
 const NEAR: usize = 256;
 
-/// The same as [`line_start`], for frequent calls: it reads at most [`NEAR`] bytes of the line, and the whole text once.
+/// Like [`line_start`], for frequent calls: it reads at most [`NEAR`] bytes of the line, and the whole text at most once.
 pub(super) fn line_start_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -> &'l LineStarts) -> usize {
     let offset = offset.min(text.len());
     let from = offset.saturating_sub(NEAR);
@@ -109,7 +110,7 @@ pub(super) fn line_start_by<'l>(text: &str, offset: usize, lines: impl FnOnce() 
     }
 }
 
-/// The same as [`next_line`], for frequent calls.
+/// Like [`next_line`], for frequent calls.
 pub(super) fn next_line_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -> &'l LineStarts) -> usize {
     let offset = offset.min(text.len());
     let near = &text.as_bytes()[offset..text.len().min(offset + NEAR)];
@@ -120,7 +121,7 @@ pub(super) fn next_line_by<'l>(text: &str, offset: usize, lines: impl FnOnce() -
     }
 }
 
-/// Where the lines of a text begin, for frequent calls: a look-up does not read the line.
+/// The starts of the lines of a text, for frequent calls: a look-up does not read the line.
 #[derive(Clone, Debug)]
 pub struct LineStarts {
     starts: Vec<usize>,
@@ -128,7 +129,7 @@ pub struct LineStarts {
 }
 
 impl LineStarts {
-    /// The lines of a text.
+    /// The starts of the lines of a text.
     pub fn of(text: &str) -> Self {
         let mut starts = vec![0];
         let mut at = 0;

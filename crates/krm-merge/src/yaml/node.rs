@@ -45,7 +45,7 @@ pub enum Style {
     Folded,
 }
 
-/// No entry in a side table.
+/// The link of a node that links to nothing.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// One node of the arena. Offsets are bytes of the source.
@@ -125,7 +125,7 @@ impl Document<'static> {
     pub(super) fn empty(text: &str) -> Self {
         Self {
             source: Cow::Borrowed(""),
-            // Manifests have a node in about 14 bytes; unused capacity is never touched.
+            // A manifest has about one node in 14 bytes. The system never has to provide memory for unused capacity.
             nodes: Vec::with_capacity(text.len() / 14 + 1),
             roots: Vec::new(),
             comments: Vec::new(),
@@ -148,8 +148,8 @@ impl<'s> Document<'s> {
     /// Parses a text, which may hold several documents.
     ///
     /// # Errors
-    /// What granit-parser rejects; nesting deeper than 200 levels; an alias inside the node that it refers to; aliases that expand to more
-    /// than a million nodes. Each error has its place.
+    /// Text that granit-parser rejects; nesting deeper than 200 levels; an alias inside the node that it refers to; aliases that expand to
+    /// more than a million nodes; line breaks and anchors that other readers of YAML see elsewhere. Each error has its place.
     pub fn parse(source: impl Into<Cow<'s, str>>) -> Result<Self, Error> {
         super::parse::parse(source.into())
     }
@@ -184,7 +184,7 @@ impl<'s> Document<'s> {
         Position { line: 1 + line, column: 1 + self.source[self.line_start(offset)..offset].chars().count() }
     }
 
-    /// The start of the line after the one that holds an offset, or the end of the text, at the same cost.
+    /// The start of the line after the line of an offset, or the end of the text. The cost does not depend on the length of the line.
     pub fn next_line(&self, offset: usize) -> usize {
         next_line_by(&self.source, offset, || self.line_starts())
     }
@@ -193,7 +193,7 @@ impl<'s> Document<'s> {
         self.line_starts.get_or_init(|| LineStarts::of(&self.source))
     }
 
-    /// The offset at which the line begins that holds an offset. The cost does not depend on the length of the line.
+    /// The start of the line that holds an offset. The cost does not depend on the length of the line.
     ///
     /// A byte order mark at the beginning of the text is before the first line: it takes no column.
     pub fn line_start(&self, offset: usize) -> usize {
@@ -216,7 +216,7 @@ impl<'s> Document<'s> {
         gap.bytes().all(|b| b == b' ' || b == b'\t').then_some((start, end))
     }
 
-    /// Where the comment begins that contains the byte before this offset.
+    /// The start of the comment that contains the byte before an offset.
     pub(super) fn comment_before(&self, offset: usize) -> Option<usize> {
         let behind = self.comments.partition_point(|c| (c.0 as usize) < offset);
         let (start, end) = *self.comments.get(behind.checked_sub(1)?)?;
@@ -250,7 +250,7 @@ impl<'s> Document<'s> {
         self.aliases[first..].iter().take_while(move |&&a| a < end).map(|&id| NodeRef { doc: self, id })
     }
 
-    /// The aliases that refer to a node of a subtree, wherever they are.
+    /// The aliases anywhere in the text that refer to a node of a subtree.
     pub(crate) fn aliases_of(&self, node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
         let by_target = self.aliases_by_target.get_or_init(|| {
             let target = |&id: &u32| (NodeRef { doc: self, id }.resolve().id, id);
@@ -290,7 +290,7 @@ impl<'a> NodeRef<'a> {
         &self.doc.nodes[self.id as usize]
     }
 
-    /// The node after its subtree.
+    /// The number of the node after this subtree.
     fn next_id(self) -> u32 {
         match self.node() {
             Node { kind: Kind::Map | Kind::List, link, .. } => *link,
@@ -318,7 +318,7 @@ impl<'a> NodeRef<'a> {
         std::ptr::eq(self.doc.nodes.as_ptr(), doc.nodes.as_ptr())
     }
 
-    /// Whether it is the key of a field that has this value.
+    /// Whether this node is the key of the field with this value.
     pub(crate) fn is_key_of(self, value: NodeRef<'_>) -> bool {
         value.is_of(self.doc) && self.next_id() == value.id
     }
@@ -358,7 +358,7 @@ impl<'a> NodeRef<'a> {
         &self.doc.source[self.start()..self.end()]
     }
 
-    /// Its text with its tag, without its anchor: what a copy of it needs.
+    /// Its tag as written, without its anchor: a copy of the node needs it.
     pub(crate) fn tag_text(self) -> Option<&'a str> {
         let props = self.props()?;
         props.tag.as_ref()?;
@@ -378,7 +378,7 @@ impl<'a> NodeRef<'a> {
         n.kind == Kind::Scalar && n.start == n.end && n.style == Style::Plain
     }
 
-    /// Where it begins, for a message.
+    /// The position of its first byte, for a message.
     pub fn position(self) -> Position {
         self.doc.position(self.start())
     }
@@ -430,7 +430,7 @@ impl<'a> NodeRef<'a> {
     /// Whether it is null, written or absent.
     pub fn is_null(self) -> bool {
         let node = self.resolve();
-        // A tag may make a null of another text, or something else of `~`.
+        // With a tag, a bare `~` may have another value, and a quoted one may be null.
         if node.node().has_props {
             return matches!(node.scalar(), Some(Scalar::Null));
         }
@@ -493,7 +493,7 @@ impl<'a> NodeRef<'a> {
         })
     }
 
-    /// The children of a container in the text: elements of a list, keys and values in turn of a map.
+    /// The children of a container, in the order of the text: the elements of a list, or each key of a map and then its value.
     pub(crate) fn children(self) -> impl Iterator<Item = NodeRef<'a>> {
         let node = self.resolve();
         let end = node.next_id();
@@ -507,13 +507,13 @@ impl<'a> NodeRef<'a> {
         })
     }
 
-    /// The elements of a list; none for anything else.
+    /// The elements of a list; empty for anything else.
     pub fn elements(self) -> impl Iterator<Item = NodeRef<'a>> {
         let is_list = self.is_list();
         self.children().take_while(move |_| is_list)
     }
 
-    /// The entries of a map in the text, including `<<`; none for anything else.
+    /// The entries of a map in the text, including `<<`; empty for anything else.
     pub fn entries(self) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
         let mut children = self.children();
         let is_map = self.is_map();
@@ -640,9 +640,9 @@ impl<'a> NodeRef<'a> {
 
 /// The fields of a map, see [`NodeRef::fields`].
 pub enum Fields<'a> {
-    /// No `<<` in the document: straight from the arena.
+    /// The document has no `<<`, so the fields are read from the arena.
     Written(Written<'a>),
-    /// Gathered from the map and the maps that `<<` names.
+    /// The fields are collected from the map and the maps that `<<` names.
     Merged(std::vec::IntoIter<(NodeRef<'a>, NodeRef<'a>)>),
 }
 
@@ -701,7 +701,8 @@ pub fn same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     }
 }
 
-/// The fast way to yes: equal bytes at equal indentation, with nothing outside of them (an alias) that could change the meaning.
+/// Whether equal text proves that two nodes mean the same; it is the fast way to yes. Blocks must also be in the same column, and maps and
+/// lists must be in documents without anchors and tags.
 fn same_text(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.style() == b.style()
         && a.text() == b.text()

@@ -1,10 +1,10 @@
-//! From granit-parser's events to the arena of [`Document`]. Where the two disagree, this module corrects the events.
+//! Builds the arena of [`Document`] from granit-parser's events, and corrects events whose places are wrong.
 //!
-//! `fast.rs` comes first. What it refuses is read here: the whole text from its beginning, or single items of a list.
+//! `fast.rs` reads first. This module reads the text that `fast.rs` refuses: the whole text, or single items of a list.
 //!
-//! These are corrected, each with a test below: the span of a block scalar has no header and runs into the next line; an absent value is
-//! placed before its colon; a block ends at the next token, after comments that do not belong to it; a comment on the header line of a
-//! block scalar comes late; a block scalar that ends with the text has no final line break.
+//! The corrections, each with a test below: the span of a block scalar has no header and runs into the next line; an absent value is placed
+//! before its colon; a block ends at the next token, after comments that do not belong to it; a comment on the header line of a block
+//! scalar is reported after the scalar; a block scalar that ends with the text has no final line break.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -26,7 +26,7 @@ pub(super) const MAX_DEPTH: usize = 200;
 /// The most nodes to which all aliases together may expand: a text that expands to more is an alias bomb.
 const MAX_EXPANDED: usize = 1_000_000;
 
-/// Where granit saw something, and the tag in front of it.
+/// The range in which granit reports a node, and the tag before the node.
 struct Token<'t> {
     range: Range<usize>,
     tag: Option<(&'t Tag, Range<usize>)>,
@@ -42,7 +42,7 @@ struct Open {
     height: usize,
 }
 
-/// What an alias may refer to.
+/// A node with an anchor, to which aliases may refer.
 struct Anchor {
     node: u32,
     expanded: usize,
@@ -54,7 +54,7 @@ struct Builder<'d> {
     doc: &'d mut Document<'static>,
     open: Vec<Open>,
     anchors: HashMap<usize, Anchor>,
-    /// The end of the last token: what comes next is after it.
+    /// The end of the last token. The next token begins after it.
     cursor: usize,
     expanded: usize,
 }
@@ -94,13 +94,13 @@ pub(super) fn library(text: &str) -> Result<Document<'static>, Error> {
     Ok(doc)
 }
 
-/// A block list that was read up to the item that comes next.
+/// The state before an item: a block list of which all earlier items are read.
 pub(super) struct Around {
     /// The node of the list.
     pub list: u32,
     /// How many maps and lists are open, including the list.
     pub depth: usize,
-    /// How many values the aliases before it expand to.
+    /// How many values the aliases before the item expand to.
     pub expanded: usize,
 }
 
@@ -108,12 +108,12 @@ pub(super) struct Around {
 pub(super) struct Behind {
     /// The end of its last token.
     pub cursor: usize,
-    /// How many values all aliases up to here expand to.
+    /// How many values all aliases up to the end of the item expand to.
     pub expanded: usize,
 }
 
-/// Appends the next item of a list: a part of the text that begins with the line of its dash. `None` if this part cannot be read alone; the
-/// arena may already have some of it then.
+/// Appends the next item of a list to the arena. `part` of the text begins with the line of the item's dash. `None` if the library cannot
+/// read this part alone; then the arena may already hold nodes of it.
 pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, around: &Around) -> Option<Behind> {
     let Around { list, depth, expanded } = *around;
     let (first_comment, is_first) = (doc.comments.len(), list as usize + 1 == doc.nodes.len());
@@ -146,10 +146,10 @@ pub(super) fn item(doc: &mut Document<'static>, text: &str, part: Range<usize>, 
     Some(behind)
 }
 
-/// An event of the library, where it is, and where its tag is.
+/// An event of the library, its range, and the range of its tag.
 type Seen<'t> = (Event<'t>, Range<usize>, Option<Range<usize>>);
 
-/// The library's events for a part of a text, by offsets of the text.
+/// The library's events for a part of a text. Their ranges are offsets of the whole text.
 fn events(text: &str, part: Range<usize>) -> impl Iterator<Item = Result<Seen<'_>, Error>> {
     let options = granit_parser::options! {
         emit_anchor_events: true,
@@ -166,7 +166,7 @@ fn events(text: &str, part: Range<usize>) -> impl Iterator<Item = Result<Seen<'_
     })
 }
 
-/// Trap: the comment on the header line of a block scalar comes after the scalar.
+/// Sorts the comments from an index on. Trap: granit reports the comment on the header line of a block scalar after the scalar.
 fn sort_comments(doc: &mut Document<'_>, first: usize) {
     if !doc.comments[first..].is_sorted() {
         doc.comments[first..].sort_unstable();
@@ -174,7 +174,7 @@ fn sort_comments(doc: &mut Document<'_>, first: usize) {
 }
 
 impl Builder<'_> {
-    /// Moves the cursor after the dash of the list element that comes next, if one does.
+    /// Moves the cursor past the dash of the next list element, if there is a dash.
     fn pass_dash(&mut self, text: &str) {
         let Some(open) = self.open.last() else { return };
         let parent = &self.doc.nodes[open.node as usize];
@@ -211,7 +211,7 @@ impl Builder<'_> {
                 self.start(text, Kind::List, style, id, token)?;
             }
             Event::MappingEnd | Event::SequenceEnd => self.end(range),
-            // Trap: an implicit start carries the span of the first token.
+            // Trap: granit reports an implicit start with the span of the first token, so only an explicit start moves the cursor.
             Event::DocumentStart(true, _) => self.cursor = self.cursor.max(range.end),
             Event::DocumentEnd => self.anchors.clear(),
             _ => {}
@@ -219,7 +219,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Appends a node and counts it for the containers around it.
+    /// Appends a node; outside of all containers, it is a root.
     fn push(&mut self, text: &str, node: Node) -> Result<u32, Error> {
         let id = self.doc.nodes.len() as u32;
         if self.open.is_empty() {
@@ -377,7 +377,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Where an absent value would be: after its colon or its dash. Trap: granit puts it before the colon, or after the comment that
+    /// The place for an absent value: after its colon or its dash. Trap: granit reports it before the colon, or after the comment that
     /// follows the dash.
     fn absent(&self, text: &str, at: usize) -> usize {
         let Some(open) = self.open.last() else {
@@ -412,7 +412,7 @@ impl Builder<'_> {
         self.pass_dash(text);
         let mut start = range.start;
         if kind == Kind::List && style == Style::Block {
-            // Trap: a block list is reported at its first element. Its dash is after the token before it.
+            // Trap: granit reports a block list at its first element. The dash is after the token before the list.
             let dash = skip_props(text.as_bytes(), self.cursor, b":?");
             if text.as_bytes().get(dash) == Some(&b'-') {
                 start = dash;
@@ -434,7 +434,7 @@ impl Builder<'_> {
     fn end(&mut self, range: Range<usize>) {
         let Some(open) = self.open.pop() else { return };
         let next = self.doc.nodes.len() as u32;
-        // Trap: a block ends where its last child ends, not at the next token.
+        // Trap: granit ends a block at the next token, but it ends where its last child ends.
         let end = match self.doc.nodes[open.node as usize].style {
             Style::Flow => range.end as u32,
             _ => self.cursor as u32,
@@ -473,7 +473,7 @@ pub(super) fn skip(bytes: &[u8], mut at: usize, indicators: &[u8]) -> usize {
     at
 }
 
-/// Like [`skip`], but also skips anchors and tags: an anchor is reported only after its node.
+/// Like [`skip`], but also skips anchors and tags, because granit reports an anchor only after its node.
 fn skip_props(bytes: &[u8], at: usize, indicators: &[u8]) -> usize {
     let mut at = skip(bytes, at, indicators);
     while matches!(bytes.get(at), Some(b'&' | b'!')) {

@@ -10,14 +10,14 @@ use super::block_scalar::header_end;
 use super::line::{byte_order_mark, is_blank, line_break_before, line_end, next_line};
 use super::node::{Document, Kind, NodeRef, Style};
 
-/// Where one child of a block or flow container is.
+/// The place of one child of a block or flow container.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The first byte: of the key with its tag and anchor, of the `?` before it, or of the dash.
     pub lead: usize,
-    /// After the colon or the dash; in flow lists, where the element begins.
+    /// The offset after the colon or the dash; in flow lists, the start of the element.
     pub open: usize,
-    /// After the last byte of the value; `open` if there is no value.
+    /// The offset after the last byte of the value; `open` if there is no value.
     pub end: usize,
 }
 
@@ -86,8 +86,8 @@ impl Place {
         is_start.then_some(line)
     }
 
-    /// The lines of a child, with the comments that belong to it; `None` if it begins on a line of another token. The lines above `floor`
-    /// are those of others.
+    /// The lines of a child, with the comments that belong to it; `None` if the child begins on a line of another token. Lines above
+    /// `floor` belong to other nodes.
     pub fn lines(&self, doc: &Document<'_>, floor: usize) -> Option<Range<usize>> {
         let line = self.own_line(doc)?;
         Some(self.comments_from(doc, floor, line)..below(doc, self.end, self.lead - line))
@@ -112,7 +112,7 @@ impl Place {
         top
     }
 
-    /// After the line break of the last line of the child, including the comments below that belong to it.
+    /// The offset after the last line of the child, and after the comment lines below it that belong to it.
     pub fn bottom(&self, doc: &Document<'_>) -> usize {
         below(doc, self.end, self.column(doc))
     }
@@ -139,7 +139,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
         line = above(line);
         match said(line).trim_start().chars().next() {
             Some('%') => start = line,
-            // Comments may be between directives, and between them and the mark.
+            // Comments may be between directives, and between directives and the `---`.
             Some('#') | None => {}
             Some(_) => break,
         }
@@ -151,7 +151,7 @@ pub fn extent(root: NodeRef<'_>) -> Range<usize> {
     start..end
 }
 
-/// After the line break of the line that holds `end`, and after the comment lines below it that are indented deeper than `column`.
+/// The offset after the line that holds `end`, and after the comment lines below it that are indented deeper than `column`.
 pub(crate) fn below(doc: &Document<'_>, end: usize, column: usize) -> usize {
     let text = doc.source();
     let mut bottom = doc.next_line(end);
@@ -183,7 +183,7 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, 0, line)..line])
 }
 
-/// Whether two comments, or pieces of comment lines, say the same: indentation and line breaks do not count.
+/// Whether two comments, or pieces of comment lines, have the same words: indentation and line breaks do not count.
 pub fn same_comment(a: &str, b: &str) -> bool {
     let lines = |s: &str| s.lines().map(str::trim).map(str::to_owned).collect::<Vec<_>>();
     a == b || lines(a) == lines(b)
@@ -195,7 +195,8 @@ pub fn comment_text<'a>(place: &Place, value: NodeRef<'a>) -> Option<&'a str> {
     Some(&value.document().source()[start..end])
 }
 
-/// Where the comment of a child is or would be: after the content of its first or only line.
+/// The offset at which the comment of a child is, or would be: after the content of its first line. `None` for a block that begins on that
+/// line.
 pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> {
     let text = value.document().source();
     match value.style() {
@@ -218,14 +219,14 @@ pub(crate) fn comment_place(place: &Place, value: NodeRef<'_>) -> Option<usize> 
     }
 }
 
-/// Goes back over blanks, line breaks and comments: the end of the token before `at`.
+/// The end of the token before `at`: goes back over blanks, line breaks and comments.
 fn skip_back(doc: &Document<'_>, mut at: usize) -> usize {
     let bytes = doc.source().as_bytes();
     loop {
         let blank = bytes[..at].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
         let line_breaks = &bytes[at - blank..at];
         at -= blank;
-        // A comment goes on to the end of its line.
+        // A comment runs to the end of its line, so no comment is before `at` if there is no line break.
         if at > 0 && !line_breaks.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
             return at;
         }
@@ -236,7 +237,7 @@ fn skip_back(doc: &Document<'_>, mut at: usize) -> usize {
     }
 }
 
-/// The offset of the comment, if the line consists of one.
+/// The offset of the comment in a line without anything else; `None` for any other line.
 pub(crate) fn own_line_comment(doc: &Document<'_>, line: usize) -> Option<usize> {
     let text = &doc.source()[line..];
     let at = line + text.bytes().take_while(|b| *b == b' ' || *b == b'\t').count();

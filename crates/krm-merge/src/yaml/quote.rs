@@ -1,10 +1,10 @@
 //! Strings as YAML or JSON text: quoted whenever a common reader would not read the bare word as a string.
 //!
-//! Only text that the program makes itself comes through here. The program copies what a user wrote, quotes and all.
+//! This module quotes only text that the program makes. The program copies text of the user with the user's quotes.
 
 use std::fmt::Write;
 
-/// Where a string will be, which decides what must be quoted.
+/// The surroundings of a string, which decide what must be quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
     /// On a line of its own, or after a key or dash.
@@ -117,7 +117,7 @@ fn syntactic(text: &str, context: Context) -> bool {
     let blank_after = |i: usize| bytes.get(i + 1).is_none_or(|&b| b == b' ');
     let flow = context == Context::Flow;
     let leading = match first {
-        // PyYAML takes a `?` or `:` in flow for an indicator, whatever comes after it.
+        // PyYAML takes a `?` or `:` in flow for an indicator, even if no blank comes after it.
         b'?' | b':' if flow => true,
         b'-' | b'?' | b':' => {
             blank_after(0) || (flow && matches!(bytes.get(1), Some(b',' | b'[' | b']' | b'{' | b'}')))

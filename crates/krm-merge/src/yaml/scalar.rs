@@ -1,4 +1,4 @@
-//! What a scalar means: typed as go-yaml v3 does, compared by type and value, never through a float.
+//! The values of scalars: typed as go-yaml v3 does, compared by type and value, never through a float.
 //!
 //! The Go tools (kyaml, kpt, kustomize) read with go-yaml v3, so its table decides what is a change: `0x10` and `16` are the same number,
 //! `1` and `"1"` are different values. A number is kept as decimal digits and an exponent; a float would call two different 20-digit
@@ -19,7 +19,7 @@ pub enum Scalar<'a> {
     Timestamp(Cow<'a, str>),
     /// Text.
     String(Cow<'a, str>),
-    /// A scalar with a tag of its own kind (`!!binary`, `!custom`): the tag and the text.
+    /// A scalar with any other tag, such as `!!binary` or `!custom`: the tag and the text.
     Tagged(Cow<'a, str>, Cow<'a, str>),
 }
 
@@ -40,12 +40,12 @@ pub enum Number {
         /// Below zero.
         negative: bool,
     },
-    /// `.nan`, equal to itself here: an unchanged `.nan` is unchanged.
+    /// `.nan`. It is equal to itself here, so an unchanged `.nan` is no change.
     NotANumber,
 }
 
 impl Number {
-    /// From digits with at most one point, without sign.
+    /// Makes a number of a sign, of digits with at most one point, and of an exponent.
     fn decimal(negative: bool, mantissa: &str, exponent: i64) -> Self {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let mut digits = format!("{whole}{fraction}");
@@ -83,7 +83,7 @@ impl Number {
 }
 
 impl<'a> Scalar<'a> {
-    /// What a plain, untagged token means. Source: `resolve` in go-yaml v3's resolve.go.
+    /// The typed value of a plain token without a tag. Source: `resolve` in go-yaml v3's resolve.go.
     pub fn plain(token: &'a str) -> Self {
         match token {
             "" | "~" | "null" | "Null" | "NULL" => return Self::Null,
@@ -110,7 +110,7 @@ impl<'a> Scalar<'a> {
         number.map_or(Self::String(Cow::Borrowed(token)), Self::Number)
     }
 
-    /// The decimal form of a text that would be a number if it were bare: merge keys `80` and `"80"` agree.
+    /// The decimal form of a text that would be a number if it were bare, so that the merge keys `80` and `"80"` agree.
     pub(crate) fn plain_number(text: &str) -> Option<String> {
         match Scalar::plain(text) {
             Scalar::Number(n) => n.to_decimal(),
@@ -118,7 +118,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// What a token with a core tag (`!!str`, `!!int`, …) means; `None` if the tag is not one of these.
+    /// The typed value of a token with a core tag (`!!str`, `!!int`, …); `None` for any other tag.
     pub(crate) fn tagged(core: &str, text: &'a str) -> Option<Self> {
         Some(match core {
             "str" => Self::String(Cow::Borrowed(text)),
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// The middle column is go-yaml v3's; tokens are those of the table that readers disagree on.
+    /// The middle column has the results of go-yaml v3. The tokens are the ones on which readers disagree.
     #[test]
     fn a_plain_token_is_typed_as_go_yaml_v3_does() {
         for (token, want) in [

@@ -4,15 +4,15 @@
 
 use super::error::Error;
 
-/// What must be done about conflict markers.
+/// The advice for a text with conflict markers.
 pub const RESOLVE: &str =
     "conflicts must be resolved before the next merge, by `kubectl krm-merge resolve` or in an editor";
 
 /// The fewest characters of a marker. Source: git's `conflict-marker-size`.
 const FEWEST: usize = 7;
 
-/// An error at the first marker of the first conflict in a text; `None` if the text has no conflict. A conflict is three lines that begin
-/// with a run of `<`, of `=` and of `>`, as long as each other.
+/// An error at the first marker of the first conflict in a text; `None` if the text has no conflict. A conflict has three marker lines: one
+/// begins with a run of `<`, one with a run of `=`, one with a run of `>`, and all runs are equally long.
 pub(super) fn conflict(text: &str) -> Option<Error> {
     let mut open: Option<(usize, usize)> = None;
     let mut is_parted = false;
@@ -31,7 +31,7 @@ pub(super) fn conflict(text: &str) -> Option<Error> {
     None
 }
 
-/// The character of a line that is a marker, and how often it is repeated. A label comes after a blank.
+/// The character of a line that is a conflict marker, and how often it is repeated. A blank separates the marker from a label.
 fn marker(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(|c| "<=>".contains(*c))?;
     let rest = line.trim_start_matches(mark);

@@ -72,12 +72,12 @@ fn lists_merge_as_kubernetes_says() {
         ("rbac.authorization.k8s.io/v1", "Role", "rules", Atomic, Atomic),
         ("rbac.authorization.k8s.io/v1", "Role", "rules.verbs", Atomic, Atomic),
         ("networking.k8s.io/v1", "Ingress", "spec.rules", Atomic, Atomic),
-        // Where a patch replaces and the server merges.
+        // A patch replaces this list, and the server merges it.
         ("v1", "Pod", "spec.containers.resources.claims", Atomic, Map(&["name"])),
-        // Below lists that are replaced whole: a rule of the user may make them merge.
+        // Lists below a list that is replaced whole are known, because a rule of the user may make it merge.
         ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates", Atomic, Atomic),
         ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates.metadata.finalizers", Set, Set),
-        // Removed from Kubernetes, but still in its users' folders.
+        // These types are removed from Kubernetes, but users still have them in their folders.
         ("extensions/v1beta1", "Deployment", "spec.template.spec.containers", Map(&["name"]), Map(&["name"])),
         ("policy/v1beta1", "PodSecurityPolicy", "spec.volumes", Atomic, Atomic),
     ] {
@@ -171,7 +171,7 @@ type Kinds<'t> = BTreeMap<(&'t str, &'t str), &'t str>;
 type Types<'t> = BTreeMap<&'t str, BTreeMap<&'t str, Line<'t>>>;
 type Required<'t> = BTreeMap<&'t str, Vec<&'t str>>;
 
-/// The text, unchanged.
+/// The content of `builtin.txt`.
 fn text() -> (Kinds<'static>, Types<'static>, Required<'static>) {
     let (mut kinds, mut types, mut required) = (Kinds::new(), Types::new(), Required::new());
     let mut current = "";
@@ -307,7 +307,7 @@ fn another_table_says_the_same() {
             };
             let ours = ["patch", "key", "list", "keys"]
                 .map(|word| extensions.get(word).copied().unwrap_or_default().to_owned());
-            // It leaves out `list-type: atomic` if nothing else is said.
+            // The other table leaves out `list-type: atomic` if a list has no other declaration.
             let silent = ours == ["", "", "atomic", ""] && theirs.iter().all(String::is_empty);
             let inner = value.trim_matches(|c| "[]{}-".contains(c));
             let same_target =

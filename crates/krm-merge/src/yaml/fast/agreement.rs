@@ -1,5 +1,4 @@
-//! The check that both readers build the same arena of a text: for the tests beside it, and for the fuzzer, which has no part in a build
-//! of its users.
+//! The check that both readers build the same arena of a text. Only the tests next to it and the fuzzer use it; no build for users has it.
 
 use super::super::node::Document;
 use super::super::parse::library;
@@ -36,7 +35,7 @@ pub fn is_taken(text: &str) -> bool {
     assert_eq!((decoded, buffer), (&library.decoded, &library.buffer), "{text:?}");
     assert_eq!((props, aliases), (&library.props, &library.aliases), "{text:?}");
     assert_eq!((source, *line_break), (&library.source, library.line_break), "{text:?}");
-    // The library knows less: a `?` in its text may be in a scalar.
+    // The library's reader also sets this if a `?` is in a scalar.
     assert!(!may_have_questions || library.may_have_questions, "{text:?}");
     assert!(aliases_by_target.get().is_none() && library.aliases_by_target.get().is_none());
     assert!(line_starts.get().is_none() && library.line_starts.get().is_none());

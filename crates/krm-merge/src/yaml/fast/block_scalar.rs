@@ -7,7 +7,7 @@ use super::{Last, Reader};
 /// The header of a block scalar.
 struct Header {
     chomping: Chomping,
-    /// How far its content is indented, if the header says it.
+    /// How much deeper than its parent the content is; `None` if the header does not say it.
     increment: Option<usize>,
     end: usize,
 }
@@ -21,7 +21,7 @@ struct Content {
 }
 
 impl Reader<'_> {
-    /// Reads the block scalar whose `|` or `>` is at an offset. Returns the line after it.
+    /// Reads the block scalar whose `|` or `>` is at an offset. Returns the offset of the line after it.
     pub(super) fn block_scalar(&mut self, at: usize) -> Option<usize> {
         let parent = self.indent()?;
         let style = if self.text.at(at) == b'|' { Style::Literal } else { Style::Folded };
@@ -52,7 +52,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the content begins, from a line on. If there is no content, the library decides.
+    /// The start of the content, at a line or after it. `None` if there is no content; then the library reads the text.
     fn first_content(&self, mut line: usize, parent: usize, increment: Option<usize>) -> Option<Content> {
         let text = self.text;
         let (mut breaks, mut deepest) = (0, 0);
@@ -61,7 +61,7 @@ impl Reader<'_> {
             let width = at - line;
             if text.at(at) != b'\n' {
                 let indent = increment.map_or(width, |increment| parent + increment);
-                // No blank line before it may be deeper, or that line would be content.
+                // No blank line before the content may be deeper, because then that line would be content.
                 let is_content = width > parent && width >= indent && deepest <= indent && text.at(at) != b'\t';
                 return is_content.then_some(Content { line, breaks, indent });
             }
@@ -72,12 +72,12 @@ impl Reader<'_> {
         None
     }
 
-    /// Reads the content and puts its text into the buffer. Returns where it ends, and the line after it.
+    /// Reads the content and puts its text into the buffer. Returns the offset of its end, and that of the next line.
     fn lines(&mut self, content: &Content, style: Style, chomping: Chomping) -> (usize, usize) {
         let text = self.text;
         let buffer = &mut self.doc.buffer;
         let Content { mut line, mut breaks, indent } = *content;
-        // Whether a line came before, and whether it began with a blank: a line that begins with a blank is not folded.
+        // Whether the line before, if there is one, begins with a blank: such a line is not folded.
         let mut before: Option<bool> = None;
         let mut end = line;
         while line < text.len() {

@@ -1,13 +1,13 @@
-//! Texts whose lines end with `\r\n`, read as those whose lines end with `\n`.
+//! Texts whose lines end with `\r\n`, read as texts whose lines end with `\n`.
 //!
-//! YAML takes both for one line break, and no text of a node holds a CR. So the arena is the same except for the offsets: each increases by
-//! the number of CRs before it.
+//! YAML reads each of them as one line break, and no decoded text holds a CR. So the arena is the same except for the offsets: each
+//! increases by the number of CRs before it.
 
 use super::super::node::{Document, line_break};
 use super::scan::Text;
 use super::{parse_odd_lines, read};
 
-/// The arena of such a text. `None` if a CR is not before a LF.
+/// The arena of a text with `\r\n`. `None` if a CR is not before a LF.
 pub(super) fn parse(text: &str) -> Option<Document<'static>> {
     let with_lf = text.replace("\r\n", "\n");
     if with_lf.contains('\r') {

@@ -4,11 +4,11 @@ use super::super::node::{Kind, NONE, Style};
 use super::plain::begins_plain;
 use super::{KEY, MAX_OPEN, Reader};
 
-/// The innermost block around a flow collection: `None` at the root. Lines after a line break must be deeper.
+/// The column of the innermost block around a flow collection; `None` at the root. The further lines of the collection must be deeper.
 type Around = Option<usize>;
 
 impl Reader<'_> {
-    /// Reads the flow collection that begins at an offset, inside of this number of maps and lists. Returns where it ends.
+    /// Reads the flow collection that begins at an offset, inside of this number of maps and lists. Returns the offset of its end.
     pub(super) fn flow(&mut self, at: usize, depth: usize, around: Around) -> Option<usize> {
         if depth >= MAX_OPEN {
             return None;
@@ -55,7 +55,7 @@ impl Reader<'_> {
         if matches!(self.text.at(next), b'\n' | b'#') { self.further_flow_line(at, next, around) } else { Some(next) }
     }
 
-    /// The same from the line break or the comment at `at` on; the blanks before it begin at `blanks`.
+    /// Like [`Reader::separation`], from the line break or the comment at `at` on. The blanks before it begin at `blanks`.
     #[cold]
     fn further_flow_line(&mut self, blanks: usize, mut at: usize, around: Around) -> Option<usize> {
         let text = self.text;
@@ -73,14 +73,14 @@ impl Reader<'_> {
                 b'\n' | b'#' => {}
                 b']' | b'}' => return Some(at),
                 b'{' | b'[' | b'"' if is_deeper => return Some(at),
-                // At the root, `---` would end the document.
+                // At the root, a line must not begin in the first column, because `---` would end the document there.
                 _ if is_deeper && at > line => return Some(at),
                 _ => return None,
             }
         }
     }
 
-    /// Reads a scalar in a flow collection. Returns what comes next: a `,`, a `:`, a closing bracket or a line break.
+    /// Reads a scalar in a flow collection. Returns the offset of the next byte: a `,`, a `:`, a closing bracket or a line break.
     fn flow_scalar(&mut self, at: usize) -> Option<usize> {
         let text = self.text;
         let first = text.at(at);
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a plain scalar surely ends at this line break or comment: it can continue over line breaks.
+    /// Whether a plain scalar surely ends at this line break or comment. It might continue on the next line.
     fn ends_flow_scalar(&self, mut at: usize) -> bool {
         while at < self.text.len() {
             match self.text.at(at) {

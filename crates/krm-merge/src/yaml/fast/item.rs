@@ -2,13 +2,13 @@
 //!
 //! **Why this gives the same result as reading the whole text with the library.** The item begins with a dash that is the first in its
 //! line. It ends before the next line that is no deeper than that dash, blank lines and comments aside. No block, plain scalar or block
-//! scalar continues past such a line. A quoted scalar or a flow collection that does has no end in the item, so the library refuses the
-//! item. Before the item, the library's indentation ends with the column of the list; it also does once the library has read the dash, if
-//! the item is the whole text. The library's other state is the limits, which are counted on here, and anchors: an alias to one outside of
-//! the item makes the library refuse it.
+//! scalar continues past such a line. If a quoted scalar or a flow collection does, it has no end in the item, so the library refuses the
+//! item. Before the item, the innermost indentation of the library is the column of the list. It is the same if the library reads the item
+//! alone and has passed the dash. The rest of the library's state is limits and anchors. The limits are counted across items here. The
+//! library refuses an item with an alias to an anchor outside of the item.
 //!
-//! The innermost list is tried first, then those around it. All parts that the library reads this way are together no longer than twice the
-//! text.
+//! The innermost list is tried first, then the lists around it. All parts that the library reads this way are together no longer than twice
+//! the text.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use super::super::parse::{Around, item};
 use super::scan::Text;
 use super::{Last, Reader};
 
-/// Where an item of a list begins: the line of its dash, and what comes next in the arena.
+/// The start of an item of a list: the line of its dash, and the numbers of the next node and the next decoded text at that point.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     pub line: u32,
@@ -39,7 +39,7 @@ impl Budget {
 }
 
 impl Reader<'_> {
-    /// Reads the item that contains this line. Returns the line after it.
+    /// Reads the item that contains this line. Returns the offset of the line after the item.
     #[cold]
     pub(super) fn item_by_library(&mut self, line: usize) -> Option<usize> {
         for depth in (1..=self.open.len()).rev() {
@@ -59,7 +59,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Where the item ends whose dash is the first in a line, at a column.
+    /// The end of the item whose dash is the first in this line, at a column.
     fn item_end(&self, line: usize, column: usize) -> usize {
         let text = self.text;
         let mut line = text.line_end(line) + 1;
@@ -73,7 +73,7 @@ impl Reader<'_> {
         line.min(text.len())
     }
 
-    /// Drops everything that was read of an item, which is the last of its list.
+    /// Drops everything that was read of the last item of a list.
     fn forget(&mut self, mark: Mark) {
         let doc = &mut self.doc;
         doc.nodes.truncate(mark.node as usize);
@@ -87,7 +87,7 @@ impl Reader<'_> {
         self.merge_key = self.merge_key.filter(|id| *id < mark.node);
     }
 
-    /// Reads a part of the text, which is the next item of the innermost list.
+    /// Reads a part of the text by the library: the next item of the innermost list.
     fn read_item(&mut self, part: Range<usize>) -> Option<usize> {
         let around = Around { list: self.open.last()?.node, depth: self.open.len(), expanded: self.library.expanded };
         let first = self.next_id();

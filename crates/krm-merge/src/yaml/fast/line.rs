@@ -1,4 +1,4 @@
-//! The decision for each line: which blocks it ends, which it begins, and where its value is.
+//! The decision for each line: which blocks it ends, which blocks it begins, and where its value is.
 
 use super::super::node::Kind;
 use super::item::Mark;
@@ -15,7 +15,7 @@ struct Spot {
 }
 
 impl Reader<'_> {
-    /// Reads a line. `at` is the offset of its first byte that is not a blank. Returns the next line.
+    /// Reads a line. `at` is the offset of its first byte that is not a blank. Returns the offset of the next line.
     #[inline(always)]
     pub(super) fn line(&mut self, line: usize, at: usize) -> Option<usize> {
         let column = at - line;
@@ -97,7 +97,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The same for a key or value in quotes.
+    /// Reads a key in quotes with its value, or a value in quotes.
     fn quoted_content(&mut self, spot: Spot) -> Option<usize> {
         let is_value = self.waits_for(spot, Kind::Scalar);
         let quoted = self.quoted(spot.at, self.indent().filter(|_| is_value))?;

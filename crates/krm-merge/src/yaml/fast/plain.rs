@@ -15,7 +15,7 @@ pub(super) fn begins_plain(first: u8, second: u8) -> bool {
     }
 }
 
-/// What ends the first line of a plain scalar.
+/// The end of a line of a plain scalar.
 pub(super) enum Stop {
     /// A `:` at this offset with a blank or a line break after it: the scalar is a key.
     Colon(usize),
@@ -56,7 +56,7 @@ impl Reader<'_> {
         self.push(start, end, Kind::Scalar, Style::Plain, NONE);
     }
 
-    /// Appends a plain scalar that is a value, and ends before a line break or a comment. Returns the next line.
+    /// Appends a plain scalar that is a value, and ends before a line break or a comment. Returns the offset of the next line.
     #[inline(always)]
     pub(super) fn plain_value(&mut self, start: usize, stop: usize) -> usize {
         let end = self.text.back_over_blanks(stop);
@@ -66,7 +66,7 @@ impl Reader<'_> {
         if self.text.at(stop) == b'\n' { stop + 1 } else { self.comment(stop) }
     }
 
-    /// Reads further lines of the plain scalar that is the last node. Returns the line after it.
+    /// Reads further lines of the plain scalar that is the last node. Returns the offset of the line after it.
     #[cold]
     pub(super) fn further_lines(&mut self, mut line: usize) -> Option<usize> {
         let text = self.text;
@@ -74,7 +74,7 @@ impl Reader<'_> {
         let id = self.doc.nodes.len() - 1;
         let Node { start, end, .. } = self.doc.nodes[id];
         let first = text.slice(start as usize..end as usize);
-        // A null or a merge key turns out to be the beginning of a text.
+        // With further lines, a null or a merge key is only the beginning of a text.
         if first == "<<" {
             return None;
         }
@@ -104,7 +104,8 @@ impl Reader<'_> {
             }
             line = stop + 1;
         }
-        // A comment ended it, or a line that is not part of it: if the scalar continued after that, it would be an error.
+        // A comment or another line ended the scalar. A deeper line after that must not continue it; it is an error, which the library
+        // reports.
         self.last = Last::Whole;
         self.cursor = end;
         let link = self.decoded(from);

@@ -1,4 +1,4 @@
-//! Quoted scalars: where one ends, and what it means.
+//! Quoted scalars: their ends, and their decoded text.
 
 use super::super::node::{Kind, NONE, Style};
 use super::Reader;
@@ -95,7 +95,8 @@ impl Reader<'_> {
     }
 }
 
-/// How many line breaks are in a row, from one in a quoted scalar on, and where the next line begins, which must be deeper than `indent`.
+/// Counts the line breaks in a row from one in a quoted scalar on. Also returns the offset of the text in the next line, which must be
+/// deeper than `indent`.
 fn further_line(text: Text<'_>, mut at: usize, indent: usize) -> Option<(usize, usize)> {
     let mut breaks = 0;
     loop {
@@ -111,7 +112,7 @@ fn further_line(text: Text<'_>, mut at: usize, indent: usize) -> Option<(usize, 
     }
 }
 
-/// The character that an escape means, and where the escape ends.
+/// The character that an escape means, and the offset of the end of the escape.
 fn escape(text: Text<'_>, at: usize) -> Option<(char, usize)> {
     let digits = match text.at(at + 1) {
         b'x' => 2,
@@ -123,12 +124,12 @@ fn escape(text: Text<'_>, at: usize) -> Option<(char, usize)> {
     if hex.len() != digits || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
-    // Half of a surrogate pair is not a character: the library knows what comes after it.
+    // Half of a surrogate pair is not a character, so the library decides.
     let character = char::from_u32(u32::from_str_radix(hex, 16).ok()?)?;
     Some((character, at + 2 + digits))
 }
 
-/// What a backslash with this byte means.
+/// The character that a backslash with this byte means.
 fn simple_escape(byte: u8) -> Option<char> {
     Some(match byte {
         b'0' => '\0',

@@ -53,20 +53,20 @@ impl<'t> Text<'t> {
         self.0.as_bytes().get(range).unwrap_or_default()
     }
 
-    /// The first byte from an offset on that may end a plain scalar: a `:`, a `#`, a tab or a line break.
+    /// The offset of the first byte, from `at` on, that may end a plain scalar: a `:`, a `#`, a tab or a line break.
     #[inline(always)]
     pub fn plain_stop(self, at: usize) -> usize {
         let found = |word: u64| controls(word) | zeros(word ^ all(b':')) | zeros(word ^ all(b'#'));
         self.find(at, found, |byte| matches!(byte, b':' | b'#' | b'\t' | b'\n'))
     }
 
-    /// The first byte from an offset on that is not a blank.
+    /// The offset of the first byte, from `at` on, that is not a blank.
     #[inline(always)]
     pub fn skip_blanks(self, at: usize) -> usize {
         self.find(at, |word| word ^ all(b' '), |byte| byte != b' ')
     }
 
-    /// The line break that ends the line that holds an offset.
+    /// The offset of the line break that ends the line of an offset.
     #[inline(always)]
     pub fn line_end(self, at: usize) -> usize {
         self.find(at, |word| zeros(word ^ all(b'\n')), |byte| byte == b'\n')
@@ -81,7 +81,7 @@ impl<'t> Text<'t> {
         at
     }
 
-    /// The first byte that matches. The lowest bit that is set in a word shows it.
+    /// The offset of the first byte that matches. For eight bytes, `in_word` marks it: the lowest bit that is set is in that byte.
     #[inline(always)]
     fn find(self, mut at: usize, in_word: impl Fn(u64) -> u64, is_found: impl Fn(u8) -> bool) -> usize {
         let bytes = self.0.as_bytes();

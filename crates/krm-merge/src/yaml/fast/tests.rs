@@ -66,7 +66,7 @@ fn taken(texts: &[String]) -> usize {
 fn the_yaml_of_this_repository_has_one_arena() {
     let mut texts = corpus();
     taken(&texts);
-    // Of the usual ones, nearly all are taken.
+    // The fast reader takes nearly all usual texts.
     texts.retain(|text| library(text).is_ok_and(|doc| doc.props.is_empty() && doc.nodes.len() > 1));
     let taken = taken(&texts);
     assert!(texts.len() > 800 && taken * 100 >= texts.len() * 98, "{taken} of {}", texts.len());
@@ -82,7 +82,7 @@ fn the_files_of_a_folder_have_one_arena() {
     assert!(taken * 10 > valid, "{} texts, {valid} of them valid, {taken} taken", texts.len());
 }
 
-/// What texts are made of.
+/// The pieces of which small texts are made.
 const PIECES: [&str; 30] = [
     "a", "\n", "  ", " ", "- ", "-", ": ", ":", "# c\n", "'", "\"", "[", "]", "{", "}", ",", "|", ">+", "|-", "1",
     "---", "\n---\n", "&x ", "*x", "!t ", "? ", "null", "<<", "a: ", "\t",
@@ -108,7 +108,7 @@ fn all_small_texts_have_one_arena() {
         for number in (0..all).step_by(step) {
             let text = small_text(number, length);
             taken += u64::from(is_taken(&text));
-            // In the second item of a list, with one more item after it.
+            // The text is in the second item of a list, with one more item after it.
             taken += u64::from(is_taken(&format!("- b\n- {text}\n- c\n")));
         }
     }
@@ -134,7 +134,7 @@ impl Numbers {
     }
 }
 
-/// What mutants get besides the pieces.
+/// Texts that a mutation inserts, besides the pieces.
 const ODDITIES: [&str; 34] = [
     "\r\n",
     "\r",

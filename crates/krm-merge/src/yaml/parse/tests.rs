@@ -1,4 +1,4 @@
-//! The traps of YAML and the tree as a whole: what each span covers, on text that a person wrote.
+//! The traps of YAML, and the whole tree of a text that a person wrote: the text of each span.
 
 use super::*;
 use crate::yaml::NodeRef;
