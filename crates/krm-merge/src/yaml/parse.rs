@@ -348,7 +348,7 @@ impl Builder<'_> {
                 (style, (block.header.start, end))
             }
             _ if range.is_empty() => {
-                let at = if tag.is_some() { cursor } else { self.absent(text, range.start) };
+                let at = if tag.is_some() { cursor } else { self.absent(text, range.start)? };
                 (Style::Plain, (at, at))
             }
             _ => (Style::Plain, (range.start, range.end)),
@@ -379,16 +379,19 @@ impl Builder<'_> {
 
     /// The place for an absent value: after its colon or its dash. Trap: granit reports it before the colon, or after the comment that
     /// follows the dash.
-    fn absent(&self, text: &str, at: usize) -> usize {
+    ///
+    /// # Errors
+    /// The name of a field is absent.
+    fn absent(&self, text: &str, at: usize) -> Result<usize, Error> {
         let Some(open) = self.open.last() else {
-            return at;
+            return Ok(at);
         };
         let parent = &self.doc.nodes[open.node as usize];
         let bytes = text.as_bytes();
-        match (parent.kind, parent.style) {
+        Ok(match (parent.kind, parent.style) {
             (Kind::Map, _) if open.children.is_multiple_of(2) => {
-                let key = skip(bytes, self.cursor, b",");
-                if bytes.get(key) == Some(&b'?') { key + 1 } else { key }
+                // No host delivers such a field: kubectl, kustomize and kpt cannot read it.
+                return Err(Error::at(text, at, "a field must have a name before its colon"));
             }
             (Kind::Map, _) => {
                 let colon = skip(bytes, self.cursor, b"");
@@ -396,7 +399,7 @@ impl Builder<'_> {
             }
             (_, Style::Block) => self.cursor,
             _ => at,
-        }
+        })
     }
 
     fn start(

@@ -181,7 +181,6 @@ fn byte_order_mark_and_every_line_break_are_taken() {
         ("\u{feff} |1\n", ["|1", ""]),
         ("\u{feff}# c\n|\n  x\n", ["|\n  x", ""]),
         (" \n\u{feff}- |+\n  x\n", ["- |+\n  x", "|+\n  x"]),
-        ("\u{feff}: |2+ # c\nb: 1\n", [": |2+ # c\nb: 1", "|2+"]),
         ("\u{feff}? |-\n  x\n: 1\n", ["? |-\n  x\n: 1", "1"]),
     ] {
         let doc = Document::parse(text).expect("valid");
@@ -288,6 +287,13 @@ fn what_is_no_yaml_is_named_with_its_place() {
         ("a: *x\n", "1:4:"),
         ("a: \"x\"#c\n", "put a blank before the `#`"),
         ("x:\n  a: \"b\n  c\"\n", "the closing quote is missing"),
+        (": a\n", "1:1: a field must have a name"),
+        ("a:\n  b: 1\n  : c\n", "3:3: a field must have a name"),
+        ("a:\n    :\n", "2:5: a field must have a name"),
+        ("? # c\n: a\n", "2:1: a field must have a name"),
+        ("&x : a\n", "a field must have a name"),
+        ("{a, : b}\n", "1:5: a field must have a name"),
+        ("[: a]\n", "1:2: a field must have a name"),
     ] {
         let e = error(text);
         assert!(e.contains(want), "{text:?}: {e}");
