@@ -169,9 +169,12 @@ fn text_of(merged: &Merged<'_>) -> String {
     merged.text().expect("within the limit")
 }
 
-/// The places in conflict.
+/// The places in conflict. An index is where dest has an element, so with swapped sides it is another one; it is left out.
 fn places(merged: &Merged<'_>) -> Vec<String> {
-    let mut places: Vec<String> = merged.conflicts().iter().map(|c| c.path().to_string()).collect();
+    let without_indices = |path: String| {
+        path.split('[').map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())).collect::<Vec<_>>().join("[")
+    };
+    let mut places: Vec<String> = merged.conflicts().iter().map(|c| without_indices(c.path().to_string())).collect();
     places.sort();
     places
 }
