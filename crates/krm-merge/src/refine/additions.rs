@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::partners::add_changed;
+use super::partners::{Elements, add_changed};
 use super::three::Matches;
 use crate::schema::Names;
 use crate::yaml::NodeRef;
@@ -28,10 +28,6 @@ pub(super) enum Element {
     /// Updated's comes.
     New(usize),
 }
-
-/// A part of a version: the numbers of its elements, which are the same for equal elements, and the elements.
-#[derive(Clone, Copy)]
-pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
 
 impl Additions {
     /// For dest's elements with these numbers, of which some are original's.
