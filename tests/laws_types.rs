@@ -388,8 +388,12 @@ fn nothing_lacks_what_its_type_requires() {
         let [original, updated, dest] = [original, updated, dest].map(|text| Package::of_text(text).expect("YAML"));
         let merged = three_way(&original, &updated, &dest).expect("merged");
         let mut picks = picks.iter().cycle();
-        let of_choice = |choice: &u8| [Pick::Dest, Pick::Updated, Pick::Original][usize::from(*choice)];
-        let resolved = merged.resolve(|_| picks.next().map_or(Pick::Dest, of_choice));
+        let resolved = merged.resolve(|conflict| match picks.next() {
+            Some(1) => Pick::Updated,
+            // If both sides added a field, original says that there is none: of a required one, too.
+            Some(2) if conflict.original().is_some() => Pick::Original,
+            _ => Pick::Dest,
+        });
         check("each conflict by itself", &resolved.text().expect("small"));
         Ok(())
     });

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::partners::add_changed;
+use super::partners::{Elements, add_changed};
 use super::three::Matches;
 use crate::schema::Names;
 use crate::yaml::NodeRef;
@@ -28,10 +28,6 @@ pub(super) enum Element {
     /// An element of updated that is added.
     New(usize),
 }
-
-/// A part of a version: the numbers of its elements, and the elements. Equal elements have the same number.
-#[derive(Clone, Copy)]
-pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
 
 impl Additions {
     /// The additions among dest's elements with these numbers; `in_dest` has the elements that original has, too.

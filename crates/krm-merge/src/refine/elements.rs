@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::additions::{Additions, Element, Elements};
-use super::partners::add_changed;
+use super::additions::{Additions, Element};
+use super::partners::{Elements, partners};
 use super::three::{Anchor, Changed, Hunk, Part, matches, parts};
 use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
@@ -30,6 +30,10 @@ struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
+    fn all(&self) -> Elements<'_, 'a> {
+        Elements(&self.numbers, &self.elements)
+    }
+
     fn part(&self, range: &Range<usize>) -> Elements<'_, 'a> {
         Elements(&self.numbers[range.clone()], &self.elements[range.clone()])
     }
@@ -51,11 +55,7 @@ impl<'a> Refiner<'a, '_> {
     pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
         let versions = numbered(sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
-        let [in_updated, in_dest] = [updated, dest].map(|side| {
-            let mut found = matches(&original.numbers, &side.numbers);
-            add_changed(&original.elements, &side.elements, &mut found);
-            found
-        });
+        let [in_updated, in_dest] = partners(original.all(), [updated.all(), dest.all()]);
         let parts = parts(&in_updated, &in_dest, updated.elements.len(), dest.elements.len());
         let mut merged = self.paired(conflict, &versions, &parts, cursor)?;
         let additions = cursor.additive().map(|names| Additions::of(names, &dest.numbers, &in_dest));

@@ -3,26 +3,103 @@
 //! A list without keys does not say this, so elements between the same neighbours are compared: two elements are one if at least half of
 //! their values are equal, as git takes half of a file for a rename, or if both are maps with the same `name`. The rest was deleted and
 //! added. The comparisons are bounded, so that a long list costs no more than its size allows.
+//!
+//! A side may hold an element as the other side made it: after a first run, dest holds what updated changed. So an element that the other
+//! side changed is looked for in both forms. Otherwise a second run would take such an element for a new one, and add updated's again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::three::Matches;
+use super::three::{Matches, matches};
 use crate::leaves::{HALF, Leaves};
 use crate::yaml::{Kind, NodeRef};
 
 /// How many values may be compared for one gap; beyond that, elements are paired only by their place.
 const COMPARISONS: usize = 200_000;
 
+/// A version of a list, or a part of one: the numbers of its elements, and the elements. Equal elements have the same number.
+#[derive(Clone, Copy)]
+pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
+
+/// For each of two sides, the places of original's elements in it. The order of the sides makes no difference.
+pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [Elements<'_, '_>; 2]) -> [Matches; 2] {
+    let nothing = Other { forms: vec![None; original.0.len()], added: HashSet::new() };
+    let [in_one, in_two] = [one, two].map(|side| in_side(original, &nothing, side));
+    let (of_one, of_two) = (Other::of(original, one, &in_one), Other::of(original, two, &in_two));
+    let again = |side, other: &Other<'_>, found| match other.says_nothing_of(side) {
+        true => found,
+        false => in_side(original, other, side),
+    };
+    [again(one, &of_two, in_one), again(two, &of_one, in_two)]
+}
+
+/// What the other side did to the elements of original.
+struct Other<'a> {
+    /// For each element, the changed one and its number.
+    forms: Vec<Option<(u32, NodeRef<'a>)>>,
+    /// The numbers of the elements that it added.
+    added: HashSet<u32>,
+}
+
+impl<'a> Other<'a> {
+    fn of(original: Elements<'_, '_>, side: Elements<'_, 'a>, found: &Matches) -> Self {
+        let form = |(number, place): (&u32, &Option<usize>)| {
+            let place = (*place)?;
+            Some((side.0[place], side.1[place])).filter(|(form, _)| form != number)
+        };
+        let forms = original.0.iter().zip(found).map(form).collect();
+        let matched: HashSet<u32> = found.iter().flatten().map(|place| side.0[*place]).collect();
+        let own: HashSet<u32> = original.0.iter().copied().collect();
+        let added =
+            side.0.iter().filter(|number| !own.contains(number) && !matched.contains(number)).copied().collect();
+        Self { forms, added }
+    }
+
+    fn says_nothing_of(&self, side: Elements<'_, '_>) -> bool {
+        self.forms.iter().all(Option::is_none) && !side.0.iter().any(|number| self.added.contains(number))
+    }
+}
+
+/// The places of original's elements in a side, which may have an element as original or as the other side has it.
+fn in_side(original: Elements<'_, '_>, other: &Other<'_>, side: Elements<'_, '_>) -> Matches {
+    let own: HashSet<u32> = original.0.iter().copied().collect();
+    let mut meant = HashMap::new();
+    for (number, form) in original.0.iter().zip(&other.forms) {
+        // An element that original has itself is not a form of another element.
+        if let Some((form, _)) = form.filter(|(form, _)| !own.contains(form)) {
+            meant.entry(form).or_insert(*number);
+        }
+    }
+    // Elements that both sides added decide nothing, so that dest gives the same matches before and after the first run.
+    let places: Vec<usize> = (0..side.0.len()).filter(|place| !other.added.contains(&side.0[*place])).collect();
+    let numbers: Vec<u32> = places.iter().map(|place| side.0[*place]).map(|n| *meant.get(&n).unwrap_or(&n)).collect();
+    let found = matches(original.0, &numbers);
+    let mut found: Matches = found.into_iter().map(|place| place.map(|place| places[place])).collect();
+    let form = |i: usize| other.forms[i].map(|(_, element)| element);
+    add_changed_or(original.1, form, side.1, &mut found);
+    found
+}
+
 /// Adds the changed elements to `found`, which has the elements that are equal in both versions.
 pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found: &mut Matches) {
+    add_changed_or(original, |_| None, side, found);
+}
+
+/// Same as [`add_changed`], but `other` gives a second form of an element of original.
+fn add_changed_or<'a>(
+    original: &[NodeRef<'_>],
+    other: impl Fn(usize) -> Option<NodeRef<'a>>,
+    side: &[NodeRef<'_>],
+    found: &mut Matches,
+) {
     for (old, new) in gaps(found, side.len()) {
         if are_namesakes(&original[old.clone()], &side[new.clone()]) {
             old.zip(new).for_each(|(i, j)| found[i] = Some(j));
             continue;
         }
-        let [olds, news] = [&original[old.clone()], &side[new.clone()]]
-            .map(|of| of.iter().map(|e| Element::of(*e)).collect::<Vec<_>>());
+        let olds: Vec<Old<'_>> =
+            old.clone().map(|i| Old { own: Element::of(original[i]), other: other(i).map(Element::of) }).collect();
+        let news: Vec<Element<'_>> = side[new.clone()].iter().map(|e| Element::of(*e)).collect();
         for (i, j) in aligned(&olds, &news) {
             found[old.start + i] = Some(new.start + j);
         }
@@ -79,10 +156,31 @@ impl<'a> Element<'a> {
     }
 }
 
+/// An element of original in each form that it has.
+struct Old<'a> {
+    own: Element<'a>,
+    /// The element as the other side changed it.
+    other: Option<Element<'a>>,
+}
+
+impl<'a> Old<'a> {
+    fn forms(&self) -> impl Iterator<Item = &Element<'a>> {
+        std::iter::once(&self.own).chain(&self.other)
+    }
+
+    /// How much it has in common with an element of a side, in the form that has the most.
+    fn likeness(&self, new: &Element<'_>) -> u32 {
+        self.forms().map(|form| form.likeness(new)).max().unwrap_or_default()
+    }
+}
+
 /// Pairs, in the order of both versions, with as much in common as possible.
-fn aligned(old: &[Element<'_>], new: &[Element<'_>]) -> Vec<(usize, usize)> {
-    let values = |of: &[Element<'_>]| of.iter().map(|element| element.leaves.count() + 1).sum::<usize>();
-    if values(old).saturating_mul(new.len()).saturating_add(values(new).saturating_mul(old.len())) > COMPARISONS {
+fn aligned(old: &[Old<'_>], new: &[Element<'_>]) -> Vec<(usize, usize)> {
+    let count = |element: &Element<'_>| element.leaves.count() + 1;
+    let values = old.iter().flat_map(Old::forms).map(count).sum::<usize>();
+    let forms = old.iter().flat_map(Old::forms).count();
+    let values_in_new = new.iter().map(count).sum::<usize>();
+    if values.saturating_mul(new.len()).saturating_add(values_in_new.saturating_mul(forms)) > COMPARISONS {
         let pairs = (0..old.len()).filter(|_| old.len() == new.len());
         return pairs.filter(|&i| old[i].likeness(&new[i]) > 0).map(|i| (i, i)).collect();
     }

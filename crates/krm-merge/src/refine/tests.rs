@@ -60,6 +60,32 @@ fn lists(original: &str, updated: &str, dest: &str) -> (String, String, Vec<Stri
 }
 
 #[test]
+fn a_second_run_finds_what_the_first_one_made_of_an_element() {
+    for (original, updated, dest, want) in [
+        // Dest moved an element that updated changed.
+        ("[{a: 1, b: 1}, {c: 1}]", "[{a: 1, b: 2}, {c: 1}]", "[{c: 1}, {a: 1, b: 1}]", "[{c: 1}, {a: 1, b: 2}]"),
+        ("[[p, q], x]", "[[p, r], x]", "[x, [p, q], y]", "[x, [p, r], y]"),
+        // Both sides changed half of an element, so that nothing of original's is left.
+        (
+            "[{a: 1, b: 1, c: 1, d: 1}]",
+            "[{a: 2, b: 2, c: 1, d: 1}]",
+            "[{a: 1, b: 1, c: 2, d: 2}]",
+            "[{a: 2, b: 2, c: 2, d: 2}]",
+        ),
+        ("[[a, b, c, d]]", "[[A, B, c, d]]", "[[a, b, c, D, E]]", "[[A, B, c, D, E]]"),
+        // Both sides did the same, and dest moved it, too.
+        ("[{a: 1, b: 1}, {c: 1}]", "[{a: 1, b: 2}, {c: 1}]", "[{c: 1}, {a: 1, b: 2}, d]", "[{c: 1}, {a: 1, b: 2}, d]"),
+    ] {
+        let (kept, taken, conflicts) = lists(original, updated, dest);
+        assert_eq!((kept.as_str(), taken.as_str(), conflicts.len()), (want, want, 0), "{original} {updated} {dest}");
+        let again = lists(original, updated, want);
+        assert_eq!(again, (want.to_owned(), want.to_owned(), Vec::new()), "again: {original} {updated} {dest}");
+        let (_, _, swapped) = lists(original, dest, updated);
+        assert_eq!(swapped, [""; 0], "swapped: {original} {updated} {dest}");
+    }
+}
+
+#[test]
 fn lists_without_keys_are_merged_element_by_element() {
     for (original, updated, dest, want) in [
         ("[a, b, c]", "[a, b, c, x]", "[y, a, b, c]", "[y, a, b, c, x]"),
@@ -287,6 +313,46 @@ fn lists_of_all_small_shapes_hold_the_laws() {
         }
     }
     assert!(merged > 2000, "{merged}");
+}
+
+/// Lists of what a side makes of `a`, `b` and `c`, in each order that it may put them in.
+fn sides(orders: &[[usize; 3]], forms: fn() -> Vec<&'static str>) -> Vec<String> {
+    let [a, b, c] = &['a', 'b', 'c'].map(|name| {
+        let element = |form: &str| form.replace('_', &name.to_string());
+        forms().into_iter().map(element).collect::<Vec<String>>()
+    });
+    let mut all = Vec::new();
+    for element in a.iter().flat_map(|a| b.iter().flat_map(move |b| c.iter().map(move |c| [a, b, c]))) {
+        for order in orders {
+            let list: Vec<&str> = order.iter().map(|i| element[*i].as_str()).filter(|e| !e.is_empty()).collect();
+            all.push(format!("[{}]", list.join(", ")));
+        }
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+#[test]
+fn a_second_run_changes_no_list_in_which_dest_moved_and_upstream_changed() {
+    let moved = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let original = sides(&moved[..1], || vec!["{v: _, w: _, x: _, y: _}"]).concat();
+    // Each side changes another half of an element; dest drops some, too.
+    let updated = sides(&moved[..1], || vec!["{v: _, w: _, x: _, y: _}", "{v: _u, w: _u, x: _, y: _}"]);
+    let dest = sides(&moved, || vec!["{v: _, w: _, x: _, y: _}", "{v: _, w: _, x: _d, y: _d}", ""]);
+    let mut merged = 0;
+    for new in ["", ", {n: 1}"] {
+        for updated in updated.iter().map(|list| list.replace(']', &format!("{new}]"))) {
+            // What comes into an empty list is written in lines.
+            for dest in dest.iter().filter(|list| *list != "[]") {
+                let (if_dest, if_updated, _) = lists(&original, &updated, dest);
+                assert_eq!(lists(&original, &updated, &if_dest).0, if_dest, "dest wins: {updated} {dest}");
+                assert_eq!(lists(&original, &updated, &if_updated).1, if_updated, "updated wins: {updated} {dest}");
+                merged += 1;
+            }
+        }
+    }
+    assert!(merged > 1000, "{merged}");
 }
 
 /// The list at a field of a Kustomization, merged: the result if dest wins, and the places in conflict.
