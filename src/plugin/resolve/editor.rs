@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::marked::Marked;
+use crate::screen;
 use crate::signals::Signals;
 use crate::walk::shown;
 
@@ -28,7 +29,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// The user's text for a conflict of a file: the editor shows the conflict with its markers, and no marker may be left.
 ///
 /// # Errors
-/// An editor that cannot be run or that fails; markers that are left; a signal: the editor may survive it, but its file is removed.
+/// An editor that cannot be run or that fails; markers that are left; a signal, or a terminal that goes away: the editor may survive that, but
+/// its file is removed.
 pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
     let file = temporary(of, conflict)?;
     let editor = ["VISUAL", "EDITOR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
@@ -43,6 +45,7 @@ pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
             break ended;
         }
         signals.check_beside()?;
+        screen::check_someone_stays()?;
         thread::sleep(PATIENCE);
     };
     if !ended.success() {
