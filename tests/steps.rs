@@ -70,6 +70,40 @@ fn conflicts_on_one_line_of_json() {
     check(60, |n| three_way(&map(n, 'o'), &map(n, 'u'), &map(n, 'd')));
 }
 
+fn map(i: usize) -> String {
+    format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{i}\n  labels: {{a: b}}\n")
+}
+
+#[test]
+fn a_selector_of_many_terms() {
+    let spec = |n: usize| {
+        let terms: Vec<String> = (0..n).map(|i| format!("k{i}!=v")).collect();
+        let patch = "  yaml: |\n    data: {x: y}\n";
+        format!("mode: Strategic\nsource:\n- target:\n    labelSelector: \"{}\"\n{patch}", terms.join(","))
+    };
+    check(250, |n| resource_list(&items(&each(4, map)), &spec(n)));
+}
+
+#[test]
+fn one_patch_for_many_items() {
+    let patch = "  yaml: |\n    data: {x: y}\n";
+    let target = "target:\n    kind: ConfigMap\n    labelSelector: a=b,c!=d\n";
+    let spec = format!("mode: Strategic\nsource:\n- {target}{patch}");
+    check(240, |n| resource_list(&items(&each(n, map)), &spec));
+}
+
+/// Below some hundred elements, the search for what both sides have is quadratic on purpose: it finds the shortest difference.
+#[test]
+fn elements_and_lines_without_keys_that_both_sides_changed() {
+    let part = |before: &str, n: usize, value: char| {
+        each(n, |i| if i % 8 == 0 { format!("{before}{value}{i}\n") } else { format!("{before}v{i}\n") })
+    };
+    let lists = |n: usize, value: char| thing(&format!("l:\n{}", part("- ", n, value)));
+    let texts = |n: usize, value: char| thing(&format!("t: |\n{}", part("  ", n, value)));
+    check(1000, |n| three_way(&lists(n, 'o'), &lists(n, 'u'), &lists(n, 'd')));
+    check(1000, |n| three_way(&texts(n, 'o'), &texts(n, 'u'), &texts(n, 'd')));
+}
+
 #[test]
 fn items_of_one_identity_without_a_source() {
     let dest = |n: usize| {

@@ -133,8 +133,10 @@ impl<'a> Lost<'a> {
             match (fate, after) {
                 (Some(fate), _) => lost.resources.entry(key(&old)).or_default().push((old, fate)),
                 (None, Some(after)) => {
-                    let left: HashSet<&str> = keys_of(after).into_iter().collect();
-                    let gone: HashSet<&str> = keys_of(before).into_iter().filter(|key| !left.contains(key)).collect();
+                    let mut gone: HashSet<&str> = keys_of(before).into_iter().collect();
+                    if !gone.is_empty() {
+                        keys_of(after).into_iter().for_each(|key| _ = gone.remove(key));
+                    }
                     if !gone.is_empty() {
                         lost.keys.entry(key(&old)).or_default().push((old, gone));
                     }

@@ -438,8 +438,10 @@ impl<'a> Run<'a> {
             })
         });
         all_told?;
-        self.review(dest, tree.as_ref(), &[updated], Role::Updated)?;
-        if let Some(tree) = &tree {
+        // Mostly a resource stays as it is, and there is nothing to look at.
+        let changed = tree.as_ref().filter(|tree| !tree.is(dest.node));
+        self.review(dest, changed, &[updated], Role::Updated)?;
+        if let Some(tree) = changed {
             for refused in &refused(dest.node, tree, self.rules.cursor(dest)) {
                 self.results.report(&Report::Refused { dest, refused })?;
             }

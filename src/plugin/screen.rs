@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use crossterm::Command;
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::terminal::{
@@ -184,6 +184,18 @@ pub fn tell_lines(text: &str) {
 #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
 pub fn is_someone_there() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Checks that someone still sees stdout. A terminal that goes away ends the program by a signal, unless this signal never comes: a shell may
+/// keep it for itself, and `nohup` makes programs ignore it.
+///
+/// # Errors
+/// The terminal went away.
+pub fn check_someone_stays() -> Result<()> {
+    if !is_someone_there() {
+        bail!("the terminal must stay until all conflicts are decided; nothing was written");
+    }
+    Ok(())
 }
 
 /// Switches the terminal to a screen of its own. The old screen is kept.

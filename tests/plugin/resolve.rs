@@ -211,18 +211,20 @@ fn at_a_terminal_keys_decide() {
 }
 
 /// `script` of util-linux makes the terminal, and all of it is killed at once. The program leads its session, as a shell would that passes
-/// the signal on.
+/// the signal on. Under `nohup` the program ignores the signal, and sees that the terminal is gone.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_goes_away_ends_the_program() {
-    for (key, shown) in [(None, "conflict 1"), (Some("e"), "in the editor")] {
-        goes_away(key, shown);
+    for before in ["", "trap '' HUP; "] {
+        for (key, shown) in [(None, "conflict 1"), (Some("e"), "in the editor")] {
+            goes_away(before, key, shown);
+        }
     }
 }
 
-/// A terminal that goes away once this is shown, after this key.
+/// A terminal that goes away once this is shown, after this key. The shell does something before it runs the program.
 #[cfg(target_os = "linux")]
-fn goes_away(key: Option<&str>, shown: &str) {
+fn goes_away(before: &str, key: Option<&str>, shown: &str) {
     use std::io::Write;
     use std::os::unix::process::CommandExt;
     use std::process::Stdio;
@@ -232,10 +234,11 @@ fn goes_away(key: Option<&str>, shown: &str) {
         return;
     }
     let folder = Folder::with(&[("a.yaml", CONFLICTS), ("tmp/kept", "")]);
-    let run = format!("stty rows 12 cols 100; echo $$ > pid; exec '{PLUGIN}' resolve a.yaml");
+    let run = format!("{before}stty rows 12 cols 100; echo $$ > pid; exec '{PLUGIN}' resolve a.yaml");
     let mut script = Command::new("script");
     script.args(["-q", "-f", "-E", "never", "-c", &run, "shown"]).current_dir(&folder.0).env("TERM", "xterm");
-    script.env("TMPDIR", folder.path("tmp")).env("EDITOR", "echo in the editor; sleep 300; :").env_remove("VISUAL");
+    script.env("TMPDIR", folder.path("tmp")).env("EDITOR", "echo $$ > editor; echo in the editor; exec sleep 300; :");
+    script.env_remove("VISUAL");
     let mut terminal = script.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("runs");
     let wait = |is_so: &dyn Fn() -> bool| {
         let start = Instant::now();
@@ -262,6 +265,10 @@ fn goes_away(key: Option<&str>, shown: &str) {
     terminal.wait().expect("ended");
     // Who ended and was not waited for yet has no arguments any more.
     wait(&|| std::fs::read(&program).map_or(true, |line| line.is_empty()));
+    if key.is_some() && !before.is_empty() {
+        // The editor ignores the signal, too.
+        assert!(Command::new("kill").arg(folder.read("editor").trim()).status().expect("runs").success());
+    }
     assert_eq!(folder.read("a.yaml"), CONFLICTS);
     assert_eq!(folder.files("tmp").len(), 1, "a temporary file is left");
 }

@@ -1,4 +1,4 @@
-//! Nothing is quadratic: the plugin does work in proportion to its input, where conflicts are many.
+//! Nothing is quadratic: the plugin does work in proportion to its input, where conflicts and elements are many.
 
 use crate::counts::{Run, grows_with_the_input};
 use crate::support::{Folder, PLUGIN, has};
@@ -42,4 +42,25 @@ fn conflicts_in_one_file_of_git() {
     check(60, &["git-driver", "o", "a", "b", "m.yaml"], 1, |n| {
         vec![("o", map(n, "o")), ("a", map(n, "a")), ("b", map(n, "b"))]
     });
+}
+
+fn pod(n: usize, image: &str) -> String {
+    let containers = each(n, |i| format!("  - name: c{i}\n    image: {image}\n"));
+    format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  containers:\n{containers}")
+}
+
+/// A list without keys, of which each eighth element has a value of its own.
+fn thing(n: usize, value: &str) -> String {
+    let elements = each(n, |i| if i % 8 == 0 { format!("  - {value}{i}\n") } else { format!("  - v{i}\n") });
+    format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: x\nspec:\n  l:\n{elements}")
+}
+
+#[test]
+fn differences_of_long_lists() {
+    for (command, code) in [("diff", 1), ("extract", 0)] {
+        let args = [command, "a.yaml", "b.yaml"];
+        check(60, &args, code, |n| vec![("a.yaml", pod(n, "a")), ("b.yaml", pod(n, "b"))]);
+        // Below some hundred elements, the search for what both sides have is quadratic on purpose.
+        check(1000, &args, code, |n| vec![("a.yaml", thing(n, "a")), ("b.yaml", thing(n, "b"))]);
+    }
 }

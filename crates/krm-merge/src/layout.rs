@@ -53,7 +53,8 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
         && of_a.dash.is_some() == of_b.dash.is_some()
         && let (Some(a), Some(b)) = (of_a.without_host(a), of_b.without_host(b))
     {
-        return Some(a.concat() == b.concat());
+        // Mostly the host's lines part both texts at the same places.
+        return Some(a == b || a.concat() == b.concat());
     }
     Some(own_text(a, budget)? == own_text(b, budget)?)
 }
@@ -198,8 +199,9 @@ impl<'d> Lines<'d> {
     /// The lines without the host's annotations; `None` if one of these annotations shares its line with something else.
     fn without_host(&self, root: NodeRef<'_>) -> Option<Vec<&'d str>> {
         let source = self.doc.source();
-        let (mut parts, mut at) = (Vec::new(), self.range.start);
-        for place in host_places(root) {
+        let places = host_places(root);
+        let (mut parts, mut at) = (Vec::with_capacity(places.len() + 1), self.range.start);
+        for place in places {
             let lines = place.lines(self.doc, at)?;
             parts.push(&source[at..lines.start]);
             at = lines.end;

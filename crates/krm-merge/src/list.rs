@@ -60,6 +60,11 @@ pub fn resources(document: NodeRef<'_>) -> Vec<Listed<'_>> {
 
 fn collect<'a>(listed: Listed<'a>, found: &mut Vec<Listed<'a>>) {
     let node = listed.node;
+    if kind_of(node).is_none() {
+        // Most are resources, and are asked once.
+        found.extend(node.is_map().then_some(listed));
+        return;
+    }
     match items_of(node) {
         Some(items) => items.elements().for_each(|element| collect(Listed { node: element, list: Some(node) }, found)),
         None if node.is_map() && !is_open(node) => found.push(listed),

@@ -166,8 +166,9 @@ impl<'a> Lowering<'a> {
         }
         let of_dest = fields_of(there, patch);
         let mut on_lists = self.mode.on_lists(patch)?;
-        let mut children = Vec::new();
-        for (_, key, value) in patch.spelled_out() {
+        let entries = patch.spelled_out();
+        let mut children = Vec::with_capacity(entries.len());
+        for (_, key, value) in entries {
             let name = key.string();
             if self.mode.is_directive(name) || is_protected(&self.path, name) {
                 continue;

@@ -15,6 +15,7 @@ mod shape;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::LazyLock;
 
 use crate::child::{By, Elements, Keyed, MergeKey, Value, element_key, key_text};
 use crate::mode::Mode;
@@ -232,7 +233,9 @@ fn of_type<'m, T>(map: &'m HashMap<(String, String), T>, api_version: &str, kind
 
 /// What is known about `metadata` for every type: it is an ObjectMeta, as in any built-in type.
 fn object_meta() -> Option<builtin::FieldRef> {
-    builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata"))
+    static OBJECT_META: LazyLock<Option<builtin::FieldRef>> =
+        LazyLock::new(|| builtin::root("v1", "ConfigMap").and_then(|ty| ty.field("metadata")));
+    *OBJECT_META
 }
 
 /// How certain it is that a place has the built-in type that is assumed for it.

@@ -14,11 +14,15 @@ pub enum Known {
 
 /// A set of texts that knows a few bytes of each.
 #[derive(Clone, Debug)]
-pub struct Sieve([u64; 64]);
+pub struct Sieve {
+    slots: [u64; 64],
+    /// A bit for each length. Lengths with a difference of 64 share one.
+    lengths: u64,
+}
 
 impl Default for Sieve {
     fn default() -> Self {
-        Self([0; 64])
+        Self { slots: [0; 64], lengths: 0 }
     }
 }
 
@@ -35,21 +39,30 @@ impl<'t> FromIterator<&'t str> for Sieve {
 impl Sieve {
     /// Adds a text. Returns whether it may have been there before.
     pub fn add(&mut self, text: &str) -> Known {
-        let known = self.knows(text);
         let (word, bit) = slot(text);
-        self.0[word] |= bit;
+        let known = if self.slots[word] & bit == 0 { Known::No } else { Known::Maybe };
+        self.slots[word] |= bit;
+        self.lengths |= length(text);
         known
     }
 
     /// Whether a text may be there.
     pub fn knows(&self, text: &str) -> Known {
+        // Most texts have another length than all of these.
+        if self.lengths & length(text) == 0 {
+            return Known::No;
+        }
         let (word, bit) = slot(text);
-        if self.0[word] & bit == 0 { Known::No } else { Known::Maybe }
+        if self.slots[word] & bit == 0 { Known::No } else { Known::Maybe }
     }
 }
 
-/// The word and the bit of a text. The length decides, with four bytes each of the middle and the end, because generated names differ
-/// there.
+/// The bit of the length of a text.
+fn length(text: &str) -> u64 {
+    1 << (text.len() & 63)
+}
+
+/// The word and the bit of a text: by its length, and by four bytes each of its middle and its end. Generated names differ there.
 fn slot(text: &str) -> (usize, u64) {
     let bytes = text.as_bytes();
     let short = || bytes.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));

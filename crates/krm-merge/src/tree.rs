@@ -4,6 +4,7 @@
 //! decides its conflicts, once or several times, and the splicer writes the result.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::child::{By, ChildId, Elements, Index, Keyed, MergeKey, Value};
@@ -750,12 +751,18 @@ impl<'t, 'a> View<'t, 'a> {
                 own.len() == others.len() && own.iter().zip(others).all(|(a, b)| a.same(b))
             }
             Kind::Map => {
-                let own: HashMap<&str, Self> = self.fields().into_iter().collect();
+                let own = self.fields();
                 let others: Vec<_> = node.fields().collect();
-                let is_same = |(key, value): &(NodeRef<'_>, NodeRef<'_>)| {
-                    !key.is_container() && own.get(key.string()).is_some_and(|own| own.same(*value))
+                // Fields are mostly in the same order, so the next one is tried before the map is searched.
+                let by_name = LazyCell::new(|| own.iter().copied().collect::<HashMap<&str, Self>>());
+                let field = |i: usize, name: &str| match own.get(i) {
+                    Some((next, value)) if *next == name => Some(*value),
+                    _ => by_name.get(name).copied(),
                 };
-                own.len() == others.len() && others.iter().all(is_same)
+                let is_same = |(i, (key, value)): (usize, &(NodeRef<'_>, NodeRef<'_>))| {
+                    !key.is_container() && field(i, key.string()).is_some_and(|own| own.same(*value))
+                };
+                own.len() == others.len() && others.iter().enumerate().all(is_same)
             }
             Kind::Scalar | Kind::Alias => self.scalar() == node.scalar(),
         }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::marked::Marked;
+use crate::screen;
 use crate::signals::Signals;
 use crate::walk::shown;
 
@@ -28,7 +29,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Opens an editor with a conflict and its markers, and returns the text that the user makes of it. No marker may be left in it.
 ///
 /// # Errors
-/// The editor cannot be run, or fails; markers are left; or a signal arrived. After a signal the editor may go on, but its file is removed.
+/// The editor cannot be run, or fails; markers are left; a signal arrived, or the terminal went away. The editor may survive the last two,
+/// but its file is removed.
 pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
     let file = temporary(of, conflict)?;
     let editor = ["VISUAL", "EDITOR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
@@ -43,6 +45,7 @@ pub fn edit(of: &Path, conflict: &[u8], signals: &Signals) -> Result<Vec<u8>> {
             break ended;
         }
         signals.check_beside()?;
+        screen::check_someone_stays()?;
         thread::sleep(PATIENCE);
     };
     if !ended.success() {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
@@ -96,10 +96,7 @@ pub fn ask(
 fn next_key(session: &mut Session<'_>, signals: &Signals) -> Result<Option<Key>> {
     while !poll(PATIENCE).context("the terminal must be readable")? {
         signals.check()?;
-        // When a terminal goes away, a signal ends the program, unless a shell does not pass the signal on.
-        if !screen::is_someone_there() {
-            bail!("the terminal must stay until all conflicts are decided; nothing was written");
-        }
+        screen::check_someone_stays()?;
     }
     signals.check()?;
     Ok(match read().context("the terminal must be readable")? {

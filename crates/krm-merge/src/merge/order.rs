@@ -165,18 +165,17 @@ impl Sides {
     fn merged(&self) -> [Vec<usize>; 3] {
         let of_all: HashSet<usize> = self.original.iter().copied().collect();
         let (updated, dest) = (only(&self.updated, &of_all), only(&self.common, &of_all));
-        let upstream = self.upstream();
         let all = |order: &[usize]| [order.to_vec(), order.to_vec(), order.to_vec()];
         if updated == self.original || updated == dest {
             return all(&self.common);
         }
         if dest == self.original {
-            return all(&upstream);
+            return all(&self.upstream());
         }
         if of_all.len() < self.common.len() {
             // A child that both sides also added may belong to any stretch, so the order is not divided.
             let was = beside(self.original.clone(), &self.common, |_| false, NewElements::Append);
-            return [self.common.clone(), upstream, was];
+            return [self.common.clone(), self.upstream(), was];
         }
         let mut out = [Vec::new(), Vec::new(), Vec::new()];
         let mut from = 0;

@@ -96,7 +96,7 @@ fn of_other_versions(triples: &[Triple], sides: Resources<'_, '_>) -> Vec<Same> 
     let identities: Vec<_> = triples.iter().map(|triple| identity(triple, sides)).collect();
     let called = |number: usize| identities[number].map(|i| (i.kind, i.namespace, i.name));
     let mut all = Vec::new();
-    for alike in grouped(0..triples.len(), called) {
+    for alike in grouped(0..triples.len(), called).into_iter().filter(|alike| alike.len() > 1) {
         let versions: HashSet<_> = alike.iter().map(|number| identities[*number].map(|i| i.api_version)).collect();
         // Resources of one version are already paired.
         if versions.len() < 2 {

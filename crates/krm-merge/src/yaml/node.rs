@@ -494,30 +494,26 @@ impl<'a> NodeRef<'a> {
     }
 
     /// The children of a container, in the order of the text: the elements of a list, or each key of a map and then its value.
-    pub(crate) fn children(self) -> impl Iterator<Item = NodeRef<'a>> {
+    pub(crate) fn children(self) -> Children<'a> {
         let node = self.resolve();
-        let end = node.next_id();
-        let mut id = node.id + 1;
-        std::iter::from_fn(move || {
-            (id < end).then(|| {
-                let child = NodeRef { doc: node.doc, id };
-                id = child.next_id();
-                child
-            })
-        })
+        Children { doc: node.doc, next: node.id + 1, end: node.next_id() }
+    }
+
+    /// The children, if the node is of this kind.
+    fn children_of(self, kind: Kind) -> Children<'a> {
+        let node = self.resolve();
+        let end = if node.kind() == kind { node.next_id() } else { 0 };
+        Children { doc: node.doc, next: node.id + 1, end }
     }
 
     /// The elements of a list; empty for anything else.
-    pub fn elements(self) -> impl Iterator<Item = NodeRef<'a>> {
-        let is_list = self.is_list();
-        self.children().take_while(move |_| is_list)
+    pub fn elements(self) -> Children<'a> {
+        self.children_of(Kind::List)
     }
 
     /// The entries of a map in the text, including `<<`; empty for anything else.
-    pub fn entries(self) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
-        let mut children = self.children();
-        let is_map = self.is_map();
-        std::iter::from_fn(move || if is_map { Some((children.next()?, children.next()?)) } else { None })
+    pub fn entries(self) -> Entries<'a> {
+        Entries(self.children_of(Kind::Map))
     }
 
     /// The children in the text: each value, with its key if this is a map.
@@ -549,7 +545,7 @@ impl<'a> NodeRef<'a> {
     /// Source: go-yaml v3's `merge`: the map's own keys win, then the first map named by `<<`.
     pub fn fields(self) -> Fields<'a> {
         if !self.doc.has_merges {
-            return Fields::Written(Written(self.resolve(), 0));
+            return Fields::Written(self.entries());
         }
         let mut seen: HashMap<&str, ()> = HashMap::new();
         let mut fields = Vec::new();
@@ -641,32 +637,56 @@ impl<'a> NodeRef<'a> {
 /// The fields of a map, see [`NodeRef::fields`].
 pub enum Fields<'a> {
     /// The document has no `<<`, so the fields are read from the arena.
-    Written(Written<'a>),
+    Written(Entries<'a>),
     /// The fields are collected from the map and the maps that `<<` names.
     Merged(std::vec::IntoIter<(NodeRef<'a>, NodeRef<'a>)>),
 }
 
-/// The entries of a map, read from the arena.
-pub struct Written<'a>(NodeRef<'a>, u32);
+/// The children of a node, read from the arena. Their number is found by going from one to the next, so a list of them is made at once in
+/// its size.
+#[derive(Clone)]
+pub struct Children<'a> {
+    doc: &'a Document<'a>,
+    next: u32,
+    end: u32,
+}
 
-impl<'a> Iterator for Written<'a> {
+impl<'a> Iterator for Children<'a> {
+    type Item = NodeRef<'a>;
+
+    fn next(&mut self) -> Option<NodeRef<'a>> {
+        if self.next >= self.end {
+            return None;
+        }
+        let child = NodeRef { doc: self.doc, id: self.next };
+        self.next = child.next_id();
+        Some(child)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let (mut count, mut id) = (0, self.next);
+        while id < self.end {
+            id = NodeRef { doc: self.doc, id }.next_id();
+            count += 1;
+        }
+        (count, Some(count))
+    }
+}
+
+/// The entries of a map, read from the arena: each key with its value.
+#[derive(Clone)]
+pub struct Entries<'a>(Children<'a>);
+
+impl<'a> Iterator for Entries<'a> {
     type Item = (NodeRef<'a>, NodeRef<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Written(map, id) = self;
-        if map.kind() != Kind::Map {
-            return None;
-        }
-        if *id == 0 {
-            *id = map.id + 1;
-        }
-        if *id >= map.next_id() {
-            return None;
-        }
-        let key = NodeRef { doc: map.doc, id: *id };
-        let value = NodeRef { doc: map.doc, id: key.next_id() };
-        *id = value.next_id();
-        Some((key, value))
+        Some((self.0.next()?, self.0.next()?))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let (count, _) = self.0.size_hint();
+        (count / 2, Some(count / 2))
     }
 }
 
@@ -677,6 +697,13 @@ impl<'a> Iterator for Fields<'a> {
         match self {
             Self::Written(w) => w.next(),
             Self::Merged(m) => m.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            Self::Written(w) => w.size_hint(),
+            Self::Merged(m) => m.size_hint(),
         }
     }
 }
