@@ -1,5 +1,6 @@
 //! `kubectl krm-merge`: the merges of the function on files, folders, git and a cluster.
 
+mod beside;
 mod carry;
 mod clash;
 mod cli;

@@ -21,6 +21,7 @@ use krm_merge_function::name::Name;
 use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
+use crate::beside;
 use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
 use crate::combine::Combiner;
 use crate::edit::{Added, Edited, Fate, append, created, edited};
@@ -219,6 +220,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
     let has_failed = |results: &[Outcome]| results.iter().any(|r| r.severity == Severity::Error);
     told::with_places(&mut results, given.iter().flat_map(|(_, sides)| sides).chain([dest]));
     results.extend(left_out.warnings);
+    results.extend(beside::warnings(dest, given));
     results.extend(told::of_no_yaml([dest].into_iter().chain(given.iter().rev().flat_map(|(_, sides)| sides))));
     if !has_failed(&results) {
         check_sources(dest, given, &merged.added)?;

@@ -125,7 +125,8 @@ fn a_package_may_hold_the_releases_that_it_is_upgraded_by() {
     }
     let upstream = folder.files("here/upstream");
     let here = ["three-way", "--original", "here/upstream/v1", "--updated", "here/upstream/v2", "-d", "here", "-i"];
-    folder.run(&here).passed();
+    let ran = folder.run(&here);
+    assert!(ran.code == Some(0) && !ran.stderr.contains("another release"), "{ran:?}");
     assert_eq!(folder.files("here/upstream"), upstream);
     let inside: Vec<String> = folder.files("here").into_keys().filter(|path| !path.starts_with("upstream/")).collect();
     let beside = package();
@@ -137,6 +138,19 @@ fn a_package_may_hold_the_releases_that_it_is_upgraded_by() {
     folder.write("all/over/a.yaml", map("a", &[("x", "'2'")]));
     folder.run(&["two-way", "-s", "all/over", "-d", "all", "-i"]).passed();
     assert_eq!(folder.read("all/a.yaml"), map("a", &[("x", "'2'")]));
+}
+
+#[test]
+fn a_third_release_beside_those_that_are_merged_is_told() {
+    let folder = Folder::new();
+    for (path, n) in [("up/v1/a", 1), ("up/v2/a", 2), ("up/v0/deep/a", 0), ("up/v0/b", 0), ("a", 1)] {
+        folder.write(&format!("here/{path}.yaml"), map(&path[path.len() - 1..], &[("x", &format!("'{n}'"))]));
+    }
+    folder.write("here/up/own/c.yaml", map("c", &[("x", "'1'")]));
+    let run = ["three-way", "--original", "here/up/v1", "--updated", "here/up/v2", "-d", "here", "-o", "diff"];
+    let told = folder.run(&run).stderr;
+    let warning = "warning: up/v0/deep/a.yaml: the folder \"up/v0\" must not be another release of upstream, because it is merged as a part of dest: move it out, or delete it\n";
+    assert_eq!((told.matches("another release").count(), told.contains(warning)), (1, true), "{told}");
 }
 
 #[test]
