@@ -21,6 +21,7 @@ pub fn is_taken(text: &str) -> bool {
         props,
         aliases,
         aliases_by_target,
+        keys_of_long_maps,
         line_starts,
         decoded,
         blocks,
@@ -39,6 +40,7 @@ pub fn is_taken(text: &str) -> bool {
     // The library knows less: a `?` in its text may be in a scalar.
     assert!(!may_have_questions || library.may_have_questions, "{text:?}");
     assert!(aliases_by_target.get().is_none() && library.aliases_by_target.get().is_none());
+    assert!(keys_of_long_maps.get().is_none() && library.keys_of_long_maps.get().is_none());
     assert!(line_starts.get().is_none() && library.line_starts.get().is_none());
     true
 }
