@@ -157,7 +157,8 @@ fn header(
 
 /// The places in the order of the new text. Removed places come where the old text has them, before the next place that both texts have.
 fn in_order(old: Vec<Spot>, new: Vec<Spot>) -> Vec<Spot> {
-    let stays: HashSet<Spot> = old.iter().filter(|spot| new.contains(spot)).cloned().collect();
+    let in_new: HashSet<&Spot> = new.iter().collect();
+    let stays: HashSet<Spot> = old.iter().filter(|spot| in_new.contains(spot)).cloned().collect();
     let (mut found, mut known, mut old) = (Vec::new(), HashSet::new(), old.into_iter().peekable());
     let mut push = |spot: Spot| {
         if known.insert(spot.clone()) {

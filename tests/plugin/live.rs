@@ -10,6 +10,7 @@ mod replay;
 mod requests;
 mod shown;
 mod spelling;
+mod steps;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -2,6 +2,8 @@
 //!
 //! A field that was not applied is not drift, and neither is a default that the server added to an element of a list.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, anyhow};
 use krm_merge::change::{Change, Expects, Wants};
 use krm_merge::diff::diff;
@@ -55,17 +57,32 @@ pub fn drifts(original: &Object, live: &Object, types: &Types) -> Result<Vec<Dri
 pub fn leave_out_agreed(drifts: &mut Vec<Drift>, files: &Object, live: &Object, types: &Types) -> Result<()> {
     if !drifts.is_empty() {
         let left = self::drifts(files, live, types)?;
-        drifts.retain(|drift| left.iter().any(|left| is_of(&left.place, &drift.place)));
+        let left: Places<'_> = left.iter().map(|left| left.place.as_str()).collect();
+        drifts.retain(|drift| left.touch(&drift.place));
     }
     Ok(())
 }
 
-/// Whether two places are equal, or one is inside of the other.
-fn is_of(a: &str, b: &str) -> bool {
-    let lies_in = |place: &str, other: &str| {
-        place.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
-    lies_in(a, b) || lies_in(b, a)
+/// Places to compare other places with.
+struct Places<'p>(BTreeSet<&'p str>);
+
+impl<'p> FromIterator<&'p str> for Places<'p> {
+    fn from_iter<T: IntoIterator<Item = &'p str>>(places: T) -> Self {
+        Self(places.into_iter().collect())
+    }
+}
+
+impl Places<'_> {
+    /// Whether one of them is this place, contains it, or is in it.
+    fn touch(&self, place: &str) -> bool {
+        let ends = place.match_indices(['.', '[']).map(|(end, _)| end).chain([place.len()]);
+        let is_in_one = ends.into_iter().any(|end| self.0.contains(&place[..end]));
+        let holds_one = |below: String| {
+            let next = self.0.range(below.as_str()..).next();
+            next.is_some_and(|next| next.starts_with(&below))
+        };
+        is_in_one || ['.', '['].into_iter().any(|sign| holds_one(format!("{place}{sign}")))
+    }
 }
 
 /// Adds to each drift who set the live value, according to the server.
@@ -151,9 +168,8 @@ pub fn is_default_only(conflict: &Outcome) -> bool {
 /// Prints the drift of a resource, one block for each field. Fields in conflict are left out, because the conflict shows them.
 pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut Page) {
     let of_resource = conflicts.iter().filter(|c| c.file.as_ref().is_some_and(|f| f.path == address));
-    let places: Vec<&str> = of_resource.filter_map(|c| Some(c.clash.as_ref()?.place.as_str())).collect();
-    let is_told = |drift: &&Drift| places.iter().any(|place| is_of(&drift.place, place));
-    for drift in drifts.iter().filter(|drift| !is_told(drift)) {
+    let told: Places<'_> = of_resource.filter_map(|c| Some(c.clash.as_ref()?.place.as_str())).collect();
+    for drift in drifts.iter().filter(|drift| !told.touch(&drift.place)) {
         let live = drift.live.as_ref().map_or_else(|| "(none)".to_owned(), Value::to_string);
         page.painted(Paint::Yellow, &format!("changed in the cluster: {address}: {}", drift.place));
         page.line(&format!("  original: {}", drift.original));
@@ -168,6 +184,17 @@ pub fn show(address: &str, drifts: &[Drift], conflicts: &[&Outcome], page: &mut 
 mod tests {
     use super::*;
     use krm_merge::schema::Inference;
+
+    #[test]
+    fn places_touch_what_they_hold_and_what_holds_them() {
+        let places: Places<'_> = ["spec.a", "spec.list[name=x].b", "spec-1.c"].into_iter().collect();
+        for touched in ["spec.a", "spec.a.b", "spec.a[0]", "spec", "spec.list", "spec.list[name=x]", "spec-1"] {
+            assert!(places.touch(touched), "{touched}");
+        }
+        for other in ["spec.ab", "spec.b", "spe", "spec.list[name=y]", "spec.list[name=x].bc", ""] {
+            assert!(!places.touch(other), "{other}");
+        }
+    }
 
     #[test]
     fn what_was_applied_and_is_otherwise_now_is_drift() {

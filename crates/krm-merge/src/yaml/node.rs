@@ -45,6 +45,9 @@ pub enum Style {
     Folded,
 }
 
+/// How many fields a map has at most if a look-up compares them one by one.
+const FEW: usize = 32;
+
 /// The link of a node that links to nothing.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -97,6 +100,8 @@ pub struct Document<'s> {
     pub(super) aliases: Vec<u32>,
     /// The aliases by the node that each refers to, computed on first use.
     pub(super) aliases_by_target: OnceLock<Vec<(u32, u32)>>,
+    /// The keys of long maps, each after its map, sorted by map and text, computed on first use.
+    pub(super) keys_of_long_maps: OnceLock<Vec<(u32, u32)>>,
     /// Where its lines begin, computed on first use for a long line.
     pub(super) line_starts: OnceLock<LineStarts>,
     pub(super) decoded: Vec<(u32, u32)>,
@@ -132,6 +137,7 @@ impl Document<'static> {
             props: Vec::new(),
             aliases: Vec::new(),
             aliases_by_target: OnceLock::new(),
+            keys_of_long_maps: OnceLock::new(),
             line_starts: OnceLock::new(),
             decoded: Vec::new(),
             blocks: Vec::new(),
@@ -262,6 +268,21 @@ impl<'s> Document<'s> {
         let first = by_target.partition_point(|(target, _)| *target < range.start);
         let found = by_target[first..].iter().take_while(move |(target, _)| *target < range.end);
         found.map(|&(_, id)| NodeRef { doc: self, id })
+    }
+
+    /// The keys of the maps that have more than a few fields, without `<<` and keys that are no scalars.
+    fn keys_of_long_maps(&self) -> &[(u32, u32)] {
+        self.keys_of_long_maps.get_or_init(|| {
+            let maps = (0..self.nodes.len() as u32).map(|id| NodeRef { doc: self, id });
+            let long = maps.filter(|map| map.kind() == Kind::Map && map.entries().size_hint().0 > FEW);
+            let keys_of = |map: NodeRef<'_>| {
+                let keys = map.entries().map(|(key, _)| key).filter(|key| !key.is_container() && !key.is_merge_key());
+                let mut keys: Vec<(u32, u32)> = keys.map(|key| (map.id, key.id)).collect();
+                keys.sort_by_key(|(_, id)| NodeRef { doc: self, id: *id }.string());
+                keys
+            };
+            long.flat_map(keys_of).collect()
+        })
     }
 
     /// Whether any node of a subtree has an anchor.
@@ -589,9 +610,21 @@ impl<'a> NodeRef<'a> {
     /// The value of a field, including the fields of `<<`; `None` if there is no such field or this is not a map.
     pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
         let is_meant = |(k, _): &(NodeRef<'a>, NodeRef<'a>)| k.is_called(key);
-        let own = self.entries().find(|e| is_meant(e) && !e.0.is_merge_key());
+        let mut entries = self.entries();
+        let own = entries.by_ref().take(FEW).find(|e| is_meant(e) && !e.0.is_merge_key());
+        let own = own.or_else(|| entries.next().and_then(|_| self.of_long_map(key)));
         let has_more = || self.has_merge_entry();
         own.or_else(|| if has_more() { self.fields().find(is_meant) } else { None }).map(|(_, v)| v)
+    }
+
+    /// The first entry of a long map with this key.
+    fn of_long_map(self, key: &str) -> Option<(NodeRef<'a>, NodeRef<'a>)> {
+        let map = self.resolve();
+        let named = |id: u32| NodeRef { doc: map.doc, id };
+        let keys = map.doc.keys_of_long_maps();
+        let first = keys.partition_point(|(of, id)| (*of, named(*id).string()) < (map.id, key));
+        let found = keys.get(first).filter(|(of, id)| *of == map.id && named(*id).string() == key)?;
+        Some((named(found.1), named(named(found.1).next_id())))
     }
 
     /// The value at the end of a path of fields.

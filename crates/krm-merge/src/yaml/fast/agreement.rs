@@ -20,6 +20,7 @@ pub fn is_taken(text: &str) -> bool {
         props,
         aliases,
         aliases_by_target,
+        keys_of_long_maps,
         line_starts,
         decoded,
         blocks,
@@ -38,6 +39,7 @@ pub fn is_taken(text: &str) -> bool {
     // The library's reader also sets this if a `?` is in a scalar.
     assert!(!may_have_questions || library.may_have_questions, "{text:?}");
     assert!(aliases_by_target.get().is_none() && library.aliases_by_target.get().is_none());
+    assert!(keys_of_long_maps.get().is_none() && library.keys_of_long_maps.get().is_none());
     assert!(line_starts.get().is_none() && library.line_starts.get().is_none());
     true
 }

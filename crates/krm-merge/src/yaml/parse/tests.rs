@@ -326,3 +326,29 @@ fn a_text_without_a_document_has_no_root() {
     }
     assert_eq!(Document::parse("a: 1\n---\nb: 2\n...\n---\n- 3\n").expect("valid").roots().len(), 3);
 }
+
+#[test]
+fn a_field_of_a_long_map_is_found_as_in_a_short_one() {
+    let many: String = (0..60).map(|i| format!("k{i}: {i}\n")).collect();
+    let text = format!(
+        "a: &x first\nin: {{k1: nested}}\n{many}\"q\\u0041\": 1\n*x : 2\nk3: again\n<<: {{brought: in, a: hidden}}\nlast: 4\n"
+    );
+    let doc = Document::parse(text.as_str()).expect("valid");
+    let root = doc.roots().next().expect("a root");
+    for (name, want) in [
+        ("a", Some("first")),
+        ("k3", Some("3")),
+        ("k59", Some("59")),
+        ("qA", Some("1")),
+        ("first", Some("2")),
+        ("brought", Some("in")),
+        ("last", Some("4")),
+        ("<<", None),
+        ("gone", None),
+        ("", None),
+    ] {
+        assert_eq!(root.get(name).map(NodeRef::string), want, "{name}");
+    }
+    assert_eq!(root.at(&["in", "k1"]).map(NodeRef::string), Some("nested"));
+    assert!(root.at(&["in", "k59"]).is_none());
+}
