@@ -73,7 +73,8 @@ impl<'a> Walk<'a> {
                 used.extend(merges.from.get(name));
             }
         }
-        write_out(branch, &used, |_| true);
+        let stays = |name| inside.others != Others::Go || merges.brings_in(&ChildId::Field(name));
+        write_out(branch, &used, stays);
         if inside.others == Others::Go {
             let entries: Vec<NodeRef<'a>> = branch.merge_entries().collect();
             for entry in entries {
@@ -81,7 +82,7 @@ impl<'a> Walk<'a> {
                 let is_own = |branch: &mut Branch<'a>, id: &ChildId<'a>| branch.find(id).next().is_some();
                 let goes = ids.filter(|id| !merges.brings_in(id) && !is_own(branch, id)).count();
                 if goes > 0 {
-                    write_out(branch, &[entry], |name| merges.brings_in(&ChildId::Field(name)));
+                    write_out(branch, &[entry], stays);
                 }
             }
         }
