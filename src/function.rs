@@ -1,7 +1,7 @@
 //! The whole function: from the text of a ResourceList to the text of a ResourceList.
 //!
 //! Each source is lowered to a change and applied to its partner; the result is edits of the input text. If anything is wrong, the items
-//! are returned unchanged, and the reason is among the results. [`run`] is the function on a ResourceList. A [`Job`] runs the merge on
+//! are returned unchanged, and the reason is among the results. [`run()`] is the function on a ResourceList. A [`Job`] runs the merge on
 //! resources in any texts, for example the files of a folder.
 
 mod apart;
