@@ -200,7 +200,7 @@ fn a_run_that_a_conflict_stops_says_on_stderr_which_rules_missed_it_and_what_to_
         "info: `spec.rules[1]` decided nothing: updated has another value of `spec.n` than `when.updated`, so someone must decide again".into(),
         format!("info: `spec.rules[2]` decided nothing: the conflict of `spec.n` has the values of its `when`, but its `target` or `path` is for others: {how}"),
         format!("info: `spec.rules[4]` decided nothing: its conflict may be over, or its `path` is wrong: {how}"),
-        format!("next: write a rule for each conflict into `rules` of the functionConfig, such as `{rule}`, or decide all with `onConflict`: TakeUpdated or KeepDest"),
+        format!("next: write a rule for each conflict into `rules` of the functionConfig, such as `{rule}` (or `take: Updated`), or decide all with `onConflict`: TakeUpdated or KeepDest"),
     ];
     assert_eq!(output.stderr, want);
     // The rule that it shows decides.

@@ -511,8 +511,8 @@ pub struct Resolve {
     /// the list that is printed if nobody can be asked
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
-    /// Write the decisions as rules into this functionConfig, with the values that they were made for. The file may be new. With it,
-    /// `three-way --config` asks for none of them again
+    /// Write the decisions as rules into this functionConfig, with the values that they were made for. The file may be new. The
+    /// same upgrade with `--config FILE` does not ask for them again
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }

@@ -253,7 +253,7 @@ impl Run<'_> {
             }
             record::Why::OfNoSide => "not recorded, because the value there is now neither side's",
             record::Why::Own => {
-                "recorded for a dest that already has this value; any other dest is asked again, because a rule cannot write a value that is neither side's"
+                "recorded for this value, which is neither side's: a rule cannot write it, so only a dest that has it is not asked again"
             }
         };
         format!("warning: {}: {what}", self.place(spot))

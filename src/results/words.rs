@@ -27,7 +27,7 @@ const THE_RESOURCE: &str = "the resource";
 
 /// What to do after a conflict that stopped the function, with a rule that would decide it.
 pub fn next_step(conflict: &Outcome) -> String {
-    let rule = rule_for(conflict).map(|rule| format!(", such as `{rule}`,")).unwrap_or_default();
+    let rule = rule_for(conflict).map(|rule| format!(", such as `{rule}` (or `take: Updated`),")).unwrap_or_default();
     format!(
         "next: write a rule for each conflict into `rules` of the functionConfig{rule} or decide all with `onConflict`: TakeUpdated or KeepDest"
     )

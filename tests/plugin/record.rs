@@ -184,7 +184,7 @@ fn what_no_rule_can_say_is_told() {
     assert!(upgrade(&folder, "v1", "v2"));
     let told = resolve(&folder, &["both", "ours", "ours"]);
     for want in [
-        "warning: here/a.yaml:7: recorded for a dest that already has this value",
+        "warning: here/a.yaml:7: recorded for this value, which is neither side's",
         "warning: here/b.txt:1: not recorded, because it decides no value of a resource",
         "warning: here/s.yaml:6: not recorded, because the file would then show values of a Secret",
         "recorded 1 decision in decisions.yaml",

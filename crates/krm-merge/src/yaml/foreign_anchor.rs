@@ -14,7 +14,8 @@ use super::node::Document;
 pub(super) fn check(doc: &Document<'_>) -> Result<(), Error> {
     let text = doc.source();
     for (start, end) in doc.props.iter().filter_map(|props| props.anchor) {
-        let name = text[start as usize..end as usize].trim_start_matches('&');
+        let written = &text[start as usize..end as usize];
+        let name = written.strip_prefix('&').unwrap_or(written);
         let is_ending = |c: &char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_');
         if let Some(c) = name.chars().find(is_ending) {
             let message = format!(
@@ -37,6 +38,7 @@ mod tests {
             ("a:\n  &b: 0\n", Some("2:3")),
             ("a: &b.c 0\n", Some("1:4")),
             ("a: &ä 0\n", Some("1:4")),
+            ("a: &&b 0\n", Some("1:4")),
             ("a: &b-c_1 0\nd: *b-c_1\n", None),
             ("a: \"&b: 0\"\n", None),
         ] {

@@ -213,7 +213,14 @@ impl Builder<'_> {
             Event::MappingEnd | Event::SequenceEnd => self.end(range),
             // Trap: granit reports an implicit start with the span of the first token, so only an explicit start moves the cursor.
             Event::DocumentStart(true, _) => self.cursor = self.cursor.max(range.end),
-            Event::DocumentEnd => self.anchors.clear(),
+            Event::DocumentEnd => {
+                // Trap: the span of the event is not that of the mark. Only the mark can follow the content here and begin with a dot.
+                let mark = skip(text.as_bytes(), self.cursor, b"");
+                if text[mark..].starts_with("...") {
+                    self.cursor = mark + 3;
+                }
+                self.anchors.clear();
+            }
             _ => {}
         }
         Ok(())

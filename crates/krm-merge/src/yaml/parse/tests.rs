@@ -182,9 +182,14 @@ fn byte_order_mark_and_every_line_break_are_taken() {
         ("\u{feff}# c\n|\n  x\n", ["|\n  x", ""]),
         (" \n\u{feff}- |+\n  x\n", ["- |+\n  x", "|+\n  x"]),
         ("\u{feff}? |-\n  x\n: 1\n", ["? |-\n  x\n: 1", "1"]),
+        // A document after `...` needs no `---`.
+        ("a\n...\n|+\n---\n", ["|+", ""]),
+        ("a\n... # c\n|\n  x\n", ["|\n  x", ""]),
+        ("a\n...\n- x\n", ["- x", "x"]),
+        ("a\n...\n- - x\n", ["- - x", "- x"]),
     ] {
         let doc = Document::parse(text).expect("valid");
-        let root = doc.roots().next().expect("root");
+        let root = doc.roots().filter(|root| !root.is_null()).last().expect("root");
         let first = root.elements().next().or_else(|| root.entries().next().map(|(_, value)| value));
         assert_eq!([root.text(), first.map_or("", NodeRef::text)], want, "{text:?}");
     }
