@@ -144,8 +144,7 @@ impl Book {
 /// # Errors
 /// The text is not a functionConfig of a three-way merge.
 fn with_rules(name: &str, old: Option<String>, rules: &[Rule]) -> Result<String> {
-    let head =
-        "# Decisions of `kubectl krm-merge resolve`: the same upgrade with `three-way --config` and this file does not ask for them again.";
+    let head = "# Decisions of `kubectl krm-merge resolve`: the same upgrade with `three-way --config` and this file does not ask for them again.";
     let new = format!(
         "{head}\napiVersion: {API_VERSION}\nkind: {KIND}\nmetadata:\n  name: decisions\nspec:\n  mode: ThreeWay\n"
     );
