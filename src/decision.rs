@@ -2,7 +2,7 @@
 
 use krm_merge::child::{Value as _, find};
 use krm_merge::path::{FieldPath, PathPattern};
-use krm_merge::policy::OnConflict;
+use krm_merge::policy::{OnConflict, Settled};
 use krm_merge::resource::Resource;
 use krm_merge::sides::{Side, Sides};
 use krm_merge::tree::{Conflict, Pick, Tree, View};
@@ -26,32 +26,44 @@ pub struct Decision<'a> {
     pub when: Sides<Option<NodeRef<'a>>>,
 }
 
-impl Decision<'_> {
-    /// Whether the rule decides a conflict, and if not, why.
-    fn fit(&self, clash: &Clash<'_, '_>) -> Result<(), Miss> {
+impl<'a> Decision<'a> {
+    /// The place of a conflict that the rule names; `None` if the rule is for other places or resources.
+    fn named<'p>(&self, clash: &Clash<'_, 'p>) -> Option<FieldPath<'p>> {
         let named = match &self.path {
-            Some(pattern) => pattern.place(clash.path),
-            None => Some(FieldPath::default()),
+            Some(pattern) => pattern.place(clash.path)?,
+            None => FieldPath::default(),
         };
-        let is_selected = self.target.as_ref().is_none_or(|target| target.selects(clash.resource));
-        let wanted = || self.when.iter().filter_map(|(side, wanted)| Some((side, (*wanted)?)));
-        let Some(named) = named.filter(|_| is_selected) else {
-            let is_of_its_values = |(side, wanted)| clash.compared(side, clash.path, wanted) == Compared::Same;
-            let is_of_values = wanted().any(|(_, wanted)| !wanted.is_null()) && wanted().all(is_of_its_values);
-            return Err(if is_of_values { Miss::Place(clash.path.shown()) } else { Miss::All });
+        self.target.as_ref().is_none_or(|target| target.selects(clash.resource)).then_some(named)
+    }
+
+    /// The values of `when`, each with its side.
+    fn wanted(&self) -> impl Iterator<Item = (Side, NodeRef<'a>)> {
+        self.when.iter().filter_map(|(side, wanted)| Some((side, (*wanted)?)))
+    }
+
+    fn decides(&self, clash: &Clash<'_, '_>) -> bool {
+        self.named(clash).is_some_and(|named| {
+            self.wanted().all(|(side, wanted)| clash.compared(side, &named, wanted) == Compared::Same)
+        })
+    }
+
+    /// Why the rule does not decide a conflict.
+    fn miss(&self, clash: &Clash<'_, '_>) -> Miss {
+        let Some(named) = self.named(clash) else {
+            let has = |(side, wanted)| clash.compared(side, clash.path, wanted) == Compared::Same;
+            let is_like_it = self.wanted().any(|(_, wanted)| !wanted.is_null()) && self.wanted().all(has);
+            return if is_like_it { Miss::Place(clash.path.shown()) } else { Miss::All };
         };
-        for (side, wanted) in wanted() {
-            match clash.compared(side, &named, wanted) {
-                Compared::Same => {}
-                Compared::OtherType => return Err(Miss::Type(side, named.shown())),
-                Compared::Other => return Err(Miss::Value(side, named.shown())),
-            }
-        }
-        Ok(())
+        let miss = |(side, wanted)| match clash.compared(side, &named, wanted) {
+            Compared::Same => None,
+            Compared::OtherType => Some(Miss::Type(side, named.shown())),
+            Compared::Other => Some(Miss::Value(side, named.shown())),
+        };
+        self.wanted().find_map(miss).unwrap_or(Miss::All)
     }
 
     fn is_of_values(&self) -> bool {
-        self.when.iter().any(|(_, wanted)| wanted.is_some())
+        self.wanted().next().is_some()
     }
 }
 
@@ -153,6 +165,11 @@ impl Verdict {
         }
     }
 
+    /// The outcome of a conflict that every policy settles alike. It stays open if nobody decided it.
+    pub fn settled_as(self, settled: Settled) -> Settled {
+        if self.policy() == OnConflict::Fail { Settled::Open } else { settled }
+    }
+
     /// The side whose outcome is written.
     pub fn pick(self) -> Pick {
         match self {
@@ -215,19 +232,13 @@ impl<'a> Decisions<'a> {
 
     /// Who wins a conflict.
     pub fn of(&mut self, clash: &Clash<'_, '_>) -> Ruling<'a> {
-        let mut misses = Vec::with_capacity(self.rules.len());
-        for (rule, known) in self.rules.iter().zip(&mut self.misses) {
-            match rule.fit(clash) {
-                Ok(()) => {
-                    *known = None;
-                    return Ruling { verdict: rule.take.into(), rule: Some(&rule.name) };
-                }
-                Err(miss) => misses.push(miss),
-            }
+        if let Some(at) = self.rules.iter().position(|rule| rule.decides(clash)) {
+            self.misses[at] = None;
+            return Ruling { verdict: self.rules[at].take.into(), rule: Some(&self.rules[at].name) };
         }
         // A miss counts only if no other rule decides the conflict.
-        for (known, miss) in self.misses.iter_mut().zip(misses) {
-            *known = known.take().map(|known| known.max(miss));
+        for (rule, known) in self.rules.iter().zip(&mut self.misses) {
+            *known = known.take().map(|known| known.max(rule.miss(clash)));
         }
         Ruling { verdict: self.otherwise, rule: None }
     }

@@ -216,7 +216,7 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Runs the merge. Returns what becomes of each item, the new resources, and the results. If a result is an error, the caller must
+    /// Runs the merge. Returns the outcome for each item, the new resources, and the results. If a result is an error, the caller must
     /// write nothing.
     ///
     /// # Errors

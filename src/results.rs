@@ -229,8 +229,14 @@ impl Outcome {
 
     /// A conflict.
     pub fn conflict(severity: Severity, clash: Clash) -> Self {
-        let tags = BTreeMap::from([(REASON.into(), "conflict".into())]);
-        Self { message: clash.message(), clash: Some(clash), tags, ..Self::new(severity, "") }
+        Self { message: clash.message(), clash: Some(clash), ..Self::new(severity, "") }.because("conflict")
+    }
+
+    /// The same result with a tag that says its kind.
+    #[must_use]
+    pub fn because(mut self, reason: &str) -> Self {
+        self.tags.insert(REASON.to_owned(), reason.to_owned());
+        self
     }
 
     /// Makes a conflict open again: it has no winner, and someone must decide.

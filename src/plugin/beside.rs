@@ -25,19 +25,16 @@ pub fn warnings(dest: &Side, given: &[(Role, Vec<Side>)]) -> Vec<Outcome> {
     if around.is_empty() {
         return Vec::new();
     }
-    let known: HashSet<Identity<'_>> = releases.iter().flat_map(|side| &side.files).flat_map(identities).collect();
+    let known: HashSet<Identity<'_>> =
+        releases.iter().flat_map(|side| &side.files).flat_map(Held::identities).collect();
     let mut found: BTreeMap<&Path, &str> = BTreeMap::new();
-    for held in dest.files.iter().filter(|held| identities(held).any(|identity| known.contains(&identity))) {
+    for held in dest.files.iter().filter(|held| held.identities().any(|identity| known.contains(&identity))) {
         let is_beside = |folder: &&Path| folder.parent().is_some_and(|above| around.contains(above));
         if let Some(folder) = Path::new(&held.path).ancestors().skip(1).find(is_beside) {
             found.entry(folder).or_insert(&held.path);
         }
     }
     found.into_iter().map(|(folder, path)| warning(folder, path)).collect()
-}
-
-fn identities(held: &Held) -> impl Iterator<Item = Identity<'_>> {
-    held.resources().filter_map(|resource| resource.identity)
 }
 
 fn warning(folder: &Path, path: &str) -> Outcome {

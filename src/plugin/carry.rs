@@ -22,7 +22,7 @@
 //! (1) Comments alone are not content: they stay. (2) Dest may have moved the file. (3) A file cannot hold both dest's resources and
 //! upstream's plain content.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ use krm_merge::sides::{Side as Version, Sides};
 use krm_merge::tree::{Pick, Taking};
 use krm_merge_function::config::Role;
 use krm_merge_function::decision::Verdict;
-use krm_merge_function::results::{self, Clash, Did, Outcome, REASON, Severity, changed_by, counted, how_of, listed};
+use krm_merge_function::results::{self, Clash, Did, Outcome, Severity, changed_by, counted, how_of, listed};
 
 use crate::combine::Combiner;
 use crate::disk::is_executable;
@@ -262,8 +262,8 @@ impl Carried {
 
 /// Whether dest has a resource of this file, in any file.
 fn lies_elsewhere(held: &Held, dest: &Side) -> bool {
-    let own: Vec<_> = held.resources().filter_map(|r| r.identity).collect();
-    dest.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).any(|there| own.contains(&there))
+    let own: Vec<_> = held.identities().collect();
+    dest.files.iter().flat_map(Held::identities).any(|there| own.contains(&there))
 }
 
 /// The error for a file that can be merged neither as resources nor as a file.
@@ -353,8 +353,7 @@ fn combined(path: &str, form: Form, text: &Text, verdict: Verdict) -> Option<Out
         return Some(Outcome { file, ..Outcome::conflict(severity(verdict), clash) });
     }
     let message = format!("{changed}, and it was merged {how}: look whether it is right");
-    let tags = BTreeMap::from([(REASON.to_owned(), "combined".to_owned())]);
-    text.is_combined().then(|| Outcome { file, tags, ..Outcome::new(Severity::Info, message) })
+    text.is_combined().then(|| Outcome { file, ..Outcome::new(Severity::Info, message) }.because("combined"))
 }
 
 /// The result for rules of the user that cannot decide a conflict of this file, because one side broke the file or it has no name.
@@ -380,12 +379,12 @@ fn conflict(path: &str, form: Form, [original, updated, dest]: [Has; 3], verdict
         (_, Has::Plain) => Did::Changed,
         (_, Has::Resources) => Did::ReplacedByResources,
     };
-    let settled = match verdict {
-        Verdict::Open(_) | Verdict::By(OnConflict::Fail) => Settled::Open,
-        Verdict::By(_) if dest == Has::Nothing => Settled::StaysDeleted,
-        Verdict::By(OnConflict::TakeUpdated) if updated != Has::Plain => Settled::Deleted,
-        Verdict::By(OnConflict::TakeUpdated) => Settled::Updated,
-        Verdict::By(OnConflict::KeepDest) => Settled::Dest,
+    let settled = match verdict.policy() {
+        _ if dest == Has::Nothing => verdict.settled_as(Settled::StaysDeleted),
+        OnConflict::TakeUpdated if updated != Has::Plain => Settled::Deleted,
+        OnConflict::TakeUpdated => Settled::Updated,
+        OnConflict::KeepDest => Settled::Dest,
+        OnConflict::Fail => Settled::Open,
     };
     let what = changed_by(Sides::of(Version::name), &form.to_string(), [did(dest), did(updated)]);
     let file = Some(results::File { path: path.to_owned(), index: None });

@@ -302,7 +302,7 @@ fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> R
         };
         let is_of_side = |added: &&Added| matches!(&added.origin, Origin::File { name, .. } if *name == held.name);
         let new = added.iter().filter(is_of_side).count();
-        let all: HashSet<_> = side.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).collect();
+        let all: HashSet<_> = side.files.iter().flat_map(Held::identities).collect();
         let is_there =
             |added: &Added| Ok::<_, anyhow::Error>(side.place() == Some(&tree.root.join(path_of(dest, added)?)));
         let comes_back = added.iter().filter(is_of_side).map(is_there).collect::<Result<Vec<_>>>()?.contains(&true);
@@ -478,7 +478,7 @@ impl LeftOut {
         }
         let (Some(original), Some(updated)) = (original, updated) else { return left_out };
         let identities: LazyCell<HashSet<_>, _> =
-            LazyCell::new(|| updated.files.iter().flat_map(Held::resources).filter_map(|r| r.identity).collect());
+            LazyCell::new(|| updated.files.iter().flat_map(Held::identities).collect());
         for held in original.files.iter().filter(|held| held.document().is_some()) {
             let Some(told) = not_read(updated, &held.path) else { continue };
             for resource in held.resources().filter(|r| r.identity.is_some_and(|i| !identities.contains(&i))) {

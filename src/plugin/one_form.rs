@@ -69,8 +69,7 @@ fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
         return Ok(HashSet::new());
     }
     let lies = paths_of(sides);
-    let stays =
-        |held: &&Held| held.resources().filter_map(|r| r.identity).all(|i| lies.get(&i) == Some(&Lies::In(&held.path)));
+    let stays = |held: &&Held| held.identities().all(|i| lies.get(&i) == Some(&Lies::In(&held.path)));
     let stay = differing.into_iter().filter(|sides| sides.iter().flatten().all(stays));
     Ok(stay.flat_map(|sides| sides[2]).map(|held| held.path.clone()).collect())
 }
@@ -106,7 +105,7 @@ enum Lies<'s> {
 fn paths_of<'s>(sides: [&'s Side; 3]) -> HashMap<Identity<'s>, Lies<'s>> {
     let mut lies = HashMap::new();
     for held in sides.into_iter().flat_map(|side| &side.files) {
-        for identity in held.resources().filter_map(|r| r.identity) {
+        for identity in held.identities() {
             lies.entry(identity)
                 .and_modify(|known| {
                     if *known != Lies::In(&held.path) {

@@ -139,21 +139,28 @@ pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, 
 /// The message with the next step after a merge that left conflicts open. `marked` is the number of files that got markers, `config` the
 /// file of `--config`.
 fn next_step(dest: &Side, conflicts: Conflicts, config: Option<&Path>, end: End, marked: usize) -> Option<String> {
-    let others = match config {
-        _ if end != End::Differs => return None,
-        // `onConflict` of the file counts, so the flag may not differ from it.
-        Some(file) => format!("add rules to {} or change its `onConflict`", shown::name(&file.to_string_lossy())),
-        None => "run it again with another `--on-conflict`".to_owned(),
-    };
+    if end != End::Differs {
+        return None;
+    }
     match conflicts {
-        Conflicts::Marked if marked > 0 => Some(format!(
-            "next: decide the conflicts with `kubectl krm-merge resolve {}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
-            shown::name(&dest.name)
-        )),
-        Conflicts::Marked => None,
-        Conflicts::Settled => Some(format!(
-            "next: run it again with `--on-conflict mark --in-place` to decide each conflict, or {others}; nothing was written"
-        )),
+        Conflicts::Marked => (marked > 0).then(|| {
+            format!(
+                "next: decide the conflicts with `kubectl krm-merge resolve {}` (add `--record decisions.yaml` to repeat the answers later), or between the markers in an editor",
+                shown::name(&dest.name)
+            )
+        }),
+        Conflicts::Settled => {
+            let others = match config {
+                // `onConflict` of the file counts, so the flag may not differ from it.
+                Some(file) => {
+                    format!("add rules to {} or change its `onConflict`", shown::name(&file.to_string_lossy()))
+                }
+                None => "run it again with another `--on-conflict`".to_owned(),
+            };
+            Some(format!(
+                "next: run it again with `--on-conflict mark --in-place` to decide each conflict, or {others}; nothing was written"
+            ))
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use krm_merge::file_path;
 use krm_merge::list;
-use krm_merge::resource::{Located, Origin, Resource, why_no_resource};
+use krm_merge::resource::{Identity, Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{self, Document, NodeRef, utf_16_or_32};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -331,6 +331,11 @@ impl Held {
     /// The resources of the file.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'_>> {
         self.document().into_iter().flat_map(of_document)
+    }
+
+    /// The identities of the resources that have one.
+    pub fn identities(&self) -> impl Iterator<Item = Identity<'_>> {
+        self.resources().filter_map(|resource| resource.identity)
     }
 
     /// The bytes of the file.

@@ -17,7 +17,7 @@ use krm_merge::tree::{Conflict, Taking, Tree, View};
 use krm_merge::warning::{Combined, CommentOf, Notice, Warning};
 use krm_merge::yaml::{Kind, NodeRef};
 
-use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, REASON, Severity, value_of};
+use super::{Clash, Field, IDLE_RULE, OTHER_ORIGINAL, Outcome, Severity, value_of};
 use crate::config::{NamedRule, Role};
 use crate::decision::{Idle, Miss, Ruling, Verdict};
 use crate::report::{Alike, Cause, Counts, Lacks, LeftUpstream, Missed, Report, Stays};
@@ -76,7 +76,7 @@ impl Outcome {
             }
             Report::DeletedHere { updated, places, original, ruling } => {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Deleted, Did::Changed]);
-                of_resource(updated, what, places, original, *ruling, left_deleted(ruling.verdict))
+                of_resource(updated, what, places, original, *ruling, ruling.verdict.settled_as(Settled::StaysDeleted))
             }
             Report::Moved { dest, to } => moved(dest, to),
             Report::NotMoved { dest, to } => {
@@ -276,14 +276,6 @@ fn of_resource(
     of_clash(ruling, clash).about(resource).with_original(Some(original.to_owned()))
 }
 
-/// The outcome for a resource that dest deleted. No policy brings it back.
-fn left_deleted(verdict: Verdict) -> Settled {
-    match verdict {
-        Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest) => Settled::StaysDeleted,
-        Verdict::By(OnConflict::Fail) | Verdict::Open(_) => Settled::Open,
-    }
-}
-
 /// The result for a rule that decided nothing. The message names only fields that the rule has, because only these can be wrong.
 fn idle_decision(Idle { rule, miss }: &Idle<'_, '_>) -> Outcome {
     let how = "copy `path` from the message of a conflict, and leave it out if the resource was deleted";
@@ -309,9 +301,7 @@ fn idle_decision(Idle { rule, miss }: &Idle<'_, '_>) -> Outcome {
         (Miss::All, Some(_), None) => format!("{over} its `target` is wrong"),
         (Miss::All, Some(_), Some(_)) => format!("{over} its `target` or `path` is wrong: {how}"),
     };
-    let mut outcome = Outcome::new(Severity::Info, format!("{} decided nothing: {why}", rule.name));
-    outcome.tags.insert(REASON.to_owned(), IDLE_RULE.to_owned());
-    outcome
+    Outcome::new(Severity::Info, format!("{} decided nothing: {why}", rule.name)).because(IDLE_RULE)
 }
 
 /// The result for a release that is one folder deeper than dest.
@@ -333,24 +323,20 @@ fn other_original(commit: &str, original: &str) -> Outcome {
     let message = format!(
         "original must be the release of commit \"{commit}\", which dest came from (`upstreamLock.git.commit`), not that of commit \"{original}\""
     );
-    let mut outcome = Outcome::new(Severity::Warning, message);
-    outcome.tags.insert(REASON.to_owned(), OTHER_ORIGINAL.to_owned());
-    outcome
+    Outcome::new(Severity::Warning, message).because(OTHER_ORIGINAL)
 }
 
 fn moved(dest: &Resource<'_>, to: &str) -> Outcome {
     let from = dest.path.unwrap_or_default();
     let message = format!("moved from \"{from}\" to \"{to}\", as upstream moved it");
-    let mut outcome = Outcome::new(Severity::Info, message).about(dest);
-    outcome.tags.insert(REASON.into(), "moved".into());
-    outcome
+    Outcome::new(Severity::Info, message).about(dest).because("moved")
 }
 
 fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) -> Outcome {
     let here = dest.path.unwrap_or_default();
     let places = Sides { original: from, updated: to, dest: here }.map(|path| Some(format!("it in \"{path}\"")));
     let what = format!("both sides moved the resource{}", with_values(Sides::of(Side::name), places));
-    let settled = if ruling.verdict.policy() == OnConflict::Fail { Settled::Open } else { Settled::StaysInPlace };
+    let settled = ruling.verdict.settled_as(Settled::StaysInPlace);
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
     Outcome { here: Some(dest.node.start()), ..of_clash(ruling, clash).about(dest) }
 }
@@ -405,14 +391,12 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         current_value: value(warning.dest),
         proposed_value: value(warning.proposed),
     };
-    let (severity, reason) = match warning.notice {
-        Notice::Combined(_) | Notice::Renamed { .. } => (Severity::Info, Some("combined")),
-        _ => (Severity::Warning, None),
+    let outcome = match warning.notice {
+        Notice::Combined(_) | Notice::Renamed { .. } => Outcome::new(Severity::Info, message).because("combined"),
+        _ => Outcome::new(Severity::Warning, message),
     };
     let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node, &warning.path)).start());
-    let mut outcome = Outcome { field: Some(field), here, ..Outcome::new(severity, message) }.about(resource);
-    outcome.tags.extend(reason.map(|reason| (REASON.to_owned(), reason.to_owned())));
-    outcome
+    Outcome { field: Some(field), here, ..outcome }.about(resource)
 }
 
 /// The result for a field that the API server does not let change. For a Secret the message shows no values.
@@ -649,9 +633,7 @@ fn of_clash(ruling: Ruling<'_>, mut clash: Clash) -> Outcome {
             Outcome::conflict(Severity::Warning, clash)
         }
         (Verdict::By(OnConflict::TakeUpdated | OnConflict::KeepDest), Some(_)) => {
-            let mut outcome = Outcome::conflict(Severity::Info, clash);
-            outcome.tags.insert(REASON.to_owned(), "decided".to_owned());
-            outcome
+            Outcome::conflict(Severity::Info, clash).because("decided")
         }
     }
 }

@@ -1,13 +1,11 @@
 //! Prints differences for people and for programs. The output never contains values of a Secret.
 
-use std::collections::BTreeMap;
-
 use krm_merge::limit::{Budget, Exceeded};
 use krm_merge::path::cut;
 use krm_merge::resource::Resource;
 use krm_merge::splice::to_json;
 use krm_merge::yaml::NodeRef;
-use krm_merge_function::results::{Field, File, Outcome, REASON, Severity, holds_secrets, to_value};
+use krm_merge_function::results::{Field, File, Outcome, Severity, holds_secrets, to_value};
 
 use crate::clash::{self, Line};
 use crate::difference::{Difference, What};
@@ -148,15 +146,11 @@ pub fn summary(found: &[Differing<'_>], files: &[(Kind, String)]) -> Option<Stri
 /// # Errors
 /// They take more than is left of the budget.
 pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budget) -> Result<Vec<Outcome>, Exceeded> {
-    let tagged = |outcome: Outcome, kind: Kind| Outcome {
-        tags: BTreeMap::from([(REASON.to_owned(), kind.word().to_owned())]),
-        ..outcome
-    };
     let mut all = Vec::new();
     for one in found {
         if one.found.is_empty() {
             let message = format!("the resource is {}", one.kind.word());
-            all.push(tagged(Outcome::new(Severity::Info, message).about(one.resource), one.kind));
+            all.push(Outcome::new(Severity::Info, message).about(one.resource).because(one.kind.word()));
         }
         for difference in &one.found {
             let (kind, message) = match difference.what {
@@ -172,13 +166,13 @@ pub fn outcomes(found: &[Differing<'_>], files: &[(Kind, String)], budget: &Budg
             let field = Some(Field { path: difference.path.indexed(), current_value, proposed_value });
             let message = format!("`{}`: {message}", difference.path.keyed());
             let outcome = Outcome { field, ..Outcome::new(Severity::Info, message).about(one.resource) };
-            all.push(tagged(outcome, kind));
+            all.push(outcome.because(kind.word()));
         }
     }
     for (kind, path) in files {
         let file = Some(File { path: path.clone(), index: None });
         let message = format!("the file, which holds no resources, is {}", kind.word());
-        all.push(tagged(Outcome { file, ..Outcome::new(Severity::Info, message) }, *kind));
+        all.push(Outcome { file, ..Outcome::new(Severity::Info, message) }.because(kind.word()));
     }
     Ok(all)
 }

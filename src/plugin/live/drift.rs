@@ -75,8 +75,8 @@ impl<'p> FromIterator<&'p str> for Places<'p> {
 impl Places<'_> {
     /// Whether one of them is this place, contains it, or is in it.
     fn touch(&self, place: &str) -> bool {
-        let ends = place.match_indices(['.', '[']).map(|(end, _)| end).chain([place.len()]);
-        let is_in_one = ends.into_iter().any(|end| self.0.contains(&place[..end]));
+        let mut ends = place.match_indices(['.', '[']).map(|(end, _)| end).chain([place.len()]);
+        let is_in_one = ends.any(|end| self.0.contains(&place[..end]));
         let holds_one = |below: String| {
             let next = self.0.range(below.as_str()..).next();
             next.is_some_and(|next| next.starts_with(&below))

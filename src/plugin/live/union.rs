@@ -7,7 +7,7 @@
 use krm_merge::schema::{Cursor, Members};
 use krm_merge::yaml::NodeRef;
 
-/// Groups of fields of which only one may be set, each with the names of the maps that it is for.
+/// Groups of fields. Only one field of a group may be set in a map with one of these names.
 const ONE_OF: [(&[&str], &[&str]); 5] = [
     (
         &["livenessProbe", "readinessProbe", "startupProbe", "postStart", "preStop"],

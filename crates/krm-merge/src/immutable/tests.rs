@@ -3,7 +3,7 @@ use crate::mode::Mode;
 use crate::schema::{Inference, Types};
 use crate::yaml::Document;
 
-/// The fields because of which the server would refuse a change from one object to another.
+/// The fields that the server would refuse to change from one object to another.
 fn places(before: &str, after: &str, definition: &str) -> String {
     let docs = [before, after, definition].map(|text| Document::parse(text).expect("valid"));
     let [before, after, definition] = docs.each_ref().map(|doc| doc.roots().next().expect("a root"));

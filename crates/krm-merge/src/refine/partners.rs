@@ -23,61 +23,62 @@ pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
 
 /// For each of two sides, the places of original's elements in it. The order of the sides makes no difference.
 pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [Elements<'_, '_>; 2]) -> [Matches; 2] {
-    let nothing = Other { forms: vec![None; original.0.len()], added: HashSet::new() };
-    let [in_one, in_two] = [one, two].map(|side| in_side(original, &nothing, side));
+    let first = |side: Elements<'_, '_>| {
+        let mut found = matches(original.0, side.0);
+        add_changed(original.1, side.1, &mut found);
+        found
+    };
+    let [in_one, in_two] = [first(one), first(two)];
     let (of_one, of_two) = (Other::of(original, one, &in_one), Other::of(original, two, &in_two));
     let again = |side, other: &Other<'_>, found| match other.says_nothing_of(side) {
         true => found,
-        false => in_side(original, other, side),
+        false => other.partners(original, side),
     };
     [again(one, &of_two, in_one), again(two, &of_one, in_two)]
 }
 
 /// What the other side did to the elements of original.
 struct Other<'a> {
-    /// For each element, the changed one and its number.
-    forms: Vec<Option<(u32, NodeRef<'a>)>>,
+    /// For each element, the changed one.
+    forms: Vec<Option<NodeRef<'a>>>,
+    /// By the number of each changed element, the number of original's.
+    meant: HashMap<u32, u32>,
     /// The numbers of the elements that it added.
     added: HashSet<u32>,
 }
 
 impl<'a> Other<'a> {
     fn of(original: Elements<'_, '_>, side: Elements<'_, 'a>, found: &Matches) -> Self {
-        let form = |(number, place): (&u32, &Option<usize>)| {
-            let place = (*place)?;
-            Some((side.0[place], side.1[place])).filter(|(form, _)| form != number)
-        };
-        let forms = original.0.iter().zip(found).map(form).collect();
-        let matched: HashSet<u32> = found.iter().flatten().map(|place| side.0[*place]).collect();
         let own: HashSet<u32> = original.0.iter().copied().collect();
-        let added =
-            side.0.iter().filter(|number| !own.contains(number) && !matched.contains(number)).copied().collect();
-        Self { forms, added }
+        let (mut forms, mut meant) = (vec![None; found.len()], HashMap::new());
+        let mut added: HashSet<u32> = side.0.iter().filter(|number| !own.contains(number)).copied().collect();
+        for (i, place) in found.iter().enumerate().filter_map(|(i, place)| Some((i, (*place)?))) {
+            let (number, form) = (original.0[i], side.0[place]);
+            forms[i] = Some(side.1[place]).filter(|_| form != number);
+            added.remove(&form);
+            // An element that original has itself is not a form of another element.
+            if !own.contains(&form) {
+                meant.entry(form).or_insert(number);
+            }
+        }
+        Self { forms, meant, added }
     }
 
     fn says_nothing_of(&self, side: Elements<'_, '_>) -> bool {
         self.forms.iter().all(Option::is_none) && !side.0.iter().any(|number| self.added.contains(number))
     }
-}
 
-/// The places of original's elements in a side, which may have an element as original or as the other side has it.
-fn in_side(original: Elements<'_, '_>, other: &Other<'_>, side: Elements<'_, '_>) -> Matches {
-    let own: HashSet<u32> = original.0.iter().copied().collect();
-    let mut meant = HashMap::new();
-    for (number, form) in original.0.iter().zip(&other.forms) {
-        // An element that original has itself is not a form of another element.
-        if let Some((form, _)) = form.filter(|(form, _)| !own.contains(form)) {
-            meant.entry(form).or_insert(*number);
-        }
+    /// The places of original's elements in a side, which may have an element as original or as the other side has it.
+    fn partners(&self, original: Elements<'_, '_>, side: Elements<'_, '_>) -> Matches {
+        // Elements that both sides added decide nothing, so that dest gives the same matches before and after the first run.
+        let places = side.0.iter().enumerate().filter(|(_, number)| !self.added.contains(number));
+        let (places, numbers): (Vec<usize>, Vec<u32>) =
+            places.map(|(place, number)| (place, *self.meant.get(number).unwrap_or(number))).unzip();
+        let found = matches(original.0, &numbers);
+        let mut found: Matches = found.into_iter().map(|place| place.map(|place| places[place])).collect();
+        add_changed_or(original.1, |i| self.forms[i], side.1, &mut found);
+        found
     }
-    // Elements that both sides added decide nothing, so that dest gives the same matches before and after the first run.
-    let places: Vec<usize> = (0..side.0.len()).filter(|place| !other.added.contains(&side.0[*place])).collect();
-    let numbers: Vec<u32> = places.iter().map(|place| side.0[*place]).map(|n| *meant.get(&n).unwrap_or(&n)).collect();
-    let found = matches(original.0, &numbers);
-    let mut found: Matches = found.into_iter().map(|place| place.map(|place| places[place])).collect();
-    let form = |i: usize| other.forms[i].map(|(_, element)| element);
-    add_changed_or(original.1, form, side.1, &mut found);
-    found
 }
 
 /// Adds the changed elements to `found`, which has the elements that are equal in both versions.

@@ -395,18 +395,18 @@ impl Builder<'_> {
         };
         let parent = &self.doc.nodes[open.node as usize];
         let bytes = text.as_bytes();
-        Ok(match (parent.kind, parent.style) {
+        match (parent.kind, parent.style) {
+            // No host delivers such a field: kubectl, kustomize and kpt cannot read it.
             (Kind::Map, _) if open.children.is_multiple_of(2) => {
-                // No host delivers such a field: kubectl, kustomize and kpt cannot read it.
-                return Err(Error::at(text, at, "a field must have a name before its colon"));
+                Err(Error::at(text, at, "a field must have a name before its colon"))
             }
             (Kind::Map, _) => {
                 let colon = skip(bytes, self.cursor, b"");
-                if bytes.get(colon) == Some(&b':') { colon + 1 } else { self.cursor }
+                Ok(if bytes.get(colon) == Some(&b':') { colon + 1 } else { self.cursor })
             }
-            (_, Style::Block) => self.cursor,
-            _ => at,
-        })
+            (_, Style::Block) => Ok(self.cursor),
+            _ => Ok(at),
+        }
     }
 
     fn start(

@@ -82,7 +82,7 @@ fn the_files_of_a_folder_have_one_arena() {
     assert!(taken * 10 > valid, "{} texts, {valid} of them valid, {taken} taken", texts.len());
 }
 
-/// The pieces of which small texts are made.
+/// The pieces of small texts.
 const PIECES: [&str; 30] = [
     "a", "\n", "  ", " ", "- ", "-", ": ", ":", "# c\n", "'", "\"", "[", "]", "{", "}", ",", "|", ">+", "|-", "1",
     "---", "\n---\n", "&x ", "*x", "!t ", "? ", "null", "<<", "a: ", "\t",
