@@ -33,8 +33,9 @@ const MERGE: &[&[&str]] = &[
     &["schema"],
     &["host"],
     &["tree"],
+    &["leaves"],
     &["child"],
-    &["path", "leaves"],
+    &["path"],
     &["yaml", "file_path"],
     &["shown", "limit", "sides", "edits", "mode", "sieve"],
 ];

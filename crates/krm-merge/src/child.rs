@@ -23,8 +23,8 @@ pub trait Value<'a>: Copy {
     fn is_container(self) -> bool;
     /// The elements of a list; empty for anything else.
     fn elements(self) -> Vec<Self>;
-    /// The names of the fields of a map; empty for anything else.
-    fn names(self) -> Vec<&'a str>;
+    /// The fields of a map that have a name; empty for anything else.
+    fn fields(self) -> impl Iterator<Item = (&'a str, Self)>;
 }
 
 impl<'a> Value<'a> for NodeRef<'a> {
@@ -52,8 +52,8 @@ impl<'a> Value<'a> for NodeRef<'a> {
         NodeRef::elements(self).collect()
     }
 
-    fn names(self) -> Vec<&'a str> {
-        self.fields().filter(|(key, _)| !key.is_container()).map(|(key, _)| key.string()).collect()
+    fn fields(self) -> impl Iterator<Item = (&'a str, Self)> {
+        NodeRef::fields(self).filter(|(key, _)| !key.is_container()).map(|(key, value)| (key.string(), value))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use crate::yaml::{Kind, NodeRef};
+use crate::child::Value;
+use crate::yaml::{Kind, Scalar};
 
 /// The values in a map or list, or the lines of a text.
 pub struct Leaves {
@@ -43,21 +44,20 @@ impl Hashes {
 
 impl Leaves {
     /// The leaves of a value.
-    pub fn of(value: NodeRef<'_>) -> Self {
+    pub fn of<'a>(value: impl Value<'a>) -> Self {
         let mut hashes = Vec::new();
-        let kind = value.resolve().kind();
-        let has_parts = match kind {
-            Kind::Map | Kind::List => {
-                collect(value, 0, &mut hashes);
-                true
+        let kind = match value.scalar() {
+            Some(Scalar::String(text)) if text.trim_end().contains('\n') => {
+                hashes.extend(text.lines().map(|line| hash((0, line))));
+                Some(Kind::Scalar)
             }
-            Kind::Scalar | Kind::Alias => {
-                let lines = value.as_str().filter(|text| text.trim_end().contains('\n'));
-                hashes.extend(lines.into_iter().flat_map(str::lines).map(|line| hash((0, line))));
-                lines.is_some()
+            Some(_) => None,
+            None => {
+                collect(value, 0, &mut hashes);
+                Some(if value.is_map() { Kind::Map } else { Kind::List })
             }
         };
-        Self { kind: has_parts.then_some(kind), hashes: hashes.into() }
+        Self { kind, hashes: hashes.into() }
     }
 
     /// The number of leaves.
@@ -80,13 +80,13 @@ impl Leaves {
 /// Two values with at least this many thousandths in common are one value that changed. It is one half, as in git's detection of renames.
 pub const HALF: u32 = 500;
 
-fn collect(node: NodeRef<'_>, seed: u64, out: &mut Vec<u64>) {
-    match node.scalar() {
+fn collect<'a>(value: impl Value<'a>, seed: u64, out: &mut Vec<u64>) {
+    match value.scalar() {
         Some(scalar) => out.push(hash((seed, scalar))),
-        None if node.is_map() => {
-            node.fields().for_each(|(key, value)| collect(value, hash((seed, key.string())), out));
+        None if value.is_map() => {
+            value.fields().for_each(|(name, value)| collect(value, hash((seed, name)), out));
         }
-        None => node.elements().for_each(|element| collect(element, hash((seed, "[]")), out)),
+        None => value.elements().into_iter().for_each(|element| collect(element, hash((seed, "[]")), out)),
     }
 }
 

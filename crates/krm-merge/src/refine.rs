@@ -6,9 +6,12 @@
 //! the sides finds the same conflicts.
 
 mod additions;
+mod again;
+mod compared;
 mod document;
 mod elements;
 mod lines;
+mod moved;
 mod partners;
 pub mod three;
 
@@ -191,6 +194,7 @@ impl<'a> Refiner<'a, '_> {
 
     fn conflict(&mut self, conflict: Conflict<'a>, cursor: Cursor<'a>) -> Tree<'a> {
         let Some(sides) = values_of(&conflict) else { return conflict.into() };
+        let told = (self.finer.len(), self.warnings.len());
         let finer = if sides.iter().all(|(_, side)| side.is_list()) {
             self.list(&conflict, sides, cursor)
         } else {
@@ -201,7 +205,12 @@ impl<'a> Refiner<'a, '_> {
                 self.finer.push(conflict.path);
                 tree
             }
-            None => conflict.into(),
+            None => {
+                // What was found inside of the value does not happen.
+                self.finer.truncate(told.0);
+                self.warnings.truncate(told.1);
+                conflict.into()
+            }
         }
     }
 

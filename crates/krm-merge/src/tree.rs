@@ -860,8 +860,8 @@ impl<'t, 'a> Value<'a> for View<'t, 'a> {
         View::elements(self)
     }
 
-    fn names(self) -> Vec<&'a str> {
-        self.fields().into_iter().map(|(name, _)| name).collect()
+    fn fields(self) -> impl Iterator<Item = (&'a str, Self)> {
+        View::fields(self).into_iter()
     }
 }
 

@@ -4,12 +4,13 @@
 //! additions stay if their names differ, dest's first. A conflict remains if both sides may have changed the same: both have an element of
 //! one name, both dropped an element, or both changed the order.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::partners::{Elements, add_changed};
-use super::three::Matches;
+use super::three::{Matches, matches};
 use crate::schema::Names;
-use crate::yaml::NodeRef;
+use crate::tree::View;
 
 /// An additive list: the names of its elements, and the additions of dest.
 pub(super) struct Additions {
@@ -43,19 +44,18 @@ impl Additions {
     }
 
     /// The elements of a part that both sides changed; `None` if their changes may exclude each other.
-    pub(super) fn united(
+    pub(super) fn united<'v, 'a>(
         &self,
-        original: &[u32],
-        updated: Elements<'_, '_>,
-        dest: Elements<'_, '_>,
+        original: Elements<'v, 'a>,
+        updated: Elements<'v, 'a>,
+        dest: Elements<'v, 'a>,
     ) -> Option<Vec<Element>> {
-        let [was, is, there] = [original, updated.0, dest.0].map(unique);
+        let [was, is, there] = [original.0, updated.0, dest.0].map(unique);
         let (was, is, there) = (was?, is?, there?);
         let common = |numbers: &[u32], other: &HashSet<u32>| -> Vec<u32> {
             numbers.iter().copied().filter(|number| other.contains(number)).collect()
         };
-        let is_dropped_twice = was.iter().any(|number| !is.contains(number) && !there.contains(number));
-        if is_dropped_twice || common(updated.0, &there) != common(dest.0, &is) {
+        if common(updated.0, &there) != common(dest.0, &is) {
             return None;
         }
         let new = |numbers: &[u32], other: &HashSet<u32>| -> Vec<usize> {
@@ -63,7 +63,17 @@ impl Additions {
             (0..numbers.len()).filter(|at| is_new(&numbers[*at])).collect()
         };
         let (of_updated, of_dest) = (new(updated.0, &there), new(dest.0, &is));
-        if self.are_rivals(of_updated.iter().map(|at| updated.1[*at]), of_dest.iter().map(|at| dest.1[*at])) {
+        let are_dropped = |at: &usize| !is.contains(&original.0[*at]) && !there.contains(&original.0[*at]);
+        let dropped: Vec<View<'_, '_>> = (0..original.0.len()).filter(are_dropped).map(|at| original.1[at]).collect();
+        let added = |version: Elements<'v, 'a>, places: &[usize]| -> Vec<View<'v, 'a>> {
+            places.iter().map(|at| version.1[*at]).collect()
+        };
+        let [new, own] = [added(updated, &of_updated), added(dest, &of_dest)];
+        let are_two = !new.is_empty() && !own.is_empty();
+        if are_two && !dropped.is_empty()
+            || self.are_rivals(&new, &own)
+            || self.are_rivals(&dropped, &[new, own].concat())
+        {
             return None;
         }
         let mut out: Vec<Element> = Vec::with_capacity(dest.0.len() + of_updated.len());
@@ -88,20 +98,37 @@ impl Additions {
     }
 
     /// Whether an element of one side may be the same as one of the other side.
-    fn are_rivals<'a>(
-        &self,
-        updated: impl Iterator<Item = NodeRef<'a>>,
-        dest: impl Iterator<Item = NodeRef<'a>>,
-    ) -> bool {
-        let is_named = |element: &NodeRef<'a>| self.names.of(*element).is_some();
-        let (updated, unnamed): (Vec<_>, Vec<_>) = updated.partition(is_named);
-        let (dest, unnamed_in_dest): (Vec<_>, Vec<_>) = dest.partition(is_named);
-        let names: HashSet<&str> = updated.into_iter().filter_map(|element| self.names.of(element)).collect();
+    fn are_rivals(&self, updated: &[View<'_, '_>], dest: &[View<'_, '_>]) -> bool {
+        let is_named = |element: &View<'_, '_>| self.names.of(*element).is_some();
+        let (updated, unnamed): (Vec<_>, Vec<_>) = updated.iter().copied().partition(is_named);
+        let (dest, unnamed_in_dest): (Vec<_>, Vec<_>) = dest.iter().copied().partition(is_named);
+        let names: HashSet<Cow<'_, str>> = updated.into_iter().filter_map(|element| self.names.of(element)).collect();
         let mut alike = vec![None; unnamed.len()];
         add_changed(&unnamed, &unnamed_in_dest, &mut alike);
-        dest.into_iter().filter_map(|element| self.names.of(element)).any(|name| names.contains(name))
+        dest.into_iter().filter_map(|element| self.names.of(element)).any(|name| names.contains(&name))
             || alike.iter().any(Option::is_some)
     }
+}
+
+/// Replaces the elements of dest by those of updated; elements that both have stay. In an additive list, an element that dest added
+/// elsewhere is not added a second time.
+pub(super) fn replaced(updated: &[u32], dest: &[u32], additions: Option<&Additions>) -> Vec<Element> {
+    let is_there = |at: &usize| additions.is_some_and(|additions| additions.has(updated[*at]));
+    let added = |at: usize| Some(at).filter(|at| !is_there(at)).map(Element::New);
+    let mut new = 0..updated.len();
+    let mut out = Vec::new();
+    for (own, stays) in matches(dest, updated).into_iter().enumerate() {
+        match stays {
+            Some(at) => {
+                out.extend((new.start..at).filter_map(added));
+                new.start = at + 1;
+                out.push(Element::Kept(own));
+            }
+            None => out.push(Element::Removed(own)),
+        }
+    }
+    out.extend(new.filter_map(added));
+    out
 }
 
 /// The numbers as a set; `None` if one repeats.

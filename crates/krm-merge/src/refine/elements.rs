@@ -6,16 +6,18 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::additions::{Additions, Element};
-use super::partners::{Elements, partners};
-use super::three::{Anchor, Changed, Hunk, Part, matches, parts};
+use super::additions::{Additions, Element, replaced};
+use super::again::{Outcome, Way};
+use super::compared::{Compared, Ways, compared};
+use super::partners::Elements;
+use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
 use crate::diff::{Paired, diff_paired};
 use crate::merge::merge_at;
 use crate::path::Step;
 use crate::schema::Cursor;
-use crate::sides::Sides;
+use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
 use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::Combined;
@@ -25,17 +27,15 @@ use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
 struct Version<'a> {
     list: NodeRef<'a>,
     elements: Vec<NodeRef<'a>>,
+    /// The same elements.
+    views: Vec<View<'a, 'a>>,
     /// A number for each element. Elements that mean the same have the same number.
     numbers: Vec<u32>,
 }
 
 impl<'a> Version<'a> {
     fn all(&self) -> Elements<'_, 'a> {
-        Elements(&self.numbers, &self.elements)
-    }
-
-    fn part(&self, range: &Range<usize>) -> Elements<'_, 'a> {
-        Elements(&self.numbers[range.clone()], &self.elements[range.clone()])
+        Elements(&self.numbers, &self.views)
     }
 }
 
@@ -50,19 +50,63 @@ enum Piece<'a> {
     Open([Vec<Entry<'a>>; 2]),
 }
 
+impl<'a> Piece<'a> {
+    /// The elements of the piece if this side wins.
+    fn won_by(&self, pick: Pick) -> &[Entry<'a>] {
+        match self {
+            Self::Settled(entries) => entries,
+            Self::Open([_, updated]) if pick == Pick::Updated => updated,
+            Self::Open([dest, _]) => dest,
+        }
+    }
+}
+
 impl<'a> Refiner<'a, '_> {
     /// The list of a conflict with the changes of both sides in it; `None` if that would be the same conflict.
     pub(super) fn list(&mut self, conflict: &Conflict<'a>, sides: Values<'a>, cursor: Cursor<'a>) -> Option<Tree<'a>> {
-        let versions = numbered(sides);
+        let (versions, mut numbering) = numbered(sides);
         let (original, updated, dest) = (&versions.original, &versions.updated, &versions.dest);
-        let [in_updated, in_dest] = partners(original.all(), [updated.all(), dest.all()]);
-        let parts = parts(&in_updated, &in_dest, updated.elements.len(), dest.elements.len());
-        let mut merged = self.paired(conflict, &versions, &parts, cursor)?;
-        let additions = cursor.additive().map(|names| Additions::of(names, &dest.numbers, &in_dest));
+        let found = [updated, dest].map(|side| Ways::of(original.all(), side.all()));
+        let Compared { parts, in_dest } = compared(original.all(), &found[0], &found[1]);
+        let names = cursor.additive();
+        let additions = names.map(|names| Additions::of(names, &dest.numbers, &in_dest));
+        let (pieces, sources) = self.pieces(conflict, &versions, (&parts, additions.as_ref()), cursor)?;
+        let merged = versions.merged(&parts);
+        let stays = |(winner, pick)| {
+            let (elements, places) = outcome(&pieces, pick);
+            let views: Vec<View<'_, 'a>> = elements.iter().filter_map(Tree::view).collect();
+            let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
+            let from: Vec<_> = places.into_iter().map(|place| merged[place?]).collect();
+            // Where a side won all conflicts, the outcome is often that side.
+            let known = found.iter().find(|side| side.elements().0 == numbers).cloned();
+            let this = known.unwrap_or_else(|| Ways::of(original.all(), Elements(&numbers, &views)));
+            let outcome = Outcome { ways: &this, from: &from, names, winner };
+            outcome.stays(original.all(), Side::Updated, &found[0])
+                && outcome.stays(original.all(), Side::Dest, &found[1])
+        };
+        if ![(Side::Updated, Pick::Updated), (Side::Dest, Pick::Dest)].into_iter().all(stays) {
+            return None;
+        }
+        // If the list itself stays in conflict, the conflict reports the changes.
+        if pieces.iter().all(|piece| matches!(piece, Piece::Settled(_))) {
+            self.tell(&conflict.path, sources, Combined::Elements);
+        }
+        Some(joined(conflict, sides.dest, pieces))
+    }
+
+    /// The pieces of the merged list, and whose changes they have; `None` if they are no finer than the conflict.
+    fn pieces(
+        &mut self,
+        conflict: &Conflict<'a>,
+        versions: &Versions<'a>,
+        (parts, additions): (&[Part], Option<&Additions>),
+        cursor: Cursor<'a>,
+    ) -> Option<(Vec<Piece<'a>>, Sources)> {
+        let mut merged = self.paired(conflict, versions, parts, cursor)?;
         let mut sources = Sources::default();
         let mut pieces = Vec::new();
         let mut is_finer = false;
-        for part in &parts {
+        for part in parts {
             let piece = match part {
                 Part::Anchor(at) => {
                     let entry = merged.get_mut(at.dest)?.take()?;
@@ -77,28 +121,21 @@ impl<'a> Refiner<'a, '_> {
                     Piece::Settled(vec![entry])
                 }
                 Part::Hunk(hunk) => {
-                    if let Some(entries) = versions.united(hunk, additions.as_ref()) {
+                    if let Some(entries) = versions.united(hunk, additions) {
                         sources.add(Changed::Updated);
                         sources.add(Changed::Dest);
                         pieces.push(Piece::Settled(entries));
                         continue;
                     }
                     sources.add(versions.hunk(hunk));
-                    let piece = self.hunk(conflict, &versions, (hunk, additions.as_ref()), cursor);
+                    let piece = self.hunk(conflict, versions, (hunk, additions), cursor);
                     is_finer |= versions.hunk(hunk) == Changed::Apart && matches!(piece, Piece::Settled(_));
                     piece
                 }
             };
             pieces.push(piece);
         }
-        if !sources.is_finer() && !is_finer {
-            return None;
-        }
-        // If the list itself stays in conflict, the conflict reports the changes.
-        if pieces.iter().all(|piece| matches!(piece, Piece::Settled(_))) {
-            self.tell(&conflict.path, sources, Combined::Elements);
-        }
-        Some(joined(conflict, sides.dest, pieces))
+        (sources.is_finer() || is_finer).then_some((pieces, sources))
     }
 
     /// Dest's elements. Elements that upstream changed are merged inside.
@@ -221,15 +258,23 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>
     overlap(conflict, settled(for_dest, Pick::Dest), settled(for_updated, Pick::Updated))
 }
 
+/// The elements of the pieces if this side wins, and the place that each has in dest, if it has one.
+fn outcome<'a>(pieces: &[Piece<'a>], pick: Pick) -> (Vec<Tree<'a>>, Vec<Option<usize>>) {
+    let entries = pieces.iter().flat_map(|piece| piece.won_by(pick));
+    entries.filter_map(|entry| Some((settle(entry.value.clone()?, &mut |_| pick)?, entry.place))).unzip()
+}
+
 /// The versions of a list with their elements numbered.
-fn numbered(lists: Values<'_>) -> Versions<'_> {
+fn numbered(lists: Values<'_>) -> (Versions<'_>, Numbering<'_>) {
     let all = lists.map(|list| list.elements().collect::<Vec<_>>());
     let mut numbering = Numbering::of(all.iter().map(|(_, elements)| elements.len()).sum());
-    Sides::of(|side| {
+    let versions = Sides::of(|side| {
         let (list, elements) = (lists[side], all[side].clone());
-        let numbers = elements.iter().map(|element| numbering.number(*element)).collect();
-        Version { list, elements, numbers }
-    })
+        let views: Vec<View<'_, '_>> = elements.iter().copied().map(View::Node).collect();
+        let numbers = views.iter().map(|view| numbering.number(*view)).collect();
+        Version { list, elements, views, numbers }
+    });
+    (versions, numbering)
 }
 
 impl<'a> Versions<'a> {
@@ -240,6 +285,25 @@ impl<'a> Versions<'a> {
             dest: self.dest.elements[at.dest],
             place: at.dest,
         }
+    }
+
+    /// For each element of dest that may be merged from three versions, how, and the places of these.
+    fn merged(&self, parts: &[Part]) -> Vec<Option<(Way, Anchor)>> {
+        let mut merged = vec![None; self.dest.elements.len()];
+        for part in parts {
+            match part {
+                Part::Anchor(at) => merged[at.dest] = Some((Way::Inside, *at)),
+                Part::Hunk(hunk) if self.is_one_by_one(hunk) => {
+                    for ((original, updated), dest) in
+                        hunk.original.clone().zip(hunk.updated.clone()).zip(hunk.dest.clone())
+                    {
+                        merged[dest] = Some((Way::Whole, Anchor { original, updated, dest }));
+                    }
+                }
+                Part::Hunk(_) => {}
+            }
+        }
+        merged
     }
 
     fn changed(&self, at: Anchor) -> Changed {
@@ -275,39 +339,27 @@ impl<'a> Versions<'a> {
     /// other.
     fn united(&self, hunk: &Hunk, additions: Option<&Additions>) -> Option<Vec<Entry<'a>>> {
         let additions = additions.filter(|_| self.hunk(hunk) == Changed::Apart)?;
-        let (updated, dest) = (self.updated.part(&hunk.updated), self.dest.part(&hunk.dest));
-        let elements = additions.united(&self.original.numbers[hunk.original.clone()], updated, dest)?;
+        let original = self.original.all().part(&hunk.original);
+        let (updated, dest) = (self.updated.all().part(&hunk.updated), self.dest.all().part(&hunk.dest));
+        let elements = additions.united(original, updated, dest)?;
+        Some(self.entries(hunk, elements))
+    }
+
+    /// Dest's elements of a hunk, replaced by updated's.
+    fn replaced(&self, hunk: &Hunk, additions: Option<&Additions>) -> Vec<Entry<'a>> {
+        let (updated, dest) = (&self.updated.numbers[hunk.updated.clone()], &self.dest.numbers[hunk.dest.clone()]);
+        self.entries(hunk, replaced(updated, dest, additions))
+    }
+
+    /// The entries for elements of a hunk.
+    fn entries(&self, hunk: &Hunk, elements: Vec<Element>) -> Vec<Entry<'a>> {
         let mut kept: Vec<Option<Entry<'a>>> = self.kept(hunk).into_iter().map(Some).collect();
         let entry = |element| match element {
             Element::Kept(at) => kept[at].take(),
             Element::Removed(at) => kept[at].take().map(|entry| Entry { value: None, ..entry }),
-            Element::New(at) => Some(Entry::new(None, Tree::Node(updated.1[at]))),
+            Element::New(at) => Some(Entry::new(None, Tree::Node(self.updated.elements[hunk.updated.start + at]))),
         };
-        Some(elements.into_iter().filter_map(entry).collect())
-    }
-
-    /// Replaces dest's elements of a hunk by updated's; elements that both have stay. In an additive list, an element that dest added
-    /// elsewhere is not added a second time.
-    fn replaced(&self, hunk: &Hunk, additions: Option<&Additions>) -> Vec<Entry<'a>> {
-        let stay = matches(&self.dest.numbers[hunk.dest.clone()], &self.updated.numbers[hunk.updated.clone()]);
-        let is_there = |i: usize| additions.is_some_and(|additions| additions.has(self.updated.numbers[i]));
-        let added = |i: usize| (!is_there(i)).then(|| Entry::new(None, Tree::Node(self.updated.elements[i])));
-        let mut new = hunk.updated.clone();
-        let mut out = Vec::new();
-        let mut taken = 0;
-        for (mut entry, stays) in self.kept(hunk).into_iter().zip(stay) {
-            match stays {
-                Some(at) => {
-                    out.extend(new.by_ref().take(at - taken).filter_map(added));
-                    new.next();
-                    taken = at + 1;
-                }
-                None => entry.value = None,
-            }
-            out.push(entry);
-        }
-        out.extend(new.filter_map(added));
-        out
+        elements.into_iter().filter_map(entry).collect()
     }
 }
 
@@ -336,17 +388,20 @@ impl<'a> Numbering<'a> {
         Self { known: HashMap::new(), next: 0, by: if count <= FEW { Likely::Any } else { Likely::OfOneHash } }
     }
 
-    fn number(&mut self, element: NodeRef<'a>) -> u32 {
+    fn number(&mut self, element: View<'_, 'a>) -> u32 {
         let hash = match self.by {
             Likely::Any => 0,
-            Likely::OfOneHash => View::Node(element).meaning(),
+            Likely::OfOneHash => element.meaning(),
         };
         let alike = self.known.entry(hash).or_default();
-        if let Some((_, number)) = alike.iter().find(|(other, _)| same(*other, element)) {
+        if let Some((_, number)) = alike.iter().find(|(other, _)| element.same(*other)) {
             return *number;
         }
         self.next += 1;
-        alike.push((element, self.next));
+        // An element that was made here is asked for once.
+        if let View::Node(node) = element {
+            alike.push((node, self.next));
+        }
         self.next
     }
 }

@@ -7,48 +7,90 @@
 //! A side may hold an element as the other side made it: after a first run, dest holds what updated changed. So an element that the other
 //! side changed is looked for in both forms. Otherwise a second run would take such an element for a new one, and add updated's again.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::three::{Matches, matches};
+use crate::child::Value as _;
 use crate::leaves::{HALF, Leaves};
-use crate::yaml::{Kind, NodeRef};
+use crate::tree::View;
 
 /// How many values may be compared for one gap; beyond that, elements are paired only by their place.
 const COMPARISONS: usize = 200_000;
 
 /// A version of a list, or a part of one: the numbers of its elements, and the elements. Equal elements have the same number.
 #[derive(Clone, Copy)]
-pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [NodeRef<'a>]);
+pub(super) struct Elements<'v, 'a>(pub &'v [u32], pub &'v [View<'v, 'a>]);
+
+impl Elements<'_, '_> {
+    /// The elements in a range.
+    pub(super) fn part(&self, range: &Range<usize>) -> Self {
+        Self(&self.0[range.clone()], &self.1[range.clone()])
+    }
+}
+
+/// Which of several shortest differences counts. They differ where elements repeat, or have another order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// The one that is found from the start, as git finds it.
+    Forward,
+    /// The one that is found from the end.
+    Backward,
+}
+
+impl Search {
+    fn matches(self, original: &[u32], side: &[u32]) -> Matches {
+        if self == Self::Forward {
+            return matches(original, side);
+        }
+        let reversed = |numbers: &[u32]| numbers.iter().rev().copied().collect::<Vec<_>>();
+        let found = matches(&reversed(original), &reversed(side));
+        found.into_iter().rev().map(|place| place.map(|place| side.len() - 1 - place)).collect()
+    }
+}
+
+/// A version of a list, and the places of original's elements in it, found without a look at any other version.
+#[derive(Clone)]
+pub(super) struct Found<'v, 'a> {
+    pub elements: Elements<'v, 'a>,
+    search: Search,
+    places: Matches,
+}
+
+impl<'v, 'a> Found<'v, 'a> {
+    pub(super) fn of(original: Elements<'_, '_>, elements: Elements<'v, 'a>, search: Search) -> Self {
+        let mut places = search.matches(original.0, elements.0);
+        add_changed(original.1, elements.1, &mut places);
+        Self { elements, search, places }
+    }
+}
 
 /// For each of two sides, the places of original's elements in it. The order of the sides makes no difference.
-pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [Elements<'_, '_>; 2]) -> [Matches; 2] {
-    let first = |side: Elements<'_, '_>| {
-        let mut found = matches(original.0, side.0);
-        add_changed(original.1, side.1, &mut found);
-        found
+pub(super) fn partners(original: Elements<'_, '_>, [one, two]: [&Found<'_, '_>; 2]) -> [Matches; 2] {
+    let again = |side: &Found<'_, '_>, other: &Found<'_, '_>| {
+        let other = Other::of(original, other);
+        match other.says_nothing_of(side.elements) {
+            true => side.places.clone(),
+            false => other.partners(original, side),
+        }
     };
-    let [in_one, in_two] = [first(one), first(two)];
-    let (of_one, of_two) = (Other::of(original, one, &in_one), Other::of(original, two, &in_two));
-    let again = |side, other: &Other<'_>, found| match other.says_nothing_of(side) {
-        true => found,
-        false => other.partners(original, side),
-    };
-    [again(one, &of_two, in_one), again(two, &of_one, in_two)]
+    [again(one, two), again(two, one)]
 }
 
 /// What the other side did to the elements of original.
-struct Other<'a> {
+struct Other<'v, 'a> {
     /// For each element, the changed one.
-    forms: Vec<Option<NodeRef<'a>>>,
+    forms: Vec<Option<View<'v, 'a>>>,
     /// By the number of each changed element, the number of original's.
     meant: HashMap<u32, u32>,
     /// The numbers of the elements that it added.
     added: HashSet<u32>,
 }
 
-impl<'a> Other<'a> {
-    fn of(original: Elements<'_, '_>, side: Elements<'_, 'a>, found: &Matches) -> Self {
+impl<'v, 'a> Other<'v, 'a> {
+    fn of(original: Elements<'_, '_>, found: &Found<'v, 'a>) -> Self {
+        let (side, found) = (found.elements, &found.places);
         let own: HashSet<u32> = original.0.iter().copied().collect();
         let (mut forms, mut meant) = (vec![None; found.len()], HashMap::new());
         let mut added: HashSet<u32> = side.0.iter().filter(|number| !own.contains(number)).copied().collect();
@@ -69,12 +111,12 @@ impl<'a> Other<'a> {
     }
 
     /// The places of original's elements in a side, which may have an element as original or as the other side has it.
-    fn partners(&self, original: Elements<'_, '_>, side: Elements<'_, '_>) -> Matches {
+    fn partners(&self, original: Elements<'_, '_>, Found { elements: side, search, .. }: &Found<'_, '_>) -> Matches {
         // Elements that both sides added decide nothing, so that dest gives the same matches before and after the first run.
         let places = side.0.iter().enumerate().filter(|(_, number)| !self.added.contains(number));
         let (places, numbers): (Vec<usize>, Vec<u32>) =
             places.map(|(place, number)| (place, *self.meant.get(number).unwrap_or(number))).unzip();
-        let found = matches(original.0, &numbers);
+        let found = search.matches(original.0, &numbers);
         let mut found: Matches = found.into_iter().map(|place| place.map(|place| places[place])).collect();
         add_changed_or(original.1, |i| self.forms[i], side.1, &mut found);
         found
@@ -82,15 +124,15 @@ impl<'a> Other<'a> {
 }
 
 /// Adds the changed elements to `found`, which has the elements that are equal in both versions.
-pub(super) fn add_changed(original: &[NodeRef<'_>], side: &[NodeRef<'_>], found: &mut Matches) {
+pub(super) fn add_changed(original: &[View<'_, '_>], side: &[View<'_, '_>], found: &mut Matches) {
     add_changed_or(original, |_| None, side, found);
 }
 
 /// Same as [`add_changed`], but `other` gives a second form of an element of original.
-fn add_changed_or<'a>(
-    original: &[NodeRef<'_>],
-    other: impl Fn(usize) -> Option<NodeRef<'a>>,
-    side: &[NodeRef<'_>],
+fn add_changed_or<'v, 'a: 'v>(
+    original: &[View<'_, '_>],
+    other: impl Fn(usize) -> Option<View<'v, 'a>>,
+    side: &[View<'_, '_>],
     found: &mut Matches,
 ) {
     for (old, new) in gaps(found, side.len()) {
@@ -109,19 +151,18 @@ fn add_changed_or<'a>(
 
 /// Whether both consist of maps with the same names in the same order, each once. Then no other pairing is better, whatever the maps
 /// contain: a namesake counts more than any likeness.
-fn are_namesakes(old: &[NodeRef<'_>], new: &[NodeRef<'_>]) -> bool {
+fn are_namesakes(old: &[View<'_, '_>], new: &[View<'_, '_>]) -> bool {
     let (Some(old), Some(new)) = (names_of_maps(old), names_of_maps(new)) else { return false };
     old == new && old.iter().collect::<HashSet<_>>().len() == old.len()
 }
 
 /// The names of elements, if each is a map with a name.
-fn names_of_maps<'a>(elements: &[NodeRef<'a>]) -> Option<Vec<&'a str>> {
-    let of = |element: &NodeRef<'a>| Some(element.resolve()).filter(|e| e.kind() == Kind::Map).and_then(name);
-    elements.iter().map(of).collect()
+fn names_of_maps<'a>(elements: &[View<'_, 'a>]) -> Option<Vec<Cow<'a, str>>> {
+    elements.iter().map(|element| Some(*element).filter(|element| element.is_map()).and_then(name)).collect()
 }
 
-fn name(element: NodeRef<'_>) -> Option<&str> {
-    element.get("name").and_then(NodeRef::as_str)
+fn name<'a>(element: View<'_, 'a>) -> Option<Cow<'a, str>> {
+    element.field("name").and_then(View::text)
 }
 
 /// The ranges of elements between two that both versions have, if both have elements there.
@@ -141,11 +182,11 @@ fn gaps(found: &Matches, side: usize) -> Vec<(Range<usize>, Range<usize>)> {
 /// The features of an element that show whether two elements are one.
 struct Element<'a> {
     leaves: Leaves,
-    name: Option<&'a str>,
+    name: Option<Cow<'a, str>>,
 }
 
 impl<'a> Element<'a> {
-    fn of(element: NodeRef<'a>) -> Self {
+    fn of(element: View<'_, 'a>) -> Self {
         Self { leaves: Leaves::of(element), name: name(element) }
     }
 
@@ -155,6 +196,11 @@ impl<'a> Element<'a> {
         let is_namesake = self.name.is_some() && self.name == other.name;
         if is_namesake { 1000 + share } else { Some(share).filter(|share| *share >= HALF).unwrap_or_default() }
     }
+}
+
+/// Whether two elements are one that may have changed.
+pub(super) fn are_one(one: View<'_, '_>, other: View<'_, '_>) -> bool {
+    Element::of(one).likeness(&Element::of(other)) > 0
 }
 
 /// An element of original in each form that it has.
@@ -210,7 +256,7 @@ fn aligned(old: &[Old<'_>], new: &[Element<'_>]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Document;
+    use crate::yaml::{Document, NodeRef};
 
     #[test]
     fn elements_that_have_half_of_their_values_in_common_are_one() {
@@ -236,7 +282,8 @@ mod tests {
             ("[{}]", "[{a: 1}]", vec![]),
         ] {
             let docs = [old, new].map(|text| Document::parse(text).expect("valid"));
-            let [olds, news] = docs.each_ref().map(|doc| doc.roots().flat_map(NodeRef::elements).collect::<Vec<_>>());
+            let [olds, news] =
+                docs.each_ref().map(|doc| doc.roots().flat_map(NodeRef::elements).map(View::Node).collect::<Vec<_>>());
             let mut found = vec![None; olds.len()];
             add_changed(&olds, &news, &mut found);
             let pairs: Vec<(usize, usize)> = found.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))).collect();

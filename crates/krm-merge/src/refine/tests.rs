@@ -382,7 +382,9 @@ fn additive_lists_keep_the_additions_of_both_sides() {
         ("resources", "[a, b, c]", "[c, a, b]", "[a, c, b]", Some("[a, c, b]")),
         // Each new element may be the new state of the element that both dropped.
         ("resources", "[a]", "[x]", "[y]", None),
-        ("resources", "[a]", "[]", "[y]", None),
+        ("resources", "[a]", "[]", "[y]", Some("[y]")),
+        ("resources", "['a?ref=1']", "[]", "['a?ref=2']", None),
+        ("resources", "[a, b]", "[a]", "[a, b, y]", Some("[a, y]")),
         ("resources", "['b?ref=1']", "['b?ref=2']", "['b?ref=3']", None),
         ("resources", "[a]", "[a, 'b?ref=2']", "[a, 'b?ref=3']", None),
         ("resources", "[a]", "[a, 'b?ref=2']", "[a, 'c?ref=2']", Some("[a, 'c?ref=2', 'b?ref=2']")),
@@ -409,4 +411,75 @@ fn additive_lists_keep_the_additions_of_both_sides() {
         let (_, swapped) = of_kustomization(field, [original, dest, updated]);
         assert_eq!(swapped.is_empty(), conflicts.is_empty(), "swapped: {field} {original} {updated} {dest}");
     }
+}
+
+/// Numbers below a limit, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    /// A scalar, or the values of the fields of a map.
+    fn element(&mut self) -> Vec<usize> {
+        let fields = [1, 2, 3, 4][self.below(4)];
+        (0..fields).map(|_| self.below(4)).collect()
+    }
+
+    /// The list with elements that are dropped, moved, changed and added.
+    fn changed(&mut self, list: &[Vec<usize>]) -> Vec<Vec<usize>> {
+        let mut out = Vec::new();
+        for element in list {
+            match self.below(8) {
+                0 => {}
+                1 => out.insert(0, element.clone()),
+                2 | 3 => {
+                    let mut element = element.clone();
+                    let at = self.below(element.len());
+                    element[at] = self.below(6);
+                    out.push(element);
+                }
+                _ => out.push(element.clone()),
+            }
+        }
+        if self.below(5) == 0 {
+            out.push(self.element());
+        }
+        out
+    }
+}
+
+#[test]
+fn random_lists_hold_the_laws() {
+    let shown = |list: &[Vec<usize>]| {
+        let fields = |values: &[usize]| {
+            let fields: Vec<String> = values.iter().enumerate().map(|(i, v)| format!("f{i}: {v}")).collect();
+            fields.join(", ")
+        };
+        let element = |values: &Vec<usize>| match values[..] {
+            [scalar] => scalar.to_string(),
+            _ => format!("{{{}}}", fields(values)),
+        };
+        format!("[{}]", list.iter().map(element).collect::<Vec<_>>().join(", "))
+    };
+    let mut random = Random(7);
+    let (mut all, mut clean) = (0, 0);
+    for _ in 0..4000 {
+        let original: Vec<Vec<usize>> = (0..=random.below(4)).map(|_| random.element()).collect();
+        let [updated, dest] = [random.changed(&original), random.changed(&original)].map(|list| shown(&list));
+        let original = shown(&original);
+        let (if_dest, if_updated, conflicts) = lists(&original, &updated, &dest);
+        // What comes into an empty list is written in lines.
+        if [&dest, &if_dest, &if_updated].into_iter().any(|list| list == "[]") {
+            continue;
+        }
+        assert_eq!(lists(&original, &updated, &if_updated).1, if_updated, "updated wins: {original} {updated} {dest}");
+        assert_eq!(lists(&original, &updated, &if_dest).0, if_dest, "dest wins: {original} {updated} {dest}");
+        let (_, _, swapped) = lists(&original, &dest, &updated);
+        assert_eq!(swapped.len(), conflicts.len(), "swapped: {original} {updated} {dest}");
+        (all, clean) = (all + 1, clean + usize::from(conflicts.is_empty()));
+    }
+    assert!(clean * 2 > all, "{clean} of {all}");
 }

@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use crate::sides::Side;
+
 /// For each item of original, the index of the same item of a side.
 pub type Matches = Vec<Option<usize>>;
 
@@ -30,6 +32,17 @@ pub struct Anchor {
     pub updated: usize,
     /// Its number in dest.
     pub dest: usize,
+}
+
+impl Anchor {
+    /// Its number in a side.
+    pub fn of(&self, side: Side) -> usize {
+        match side {
+            Side::Original => self.original,
+            Side::Updated => self.updated,
+            Side::Dest => self.dest,
+        }
+    }
 }
 
 /// The places of the items between two anchors.

@@ -7,7 +7,10 @@
 //! Sources: `Kustomization` in kustomize's `api/types`; for a Kptfile the design "Pipeline Merge" of kpt, which names a function by `name`,
 //! or by its image without the version, and runs the functions that upstream added after the local ones.
 
-use crate::yaml::NodeRef;
+use std::borrow::Cow;
+
+use crate::child::Value as _;
+use crate::tree::View;
 
 /// A place in a type that has additive lists.
 #[derive(Debug)]
@@ -80,18 +83,24 @@ impl Place {
 
 impl Names {
     /// The name of an element, without its version. A text of several lines is not a name.
-    pub fn of(self, element: NodeRef<'_>) -> Option<&str> {
-        let name = self.0.iter().find_map(|name| element.get(name)).unwrap_or(element).as_str();
-        name.filter(|name| !name.contains('\n')).map(without_version)
+    pub fn of<'a>(self, element: View<'_, 'a>) -> Option<Cow<'a, str>> {
+        let name = self.0.iter().find_map(|name| element.field(name)).unwrap_or(element).text()?;
+        (!name.contains('\n')).then(|| without_version(name))
     }
 }
 
 /// A reference without the part that may change: the query of a URL, the value of a `KEY=VALUE`, the tag or digest of an image.
-fn without_version(text: &str) -> &str {
-    let text = text.split(['?', '=']).next().unwrap_or(text);
-    let last = text.rfind('/').map_or(0, |slash| slash + 1);
-    let end = text[last..].find(['@', ':']).map_or(text.len(), |at| last + at);
-    &text[..end]
+fn without_version(text: Cow<'_, str>) -> Cow<'_, str> {
+    let end = text.find(['?', '=']).unwrap_or(text.len());
+    let last = text[..end].rfind('/').map_or(0, |slash| slash + 1);
+    let end = text[last..end].find(['@', ':']).map_or(end, |at| last + at);
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[..end]),
+        Cow::Owned(mut text) => {
+            text.truncate(end);
+            Cow::Owned(text)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -111,7 +120,7 @@ mod tests {
             ("set-labels@sha256:0a", "set-labels"),
             ("", ""),
         ] {
-            assert_eq!(without_version(text), want, "{text}");
+            assert_eq!(without_version(text.into()), want, "{text}");
         }
     }
 
@@ -129,7 +138,7 @@ mod tests {
             ("\"kind: Pod\\nmetadata: {}\"", None),
         ] {
             let document = Document::parse(element).expect("valid");
-            let name = document.roots().next().and_then(|element| functions.of(element).map(str::to_owned));
+            let name = document.roots().next().and_then(|element| functions.of(View::Node(element)));
             assert_eq!(name.as_deref(), want, "{element}");
         }
     }

@@ -283,7 +283,7 @@ impl<'a, V: Value<'a>> Look for Side<V> {
         match self.form() {
             Form::List => self.0.elements().into_iter().all(|element| Side(element).has_only(names)),
             // Directives of a patch are not fields.
-            _ => self.0.names().into_iter().all(|name| name.starts_with('$') || names.contains(&name)),
+            _ => self.0.fields().all(|(name, _)| name.starts_with('$') || names.contains(&name)),
         }
     }
 }

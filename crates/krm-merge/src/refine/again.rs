@@ -1,0 +1,87 @@
+//! Whether a second run leaves a merged list without keys as it is.
+//!
+//! Such a list does not say which elements are one, so a merge finds out by their values (`partners.rs`). It may find something else in its
+//! own result: of two equal elements, the other one seems to be gone; an element that dest moved and upstream dropped seems to be new. A
+//! second run would then add elements twice or drop some. A pipeline merges at each run, so such a list must stay one conflict. The second
+//! run needs no walk: it leaves each element alone whose three versions it pairs as the first run did.
+
+use super::additions::{Additions, Element, replaced};
+use super::compared::{Compared, Ways, compared};
+use super::partners::Elements;
+use super::three::{Anchor, Changed, Part};
+use crate::schema::Names;
+use crate::sides::Side;
+
+/// How an element was merged from three versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// All of its fields or elements, as those of any other value.
+    Inside,
+    /// As a whole: by line or by element, because the versions are not alike.
+    Whole,
+}
+
+/// The merged list in which one side won all conflicts.
+#[derive(Clone, Copy)]
+pub(super) struct Outcome<'v, 'a> {
+    /// Its elements.
+    pub ways: &'v Ways<'v, 'a>,
+    /// For each element that may be merged from three versions, how, and the places of these.
+    pub from: &'v [Option<(Way, Anchor)>],
+    /// How elements are named, if the list is additive.
+    pub names: Option<Names>,
+    /// The side that won.
+    pub winner: Side,
+}
+
+impl<'a> Outcome<'_, 'a> {
+    /// Whether nothing changes if a side is merged into it again, and the same side wins again.
+    pub(super) fn stays(&self, original: Elements<'_, 'a>, side: Side, other: &Ways<'_, 'a>) -> bool {
+        let (this, ways) = (self.ways.elements(), other);
+        let other = other.elements();
+        if this.0 == other.0 {
+            return true;
+        }
+        let Compared { parts, in_dest } = compared(original, ways, self.ways);
+        let additions = self.names.map(|names| Additions::of(names, this.0, &in_dest));
+        let was_merged = |way: Way, [old, new]: [u32; 2], at: usize| {
+            let is_of = |from: Anchor| [old, new] == [original.0[from.original], other.0[from.of(side)]];
+            self.from[at].is_some_and(|(how, from)| how == way && is_of(from))
+        };
+        parts.iter().all(|part| match part {
+            Part::Anchor(at) => {
+                let (old, new) = (original.0[at.original], other.0[at.updated]);
+                match Changed::of(&old, &new, &this.0[at.dest]) {
+                    Changed::Nowhere | Changed::Dest | Changed::Alike => true,
+                    Changed::Updated => false,
+                    Changed::Apart => was_merged(Way::Inside, [old, new], at.dest),
+                }
+            }
+            Part::Hunk(hunk) => {
+                let [old, new] = [original.part(&hunk.original), other.part(&hunk.updated)];
+                let own = this.part(&hunk.dest);
+                match Changed::of(old.0, new.0, own.0) {
+                    Changed::Nowhere | Changed::Dest | Changed::Alike => true,
+                    Changed::Updated => are_kept(&replaced(new.0, own.0, additions.as_ref())),
+                    Changed::Apart => {
+                        let united = additions.as_ref().and_then(|additions| additions.united(old, new, own));
+                        let is_one_by_one = [new.0.len(), own.0.len()] == [old.0.len(); 2];
+                        match united {
+                            Some(elements) => are_kept(&elements),
+                            // It is in conflict again.
+                            None if side != self.winner => true,
+                            None => {
+                                let is_of = |n| was_merged(Way::Whole, [old.0[n], new.0[n]], hunk.dest.start + n);
+                                is_one_by_one && (0..old.0.len()).all(is_of)
+                            }
+                        }
+                    }
+                }
+            }
+        })
+    }
+}
+
+fn are_kept(elements: &[Element]) -> bool {
+    elements.iter().all(|element| matches!(element, Element::Kept(_)))
+}
