@@ -10,8 +10,9 @@ use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
-    BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
-    comments_above, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
+    BlockScalar, Context, ENDS_IN_FLOW, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place,
+    comment_text, comments_above, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted,
+    quoted_json,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -410,7 +411,7 @@ impl Layout<'_> {
         let node = match tree {
             Tree::Node(node) => node.resolve(),
             Tree::Branch(branch) => branch.like.resolve(),
-            Tree::Made(made) => return self.paid(self.made(made)),
+            Tree::Made(made) => return self.paid(self.made(made, Context::Flow)),
             // Only settled trees are written. If a conflict is left, dest's side is written.
             Tree::Conflict(conflict) => {
                 return conflict.dest.as_ref().map(|dest| self.flow(dest)).unwrap_or_default();
@@ -427,13 +428,13 @@ impl Layout<'_> {
     }
 
     /// A scalar that is not in any document.
-    fn made(&self, made: &Made<'_>) -> String {
+    fn made(&self, made: &Made<'_>, context: Context) -> String {
         match made.quotes {
             _ if self.flow != Flow::Yaml => quoted_json(&made.value),
-            Quotes::Needed => plain_or_quoted(&made.value),
+            Quotes::Needed => quoted(&made.value, context),
             Quotes::Single => format!("'{}'", made.value.replace('\'', "''")),
             Quotes::As(node) => match node.resolve().style() {
-                Style::Plain => plain_or_quoted(&made.value),
+                Style::Plain => quoted(&made.value, context),
                 Style::Single if !needs_escapes(&made.value) => format!("'{}'", made.value.replace('\'', "''")),
                 _ => quoted_json(&made.value),
             },
@@ -455,7 +456,7 @@ impl Layout<'_> {
         let colon = if self.flow == Flow::TightJson { ":" } else { ": " };
         let key = match key {
             Key::Node(key) => self.flow_key(key),
-            Key::Made(name) if self.flow == Flow::Yaml => self.paid(plain_or_quoted(name)),
+            Key::Made(name) if self.flow == Flow::Yaml => self.paid(quoted(name, Context::Flow)),
             Key::Made(name) => self.paid(quoted_json(name)),
         };
         match self.flow {
@@ -525,9 +526,7 @@ impl Layout<'_> {
         match node.style() {
             _ if node.is_absent() => nothing(node),
             Style::Single | Style::Double if one_line => with_tag(node, text),
-            Style::Plain if one_line && !text.starts_with(['?', ':']) && !text.contains([',', '[', ']', '{', '}']) => {
-                with_tag(node, text)
-            }
+            Style::Plain if one_line && !text.starts_with(':') && !text.contains(ENDS_IN_FLOW) => with_tag(node, text),
             Style::Plain | Style::Single | Style::Double | Style::Literal | Style::Folded => {
                 with_tag(node, &quoted(node.string(), Context::Flow))
             }
@@ -572,7 +571,7 @@ impl Layout<'_> {
         };
         let block = like.and_then(|node| Some((node, BlockScalar::of(node)?)));
         let text = block.and_then(|(node, block)| self.literal(node, &block, &made.value, column));
-        text.unwrap_or_else(|| Text { head: self.flow(&Tree::Made(made.clone())), body: Vec::new() })
+        text.unwrap_or_else(|| Text { head: self.paid(self.made(made, Context::Block)), body: Vec::new() })
     }
 
     /// A text as a literal block scalar with the depth of the one that it replaces; `None` if its lines cannot be written that way.

@@ -358,7 +358,10 @@ impl Builder<'_> {
                 let at = if tag.is_some() { cursor } else { self.absent(text, range.start)? };
                 (Style::Plain, (at, at))
             }
-            _ => (Style::Plain, (range.start, range.end)),
+            _ => {
+                self.is_sure(text, &range)?;
+                (Style::Plain, (range.start, range.end))
+            }
         };
         let inner = match style {
             Style::Single | Style::Double => &text[start + 1..end - 1],
@@ -382,6 +385,24 @@ impl Builder<'_> {
         self.count(1, 0);
         self.cursor = self.cursor.max(end);
         Ok(())
+    }
+
+    /// Checks that other readers read the same plain text in flow. Text from upstream could hide a field otherwise: go-yaml reads `{?a: b}`
+    /// as `{a: b}`, and `{a:}` as a field with the name `a:`. Source: `yaml_parser_fetch_next_token` and `yaml_parser_scan_plain_scalar`.
+    ///
+    /// # Errors
+    /// kubectl, kustomize and kpt read something else.
+    fn is_sure(&self, text: &str, range: &Range<usize>) -> Result<(), Error> {
+        let is_in_flow = self.open.last().is_some_and(|open| self.doc.nodes[open.node as usize].style == Style::Flow);
+        let ends = |rest: &str| rest.starts_with([',', '[', ']', '{', '}']);
+        let is_colon_unsure = text[range.end..].strip_prefix(':').is_some_and(ends);
+        if !is_in_flow || !text[range.start..].starts_with(['?', ':']) && !is_colon_unsure {
+            return Ok(());
+        }
+        let written = &text[range.start..range.end + usize::from(is_colon_unsure)];
+        let message =
+            format!("between brackets, `{written}` must be in quotes, for kubectl and kustomize read it otherwise");
+        Err(Error::at(text, range.start, message))
     }
 
     /// The place for an absent value: after its colon or its dash. Trap: granit reports it before the colon, or after the comment that

@@ -108,6 +108,9 @@ pub(crate) fn ambiguous(text: &str) -> bool {
     first_digit.starts_with(|c: char| c.is_ascii_digit()) && !lead.starts_with('_') && text.bytes().all(numeric)
 }
 
+/// Characters that end a bare word in flow. YAML 1.2 allows the `?`, but go-yaml does not: kubectl cannot read `[a?b]`.
+pub(crate) const ENDS_IN_FLOW: [char; 6] = [',', '[', ']', '{', '}', '?'];
+
 /// Whether a bare word would be read as syntax.
 fn syntactic(text: &str, context: Context) -> bool {
     let bytes = text.as_bytes();
@@ -117,8 +120,8 @@ fn syntactic(text: &str, context: Context) -> bool {
     let blank_after = |i: usize| bytes.get(i + 1).is_none_or(|&b| b == b' ');
     let flow = context == Context::Flow;
     let leading = match first {
-        // PyYAML takes a `?` or `:` in flow for an indicator, even if no blank comes after it.
-        b'?' | b':' if flow => true,
+        // Many readers take a `:` in flow for an indicator, even if no blank comes after it.
+        b':' if flow => true,
         b'-' | b'?' | b':' => {
             blank_after(0) || (flow && matches!(bytes.get(1), Some(b',' | b'[' | b']' | b'{' | b'}')))
         }
@@ -133,7 +136,7 @@ fn syntactic(text: &str, context: Context) -> bool {
         || text.contains(" #")
         || text.starts_with("---")
         || text.starts_with("...")
-        || (flow && text.contains([',', '[', ']', '{', '}']))
+        || (flow && text.contains(ENDS_IN_FLOW))
 }
 
 #[cfg(test)]
@@ -179,6 +182,7 @@ mod tests {
         }
         assert_eq!((scalar(":x", Context::Flow), scalar(":x", Context::Block)), ("':x'".into(), ":x".into()));
         assert_eq!(scalar("a, b", Context::Flow), "'a, b'");
+        assert_eq!((scalar("a?b", Context::Flow), scalar("a?b", Context::Block)), ("'a?b'".into(), "a?b".into()));
         assert_eq!(scalar("a, b", Context::Block), "a, b");
     }
 }

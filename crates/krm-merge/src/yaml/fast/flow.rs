@@ -90,7 +90,8 @@ impl Reader<'_> {
             return Some(quoted.end);
         }
         let is_sure = match first {
-            b'-' | b'?' | b':' => text.at(at + 1).is_ascii_alphanumeric(),
+            b'-' => text.at(at + 1).is_ascii_alphanumeric(),
+            b'?' | b':' => false,
             _ => begins_plain(first, text.at(at + 1)),
         };
         if !is_sure {

@@ -299,10 +299,26 @@ fn what_is_no_yaml_is_named_with_its_place() {
         ("&x : a\n", "a field must have a name"),
         ("{a, : b}\n", "1:5: a field must have a name"),
         ("[: a]\n", "1:2: a field must have a name"),
+        ("{x: 1, ?a: b}\n", "1:8: between brackets, `?a` must be in quotes"),
+        ("[?a]\n", "1:2: between brackets, `?a` must be in quotes"),
+        ("a: [x, :a]\n", "1:8: between brackets, `:a` must be in quotes"),
+        ("{&x :a}\n", "between brackets, `:a` must be in quotes"),
+        ("{a:}\n", "1:2: between brackets, `a:` must be in quotes"),
+        ("[a:, b]\n", "1:2: between brackets, `a:` must be in quotes"),
     ] {
         let e = error(text);
         assert!(e.contains(want), "{text:?}: {e}");
         assert!(!e.contains('\n'));
+    }
+}
+
+#[test]
+fn every_reader_reads_the_same_between_brackets() {
+    for text in
+        ["{? a: b}", "{'?a': b, \":a\": c}", "[a:b, -a, a ?b]", "{\"a\":}", "{\"a\":1}", "?a: b", ":a: b", "- ?a"]
+    {
+        let found = Document::parse(text).err().map(|e| e.to_string());
+        assert_eq!(found, None, "{text}");
     }
 }
 
