@@ -227,7 +227,8 @@ fn told(stdin: &str) -> (Told, Output) {
         // field has the values whole.
         let message = if r.at(&["tags", "krm-merge.dev/reason"]).is_some() {
             let place = if field.is_null() { "resource" } else { message.split('`').nth(1).unwrap_or_default() };
-            format!("{place} {}", message.rsplit("; ").next().unwrap_or_default())
+            let end = message.rsplit("; ").next().unwrap_or_default();
+            format!("{place} {}", end.split(", so ").next().unwrap_or_default())
         } else if let Some((_, why)) = message.split_once(", which the API server refuses") {
             format!("{} {why}", message.split('`').nth(1).unwrap_or_default())
         } else if severity == "error" {
@@ -241,7 +242,10 @@ fn told(stdin: &str) -> (Told, Output) {
         values.sort_all_objects();
         (severity, message, values)
     };
-    let mut results: Vec<_> = root.get("results").into_iter().flat_map(NodeRef::elements).map(result).collect();
+    // The same holds for how lists were merged: it is told of the twin's, too, where only fields in them have another order.
+    let is_of_order = |r: &NodeRef<'_>| r.get("message").is_some_and(|m| m.string().starts_with("lists of "));
+    let results = root.get("results").into_iter().flat_map(NodeRef::elements).filter(|r| !is_of_order(r));
+    let mut results: Vec<_> = results.map(result).collect();
     // They come in the order of the fields, where those that `<<` brings in stand elsewhere.
     results.sort_by_key(|r| format!("{r:?}"));
     let items = root.get("items").map_or(Value::Null, value_of);

@@ -337,6 +337,16 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Whether it is removed, or may be removed by whoever decides its conflict.
+    fn may_go(&self) -> bool {
+        match &self.value {
+            Some(Tree::Conflict(conflict)) => {
+                conflict.dest.is_none() || conflict.taken.is_none() || conflict.original.is_none()
+            }
+            value => value.is_none(),
+        }
+    }
+
     /// Whether it is a `<<` entry.
     pub fn is_merge(&self) -> bool {
         self.key.and_then(|key| key.node()).is_some_and(NodeRef::is_merge_key)
@@ -442,9 +452,13 @@ impl<'a> Branch<'a> {
         there.or_else(|| self.index().find(id).next())
     }
 
-    /// Whether a child of this identity was there and is removed.
-    pub fn has_lost(&mut self, id: &ChildId<'a>) -> bool {
-        self.place_of(id).is_some() && self.find(id).next().is_none()
+    /// Whether a child of this identity was there and is removed, or may be removed by whoever decides its conflict.
+    pub fn may_lose(&mut self, id: &ChildId<'a>) -> bool {
+        let there = self.find(id).next();
+        match there {
+            Some(at) => self.entries[at].may_go(),
+            None => self.place_of(id).is_some(),
+        }
     }
 
     /// Whether its children are already indexed by these identities.
@@ -557,8 +571,7 @@ impl<'a> Branch<'a> {
         let brought_in = whole.brought_in();
         // A restored entry would bring back a field that is removed from the map itself.
         let hidden: HashSet<&str> = whole.merge_entries().flat_map(fields_in).map(|(key, _)| key.string()).collect();
-        let is_lost =
-            |entry: &Entry<'a>| entry.value.is_none() && entry.key.is_some_and(|key| hidden.contains(key.name()));
+        let is_lost = |entry: &Entry<'a>| entry.may_go() && entry.key.is_some_and(|key| hidden.contains(key.name()));
         if self.entries.iter().any(is_lost) {
             return;
         }

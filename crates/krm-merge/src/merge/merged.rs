@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
         Ok(merges)
     }
 
-    /// Writes out the `<<` entries that would bring back a removed field. If children without a request are removed, an entry stays only if
+    /// Writes out the `<<` entries that would bring back a removed field, also one that is removed only if updated wins. If children without a request are removed, an entry stays only if
     /// each field that it brings in is requested.
     pub(super) fn settle_merges(&mut self, branch: &mut Branch<'a>, merges: &Merges<'a>, inside: &Inside<'a>) {
         if merges.from.is_empty() {
@@ -69,7 +69,7 @@ impl<'a> Walk<'a> {
         let mut used = Vec::new();
         for child in &inside.children {
             let ChildId::Field(name) = child.id else { continue };
-            if branch.has_lost(&child.id) {
+            if branch.may_lose(&child.id) {
                 used.extend(merges.from.get(name));
             }
         }
