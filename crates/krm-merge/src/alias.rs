@@ -77,9 +77,9 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed
         Tree::Branch(branch) if branch.like.is(node) => branch,
         _ => return out.push(Changed::Gone(node)),
     };
-    // Changes inside an alias do not change the value of its anchor.
+    // Changes inside an alias do not change the value of its anchor, but of each node around the alias.
     if node.kind() == Kind::Alias {
-        return;
+        return out.push(Changed::Within(node));
     }
     let written: Vec<_> = node.written().collect();
     if branch.entries.iter().any(|entry| entry.place.is_none() || entry.value.is_none()) {
