@@ -8,7 +8,7 @@
 use super::additions::{Additions, Element, replaced};
 use super::compared::{Compared, Ways, compared};
 use super::partners::Elements;
-use super::three::{Anchor, Changed, Part};
+use super::three::{Anchor, Changed, Hunk, Part};
 use crate::schema::Names;
 use crate::sides::Side;
 
@@ -24,7 +24,7 @@ pub(super) enum Way {
 /// The merged list in which one side won all conflicts.
 #[derive(Clone, Copy)]
 pub(super) struct Outcome<'v, 'a> {
-    /// Its elements.
+    /// Its elements, and original's among them.
     pub ways: &'v Ways<'v, 'a>,
     /// For each element that may be merged from three versions, how, and the places of these.
     pub from: &'v [Option<(Way, Anchor)>],
@@ -37,48 +37,64 @@ pub(super) struct Outcome<'v, 'a> {
 impl<'a> Outcome<'_, 'a> {
     /// Whether nothing changes if a side is merged into it again, and the same side wins again.
     pub(super) fn stays(&self, original: Elements<'_, 'a>, side: Side, other: &Ways<'_, 'a>) -> bool {
-        let (this, ways) = (self.ways.elements(), other);
-        let other = other.elements();
-        if this.0 == other.0 {
+        let this = self.ways.elements();
+        if this.0 == other.elements().0 {
             return true;
         }
-        let Compared { parts, in_dest } = compared(original, ways, self.ways);
+        let Compared { parts, in_dest } = compared(original, other, self.ways);
         let additions = self.names.map(|names| Additions::of(names, this.0, &in_dest));
-        let was_merged = |way: Way, [old, new]: [u32; 2], at: usize| {
-            let is_of = |from: Anchor| [old, new] == [original.0[from.original], other.0[from.of(side)]];
-            self.from[at].is_some_and(|(how, from)| how == way && is_of(from))
-        };
+        let again = Again { outcome: self, original, side, other: other.elements(), additions };
         parts.iter().all(|part| match part {
-            Part::Anchor(at) => {
-                let (old, new) = (original.0[at.original], other.0[at.updated]);
-                match Changed::of(&old, &new, &this.0[at.dest]) {
-                    Changed::Nowhere | Changed::Dest | Changed::Alike => true,
-                    Changed::Updated => false,
-                    Changed::Apart => was_merged(Way::Inside, [old, new], at.dest),
-                }
-            }
-            Part::Hunk(hunk) => {
-                let [old, new] = [original.part(&hunk.original), other.part(&hunk.updated)];
-                let own = this.part(&hunk.dest);
-                match Changed::of(old.0, new.0, own.0) {
-                    Changed::Nowhere | Changed::Dest | Changed::Alike => true,
-                    Changed::Updated => are_kept(&replaced(new.0, own.0, additions.as_ref())),
-                    Changed::Apart => {
-                        let united = additions.as_ref().and_then(|additions| additions.united(old, new, own));
-                        let is_one_by_one = [new.0.len(), own.0.len()] == [old.0.len(); 2];
-                        match united {
-                            Some(elements) => are_kept(&elements),
-                            // It is in conflict again.
-                            None if side != self.winner => true,
-                            None => {
-                                let is_of = |n| was_merged(Way::Whole, [old.0[n], new.0[n]], hunk.dest.start + n);
-                                is_one_by_one && (0..old.0.len()).all(is_of)
-                            }
-                        }
-                    }
-                }
-            }
+            Part::Anchor(at) => again.keeps_element(*at),
+            Part::Hunk(hunk) => again.keeps_hunk(hunk),
         })
+    }
+}
+
+/// A second run, which merges a side into an outcome.
+struct Again<'v, 'a> {
+    outcome: &'v Outcome<'v, 'a>,
+    original: Elements<'v, 'a>,
+    side: Side,
+    /// The elements of the side.
+    other: Elements<'v, 'a>,
+    additions: Option<Additions>,
+}
+
+impl Again<'_, '_> {
+    fn keeps_element(&self, at: Anchor) -> bool {
+        let (old, new) = (self.original.0[at.original], self.other.0[at.updated]);
+        match Changed::of(&old, &new, &self.outcome.ways.elements().0[at.dest]) {
+            Changed::Nowhere | Changed::Dest | Changed::Alike => true,
+            Changed::Updated => false,
+            Changed::Apart => self.was_merged(Way::Inside, [old, new], at.dest),
+        }
+    }
+
+    fn keeps_hunk(&self, hunk: &Hunk) -> bool {
+        let (old, new) = (self.original.part(&hunk.original), self.other.part(&hunk.updated));
+        let own = self.outcome.ways.elements().part(&hunk.dest);
+        match Changed::of(old.0, new.0, own.0) {
+            Changed::Nowhere | Changed::Dest | Changed::Alike => true,
+            Changed::Updated => are_kept(&replaced(new.0, own.0, self.additions.as_ref())),
+            Changed::Apart => {
+                let united = self.additions.as_ref().and_then(|additions| additions.united(old, new, own));
+                let is_one_by_one = [new.0.len(), own.0.len()] == [old.0.len(); 2];
+                let was_merged = |n| self.was_merged(Way::Whole, [old.0[n], new.0[n]], hunk.dest.start + n);
+                match united {
+                    Some(elements) => are_kept(&elements),
+                    // It is in conflict again, and the outcome has what won.
+                    None if self.side != self.outcome.winner => true,
+                    None => is_one_by_one && (0..old.0.len()).all(was_merged),
+                }
+            }
+        }
+    }
+
+    /// Whether the first run made an element of the outcome of the same element of original and the same one of the side.
+    fn was_merged(&self, way: Way, numbers: [u32; 2], at: usize) -> bool {
+        let is_of = |from: Anchor| numbers == [self.original.0[from.original], self.other.0[from.of(self.side)]];
+        self.outcome.from[at].is_some_and(|(how, from)| how == way && is_of(from))
     }
 }
 

@@ -72,6 +72,7 @@ impl<'a> Refiner<'a, '_> {
         let additions = names.map(|names| Additions::of(names, &dest.numbers, &in_dest));
         let (pieces, sources) = self.pieces(conflict, &versions, (&parts, additions.as_ref()), cursor)?;
         let merged = versions.merged(&parts);
+        // Whether a second run leaves the list alone that this side wins.
         let stays = |(winner, pick)| {
             let (elements, places) = outcome(&pieces, pick);
             let views: Vec<View<'_, 'a>> = elements.iter().filter_map(Tree::view).collect();
