@@ -192,6 +192,10 @@ fn outside_of_the_spans_of_hard_documents_there_are_only_indicators() {
         "\u{feff}a: |2+ # c\n    x\n\n\nb: >-\n  y\n...\n---\n? {a: 1}\n: [b, c: d]\n",
         "--- # c\n- - a\n  -\n- |\n  x\n-   k: 'l\n      m'\n    n: \"o\n\n      p\"\n",
         "a:\r\n  b: 1 # c\r\n\r\n  c: |\r\n    d\r\n",
+        // Marks that end no document.
+        "...\n>",
+        "...\r\t>",
+        "# c\n...\n...\n|\n  x\n...\n...\n...x: 1\n",
     ] {
         blanked::check(text);
     }

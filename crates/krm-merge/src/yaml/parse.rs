@@ -213,17 +213,27 @@ impl Builder<'_> {
             Event::MappingEnd | Event::SequenceEnd => self.end(range),
             // Trap: granit reports an implicit start with the span of the first token, so only an explicit start moves the cursor.
             Event::DocumentStart(true, _) => self.cursor = self.cursor.max(range.end),
+            // A text may begin with marks that end no document.
+            Event::DocumentStart(false, _) => self.pass_end_marks(text),
             Event::DocumentEnd => {
-                // Trap: the span of the event is not that of the mark. Only the mark can follow the content here and begin with a dot.
-                let mark = skip(text.as_bytes(), self.cursor, b"");
-                if text[mark..].starts_with("...") {
-                    self.cursor = mark + 3;
-                }
+                self.pass_end_marks(text);
                 self.anchors.clear();
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Moves the cursor behind the marks that end documents. Trap: the span of the event is not that of the mark.
+    fn pass_end_marks(&mut self, text: &str) {
+        loop {
+            let mark = skip(text.as_bytes(), self.cursor, b"");
+            let rest = text[mark..].strip_prefix("...");
+            if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r'])) {
+                return;
+            }
+            self.cursor = mark + 3;
+        }
     }
 
     /// Appends a node; outside of all containers, it is a root.
