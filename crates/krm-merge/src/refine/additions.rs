@@ -2,7 +2,7 @@
 //!
 //! diff3 cannot know whether two such additions exclude each other. For some lists the schema does (`schema/additive.rs`). There, both
 //! additions stay if their names differ, dest's first. A conflict remains if both sides may have changed the same: both have an element of
-//! one name, both dropped an element, or both changed the order.
+//! one name, both replaced an element, or both changed the order.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -314,9 +314,7 @@ fn what_is_no_yaml_is_named_with_its_place() {
 
 #[test]
 fn every_reader_reads_the_same_between_brackets() {
-    for text in
-        ["{? a: b}", "{'?a': b, \":a\": c}", "[a:b, -a, a ?b]", "{\"a\":}", "{\"a\":1}", "?a: b", ":a: b", "- ?a"]
-    {
+    for text in ["{? a: b}", "{'?a': b, \":a\": c}", "[a:b, -a]", "{\"a\":}", "{\"a\":1}", "?a: b", ":a: b", "- ?a"] {
         let found = Document::parse(text).err().map(|e| e.to_string());
         assert_eq!(found, None, "{text}");
     }
