@@ -154,6 +154,10 @@ fn check(triples: &[Triple]) {
 
 /// Field by field: what one side alone changed is what the result has.
 fn one_sided_changes_arrive(t: &Triple, value: &Value) {
+    // The changes of both sides are made under the new name.
+    if may_be_renamed(&t.original, &t.dest) || may_be_renamed(&t.original, &t.updated) {
+        return;
+    }
     let (Some(o), Some(u), Some(d), Some(r)) =
         (t.original.as_object(), t.updated.as_object(), t.dest.as_object(), value.as_object())
     else {
