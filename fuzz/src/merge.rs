@@ -68,11 +68,11 @@ fn read(text: &str) -> Option<Value> {
 
 /// Whether a second run changed nothing.
 ///
-/// TODO: a `<<` of dest is written out where an alias in it loses its anchor. Its fields should take the comments of the other side with the
-/// first run, and take them with the second one.
+/// TODO: a `<<` of dest is written out where an alias in it loses its anchor. Its fields should take the comments and the places of the other
+/// side with the first run, and take them with the second one.
 fn is_same(once: &str, again: &str, dest: &str) -> bool {
-    let in_text_order = |text: &str| read(text).unwrap_or_default().to_string();
-    again == once || dest.contains("<<:") && in_text_order(again) == in_text_order(once)
+    let in_order = |text: &str| read(text).as_ref().map(in_order);
+    again == once || dest.contains("<<:") && in_order(again) == in_order(once)
 }
 
 fn atom(bytes: &mut Bytes<'_>) -> Value {

@@ -168,6 +168,12 @@ fn taken(text: &str, line: usize, block: &BlockScalar) -> Vec<Edit> {
     lines.map(|line| Edit { range: line..next_line(text, line), text: String::new() }).collect()
 }
 
+/// The blank that must come between the text of a flow child and a comma or bracket: after the colon of an absent value. go-yaml reads `{a:,`
+/// as a field with the name `a:`.
+fn blank_behind(text: &str) -> &'static str {
+    if text.ends_with(':') { " " } else { "" }
+}
+
 /// The text before a value at a column: a placeholder key, or a dash.
 fn lead(host: Host, column: usize) -> String {
     format!("{}{}", " ".repeat(column), if host == Host::Field { "k:" } else { "-" })
@@ -668,7 +674,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let Some(index) = entry.place else { return Some(self.layout().flow_child(&new)) };
         let mut inner = self.inner();
         inner.flow_value(&places[index], values[index], new.tree);
-        Some(inner.finish().apply(self.text(), places[index].lead..places[index].end))
+        let text = inner.finish().apply(self.text(), places[index].lead..places[index].end);
+        let blank = blank_behind(&text);
+        Some(text + blank)
     }
 
     /// The children of a flow map or list in a new order, each on a line of its own with its comments.
@@ -783,24 +791,25 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 self.edit(comma..comma + 1, "");
                 self.edit(stop..end, "");
             }
-            _ => self.edit(kept.end..end, ""),
+            _ => self.edit(kept.end..end, blank_behind(&self.text()[..kept.end])),
         }
     }
 
     /// Adds children to a flow map or list after another, on lines of their own if a comment ends the line.
     fn add_behind(&mut self, place: &Place, comma: &str, children: &[String]) {
+        let blank = blank_behind(&self.text()[..place.end]);
         match self.doc.comment_behind(place.end) {
             Some((_, end)) => {
                 let start = self.doc.line_start(place.lead);
                 let line = &self.text()[start..];
                 let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-                self.edit(place.end..place.end, ",");
+                self.edit(place.end..place.end, format!("{blank},"));
                 let added = self.joined(children, &format!(",\n{indent}"));
                 self.edit(end..end, format!("\n{indent}{added}"));
             }
             None => {
                 let added = self.joined(children, comma);
-                self.edit(place.end..place.end, format!("{comma}{added}"));
+                self.edit(place.end..place.end, format!("{blank}{comma}{added}"));
             }
         }
     }
@@ -810,7 +819,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             Fate::Kept => {}
             Fate::Put(tree) => {
                 let start = value.full_start();
-                // A key without a colon (`{a}`) or without a blank after it (`{a:}`).
+                // A key without a colon (`{a}`) or without a blank after it (`{"a":}`).
                 let has_colon = self.text()[..place.open].ends_with(':');
                 let gap = match (place.lead == place.open, value.is_absent() && start == place.open, has_colon) {
                     (false, true, true) => " ",
