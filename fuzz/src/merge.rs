@@ -253,6 +253,8 @@ fn of_three_way(bytes: &mut Bytes<'_>) {
         assert_eq!(places_in_merged, places_in_swapped, "swapped sides have the same conflicts\n{all}");
     }
     match reference::three_way(Some(&values[0]), Some(&values[1]), Some(&values[2])) {
+        // The reference knows no renames.
+        Known::Value(_) | Known::Conflict if is_renamed => {}
         Known::Value(want) => {
             assert_eq!(places(&merged), [""; 0], "no conflict\n{all}");
             assert_eq!(Some(in_order(&got)), want.as_ref().map(in_order), "the result\n{all}");
