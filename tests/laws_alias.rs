@@ -242,7 +242,7 @@ fn told(stdin: &str) -> (Told, Output) {
         values.sort_all_objects();
         (severity, message, values)
     };
-    // The same holds for how lists were merged: it is told of the twin's, too, where only fields in them have another order.
+    // The twin also says how lists were merged if only the order of the fields in them changed.
     let is_of_order = |r: &NodeRef<'_>| r.get("message").is_some_and(|m| m.string().starts_with("lists of "));
     let results = root.get("results").into_iter().flat_map(NodeRef::elements).filter(|r| !is_of_order(r));
     let mut results: Vec<_> = results.map(result).collect();

@@ -35,4 +35,4 @@ pub use unresolved::RESOLVE;
 pub(crate) use block_scalar::{BlockScalar, Chomping};
 
 pub(crate) use place::{below, comment_place, own_line_comment};
-pub(crate) use quote::{Context, ENDS_IN_FLOW, needs_escapes, scalar as quoted};
+pub(crate) use quote::{Context, fits_flow, needs_escapes, scalar as quoted};

@@ -60,8 +60,8 @@ impl<'a> Walk<'a> {
         Ok(merges)
     }
 
-    /// Writes out the `<<` entries that would bring back a removed field, also one that is removed only if updated wins. If children without a request are removed, an entry stays only if
-    /// each field that it brings in is requested.
+    /// Writes out the `<<` entries that would bring back a removed field, or one that is removed if a conflict is decided so. If children
+    /// without a request are removed, an entry stays only if each field that it brings in is requested.
     pub(super) fn settle_merges(&mut self, branch: &mut Branch<'a>, merges: &Merges<'a>, inside: &Inside<'a>) {
         if merges.from.is_empty() {
             return;

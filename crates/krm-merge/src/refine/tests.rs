@@ -424,7 +424,7 @@ impl Random {
 
     /// A scalar, or the values of the fields of a map.
     fn element(&mut self) -> Vec<usize> {
-        let fields = [1, 2, 3, 4][self.below(4)];
+        let fields = 1 + self.below(4);
         (0..fields).map(|_| self.below(4)).collect()
     }
 

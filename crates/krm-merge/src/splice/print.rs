@@ -10,9 +10,8 @@ use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
-    BlockScalar, Context, ENDS_IN_FLOW, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place,
-    comment_text, comments_above, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted,
-    quoted_json,
+    BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
+    comments_above, fits_flow, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -526,7 +525,7 @@ impl Layout<'_> {
         match node.style() {
             _ if node.is_absent() => nothing(node),
             Style::Single | Style::Double if one_line => with_tag(node, text),
-            Style::Plain if one_line && !text.starts_with(':') && !text.contains(ENDS_IN_FLOW) => with_tag(node, text),
+            Style::Plain if one_line && fits_flow(text) => with_tag(node, text),
             Style::Plain | Style::Single | Style::Double | Style::Literal | Style::Folded => {
                 with_tag(node, &quoted(node.string(), Context::Flow))
             }

@@ -108,8 +108,11 @@ pub(crate) fn ambiguous(text: &str) -> bool {
     first_digit.starts_with(|c: char| c.is_ascii_digit()) && !lead.starts_with('_') && text.bytes().all(numeric)
 }
 
-/// Characters that end a bare word in flow. YAML 1.2 allows the `?`, but go-yaml does not: kubectl cannot read `[a?b]`.
-pub(crate) const ENDS_IN_FLOW: [char; 6] = [',', '[', ']', '{', '}', '?'];
+/// Whether a word that is bare in block context may be bare in flow, too. YAML 1.2 allows a `?` and a `:` before a letter, but go-yaml takes
+/// them for indicators: kubectl cannot read `[a?b]`.
+pub(crate) fn fits_flow(text: &str) -> bool {
+    !text.starts_with(':') && !text.contains([',', '[', ']', '{', '}', '?'])
+}
 
 /// Whether a bare word would be read as syntax.
 fn syntactic(text: &str, context: Context) -> bool {
@@ -118,13 +121,8 @@ fn syntactic(text: &str, context: Context) -> bool {
         return true;
     };
     let blank_after = |i: usize| bytes.get(i + 1).is_none_or(|&b| b == b' ');
-    let flow = context == Context::Flow;
     let leading = match first {
-        // Many readers take a `:` in flow for an indicator, even if no blank comes after it.
-        b':' if flow => true,
-        b'-' | b'?' | b':' => {
-            blank_after(0) || (flow && matches!(bytes.get(1), Some(b',' | b'[' | b']' | b'{' | b'}')))
-        }
+        b'-' | b'?' | b':' => blank_after(0),
         b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"' | b'%' | b'@'
         | b'`' | b' ' => true,
         _ => false,
@@ -136,7 +134,7 @@ fn syntactic(text: &str, context: Context) -> bool {
         || text.contains(" #")
         || text.starts_with("---")
         || text.starts_with("...")
-        || (flow && text.contains(ENDS_IN_FLOW))
+        || (context == Context::Flow && !fits_flow(text))
 }
 
 #[cfg(test)]
