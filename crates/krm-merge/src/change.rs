@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use crate::child::{By, ChildId, ids_of_both};
 use crate::host::{holds_protected, is_protected};
 use crate::path::FieldPath;
+use crate::sides::{Side, Sides};
 use crate::tree::View;
 use crate::yaml::NodeRef;
 
@@ -60,7 +61,7 @@ impl<'a> Change<'a> {
                 inside.emptied == Emptied::Goes
                     || inside.children.iter().any(|c| c.change.asks_for_values())
                     || inside.asks_for_order()
-                    || !inside.renamed.is_empty()
+                    || inside.new_names().next().is_some()
             }
             _ => true,
         }
@@ -74,8 +75,8 @@ impl<'a> Change<'a> {
                     if inside.asks_for_order() {
                         out.push(path.shown());
                     }
-                    for (name, _) in &inside.renamed {
-                        path.push(ChildId::Field(name).step(&By::Field), None);
+                    for names in inside.new_names() {
+                        path.push(names.dest.step(&inside.by), None);
                         out.push(path.shown());
                         path.pop();
                     }
@@ -103,7 +104,7 @@ impl<'a> Change<'a> {
             Wants::Inside(inside) => {
                 !matches!(self.expects, Expects::Exactly(Some(_)))
                     || inside.children.iter().any(|c| c.change.adds_values())
-                    || !inside.renamed.is_empty()
+                    || inside.new_names().next().is_some()
             }
         }
     }
@@ -211,8 +212,8 @@ pub struct Inside<'a> {
     pub emptied: Emptied,
     /// The order of the children.
     pub order: Order<'a>,
-    /// Fields that get a new key: each field's name in dest, and the new key.
-    pub renamed: Vec<(&'a str, NodeRef<'a>)>,
+    /// The identity on each side of each child that a side renamed.
+    pub names: Vec<Sides<ChildId<'a>>>,
 }
 
 impl<'a> Inside<'a> {
@@ -225,7 +226,7 @@ impl<'a> Inside<'a> {
             others: Others::Stay,
             emptied: Emptied::Stays,
             order: Order::OfDest,
-            renamed: Vec::new(),
+            names: Vec::new(),
         }
     }
 
@@ -265,10 +266,24 @@ impl<'a> Inside<'a> {
         self.children.iter().any(|child| matches!(child.change.expects, Expects::Exactly(None)))
     }
 
+    /// The names of the fields that get a new key. An element gets a new name as a change inside of it.
+    pub fn new_names(&self) -> impl Iterator<Item = &Sides<ChildId<'a>>> {
+        let is_new = |names: &&Sides<ChildId<'a>>| names.updated != names.original && names.updated != names.dest;
+        self.names.iter().filter(|_| self.by == By::Field).filter(is_new)
+    }
+
+    /// The identity after the merge of the child with this identity on a side.
+    pub fn name_after(&self, side: Side, id: ChildId<'a>) -> ChildId<'a> {
+        let Some(names) = self.names.iter().find(|names| names[side] == id) else { return id };
+        if names.updated == names.original { names.dest.clone() } else { names.updated.clone() }
+    }
+
     /// Whether the other side put children into another order.
     pub fn has_new_order(&self) -> bool {
         let Order::From(Some(original)) = &self.order else { return false };
         let Some([was, is]) = ids_of_both([*original, self.like], &self.by) else { return false };
+        let after = |ids: Vec<_>, side| ids.into_iter().map(|id| self.name_after(side, id)).collect::<Vec<_>>();
+        let (was, is) = (after(was, Side::Original), after(is, Side::Updated));
         let [in_original, in_like] = [&was, &is].map(|ids| ids.iter().collect::<HashSet<_>>());
         let was = was.iter().filter(|id| in_like.contains(id));
         was.ne(is.iter().filter(|id| in_original.contains(id)))

@@ -127,7 +127,7 @@ impl<'a> Sides<'a> {
             inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(|side| side.resolve().has_merge_entry());
         let order = if has_no_order { Order::OfDest } else { Order::From(self.original) };
         let inside = Inside { order, ..inside };
-        let says_nothing = inside.children.is_empty() && inside.renamed.is_empty() && !inside.has_new_order();
+        let says_nothing = inside.children.is_empty() && inside.new_names().next().is_none() && !inside.has_new_order();
         if says_nothing && self.original.is_some() && inside.emptied == Emptied::Stays {
             return None;
         }
@@ -277,10 +277,8 @@ impl<'a> Differ<'a> {
             let change = self.field(name, Sides { original: Some(old), updated: None, dest }, cursor)?;
             children.extend(change.map(|change| Child { id: ChildId::Field(name), node: None, change }));
         }
-        let is_upstreams = |names: &&sides::Sides<&str>| names.updated != names.original && names.updated != names.dest;
-        let upstreams = fields.renamed.iter().filter(is_upstreams);
-        let renamed = upstreams.filter_map(|names| Some((names.dest, fields.of.updated.get(names.updated, 0)?.0)));
-        let inside = Inside { emptied, renamed: renamed.collect(), ..Inside::of(like, By::Field, children) };
+        let names = fields.renamed.iter().map(|names| names.map(ChildId::Field)).collect();
+        let inside = Inside { emptied, names, ..Inside::of(like, By::Field, children) };
         Ok(sides.inside(inside))
     }
 
@@ -399,9 +397,9 @@ impl<'a> Differ<'a> {
             Err(unkeyed) => (ListKind::Atomic, Some(unkeyed)),
         };
         let by = By::list(kind);
-        let children = match &by {
+        let (children, names) = match &by {
             By::Keys(keys) => self.elements(keys.clone(), sides, cursor)?,
-            By::Value => set(sides),
+            By::Value => (set(sides), Vec::new()),
             By::Field | By::Index => {
                 let unchanged = matches!((sides.original, sides.updated), (Some(o), Some(u)) if same(o, u));
                 if unchanged {
@@ -416,15 +414,16 @@ impl<'a> Differ<'a> {
                 return Ok(sides.expecting(sides.updated.map_or(Wants::Nothing, Wants::Value)));
             }
         };
-        Ok(sides.inside(Inside { emptied, ..Inside::of(like, by, children) }))
+        Ok(sides.inside(Inside { emptied, names, ..Inside::of(like, by, children) }))
     }
 
+    /// The requests for the elements of a keyed list, and the names of the elements that a side renamed.
     fn elements(
         &mut self,
         keys: Vec<MergeKey<'a>>,
         sides: Sides<'a>,
         cursor: Cursor<'a>,
-    ) -> Result<Vec<Child<'a>>, Error> {
+    ) -> Result<(Vec<Child<'a>>, Vec<Names<'a>>), Error> {
         let elements = self.elements_by_key(&keys, sides);
         let mut children = Vec::new();
         let new = sides.updated.into_iter().flat_map(NodeRef::elements).map(|e| (e, Side::Updated));
@@ -436,7 +435,8 @@ impl<'a> Differ<'a> {
                 children.extend(self.element(element, key, &keys, &elements, sides, cursor)?);
             }
         }
-        Ok(children)
+        let names = elements.renamed.iter().map(|names| names.clone().map(ChildId::Key)).collect();
+        Ok((children, names))
     }
 
     /// The elements of a keyed list on all sides.
@@ -514,6 +514,7 @@ impl<'a> Differ<'a> {
         if let ChildId::Key(key) = &id
             && let Some(names) = elements.renamed.called(key)
             && change.is_some()
+            && !inner.dest.zip(old).is_some_and(|(there, old)| same(there, old))
         {
             self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
         }
@@ -534,6 +535,9 @@ struct Children<C, K> {
     of: sides::Sides<C>,
     renamed: Renamed<K>,
 }
+
+/// The identity of one child on each side.
+type Names<'a> = sides::Sides<ChildId<'a>>;
 
 /// The elements of one side by their merge keys, each with its place.
 type ByKey<'a> = HashMap<ElementKey<'a>, (usize, NodeRef<'a>)>;

@@ -323,7 +323,7 @@ impl<'a> Walk<'a> {
             }
             self.placing(new_fields, |walk| walk.found(&mut branch, inside, child))?;
         }
-        if !inside.renamed.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
+        if !inside.names.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
             branch.reorder(|entries| entries.into_iter().flat_map(|entry| under_its_name(entry, inside)).collect());
         }
         self.others(&mut branch, inside.others, &asked);
@@ -471,7 +471,12 @@ impl<'a> Walk<'a> {
 
 /// Gives a field its new key: removes the field, and adds it again in its place, with its comments.
 fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
-    let key_of = |old: Key<'a>| inside.renamed.iter().find(|(name, _)| *name == old.name()).map(|(_, key)| *key);
+    let key_of = |old: Key<'a>| {
+        let is_meant = |names: &&Sides<ChildId<'a>>| names.dest == ChildId::Field(old.name());
+        let new = inside.new_names().find(is_meant)?;
+        let mut keys = inside.like.entries().map(|(key, _)| key);
+        keys.find(|key| ChildId::of_field(*key).as_ref() == Some(&new.updated))
+    };
     let Some((old, new)) = entry.key.and_then(|old| Some((old, key_of(old)?))) else { return vec![entry] };
     let written =
         old.node().zip(entry.value.as_ref().and_then(Tree::like)).filter(|(key, value)| key.is_key_of(*value));

@@ -10,6 +10,7 @@ use crate::change::{Inside, Order};
 use crate::child::{By, ChildId, ids_of};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
+use crate::sides::Side;
 use crate::tree::{Branch, Contested, Entry, Tree, View};
 use crate::yaml::{NodeRef, Place, comment_text};
 
@@ -28,11 +29,11 @@ pub(super) fn arrange<'a>(
     let has_new = branch.entries.len() > known;
     let order = match &inside.order {
         Order::OfDest if is_map && has_new => {
-            let asked = places_of(branch, inside.like, &inside.by);
+            let asked = places_of(branch, inside.like, inside, Side::Updated);
             among((0..known).collect(), |at| at < known, &asked, |_| false, NewElements::Append)
         }
         Order::OfDest if !is_map && place == NewElements::Prepend => {
-            let mut named = places_of(branch, inside.like, &inside.by);
+            let mut named = places_of(branch, inside.like, inside, Side::Updated);
             named.retain(|at| branch.entries[*at].value.is_some());
             let first: HashSet<usize> = named.iter().copied().collect();
             named.extend((0..branch.entries.len()).filter(|at| !first.contains(at)));
@@ -57,11 +58,11 @@ pub(super) fn arrange<'a>(
     branch.put(&order);
 }
 
-/// The places among the entries of a node's children, in the node's order. Absent children are left out.
-fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, by: &By<'a>) -> Vec<usize> {
-    let ids = ids_of(node, by);
-    branch.prepare(by, ids.len());
-    ids.iter().filter_map(|id| branch.place_of(id)).collect()
+/// The places among the entries of the children of a side's node, in the node's order. Absent children are left out.
+fn places_of<'a>(branch: &mut Branch<'a>, node: NodeRef<'a>, inside: &Inside<'a>, side: Side) -> Vec<usize> {
+    let ids = ids_of(node, &inside.by);
+    branch.prepare(&inside.by, ids.len());
+    ids.into_iter().filter_map(|id| branch.place_of(&inside.name_after(side, id))).collect()
 }
 
 /// Adds the elements that an order lacks, beside their neighbours in another order. Each goes after its nearest known predecessor, and
@@ -140,8 +141,8 @@ impl Sides {
         original: Option<NodeRef<'a>>,
         end: NewElements,
     ) -> Self {
-        let updated = places_of(branch, inside.like, &inside.by);
-        let original = original.map(|node| places_of(branch, node, &inside.by)).unwrap_or_default();
+        let updated = places_of(branch, inside.like, inside, Side::Updated);
+        let original = original.map(|node| places_of(branch, node, inside, Side::Original)).unwrap_or_default();
         Self::new(known, original, updated, |at| branch.entries[at].value.is_none(), end)
     }
 
