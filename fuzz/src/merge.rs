@@ -169,14 +169,16 @@ fn text_of(merged: &Merged<'_>) -> String {
     merged.text().expect("within the limit")
 }
 
-/// The places in conflict. An index is where dest has an element, so with swapped sides it is another one; it is left out.
-fn places(merged: &Merged<'_>) -> Vec<String> {
-    let without_indices = |path: String| {
-        path.split('[').map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())).collect::<Vec<_>>().join("[")
+/// The places in conflict. An index is where dest has an element, so with swapped sides it is another one: the place is the list.
+///
+/// TODO: a list without keys is one conflict if a second run would change the result, and for a value that one side deleted and the other
+/// changed, updated's result is the change alone. So swapped sides may have one conflict for the list, or some in it.
+fn places(merged: &Merged<'_>) -> BTreeSet<String> {
+    let outside_of_lists = |path: String| {
+        let index = path.match_indices('[').find(|(at, _)| path[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+        path[..index.map_or(path.len(), |(at, _)| at)].to_owned()
     };
-    let mut places: Vec<String> = merged.conflicts().iter().map(|c| without_indices(c.path().to_string())).collect();
-    places.sort();
-    places
+    merged.conflicts().iter().map(|c| outside_of_lists(c.path().to_string())).collect()
 }
 
 /// Whether a second run changes nothing.
@@ -256,10 +258,10 @@ fn of_three_way(bytes: &mut Bytes<'_>) {
         // The reference knows no renames.
         Known::Value(_) | Known::Conflict if is_renamed => {}
         Known::Value(want) => {
-            assert_eq!(places(&merged), [""; 0], "no conflict\n{all}");
+            assert_eq!(places(&merged), BTreeSet::new(), "no conflict\n{all}");
             assert_eq!(Some(in_order(&got)), want.as_ref().map(in_order), "the result\n{all}");
         }
-        Known::Conflict => assert_ne!(places(&merged), [""; 0], "a conflict\n{all}"),
+        Known::Conflict => assert_ne!(places(&merged), BTreeSet::new(), "a conflict\n{all}"),
         Known::Unknown => {}
     }
     let is_open = !merged.conflicts().is_empty();
