@@ -19,7 +19,9 @@ use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
 use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{BlockScalar, Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment};
+use crate::yaml::{
+    BlockScalar, Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment, without_break,
+};
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
@@ -633,18 +635,15 @@ fn same_lines(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
     }
     let ((column, from, to), (other_column, other_from, other_to)) = (text(a), text(b));
     let (lines, others) = (&doc.source()[from..to], &other.source()[other_from..other_to]);
+    // The last line of a text may lack its line break.
     let is_last = to == doc.source().len() || other_to == other.source().len();
-    column == other_column && (lines == others || is_last && without_end(lines, a.1) == without_end(others, b.1))
-}
-
-/// The lines of a child without their last line break, which the end of a text may lack. In a block scalar at the end of a text, the line
-/// break is a part of the value, so it stays.
-fn without_end<'d>(lines: &'d str, value: NodeRef<'_>) -> &'d str {
-    let doc = value.document();
-    match BlockScalar::last_of(value) {
-        Some((_, end)) if doc.next_line(end) == doc.source().len() => lines,
-        _ => ["\r\n", "\n", "\r"].into_iter().find_map(|end| lines.strip_suffix(end)).unwrap_or(lines),
-    }
+    let is_same_but_for_the_end = || {
+        is_last
+            && without_break(lines) == without_break(others)
+            && !BlockScalar::is_cut_off(a.1)
+            && !BlockScalar::is_cut_off(b.1)
+    };
+    column == other_column && (lines == others || is_same_but_for_the_end())
 }
 
 /// The comments that changed upstream.

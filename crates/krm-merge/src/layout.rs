@@ -15,7 +15,9 @@ use crate::sides::Sides;
 use crate::splice::{self, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
-use crate::yaml::{BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, is_blank};
+use crate::yaml::{
+    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, ends_line, is_blank, without_break,
+};
 
 /// The change that upstream made to the text of a resource. Annotations of the host do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +55,8 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
         && of_a.dash.is_some() == of_b.dash.is_some()
         && let (Some(a), Some(b)) = (of_a.without_host(a), of_b.without_host(b))
     {
-        // Mostly the host's lines part both texts at the same places.
-        return Some(a == b || a.concat() == b.concat());
+        // Mostly the host's lines part both texts at the same places. The last line of a text may lack its line break.
+        return Some(a == b || without_break(&a.concat()) == without_break(&b.concat()));
     }
     Some(own_text(a, budget)? == own_text(b, budget)?)
 }
@@ -75,9 +77,10 @@ pub fn edits<'a>(
     let Some(text) = from.text(&splice::edits(like, &laid, budget)?) else { return Ok(None) };
     let Ok(doc) = Document::parse(text.as_str()) else { return Ok(None) };
     let is_said = |root: NodeRef<'_>| tree.view().is_some_and(|view| view.same(root));
-    if !doc.roots().next().is_some_and(is_said) || doc.roots().count() > 1 {
+    let Some(root) = doc.roots().next().filter(|root| is_said(*root) && doc.roots().count() == 1) else {
         return Ok(None);
-    }
+    };
+    let is_block_last = BlockScalar::last_of(root).is_some();
     let own = alias::written_out(dest, tree.clone());
     if place.text(&splice::edits(dest, &own, budget)?).is_some_and(|own| own == text) {
         return Ok(None);
@@ -87,6 +90,9 @@ pub fn edits<'a>(
     if !budget.take(text.len()) {
         return Ok(budget.check(crate::limit::Kind::Text).map(|()| None)?);
     }
+    // Dest keeps the end of its last line, unless a block scalar needs a line break there.
+    let has_end = ends_line(&dest.document().source()[place.range.clone()]) || is_block_last;
+    let text = if has_end { &text } else { without_break(&text) };
     let text = text.replace("\r\n", "\n").replace('\n', dest.document().line_break());
     Ok(Some(TextEdits::sorted(vec![Edit { range: place.range, text }])))
 }
@@ -182,7 +188,7 @@ impl<'d> Lines<'d> {
         let (doc, column) = (root.document(), root.column());
         // Blank lines below a block scalar that keeps them are a part of it, but are outside the node.
         let keeps = BlockScalar::last_of(root).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
-        if keeps || root.full_start() < root.start() {
+        if keeps || BlockScalar::is_cut_off(root) || root.full_start() < root.start() {
             return None;
         }
         if !root.is_root() {

@@ -15,7 +15,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    line_end, next_line,
+    ends_line, line_end, next_line, without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 use unwritable::check_json;
@@ -303,8 +303,13 @@ impl<'d, 'b> Splicer<'d, 'b> {
         };
         let (from, to) = (lines(&there, doc), lines(place, self.doc));
         let text = &doc.source()[from];
-        let is_whole = text.ends_with('\n') && self.text()[to.clone()].ends_with('\n');
-        (is_whole && self.budget.take(text.len())).then(|| (to, text.to_owned()))
+        // The last line of a text may lack its line break.
+        let has_end = ends_line(&self.text()[to.clone()]);
+        if ends_line(text) != has_end && BlockScalar::last_of(old).or_else(|| BlockScalar::last_of(value)).is_some() {
+            return None;
+        }
+        let end = if has_end { self.doc.line_break() } else { "" };
+        self.budget.take(text.len()).then(|| (to, without_break(text).to_owned() + end))
     }
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.
@@ -358,10 +363,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let column = place.column(self.doc);
         let end = match old.style() {
             // The comment lines at the end of a block are removed with it.
-            Style::Block => {
-                let bottom = &self.text()[..below(self.doc, place.end, column)];
-                bottom.strip_suffix("\r\n").or_else(|| bottom.strip_suffix(['\n', '\r'])).unwrap_or(bottom).len()
-            }
+            Style::Block => without_break(&self.text()[..below(self.doc, place.end, column)]).len(),
             _ => line_end(self.text(), place.end),
         };
         let comment = comment.or_else(|| comment_text(place, old)).filter(|c| !c.is_empty());

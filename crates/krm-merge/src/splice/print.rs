@@ -11,7 +11,8 @@ use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
-    comments_above, fits_flow, lines, needs_escapes, next_line, own_line_comment, plain_or_quoted, quoted, quoted_json,
+    comments_above, fits_flow, lines, needs_escapes, own_line_comment, plain_or_quoted, quoted, quoted_json,
+    without_break,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -338,6 +339,7 @@ impl Layout<'_> {
             }
             if new.tree.like().is_some_and(|like| like.is(value)) {
                 self.child(&Piece { key: key.map(Key::Node), ..*new }, Some((place, value)), column, out);
+                out.extend(self.below_child(&place, value, column));
             } else {
                 self.child(new, new.place(), column, out);
             }
@@ -371,20 +373,34 @@ impl Layout<'_> {
         out
     }
 
-    /// The comments below the last child of a block. If the value of that child is a block, the comments in this block are already printed.
+    /// The comments below a child that belong to it, as much deeper as they are written. If its value is a block, the block has them.
+    fn below_child(&self, place: &Place, value: NodeRef<'_>, column: usize) -> Vec<String> {
+        let doc = value.document();
+        let own = doc.next_line(place.end)..place.bottom(doc);
+        if value.style() == Style::Block || own.is_empty() {
+            return Vec::new();
+        }
+        let text = &doc.source()[own];
+        let comment = lines(text).into_iter().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let depth = (comment.len() - comment.trim_start().len()).saturating_sub(place.column(doc));
+        let depth = match value.style() {
+            // As deep as its content, the comment would be a line of the block scalar.
+            Style::Literal | Style::Folded => depth.min(self.indent - 1),
+            _ => depth,
+        };
+        comment_lines(text, column + depth, self.budget)
+    }
+
+    /// The comments below the last child of a block that belong to the block.
     fn foot(&self, node: NodeRef<'_>, places: &[Place], column: usize, bottom: Option<usize>) -> Vec<String> {
         let (Some(first), Some(last)) = (places.first(), places.last()) else { return Vec::new() };
         let (doc, text) = (node.document(), node.document().source());
         let own = last.bottom(doc);
         let deeper_than_host = first.column(doc).saturating_sub(1);
         let end = bottom.unwrap_or_else(|| below(doc, last.end, deeper_than_host));
-        let foot = &text[own..end.max(own)];
-        let mut out = comment_lines(foot, column, self.budget);
+        let mut out = comment_lines(&text[own..end.max(own)], column, self.budget);
         while out.last().is_some_and(String::is_empty) {
             out.pop();
-        }
-        if !node.written().last().is_some_and(|(_, value)| value.style() == Style::Block) {
-            out.extend(comment_lines(&text[next_line(text, last.end)..own], column, self.budget));
         }
         out
     }
@@ -709,8 +725,7 @@ pub(super) fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<S
     if text.is_empty() || !budget.take(text.len()) {
         return Vec::new();
     }
-    let text = text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text);
-    lines(text)
+    lines(without_break(text))
         .iter()
         .map(|l| match l.trim() {
             "" => String::new(),

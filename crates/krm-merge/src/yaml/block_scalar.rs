@@ -98,6 +98,13 @@ impl BlockScalar {
         Some((Self::of(last)?, last.end()))
     }
 
+    /// Whether a node ends with a block scalar whose value has no line break at its end because the text has none there.
+    pub fn is_cut_off(node: NodeRef<'_>) -> bool {
+        let text = node.document().source();
+        let is_at_end = |end| line_end(text, end) == text.len();
+        Self::last_of(node).is_some_and(|(block, end)| block.chomping != Chomping::Strip && is_at_end(end))
+    }
+
     /// Whether a line is longer than the indentation, and so content.
     fn is_content(&self, line: &str) -> bool {
         line.len() > self.indent && line.bytes().take(self.indent).all(|b| b == b' ')

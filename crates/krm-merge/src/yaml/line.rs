@@ -75,6 +75,11 @@ pub fn ends_line(text: &str) -> bool {
     text.ends_with(['\n', '\r'])
 }
 
+/// A text without the line break at its end.
+pub fn without_break(text: &str) -> &str {
+    text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text)
+}
+
 /// The lines of a text without their line breaks. After the last line break there is one more line, which may be empty.
 pub fn lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
