@@ -20,7 +20,7 @@ use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
 use crate::yaml::{
-    BlockScalar, Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment, without_break,
+    BlockScalar, Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment, same_lines,
 };
 
 /// The change that happened upstream, and what the user should know.
@@ -487,7 +487,7 @@ impl<'a> Differ<'a> {
         let (was, there) = (placed(sides.original, old), placed(sides.dest, inner.dest));
         let may_clear = inner.dest.is_some_and(NodeRef::has_nulls);
         match placed(sides.updated, new) {
-            Some(is) if !may_clear && was.is_some_and(|was| same_lines(was, is)) => return Ok(None),
+            Some(is) if !may_clear && was.is_some_and(|was| same_child(was, is)) => return Ok(None),
             Some(is) if sides.are_blocks() && is_left_alone(was, there, is) => {
                 let change = Change::patch(Wants::Text(is.1), None);
                 return Ok(Some(Child { id, node: Some((None, is.1)), change }));
@@ -599,10 +599,10 @@ fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
     Ok(())
 }
 
-/// Whether two entries are the same to the byte, comments included: the cheap way to know that nothing changed.
+/// Whether two entries have the same lines, comments included: the cheap way to know that nothing changed.
 fn same_entry(a: (NodeRef<'_>, NodeRef<'_>), b: (NodeRef<'_>, NodeRef<'_>)) -> bool {
     let placed = |(key, value): (NodeRef<'_>, NodeRef<'_>)| Place::of_entry(key, value);
-    a.1.text().len() == b.1.text().len() && same_lines((placed(a), a.1), (placed(b), b.1))
+    may_be_same(a.1, b.1) && same_child((placed(a), a.1), (placed(b), b.1))
 }
 
 /// Whether a field is compared even if only upstream changed it, because the host's annotations may be below it.
@@ -619,31 +619,34 @@ fn is_left_alone(
 ) -> bool {
     let (Some(original), Some(dest)) = (original, dest) else { return false };
     let says_more = |node: NodeRef<'_>| node.has_nulls() || node.document().has_props();
-    !says_more(updated.1) && !dest.1.has_nulls() && same_lines(original, dest)
+    !says_more(updated.1) && !dest.1.has_nulls() && same_child(original, dest)
 }
 
-/// Whether two children are the same to the byte, comments included.
-fn same_lines(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
+/// Whether two children have the same lines, comments included.
+fn same_child(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
     let text = |(place, value): (Place, NodeRef<'_>)| {
         let doc = value.document();
         let top = if place.is_inline(doc) { place.lead } else { place.top(doc) };
         (place.column(doc), top, place.bottom(doc))
     };
-    let (doc, other) = (a.1.document(), b.1.document());
-    if doc.has_props() || other.has_props() || a.1.text().len() != b.1.text().len() {
+    if !may_be_same(a.1, b.1) {
         return false;
     }
+    let (doc, other) = (a.1.document(), b.1.document());
     let ((column, from, to), (other_column, other_from, other_to)) = (text(a), text(b));
     let (lines, others) = (&doc.source()[from..to], &other.source()[other_from..other_to]);
     // The last line of a text may lack its line break.
-    let is_last = to == doc.source().len() || other_to == other.source().len();
-    let is_same_but_for_the_end = || {
-        is_last
-            && without_break(lines) == without_break(others)
-            && !BlockScalar::is_cut_off(a.1)
-            && !BlockScalar::is_cut_off(b.1)
-    };
-    column == other_column && (lines == others || is_same_but_for_the_end())
+    let is_last = || to == doc.source().len() || other_to == other.source().len();
+    let may_differ = || doc.line_break() != other.line_break() || is_last();
+    let are_cut_off = || BlockScalar::is_cut_off(a.1) || BlockScalar::is_cut_off(b.1);
+    column == other_column && (lines == others || may_differ() && same_lines(lines, others) && !are_cut_off())
+}
+
+/// Whether two values may have the same lines and mean the same: a check that costs nothing. An anchor may mean something else elsewhere.
+fn may_be_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+    let (doc, other) = (a.document(), b.document());
+    let may_be_same = || a.text().len() == b.text().len() || doc.line_break() != other.line_break();
+    !doc.has_props() && !other.has_props() && may_be_same()
 }
 
 /// The comments that changed upstream.

@@ -16,7 +16,7 @@ use crate::splice::{self, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{
-    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, ends_line, is_blank, without_break,
+    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, ends_line, is_blank, same_lines, without_break,
 };
 
 /// The change that upstream made to the text of a resource. Annotations of the host do not count.
@@ -47,7 +47,7 @@ pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, upstream: Upstream, budget: &
     (upstream == Upstream::Changed && is_written_alike(original, dest, budget)?).then_some(updated)
 }
 
-/// Whether two resources have the same text except for the annotations of the host; `None` if one is not on lines of its own.
+/// Whether two resources have the same lines except for the annotations of the host; `None` if one is not on lines of its own.
 fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<bool> {
     let (of_a, of_b) = (Lines::of(a)?, Lines::of(b)?);
     // Nothing needs to be printed if both have the same layout and the host's lines can be removed.
@@ -55,10 +55,10 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
         && of_a.dash.is_some() == of_b.dash.is_some()
         && let (Some(a), Some(b)) = (of_a.without_host(a), of_b.without_host(b))
     {
-        // Mostly the host's lines part both texts at the same places. The last line of a text may lack its line break.
-        return Some(a == b || without_break(&a.concat()) == without_break(&b.concat()));
+        // Mostly the host's lines part both texts at the same places.
+        return Some(a == b || same_lines(&a.concat(), &b.concat()));
     }
-    Some(own_text(a, budget)? == own_text(b, budget)?)
+    Some(same_lines(&own_text(a, budget)?, &own_text(b, budget)?))
 }
 
 /// The edits of dest's text that give a resource the values of a tree, and the layout that it has in another document. `None` if dest's
@@ -80,7 +80,7 @@ pub fn edits<'a>(
     let Some(root) = doc.roots().next().filter(|root| is_said(*root) && doc.roots().count() == 1) else {
         return Ok(None);
     };
-    let is_block_last = BlockScalar::last_of(root).is_some();
+    let needs_end = BlockScalar::needs_line_break(root);
     let own = alias::written_out(dest, tree.clone());
     if place.text(&splice::edits(dest, &own, budget)?).is_some_and(|own| own == text) {
         return Ok(None);
@@ -91,7 +91,7 @@ pub fn edits<'a>(
         return Ok(budget.check(crate::limit::Kind::Text).map(|()| None)?);
     }
     // Dest keeps the end of its last line, unless a block scalar needs a line break there.
-    let has_end = ends_line(&dest.document().source()[place.range.clone()]) || is_block_last;
+    let has_end = ends_line(&dest.document().source()[place.range.clone()]) || needs_end;
     let text = if has_end { &text } else { without_break(&text) };
     let text = text.replace("\r\n", "\n").replace('\n', dest.document().line_break());
     Ok(Some(TextEdits::sorted(vec![Edit { range: place.range, text }])))

@@ -410,7 +410,7 @@ impl<'a> Walk<'a> {
             Some(key) => key.is_key_of(value).then(|| (Place::of_entry(key, value), value)),
             None => Some((Place::of_element(parent, value), value)),
         });
-        let written = place.map(|(place, value)| Remarks::at(&place, value));
+        let written = || place.map(|(place, value)| Remarks::at(&place, value));
         let notes = child.change.notes;
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
@@ -419,7 +419,7 @@ impl<'a> Walk<'a> {
             Some(Tree::Conflict(conflict)) => {
                 conflict.key = new_key;
                 conflict.comments =
-                    written.zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
+                    written().zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
                 CommentOf::Winner
             }
             Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {
@@ -432,7 +432,7 @@ impl<'a> Walk<'a> {
         if notes.above.is_none() && notes.behind.is_none() && !is_replaced {
             return;
         }
-        let Remarks { above, behind } = written.unwrap_or_default();
+        let Remarks { above, behind } = written().unwrap_or_default();
         for (note, written, asked) in
             [(notes.above, above, entry.comments.above), (notes.behind, behind, entry.comments.behind)]
         {

@@ -15,7 +15,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    ends_line, line_end, next_line, without_break,
+    ends_line, line_end, lines, next_line, without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 use unwritable::check_json;
@@ -291,25 +291,24 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let lead = &doc.source()[doc.line_start(there.lead)..there.lead];
         let is_alike = there.column(doc) == place.column(self.doc)
             && there.is_inline(doc) == place.is_inline(self.doc)
-            && !lead.contains(['{', '[', ',', '?'])
-            && doc.line_break() == self.doc.line_break();
+            && !lead.contains(['{', '[', ',', '?']);
         if !is_alike || keeps(old) || keeps(value) {
             return None;
         }
-        let lines = |place: &Place, doc: &Document<'_>| {
+        let range = |place: &Place, doc: &Document<'_>| {
             let top = place.top(doc);
             let start = if place.is_inline(doc) { top } else { top + place.column(doc) };
             start..place.bottom(doc)
         };
-        let (from, to) = (lines(&there, doc), lines(place, self.doc));
+        let (from, to) = (range(&there, doc), range(place, self.doc));
         let text = &doc.source()[from];
         // The last line of a text may lack its line break.
         let has_end = ends_line(&self.text()[to.clone()]);
-        if ends_line(text) != has_end && BlockScalar::last_of(old).or_else(|| BlockScalar::last_of(value)).is_some() {
+        if ends_line(text) != has_end && [old, value].into_iter().any(BlockScalar::needs_line_break) {
             return None;
         }
         let end = if has_end { self.doc.line_break() } else { "" };
-        self.budget.take(text.len()).then(|| (to, without_break(text).to_owned() + end))
+        self.budget.take(text.len()).then(|| (to, lines(without_break(text)).join(self.doc.line_break()) + end))
     }
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.

@@ -24,7 +24,8 @@ pub use error::{Error, Position};
 #[cfg(fuzzing)]
 pub use fast::agreement::is_taken as is_taken_by_the_fast_reader;
 pub use line::{
-    LineStarts, ends_line, is_blank, line_end, line_start, lines, next_line, starts_line, whole_lines, without_break,
+    LineStarts, ends_line, is_blank, line_end, line_start, lines, next_line, same_lines, starts_line, whole_lines,
+    without_break,
 };
 pub use node::{Document, Kind, NodeRef, Style, same};
 #[doc(hidden)]

@@ -98,11 +98,15 @@ impl BlockScalar {
         Some((Self::of(last)?, last.end()))
     }
 
-    /// Whether a node ends with a block scalar whose value has no line break at its end because the text has none there.
+    /// Whether a node ends with a block scalar whose value ends with the line break after it.
+    pub fn needs_line_break(node: NodeRef<'_>) -> bool {
+        Self::last_of(node).is_some_and(|(block, _)| block.chomping != Chomping::Strip)
+    }
+
+    /// Whether a node ends with a block scalar whose value has no line break at its end, because the text ends there without one.
     pub fn is_cut_off(node: NodeRef<'_>) -> bool {
         let text = node.document().source();
-        let is_at_end = |end| line_end(text, end) == text.len();
-        Self::last_of(node).is_some_and(|(block, end)| block.chomping != Chomping::Strip && is_at_end(end))
+        Self::needs_line_break(node) && Self::last_of(node).is_some_and(|(_, end)| line_end(text, end) == text.len())
     }
 
     /// Whether a line is longer than the indentation, and so content.

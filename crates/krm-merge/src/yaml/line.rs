@@ -80,6 +80,12 @@ pub fn without_break(text: &str) -> &str {
     text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text)
 }
 
+/// Whether two texts have the same lines, whatever breaks them. The last line may lack its line break.
+pub fn same_lines(a: &str, b: &str) -> bool {
+    let (a, b) = (without_break(a), without_break(b));
+    a == b || a.len() != b.len() && (a.contains('\r') || b.contains('\r')) && lines(a) == lines(b)
+}
+
 /// The lines of a text without their line breaks. After the last line break there is one more line, which may be empty.
 pub fn lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();

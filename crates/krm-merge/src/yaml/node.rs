@@ -217,9 +217,12 @@ impl<'s> Document<'s> {
 
     /// The comment on the rest of the line after `offset`, with only blanks between.
     pub fn comment_behind(&self, offset: usize) -> Option<(usize, usize)> {
-        let (start, end) = self.comments_in(offset..self.source.len()).next()?;
-        let gap = &self.source[offset..start];
-        gap.bytes().all(|b| b == b' ' || b == b'\t').then_some((start, end))
+        // Mostly there is none, and the text shows that at once.
+        let at = offset + self.source.as_bytes()[offset..].iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
+        if self.source.as_bytes()[at] != b'#' {
+            return None;
+        }
+        self.comments_in(at..at + 1).next()
     }
 
     /// The start of the comment that contains the byte before an offset.

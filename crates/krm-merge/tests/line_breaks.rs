@@ -1,0 +1,54 @@
+//! How lines end, and whether the last line of a text ends, makes no difference, unless it is the end of a block scalar.
+
+use krm_merge::{Package, three_way};
+
+/// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
+const TEXTS: [[&str; 4]; 11] = [
+    // Dest takes upstream's text and keeps the end of its own.
+    ["a: \"x\"\n|", "a: 'x'\n|", "a: \"x\"|", "a: 'x'|"],
+    ["a: \"x\"|", "a: 'x'\n|", "a: \"x\"\n|", "a: 'x'\n|"],
+    ["a: \"x\"\n|", "a: 'x'|", "a: \"x\"\n|", "a: 'x'\n|"],
+    ["l:\n- 1\n|", "l:\n  # of 1\n  - 1\n|", "l:\n- 1|", "l:\n  # of 1\n  - 1|"],
+    // A block scalar ends with a line break if the text does.
+    ["s: |\n  x\n|", "s: \"x\"\n|", "s: |\n  x|", "s: |\n  x|"],
+    ["s: |\n  x\n|", "s: |\n  y\n|", "s: |-\n  x|", "s: |\n  y\n|"],
+    ["s: |-\n  x\n|", "s: |-\n  y\n|", "s: |-\n  x|", "s: |-\n  y|"],
+    ["s: 1\n|", "s: |\n  y\n|", "s: 1|", "s: |\n  y\n|"],
+    ["s: |\n  x\n|", "s: 1\n|", "s: |\n  x\n|", "s: 1\n|"],
+    // What nobody changed stays as it is written.
+    ["m: {a: \"x\"}\nn: 1\n|", "m: {a: \"x\"}\nn: 2\n|", "m: {a: 'x'}\nn: 1\n|", "m: {a: 'x'}\nn: 2\n|"],
+    ["m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|", "m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|"],
+];
+
+#[test]
+fn how_lines_end_makes_no_difference() {
+    let as_it_is = |text: &str| text.to_owned();
+    let as_on_windows = |text: &str| text.replace('\n', "\r\n");
+    let ends: [fn(&str) -> String; 2] = [as_it_is, as_on_windows];
+    for case in 0..8 {
+        let [in_original, in_updated, in_dest] = [0, 1, 2].map(|side| ends[case >> side & 1]);
+        for texts in TEXTS {
+            let text = |spec: &str| {
+                let spec = spec.strip_suffix('|').expect("an end").replace('\n', "\n  ");
+                let spec = spec.strip_suffix("  ").unwrap_or(&spec);
+                format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n  {spec}")
+            };
+            let [original, updated, dest, want] = texts.map(text);
+            // Dest left the resource alone, or changed another field of it.
+            for change in [as_it_is, |text: &str| text.replace("spec:", "own: 1\nspec:")] {
+                let [original, updated] = [in_original(&original), in_updated(&updated)];
+                let [dest, want] = [&dest, &want].map(|text| in_dest(&change(text)));
+                let package = |text: &str| Package::of_text(text.to_owned()).expect("valid");
+                let [original, updated] = [&original, &updated].map(|text| package(text));
+                let merge = |dest: &str| {
+                    let dest = package(dest);
+                    let merged = three_way(&original, &updated, &dest).expect("merged");
+                    merged.text().expect("within the limit")
+                };
+                let once = merge(&dest);
+                assert_eq!(once, want, "{texts:?} {case}");
+                assert_eq!(merge(&once), once, "again: {texts:?} {case}");
+            }
+        }
+    }
+}
