@@ -15,7 +15,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    ends_line, line_end, lines, next_line, without_break,
+    ends_line, line_end, lines, next_line, same, without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 use unwritable::check_json;
@@ -254,6 +254,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
         if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
             return self.edit(range, text);
         }
+        if entry.layout == tree::Layout::Own && self.is_alike(place, value, &new) {
+            return;
+        }
         let comment = entry.comments.behind;
         if let Some(above) = entry.comments.above {
             self.set_comments_above(place, above);
@@ -309,6 +312,18 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         let end = if has_end { self.doc.line_break() } else { "" };
         self.budget.take(text.len()).then(|| (to, lines(without_break(text)).join(self.doc.line_break()) + end))
+    }
+
+    /// Whether a child of another document differs from the child of dest only in indentation and blank lines.
+    fn is_alike(&self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> bool {
+        fn words<'l>(place: &Place, doc: &'l Document<'_>) -> Vec<&'l str> {
+            let all = lines(&doc.source()[place.top(doc)..place.bottom(doc)]);
+            all.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect()
+        }
+        let is_same = |(there, value): (Place, NodeRef<'_>)| {
+            same(old, value) && words(place, self.doc) == words(&there, value.document())
+        };
+        new.place().is_some_and(is_same)
     }
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.

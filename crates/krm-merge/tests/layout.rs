@@ -1,3 +1,5 @@
+//! What dest left alone becomes what upstream has, line by line, and a second run changes nothing.
+//!
 //! How lines end, and whether the last line of a text ends, makes no difference, unless it is the end of a block scalar.
 
 use krm_merge::{Package, three_way};
@@ -20,6 +22,13 @@ const TEXTS: [[&str; 4]; 11] = [
     ["m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|", "m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|"],
 ];
 
+/// The text of a merge.
+fn merged(original: &str, updated: &str, dest: &str) -> String {
+    let [original, updated, dest] =
+        [original, updated, dest].map(|text| Package::of_text(text.to_owned()).expect("valid"));
+    three_way(&original, &updated, &dest).expect("merged").text().expect("within the limit")
+}
+
 #[test]
 fn how_lines_end_makes_no_difference() {
     let as_it_is = |text: &str| text.to_owned();
@@ -38,17 +47,23 @@ fn how_lines_end_makes_no_difference() {
             for change in [as_it_is, |text: &str| text.replace("spec:", "own: 1\nspec:")] {
                 let [original, updated] = [in_original(&original), in_updated(&updated)];
                 let [dest, want] = [&dest, &want].map(|text| in_dest(&change(text)));
-                let package = |text: &str| Package::of_text(text.to_owned()).expect("valid");
-                let [original, updated] = [&original, &updated].map(|text| package(text));
-                let merge = |dest: &str| {
-                    let dest = package(dest);
-                    let merged = three_way(&original, &updated, &dest).expect("merged");
-                    merged.text().expect("within the limit")
-                };
-                let once = merge(&dest);
+                let once = merged(&original, &updated, &dest);
                 assert_eq!(once, want, "{texts:?} {case}");
-                assert_eq!(merge(&once), once, "again: {texts:?} {case}");
+                assert_eq!(merged(&original, &updated, &once), once, "again: {texts:?} {case}");
             }
         }
     }
+}
+
+#[test]
+fn a_part_that_is_indented_otherwise_keeps_dests_indentation() {
+    let head = "apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n";
+    let text = |spec: &str| format!("{head}{spec}");
+    // The list `l` is in one column on all sides. The list `n` is in another one upstream.
+    let original = text("  l:\n  - 'x'\n  m:\n  - name: a\n    n:\n    - 1\n     # of 1\n");
+    let updated = text("  l:\n    - x\n  m:\n    - name: a\n\n      n:\n        - 1\n         # of 1\n");
+    let dest = original.replace("- name: a\n", "- name: a\n    own: 1\n");
+    let want = dest.replace("  - 'x'", "    - x");
+    assert_eq!(merged(&original, &updated, &dest), want);
+    assert_eq!(merged(&original, &updated, &want), want, "again");
 }
