@@ -217,6 +217,11 @@ fn by_function(dest: &str, spec: &str, law: Again) -> Option<Value> {
 
 /// Whether a side may have given something another name. Once its whole value is the other side's, a second run cannot know that.
 fn has_renamed(original: &Value, dest: &Value) -> bool {
+    if let (Value::Array(original), Value::Array(dest)) = (original, dest)
+        && !original.iter().chain(dest).any(|element| element.get("name").is_some())
+    {
+        return original.iter().zip(dest).any(|(original, dest)| has_renamed(original, dest));
+    }
     let children = |value: &Value| -> Map<String, Value> {
         match value {
             Value::Object(map) => map.clone(),
@@ -314,13 +319,28 @@ fn has_null(value: &Value) -> bool {
     }
 }
 
+/// Whether a list with a null replaces a list without names. The null is data there. Once dest has the list, all of it has names, and the
+/// null removes a field.
+fn replaces_with_nulls(dest: &Value, source: &Value) -> bool {
+    match (dest, source) {
+        (Value::Object(dest), Value::Object(source)) => {
+            source.iter().any(|(key, source)| dest.get(key).is_some_and(|dest| replaces_with_nulls(dest, source)))
+        }
+        (Value::Array(dest), source) => dest.iter().any(|element| element.get("name").is_none()) && has_null(source),
+        _ => false,
+    }
+}
+
 fn of_two_way(bytes: &mut Bytes<'_>) {
     let writings = [Writing::of(bytes), Writing::of(bytes)];
     let dest = Value::Object(map(bytes, 0));
     let mut source = changed(&dest, bytes, &|bytes| value(bytes, 3));
     with_nulls(&mut source, bytes);
-    // A null in a list without names is data, and an order in a list with names: not what this is about.
+    // An order in a list with names is not what this is about.
     if let Some(Value::Array(_)) = source.as_object().and_then(|m| m.values().find(|v| v.is_array() && has_null(v))) {
+        return;
+    }
+    if replaces_with_nulls(&dest, &source) {
         return;
     }
     let values = [dest, source].map(|spec| resource(0, &spec));
