@@ -117,12 +117,19 @@ pub struct Notes<'a> {
     pub above: Option<NoteChange<'a>>,
     /// The comment on its line.
     pub behind: Option<NoteChange<'a>>,
+    /// The comment lines at the end of its block.
+    pub below: Option<NoteChange<'a>>,
 }
 
 impl<'a> Notes<'a> {
+    /// Whether it asks for no change.
+    pub fn is_empty(&self) -> bool {
+        self.above.is_none() && self.behind.is_none() && self.below.is_none()
+    }
+
     /// The request of a patch: its comment on the line replaces any comment of dest there.
     pub fn of_line(comment: Option<&'a str>) -> Self {
-        Self { above: None, behind: comment.map(|wants| NoteChange { expects: None, wants }) }
+        Self { behind: comment.map(|wants| NoteChange { expects: None, wants }), ..Self::default() }
     }
 }
 

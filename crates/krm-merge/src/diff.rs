@@ -20,7 +20,8 @@ use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
 use crate::yaml::{
-    BlockScalar, Error, Kind, NodeRef, Place, Style, comment_text, comments_above, same, same_comment, same_lines,
+    BlockScalar, Error, Kind, NodeRef, Place, Style, comment_text, comments_above, comments_below, same, same_comment,
+    same_lines,
 };
 
 /// The change that happened upstream, and what the user should know.
@@ -124,9 +125,9 @@ impl<'a> Sides<'a> {
     /// A change inside a map or list, and of its order; `None` if nothing changed.
     fn inside(self, inside: Inside<'a>) -> Option<Change<'a>> {
         // The fields of a `<<` have no place of their own.
+        let has_merges = |side: NodeRef<'_>| inside.by == By::Field && side.resolve().has_merge_entry();
         let sides = [self.original, self.updated, self.dest];
-        let has_no_order =
-            inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(|side| side.resolve().has_merge_entry());
+        let has_no_order = inside.emptied == Emptied::Goes || sides.into_iter().flatten().any(has_merges);
         let order = if has_no_order { Order::OfDest } else { Order::From(self.original) };
         let inside = Inside { order, ..inside };
         let says_nothing = inside.children.is_empty() && inside.new_names().next().is_none() && !inside.has_new_order();
@@ -340,7 +341,7 @@ impl<'a> Differ<'a> {
         let change = match change {
             // In a map that is new to dest, a null is added as it is, because it has nothing to clear.
             None if is_new && new.is_null() => Some(Change::patch(Wants::Value(new), None)),
-            None if notes.above.is_some() || notes.behind.is_some() => Some(Change::patch(Wants::Same, None)),
+            None if !notes.is_empty() => Some(Change::patch(Wants::Same, None)),
             change => change,
         };
         Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
@@ -525,8 +526,7 @@ impl<'a> Differ<'a> {
             (None, Some(there), Some(is)) => notes_of_added(there, is),
             _ => Notes::default(),
         };
-        let says = notes.above.is_some() || notes.behind.is_some();
-        let change = change.or_else(|| says.then(|| Change::patch(Wants::Same, None)));
+        let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
         let node = new.map(|n| (None, n));
         Ok(change.map(|change| Child { id, node, change: Change { notes, ..change } }))
     }
@@ -660,6 +660,7 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
             comment_text(&old_place, old).unwrap_or_default(),
             comment_text(&new_place, new).unwrap_or_default(),
         ),
+        below: changed(comments_below(&old_place, old), comments_below(&new_place, new)),
     }
 }
 
@@ -671,6 +672,7 @@ fn notes_of_added<'a>((there, dest): (Place, NodeRef<'_>), (is, new): (Place, No
     Notes {
         above: added(comments_above(&there, dest.document()), comments_above(&is, new.document())),
         behind: added(comment_text(&there, dest).unwrap_or_default(), comment_text(&is, new).unwrap_or_default()),
+        below: added(comments_below(&there, dest), comments_below(&is, new)),
     }
 }
 

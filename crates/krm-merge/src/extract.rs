@@ -143,7 +143,9 @@ impl<'a> Extraction<'a> {
         }
         entries.extend(tree.map(|tree| match field.old {
             Some(_) if !has_comment => uncommented(field.key, tree),
-            Some(_) => Entry { comments: Comments { above: Some(""), behind: None }, ..named_entry(field.key, tree) },
+            Some(_) => {
+                Entry { comments: Comments { above: Some(""), ..Comments::default() }, ..named_entry(field.key, tree) }
+            }
             None => named_entry(field.key, tree),
         }));
         entries
@@ -397,7 +399,7 @@ fn cheaper(fields: &[Field<'_>], before: Option<usize>, behind: Option<usize>) -
 }
 
 /// No comments, even if the nodes have some.
-const NO_COMMENTS: Comments<'static> = Comments { above: Some(""), behind: Some("") };
+const NO_COMMENTS: Comments<'static> = Comments { above: Some(""), behind: Some(""), below: None };
 
 fn named_entry<'a>(key: NodeRef<'a>, tree: Tree<'a>) -> Entry<'a> {
     Entry::new(Some(Key::Node(key)), tree)

@@ -16,7 +16,9 @@ use crate::policy::NewElements;
 use crate::sides::Sides;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
-use crate::yaml::{Error, Kind, NodeRef, Place, comment_text, comments_above, same_comment};
+use crate::yaml::{
+    Error, Kind, NodeRef, Place, can_end_with_comments, comment_text, comments_above, comments_below, same_comment,
+};
 pub use merging::Merging;
 use order::{arrange, elements_as_ordered, list_over_list};
 
@@ -279,7 +281,7 @@ impl<'a> Walk<'a> {
         let own = key.map_or_else(|| Place::behind_dash(node), |k| Some(Place::of_entry(k, node)));
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
-        let comments = Comments { above: None, behind };
+        let comments = Comments { behind, ..Comments::default() };
         Ok(value.map(|value| Entry { place, comments, ..Entry::new(key.map(Key::Node), value) }))
     }
 
@@ -429,12 +431,17 @@ impl<'a> Walk<'a> {
             }
             Some(_) => CommentOf::Dest,
         };
-        if notes.above.is_none() && notes.behind.is_none() && !is_replaced {
+        if notes.is_empty() && !is_replaced {
             return;
         }
-        let Remarks { above, behind } = written().unwrap_or_default();
+        let Remarks { above, behind, below } = written().unwrap_or_default();
+        let asked = entry.comments;
+        // The comments at the end of a block come with the block that wins or replaces it.
+        let has_room = || place.is_some_and(|(place, old)| can_end_with_comments(&place, old));
+        let is_inside = !is_replaced && stays == CommentOf::Dest && has_room();
+        let note_below = notes.below.filter(|_| is_inside);
         for (note, written, asked) in
-            [(notes.above, above, entry.comments.above), (notes.behind, behind, entry.comments.behind)]
+            [(notes.above, above, asked.above), (notes.behind, behind, asked.behind), (note_below, below, asked.below)]
         {
             if let Some(notice) = note.and_then(|note| contradiction(note, asked.unwrap_or(written), stays)) {
                 self.warn(notice, None, None);
@@ -446,6 +453,7 @@ impl<'a> Walk<'a> {
         entry.comments = Comments {
             above: wanted(notes.above, above, entry.comments.above).or_else(|| stays(above).filter(|_| is_new)),
             behind: wanted(notes.behind, behind, entry.comments.behind).or_else(|| stays(behind)),
+            below: wanted(note_below, below, entry.comments.below).filter(|_| is_inside),
         };
     }
 
@@ -484,6 +492,7 @@ fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
     let comments = Comments {
         above: entry.comments.above.or(Some(written.above)),
         behind: entry.comments.behind.or(Some(written.behind)),
+        below: entry.comments.below,
     };
     let gone = Entry { value: None, ..entry.clone() };
     vec![gone, Entry { place: None, key: Some(Key::Node(new)), comments, ..entry }]
@@ -494,12 +503,13 @@ fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
 struct Remarks<'a> {
     above: &'a str,
     behind: &'a str,
+    below: &'a str,
 }
 
 impl<'a> Remarks<'a> {
     fn at(place: &Place, value: NodeRef<'a>) -> Self {
         let behind = comment_text(place, value).unwrap_or_default();
-        Self { above: comments_above(place, value.document()), behind }
+        Self { above: comments_above(place, value.document()), behind, below: comments_below(place, value) }
     }
 
     /// The comments of the other side's child.
@@ -534,19 +544,22 @@ fn comments_of_sides<'a>(
 ) -> Sides<Comments<'a>> {
     let updated = Remarks::of(updated);
     let was = |note: Option<NoteChange<'a>>, is: &'a str| note.and_then(|note| note.expects).unwrap_or(is);
-    let original = Remarks { above: was(notes.above, updated.above), behind: was(notes.behind, updated.behind) };
+    let (above, behind) = (was(notes.above, updated.above), was(notes.behind, updated.behind));
+    let original = Remarks { above, behind, ..updated };
     let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
     let asked = |remarks: Remarks<'a>| Comments {
         above: other(remarks.above, written.above),
         behind: other(remarks.behind, written.behind),
+        // A block ends with its own comments.
+        below: None,
     };
     Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }
 
 /// Replaces a child of dest by the text of the other side's child, with its comments.
 fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
-    let Remarks { above, behind } = Remarks::of((key, node));
-    let comments = Comments { above: Some(above), behind: Some(behind) };
+    let Remarks { above, behind, .. } = Remarks::of((key, node));
+    let comments = Comments { above: Some(above), behind: Some(behind), below: None };
     Entry {
         place: entry.place,
         comments,

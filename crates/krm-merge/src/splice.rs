@@ -15,7 +15,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    ends_line, line_end, lines, next_line, same, without_break,
+    ends_line, foot, line_end, lines, next_line, same, without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 use unwritable::check_json;
@@ -273,6 +273,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
             }
             Fate::Inside(branch) => self.children(value, branch),
         }
+        if let Some(below) = entry.comments.below {
+            self.set_comments_below(place, value, below);
+        }
         if let Some(comment) = comment {
             self.set_comment(place, value, comment);
         }
@@ -419,6 +422,21 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let lines: String =
             comment_lines(comments, place.column(self.doc), self.budget).into_iter().map(|l| l + "\n").collect();
         self.edit(place.top(self.doc)..self.doc.line_start(place.lead), lines);
+    }
+
+    /// Sets the comment lines at the end of a block.
+    fn set_comments_below(&mut self, place: &Place, value: NodeRef<'d>, comments: &str) {
+        let Some(first) = Place::of_children(value).first().copied().filter(|_| value.style() == Style::Block) else {
+            return;
+        };
+        let lines = comment_lines(comments, first.column(self.doc), self.budget);
+        let old = foot(place, value);
+        if old.is_empty() {
+            return self.insert_lines(old.start, &lines);
+        }
+        let end = if ends_line(&self.text()[old.clone()]) { "\n" } else { "" };
+        let text = if lines.is_empty() { String::new() } else { lines.join("\n") + end };
+        self.edit(old, text);
     }
 
     fn block_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {

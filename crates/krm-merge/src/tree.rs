@@ -120,6 +120,8 @@ pub struct Comments<'a> {
     pub above: Option<&'a str>,
     /// The comment on its line.
     pub behind: Option<&'a str>,
+    /// The comment lines at the end of its block.
+    pub below: Option<&'a str>,
 }
 
 /// Dest and the other side both changed a node, in different ways.

@@ -30,12 +30,14 @@ pub use line::{
 pub use node::{Document, Kind, NodeRef, Style, same};
 #[doc(hidden)]
 pub use parse::parsed;
-pub use place::{Place, comment_of, comment_text, comments_above, extent, same_comment};
+pub use place::{
+    Place, can_end_with_comments, comment_of, comment_text, comments_above, comments_below, extent, same_comment,
+};
 pub use quote::{plain_or_quoted, quoted_json};
 pub use scalar::{Number, Scalar};
 pub use unresolved::RESOLVE;
 
 pub(crate) use block_scalar::{BlockScalar, Chomping};
 
-pub(crate) use place::{below, comment_place, own_line_comment};
+pub(crate) use place::{below, comment_place, foot, own_line_comment};
 pub(crate) use quote::{Context, fits_flow, needs_escapes, scalar as quoted};

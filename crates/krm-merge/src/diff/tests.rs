@@ -331,6 +331,50 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
     }
 }
 
+#[test]
+fn comments_at_the_end_of_a_block_are_merged() {
+    for [original, updated, dest, want] in [
+        // Upstream adds, changes and removes one.
+        ["m:\n  a: 1\n", "m:\n  a: 1\n  # is\n", "m:\n  a: 1\n  b: 2\n", "m:\n  a: 1\n  b: 2\n  # is\n"],
+        [
+            "m:\n  a: 1\n  # was\nz: 1\n",
+            "m:\n  a: 1\n  # is\nz: 1\n",
+            "m:\n  a: 2\n  # was\nz: 2\n",
+            "m:\n  a: 2\n  # is\nz: 2\n",
+        ],
+        [
+            "l:\n- name: a\n  # was\n- name: b\n",
+            "l:\n- name: a\n- name: b\n",
+            "l:\n- name: a\n  v: 1\n  # was\n- name: b\n",
+            "l:\n- name: a\n  v: 1\n- name: b\n",
+        ],
+        // It is in the column of dest's children, below all of them.
+        [
+            "m:\n  a: 1\n  b:\n    c: 1\n",
+            "m:\n  a: 1\n  b:\n    c: 2\n    d: 3\n    # of b\n\n  # of m\n",
+            "m:\n    a: 2\n    b:\n        c: 1\n        e: 1\n",
+            "m:\n    a: 2\n    b:\n        c: 2\n        e: 1\n        d: 3\n        # of b\n\n    # of m\n",
+        ],
+        // The text may end there, without a line break.
+        ["m:\n  a: 1\n", "m:\n  a: 1\n  # is\n", "m:\n  a: 2", "m:\n  a: 2\n  # is\n"],
+        ["m:\n  a: 1\n  # was", "m:\n  a: 1\n  # is", "m:\n  a: 2\n  # was", "m:\n  a: 2\n  # is"],
+        // What dest wrote there stays.
+        ["m:\n  a: 1\n", "m:\n  a: 1\n  # is\n", "m:\n  a: 2\n  # own\n", "m:\n  a: 2\n  # own\n"],
+        // A block that is replaced brings its own.
+        ["m: 1\nz: 1\n", "m:\n  a: 1\n  # is\nz: 1\n", "m: 1\nz: 2\n", "m:\n  a: 1\n  # is\nz: 2\n"],
+        [
+            "m:\n  a: |\n    x\n",
+            "m:\n  a: |\n    x\n  # is\n",
+            "m:\n  a: |\n    x\n  b: |-\n    y\n",
+            "m:\n  a: |\n    x\n  b: |-\n    y\n  # is\n",
+        ],
+    ] {
+        let once = merged([original, updated, dest], OnConflict::TakeUpdated).0;
+        assert_eq!(once, want, "{original}{updated}{dest}");
+        assert_eq!(merged([original, updated, &once], OnConflict::TakeUpdated).0, want, "again");
+    }
+}
+
 /// Original, updated, dest, the result of TakeUpdated, and the number of conflicts.
 const RENAMED: [[&str; 5]; 12] = [
     // Upstream renamed the field and dest edited it; dest renamed the field and upstream changed it; both gave it the same name.

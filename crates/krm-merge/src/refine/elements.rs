@@ -211,6 +211,7 @@ impl<'a> Refiner<'a, '_> {
             Comments {
                 above: Some(place.map(|(place, value)| comments_above(&place, value.document())).unwrap_or_default()),
                 behind: Some(place.and_then(|(place, value)| comment_text(&place, value)).unwrap_or_default()),
+                below: None,
             }
         };
         let conflict = Conflict {

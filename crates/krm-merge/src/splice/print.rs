@@ -126,6 +126,15 @@ impl<'t, 'a> Piece<'t, 'a> {
     }
 }
 
+/// The comments at the end of a block.
+#[derive(Clone, Copy)]
+enum Foot<'c> {
+    /// Its own ones, which end at an offset, if that is known.
+    Own(Option<usize>),
+    /// These.
+    Given(&'c str),
+}
+
 /// The token that a value comes after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Host {
@@ -194,14 +203,15 @@ impl Layout<'_> {
         let Some(like) = like else { return Text { head: self.flow(new.tree), body: Vec::new() } };
         let node = like.resolve();
         // A comment below the end of the child belongs to the content after it, not to the value.
-        let own = new.place().filter(|_| like.kind() != Kind::Alias).map(|(place, _)| place.bottom(node.document()));
+        let bottom = new.place().filter(|_| like.kind() != Kind::Alias).map(|(place, _)| place.bottom(node.document()));
+        let foot = new.comments.below.map_or(Foot::Own(bottom), Foot::Given);
         match node.kind() {
             Kind::Scalar => self.scalar(node, column),
             _ if node.style() == Style::Flow => {
                 Text { head: self.flow_value(node, new.tree, column), body: Vec::new() }
             }
             kind => {
-                let body = self.children(node, new.tree, self.child_column(kind, host, column), own);
+                let body = self.children(node, new.tree, self.child_column(kind, host, column), foot);
                 let head = if !body.is_empty() {
                     String::new()
                 } else if kind == Kind::Map {
@@ -229,7 +239,7 @@ impl Layout<'_> {
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.
-            let mut body = self.children(node, new.tree, column + 2, None);
+            let mut body = self.children(node, new.tree, column + 2, Foot::Own(None));
             let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
@@ -255,7 +265,7 @@ impl Layout<'_> {
         if node.style() == Style::Flow {
             out.push(self.flow_value(node, tree, 0));
         } else {
-            out.extend(self.children(node, tree, 0, None));
+            out.extend(self.children(node, tree, 0, Foot::Own(None)));
         }
         out
     }
@@ -310,8 +320,8 @@ impl Layout<'_> {
         }
     }
 
-    /// The children of a block map or list, as lines at `column`. Comments of the block itself end at `bottom`, if that is known.
-    fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, bottom: Option<usize>) -> Vec<String> {
+    /// The children of a block map or list, as lines at `column`.
+    fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, foot: Foot<'_>) -> Vec<String> {
         let doc = node.document();
         let text = doc.source();
         let mut out = Vec::new();
@@ -344,7 +354,7 @@ impl Layout<'_> {
                 self.child(new, new.place(), column, out);
             }
         };
-        let kept_last = match tree {
+        match tree {
             Tree::Branch(branch) => {
                 for entry in &branch.entries {
                     match (Piece::of(entry), entry.place) {
@@ -357,18 +367,18 @@ impl Layout<'_> {
                 for entry in branch.brought_in() {
                     out.extend(Piece::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
                 }
-                let last = branch.entries.iter().rev().find_map(|entry| entry.place.zip(entry.value.as_ref()));
-                last.is_some_and(|(index, _)| index + 1 == places.len())
             }
             _ => {
                 for (index, (_, value)) in written.iter().enumerate() {
                     own(index, &Piece::value(&Tree::Node(*value)), &mut out);
                 }
-                true
             }
-        };
-        if kept_last {
-            out.extend(self.foot(node, &places, column, bottom));
+        }
+        match foot {
+            // An empty block is written in brackets.
+            _ if out.is_empty() => {}
+            Foot::Given(comments) => out.extend(comment_lines(comments, column, self.budget)),
+            Foot::Own(bottom) => out.extend(self.foot(node, &places, column, bottom)),
         }
         out
     }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::line::{line_break_before, line_end, line_start, next_line};
+use super::line::{ends_line, line_break_before, line_end, line_start, next_line};
 use super::node::{NodeRef, Style};
 
 /// How a block scalar is written.
@@ -106,7 +106,9 @@ impl BlockScalar {
     /// Whether a node ends with a block scalar whose value has no line break at its end, because the text ends there without one.
     pub fn is_cut_off(node: NodeRef<'_>) -> bool {
         let text = node.document().source();
-        Self::needs_line_break(node) && Self::last_of(node).is_some_and(|(_, end)| line_end(text, end) == text.len())
+        let is_at_end =
+            |(block, end): (Self, usize)| block.chomping != Chomping::Strip && line_end(text, end) == text.len();
+        !ends_line(text) && Self::last_of(node).is_some_and(is_at_end)
     }
 
     /// Whether a line is longer than the indentation, and so content.

@@ -183,6 +183,35 @@ pub fn comments_above<'a>(place: &Place, doc: &'a Document<'_>) -> &'a str {
     place.own_line(doc).map_or("", |line| &doc.source()[place.comments_from(doc, 0, line)..line])
 }
 
+/// The comment lines at the end of a block that belong to none of its children, as written; empty if there are none, or if the value is no
+/// block.
+pub fn comments_below<'a>(place: &Place, value: NodeRef<'a>) -> &'a str {
+    &value.document().source()[foot(place, value)]
+}
+
+/// Whether comments can be at the end of a child's block, and belong to the child. In a list whose dashes are in the column of its key, they
+/// belong to the last element or to what comes next.
+pub fn can_end_with_comments(place: &Place, value: NodeRef<'_>) -> bool {
+    let first = value.written().next().filter(|_| value.style() == Style::Block);
+    let column = first.map(|(key, first)| match key {
+        Some(key) => Place::of_entry(key, first).column(value.document()),
+        None => Place::of_element(value, first).column(value.document()),
+    });
+    column.is_some_and(|column| column > place.column(value.document()))
+}
+
+/// The lines of [`comments_below`], or the place where they would be.
+pub(crate) fn foot(place: &Place, value: NodeRef<'_>) -> Range<usize> {
+    let doc = value.document();
+    let bottom = place.bottom(doc);
+    let last = value.written().last().filter(|_| value.style() == Style::Block);
+    let last = last.map(|(key, last)| match key {
+        Some(key) => Place::of_entry(key, last),
+        None => Place::of_element(value, last),
+    });
+    last.map_or(bottom, |last| last.bottom(doc).min(bottom))..bottom
+}
+
 /// Whether two comments, or pieces of comment lines, have the same words: indentation and line breaks do not count.
 pub fn same_comment(a: &str, b: &str) -> bool {
     let lines = |s: &str| s.lines().map(str::trim).map(str::to_owned).collect::<Vec<_>>();
