@@ -204,7 +204,9 @@ pub fn can_end_with_comments(place: &Place, value: NodeRef<'_>) -> bool {
 pub(crate) fn foot(place: &Place, value: NodeRef<'_>) -> Range<usize> {
     let doc = value.document();
     let bottom = place.bottom(doc);
-    let last = value.written().last().filter(|_| value.style() == Style::Block);
+    // Mostly no comment is below a value.
+    let has_comments = bottom > doc.next_line(place.end);
+    let last = if has_comments && value.style() == Style::Block { value.written().last() } else { None };
     let last = last.map(|(key, last)| match key {
         Some(key) => Place::of_entry(key, last),
         None => Place::of_element(value, last),
