@@ -313,8 +313,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
         if ends_line(text) != has_end && [old, value].into_iter().any(BlockScalar::needs_line_break) {
             return None;
         }
-        let end = if has_end { self.doc.line_break() } else { "" };
-        self.budget.take(text.len()).then(|| (to, lines(without_break(text)).join(self.doc.line_break()) + end))
+        let end = if has_end { "\n" } else { "" };
+        self.budget.take(text.len()).then(|| (to, lines(without_break(text)).join("\n") + end))
     }
 
     /// Whether a child of another document differs from the child of dest only in indentation and blank lines.

@@ -209,9 +209,9 @@ impl<'a, 'd> Halves<'a, 'd> {
             None => was,
         };
         Sides::of(|side| {
-            let Comments { above, behind } = halves[side].comments;
-            let comments =
-                Comments { above: chosen(side, lost.above, above), behind: chosen(side, lost.behind, behind) };
+            let Comments { above, behind, below } = halves[side].comments;
+            let (above, behind) = (chosen(side, lost.above, above), chosen(side, lost.behind, behind));
+            let comments = Comments { above, behind, below };
             Entry { comments, layout: Layout::Host, ..halves[side].clone() }
         })
     }

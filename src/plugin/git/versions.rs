@@ -192,7 +192,8 @@ impl<'a> Here<'a> {
     pub fn comments(&self) -> Comments<'a> {
         let Some(place) = self.place else { return Comments::default() };
         let above = comments_above(&place, self.value.document());
-        Comments { above: Some(above), behind: Some(comment_text(&place, self.value).unwrap_or_default()) }
+        let behind = comment_text(&place, self.value).unwrap_or_default();
+        Comments { above: Some(above), behind: Some(behind), below: None }
     }
 
     /// All comments in the lines of the child.
