@@ -327,6 +327,22 @@ impl<'a> NodeRef<'a> {
         self.doc
     }
 
+    /// Whether the byte at an offset, which only blanks and comments part from this node, is in the text, the anchor or the tag of another
+    /// node.
+    pub(super) fn follows_content(self, offset: usize) -> bool {
+        for id in (0..self.id).rev() {
+            let other = NodeRef { doc: self.doc, id };
+            if other.props().is_some_and(|props| (props.start..props.end).contains(&(offset as u32))) {
+                return true;
+            }
+            // A map or list begins with its first child, so the last node before this one is the first one that is none.
+            if !matches!(other.kind(), Kind::Map | Kind::List) {
+                return (other.start()..other.end()).contains(&offset);
+            }
+        }
+        false
+    }
+
     /// Whether another node is this one or is below it.
     pub(crate) fn holds(self, other: NodeRef<'_>) -> bool {
         std::ptr::eq(self.doc.nodes.as_ptr(), other.doc.nodes.as_ptr()) && (self.id..self.next_id()).contains(&other.id)

@@ -29,7 +29,7 @@ impl Place {
         let mut lead = key.full_start();
         if doc.may_have_questions {
             let before = skip_back(doc, lead);
-            if before > 0 && bytes[before - 1] == b'?' {
+            if before > 0 && bytes[before - 1] == b'?' && !key.follows_content(before - 1) {
                 lead = before - 1;
             }
         }
@@ -360,5 +360,11 @@ mod tests {
         assert_eq!(leads("? # c \n  a\n: b\n"), [(0, 12)]);
         assert_eq!(leads("? a\n: b\nc : d\n"), [(0, 5), (8, 11)]);
         assert_eq!(leads("[a, {b: c}]"), [(1, 1), (4, 4)]);
+        // A question mark at the end of a text or a tag is a part of it.
+        assert_eq!(leads("? a\n: b?\nc: d ?\ne: f\n"), [(0, 5), (9, 11), (16, 18)]);
+        assert_eq!(leads("? a\n: b - ?\n? c\n"), [(0, 5), (12, 15)]);
+        let doc = Document::parse("? a\n: !z?\n  b: c\n").expect("valid");
+        let map = doc.roots().next().and_then(|r| r.get("a")).expect("a");
+        assert_eq!(Place::of_children(map)[0].lead, 12);
     }
 }
