@@ -588,7 +588,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         let mut text = lines.join("\n");
         text.push('\n');
-        let is_open = at > 0 && !self.text()[..at].ends_with(['\n', '\r']);
+        let is_gone = |edit: &Edit| edit.range.end == at && !edit.range.is_empty() && edit.text.is_empty();
+        let is_open = at > 0 && !ends_line(&self.text()[..at]) && !self.edits.iter().any(is_gone);
         // A last line without a line break gets one, from the first of several insertions after it.
         if is_open && !self.edits.iter().any(|e| e.range == (at..at) && e.text.ends_with('\n')) {
             text.insert(0, '\n');
