@@ -654,13 +654,19 @@ fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<
     let changed = |expects: &'a str, wants: &'a str| {
         (!same_comment(expects, wants)).then_some(NoteChange { expects: Some(expects), wants })
     };
+    let are_blocks = [old, new].iter().all(|value| value.style() == Style::Block);
     Notes {
         above: changed(comments_above(&old_place, old.document()), comments_above(&new_place, new.document())),
         behind: changed(
             comment_text(&old_place, old).unwrap_or_default(),
             comment_text(&new_place, new).unwrap_or_default(),
         ),
-        below: changed(comments_below(&old_place, old), comments_below(&new_place, new)),
+        // Any other value has no place for them.
+        below: if are_blocks {
+            changed(comments_below(&old_place, old), comments_below(&new_place, new))
+        } else {
+            None
+        },
     }
 }
 

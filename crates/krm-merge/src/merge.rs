@@ -413,6 +413,7 @@ impl<'a> Walk<'a> {
             None => Some((Place::of_element(parent, value), value)),
         });
         let written = || place.map(|(place, value)| Remarks::at(&place, value));
+        let has_room = || place.is_some_and(|(place, old)| can_end_with_comments(&place, old));
         let notes = child.change.notes;
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
@@ -420,8 +421,9 @@ impl<'a> Walk<'a> {
             None => return,
             Some(Tree::Conflict(conflict)) => {
                 conflict.key = new_key;
-                conflict.comments =
-                    written().zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
+                let of_sides = written().zip(child.node).map(|(written, node)| comments_of_sides(written, node, notes));
+                let without_below = |comments: Comments<'a>| Comments { below: None, ..comments };
+                conflict.comments = if has_room() { of_sides } else { of_sides.map(|all| all.map(without_below)) };
                 CommentOf::Winner
             }
             Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {
@@ -437,7 +439,6 @@ impl<'a> Walk<'a> {
         let Remarks { above, behind, below } = written().unwrap_or_default();
         let asked = entry.comments;
         // The comments at the end of a block come with the block that wins or replaces it.
-        let has_room = || place.is_some_and(|(place, old)| can_end_with_comments(&place, old));
         let is_inside = !is_replaced && stays == CommentOf::Dest && has_room();
         let note_below = notes.below.filter(|_| is_inside);
         for (note, written, asked) in
@@ -544,14 +545,16 @@ fn comments_of_sides<'a>(
 ) -> Sides<Comments<'a>> {
     let updated = Remarks::of(updated);
     let was = |note: Option<NoteChange<'a>>, is: &'a str| note.and_then(|note| note.expects).unwrap_or(is);
-    let (above, behind) = (was(notes.above, updated.above), was(notes.behind, updated.behind));
-    let original = Remarks { above, behind, ..updated };
+    let original = Remarks {
+        above: was(notes.above, updated.above),
+        behind: was(notes.behind, updated.behind),
+        below: was(notes.below, updated.below),
+    };
     let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
     let asked = |remarks: Remarks<'a>| Comments {
         above: other(remarks.above, written.above),
         behind: other(remarks.behind, written.behind),
-        // A block ends with its own comments.
-        below: None,
+        below: other(remarks.below, written.below),
     };
     Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }
