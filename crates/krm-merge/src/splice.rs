@@ -15,7 +15,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    ends_line, foot, line_end, lines, next_line, same, without_break,
+    ends_line, foot, line_end, lines, next_line, same, starts_line, without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines};
 use unwritable::check_json;
@@ -588,7 +588,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         let mut text = lines.join("\n");
         text.push('\n');
-        let is_gone = |edit: &Edit| edit.range.end == at && !edit.range.is_empty() && edit.text.is_empty();
+        let is_gone = |edit: &Edit| {
+            let range = &edit.range;
+            range.end == at && !range.is_empty() && edit.text.is_empty() && starts_line(self.text(), range.start)
+        };
         let is_open = at > 0 && !ends_line(&self.text()[..at]) && !self.edits.iter().any(is_gone);
         // A last line without a line break gets one, from the first of several insertions after it.
         if is_open && !self.edits.iter().any(|e| e.range == (at..at) && e.text.ends_with('\n')) {

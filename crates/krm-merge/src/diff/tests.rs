@@ -322,6 +322,7 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
         ["z: 1\r\nl:\r\n- 'x'\r\n", "z: 1\nl:\n- x\n", "z: 2\r\nl:\r\n- 'x'", "z: 2\r\nl:\r\n- x"],
         ["z: 1\ns: |\n  a\n  # b", "z: 1\ns: \"a\\n# b\"\n", "z: 2\ns: |\n  a\n  # b", "z: 2\ns: \"a\\n# b\""],
         ["z: 1\nb: 2\n", "z: 1\nc: 3\n", "z: 2\nb: 2", "z: 2\nc: 3\n"],
+        ["z: 1\nb: 2 # x\n", "z: 1\nb: 2\nc: 3\n", "z: 2\nb: 2 # x", "z: 2\nb: 2\nc: 3\n"],
         // It is a part of a block scalar there.
         ["z: 1\ns: |\n  a", "z: 1\ns: 'a'\n", "z: 2\ns: |\n  a\n", "z: 2\ns: |\n  a\n"],
         // In flow style, a child does not have its lines for itself.
