@@ -336,7 +336,7 @@ fn of_two_way(bytes: &mut Bytes<'_>) {
     let dest = Value::Object(map(bytes, 0));
     let mut source = changed(&dest, bytes, &|bytes| value(bytes, 3));
     with_nulls(&mut source, bytes);
-    // An order in a list with names is not what this is about.
+    // A null in a list without names is data, and an order in a list with names: not what this is about.
     if let Some(Value::Array(_)) = source.as_object().and_then(|m| m.values().find(|v| v.is_array() && has_null(v))) {
         return;
     }

@@ -254,7 +254,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
             return self.edit(range, text);
         }
-        if entry.layout == tree::Layout::Own && self.is_alike(place, value, &new) {
+        if entry.layout == tree::Layout::Own && self.has_same_words(place, value, &new) {
             return;
         }
         let comment = entry.comments.behind;
@@ -318,7 +318,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Whether a child of another document differs from the child of dest only in indentation and blank lines.
-    fn is_alike(&self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> bool {
+    fn has_same_words(&self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> bool {
         fn words<'l>(place: &Place, doc: &'l Document<'_>) -> Vec<&'l str> {
             let all = lines(&doc.source()[place.top(doc)..place.bottom(doc)]);
             all.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect()
@@ -426,9 +426,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
 
     /// Sets the comment lines at the end of a block.
     fn set_comments_below(&mut self, place: &Place, value: NodeRef<'d>, comments: &str) {
-        let Some(first) = Place::of_children(value).first().copied().filter(|_| value.style() == Style::Block) else {
-            return;
-        };
+        let Some(first) = Place::of_first(value) else { return };
         let lines = comment_lines(comments, first.column(self.doc), self.budget);
         let old = foot(place, value);
         if old.is_empty() {

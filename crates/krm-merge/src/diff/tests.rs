@@ -360,6 +360,8 @@ fn comments_at_the_end_of_a_block_are_merged() {
         // The text may end there, without a line break.
         ["m:\n  a: 1\n", "m:\n  a: 1\n  # is\n", "m:\n  a: 2", "m:\n  a: 2\n  # is\n"],
         ["m:\n  a: 1\n  # was", "m:\n  a: 1\n  # is", "m:\n  a: 2\n  # was", "m:\n  a: 2\n  # is"],
+        // It comes with the list that wins.
+        ["m: 1\n", "m:\n  - 1\n  # is\n", "m:\n  - 2\n  - 3\n   # of 3\n", "m:\n  - 1\n  # is\n"],
         // What dest wrote there stays.
         ["m:\n  a: 1\n", "m:\n  a: 1\n  # is\n", "m:\n  a: 2\n  # own\n", "m:\n  a: 2\n  # own\n"],
         // A block that is replaced brings its own.

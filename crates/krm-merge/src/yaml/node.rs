@@ -217,7 +217,7 @@ impl<'s> Document<'s> {
 
     /// The comment on the rest of the line after `offset`, with only blanks between.
     pub fn comment_behind(&self, offset: usize) -> Option<(usize, usize)> {
-        // Mostly there is none, and the text shows that at once.
+        // Most lines have no comment, and the text shows that at once.
         let at = offset + self.source.as_bytes()[offset..].iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
         if self.source.as_bytes()[at] != b'#' {
             return None;
@@ -327,15 +327,15 @@ impl<'a> NodeRef<'a> {
         self.doc
     }
 
-    /// Whether the byte at an offset, which only blanks and comments part from this node, is in the text, the anchor or the tag of another
-    /// node.
+    /// Whether the byte at an offset is in the text, the anchor or the tag of another node. Between the byte and this node there are only
+    /// blanks and comments.
     pub(super) fn follows_content(self, offset: usize) -> bool {
         for id in (0..self.id).rev() {
             let other = NodeRef { doc: self.doc, id };
             if other.props().is_some_and(|props| (props.start..props.end).contains(&(offset as u32))) {
                 return true;
             }
-            // A map or list begins with its first child, so the last node before this one is the first one that is none.
+            // A map or list begins with its first child, so the nearest scalar or alias is what the text has before this node.
             if !matches!(other.kind(), Kind::Map | Kind::List) {
                 return (other.start()..other.end()).contains(&offset);
             }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::block_scalar::header_end;
 use super::line::{byte_order_mark, is_blank, line_break_before, line_end, next_line};
-use super::node::{Document, Kind, NodeRef, Style};
+use super::node::{Document, NodeRef, Style};
 
 /// The place of one child of a block or flow container.
 #[derive(Clone, Copy, Debug)]
@@ -57,10 +57,18 @@ impl Place {
 
     /// The places of all children of a container in the text, in order.
     pub fn of_children(container: NodeRef<'_>) -> Vec<Self> {
-        match container.kind() {
-            Kind::Map => container.entries().map(|(k, v)| Self::of_entry(k, v)).collect(),
-            _ => container.elements().map(|e| Self::of_element(container, e)).collect(),
-        }
+        container.written().map(|child| Self::of_child(container, child)).collect()
+    }
+
+    /// The place of a child of a container, which has a key if the container is a map.
+    fn of_child(container: NodeRef<'_>, (key, value): (Option<NodeRef<'_>>, NodeRef<'_>)) -> Self {
+        key.map_or_else(|| Self::of_element(container, value), |key| Self::of_entry(key, value))
+    }
+
+    /// The place of the first child of a block.
+    pub(crate) fn of_first(block: NodeRef<'_>) -> Option<Self> {
+        let first = block.written().next().filter(|_| block.style() == Style::Block)?;
+        Some(Self::of_child(block, first))
     }
 
     /// The column of the child, from 0, in bytes.
@@ -192,12 +200,8 @@ pub fn comments_below<'a>(place: &Place, value: NodeRef<'a>) -> &'a str {
 /// Whether comments can be at the end of a child's block, and belong to the child. In a list whose dashes are in the column of its key, they
 /// belong to the last element or to what comes next.
 pub fn can_end_with_comments(place: &Place, value: NodeRef<'_>) -> bool {
-    let first = value.written().next().filter(|_| value.style() == Style::Block);
-    let column = first.map(|(key, first)| match key {
-        Some(key) => Place::of_entry(key, first).column(value.document()),
-        None => Place::of_element(value, first).column(value.document()),
-    });
-    column.is_some_and(|column| column > place.column(value.document()))
+    let doc = value.document();
+    Place::of_first(value).is_some_and(|first| first.column(doc) > place.column(doc))
 }
 
 /// The lines of [`comments_below`], or the place where they would be.
@@ -207,11 +211,7 @@ pub(crate) fn foot(place: &Place, value: NodeRef<'_>) -> Range<usize> {
     // Mostly no comment is below a value.
     let has_comments = bottom > doc.next_line(place.end);
     let last = if has_comments && value.style() == Style::Block { value.written().last() } else { None };
-    let last = last.map(|(key, last)| match key {
-        Some(key) => Place::of_entry(key, last),
-        None => Place::of_element(value, last),
-    });
-    last.map_or(bottom, |last| last.bottom(doc).min(bottom))..bottom
+    last.map_or(bottom, |last| Place::of_child(value, last).bottom(doc).min(bottom))..bottom
 }
 
 /// Whether two comments, or pieces of comment lines, have the same words: indentation and line breaks do not count.
