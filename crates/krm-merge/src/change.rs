@@ -53,6 +53,11 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// Whether it asks for anything, be it a comment.
+    pub fn asks(&self) -> bool {
+        !self.notes.is_empty() || !matches!(self.wants, Wants::Same)
+    }
+
     /// Whether it asks for more than comments.
     pub fn asks_for_values(&self) -> bool {
         match &self.wants {

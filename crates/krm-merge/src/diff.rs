@@ -11,7 +11,7 @@ use std::hash::Hash;
 use renamed::{Named, Renamed};
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Wants};
-use crate::child::{By, ChildId, MergeKey, element_key};
+use crate::child::{By, ChildId, Elements, MergeKey, element_key};
 use crate::host::{check_kept, is_all_protected, is_protected};
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::Renames;
@@ -391,11 +391,7 @@ impl<'a> Differ<'a> {
     ) -> Result<Option<Change<'a>>, Error> {
         let lists: Vec<Vec<NodeRef<'a>>> =
             sides.each().filter(|s| s.is_list()).map(|s| s.elements().collect()).collect();
-        let kind = list_kind(cursor, &lists).and_then(|kind| match kind {
-            ListKind::Map(keys) => unique(&keys, sides).map(|()| ListKind::Map(keys)),
-            kind => Ok(kind),
-        });
-        let (kind, unkeyed) = match kind {
+        let (kind, unkeyed) = match kind_of_list(cursor, [sides.original, sides.updated], &lists) {
             Ok(kind) => (kind, None),
             Err(unkeyed) => (ListKind::Atomic, Some(unkeyed)),
         };
@@ -586,9 +582,24 @@ fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
     children
 }
 
+/// How a list of original and updated merges, given the elements of all sides.
+///
+/// # Errors
+/// A side has an element that cannot be identified as its type demands.
+pub fn kind_of_list<'a, L: Elements<'a>>(
+    cursor: Cursor<'a>,
+    of: [Option<NodeRef<'a>>; 2],
+    sides: &[L],
+) -> Result<ListKind<MergeKey<'a>>, Unkeyed> {
+    match list_kind(cursor, sides)? {
+        ListKind::Map(keys) => unique(&keys, of).map(|()| ListKind::Map(keys)),
+        kind => Ok(kind),
+    }
+}
+
 /// Checks that original and updated have each key only once. Otherwise it is unclear which of two elements became which.
-fn unique<'a>(keys: &[MergeKey<'a>], sides: Sides<'a>) -> Result<(), Unkeyed> {
-    for (side, name) in [(sides.original, "original"), (sides.updated, "updated")] {
+fn unique<'a>(keys: &[MergeKey<'a>], sides: [Option<NodeRef<'a>>; 2]) -> Result<(), Unkeyed> {
+    for (side, name) in sides.into_iter().zip(["original", "updated"]) {
         let mut seen = HashSet::new();
         for (i, element) in side.into_iter().flat_map(NodeRef::elements).enumerate() {
             if element_key(element, keys).is_some_and(|k| !seen.insert(k)) {

@@ -3,24 +3,26 @@
 //! It knows no mode, no directive, no policy and no text, and it visits only what the change names. So each merge rule is here once, and
 //! the winner of a conflict is decided later.
 
+mod list;
 mod merged;
 mod merging;
 pub(crate) mod order;
+mod remarks;
 
 use std::collections::HashMap;
 
-use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Others, Wants};
+use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Wants};
 use crate::child::{By, ChildId, Keyed, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
 use crate::sides::Sides;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
-use crate::yaml::{
-    Error, Kind, NodeRef, Place, can_end_with_comments, comment_text, comments_above, comments_below, same_comment,
-};
+use crate::yaml::{Error, Kind, NodeRef, Place, can_end_with_comments, comment_text};
+use list::Coming;
 pub use merging::Merging;
-use order::{arrange, elements_as_ordered, list_over_list};
+use order::{arrange, elements_as_ordered};
+use remarks::{Remarks, comments_of_sides, contradiction, wanted};
 
 /// The outcome of a walk.
 #[derive(Debug)]
@@ -161,7 +163,10 @@ impl<'a> Walk<'a> {
         let kept = if original.is_some() { dest.clone() } else { None };
         let taken = match updated {
             None => None,
-            Some(updated) if is_list_for_list => dest.map(|dest| list_over_list(dest, updated)),
+            Some(updated) if is_list_for_list => {
+                let coming = Coming::of(change.expects, original.is_some());
+                dest.map(|dest| self.list_over_list(dest, updated, coming)).transpose()?
+            }
             // A map that replaces another kind is taken whole; a patch's map is taken without its directives and nulls.
             Some(updated) => match (&change.wants, change.expects) {
                 (Wants::Inside(inside), Expects::Anything) => Some(self.cut_down(inside, identity)?),
@@ -497,66 +502,6 @@ fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
     };
     let gone = Entry { value: None, ..entry.clone() };
     vec![gone, Entry { place: None, key: Some(Key::Node(new)), comments, ..entry }]
-}
-
-/// The comments of a child, as they are written.
-#[derive(Clone, Copy, Default)]
-struct Remarks<'a> {
-    above: &'a str,
-    behind: &'a str,
-    below: &'a str,
-}
-
-impl<'a> Remarks<'a> {
-    fn at(place: &Place, value: NodeRef<'a>) -> Self {
-        let behind = comment_text(place, value).unwrap_or_default();
-        Self { above: comments_above(place, value.document()), behind, below: comments_below(place, value) }
-    }
-
-    /// The comments of the other side's child.
-    fn of((key, value): (Option<NodeRef<'a>>, NodeRef<'a>)) -> Self {
-        let place = key.map_or_else(|| Place::behind_dash(value), |key| Some(Place::of_entry(key, value)));
-        place.map(|place| Self::at(&place, value)).unwrap_or_default()
-    }
-}
-
-/// The comment that a child should get; `None` if the written one stays. `asked` is the request of an earlier change.
-fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
-    let has = asked.unwrap_or(written);
-    let asks = note.filter(|n| !same_comment(n.wants, has));
-    match asks.filter(|n| n.expects.is_none_or(|e| same_comment(e, has))) {
-        Some(note) => Some(note.wants).filter(|wants| !same_comment(wants, written)),
-        None => asked,
-    }
-}
-
-/// The notice for a comment that both sides changed in different ways.
-fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
-    let original = note.expects.filter(|was| !same_comment(was, has) && !same_comment(note.wants, has))?;
-    let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
-    Some(Notice::Contradiction { original, updated, dest, stays })
-}
-
-/// The comments of each side at a place in conflict: the winner's comments come with its value. `written` are dest's own.
-fn comments_of_sides<'a>(
-    written: Remarks<'_>,
-    updated: (Option<NodeRef<'a>>, NodeRef<'a>),
-    notes: Notes<'a>,
-) -> Sides<Comments<'a>> {
-    let updated = Remarks::of(updated);
-    let was = |note: Option<NoteChange<'a>>, is: &'a str| note.and_then(|note| note.expects).unwrap_or(is);
-    let original = Remarks {
-        above: was(notes.above, updated.above),
-        behind: was(notes.behind, updated.behind),
-        below: was(notes.below, updated.below),
-    };
-    let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
-    let asked = |remarks: Remarks<'a>| Comments {
-        above: other(remarks.above, written.above),
-        behind: other(remarks.behind, written.behind),
-        below: other(remarks.below, written.below),
-    };
-    Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }
 
 /// Replaces a child of dest by the text of the other side's child, with its comments.

@@ -1,8 +1,10 @@
-//! A second run with the same sides changes nothing, in packages with several resources of one identity.
+//! A second run with the same sides changes nothing, in packages with several resources of one identity, and in lists that only the second
+//! run merges by their keys.
 //!
-//! A small universe: each side may have the same resource at each of a few paths, with one of two values. Every triple of sides is tried.
+//! Small universes: each side may have the same resource at each of a few paths, with one of two values, or a list with a comment at each of
+//! a few places. Every triple of sides is tried.
 
-use krm_merge::{Package, three_way};
+use krm_merge::{Package, three_way, two_way};
 
 /// The files of one side: for each path, the values of the resources in it.
 type Files = Vec<(&'static str, &'static [u8])>;
@@ -64,4 +66,71 @@ fn nothing_changes_where_a_file_has_several() {
     let all = sides(&["base.yaml", "a/patch.yaml"], &[&[], &[1], &[1, 2], &[2, 2]]);
     // A path at which one side has one resource and another side two is refused. Of the 64 triples of a path, 34 do not mix the two.
     assert_eq!(runs(&all), [34 * 34, 64 * 64 - 34 * 34]);
+}
+
+/// A list with a comment at one of six places, or without one: `{}` is where the comment of a line may be.
+const COMMENTED: [&str; 7] = ["", "above", "dash", "line", "inner", "below", "end"];
+
+/// The text of a resource whose list has these elements: maps named by a letter, or a number. The comment is at the element `p`.
+fn with_list(elements: &str, commented: &str, indent: usize, word: &str) -> String {
+    let pad = " ".repeat(indent);
+    let at = |place: &str, before: &str| if place == commented { format!("{before}# {word}") } else { String::new() };
+    let on_own_line = |place: &str, column: usize| match at(place, &" ".repeat(column)) {
+        line if line.is_empty() => line,
+        line => line + "\n",
+    };
+    let element = |letter: char| match letter {
+        'p' => [
+            on_own_line("above", indent),
+            format!("{pad}- name: p{}\n", at("dash", " ")),
+            format!("{pad}  a: 1{}\n{pad}  b:\n{pad}    c: 2{}\n", at("line", " "), at("inner", " ")),
+            on_own_line("below", indent + 4),
+            on_own_line("end", indent + 2),
+        ]
+        .concat(),
+        't'..='z' => format!("{pad}- name: {letter}\n"),
+        number => format!("{pad}- {number}\n"),
+    };
+    let list: String = elements.chars().map(element).collect();
+    format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  list:\n{list}  z: 1\n")
+}
+
+/// The texts of three sides, for each combination of comments: original, updated, dest.
+fn commented(in_updated: &str, in_dest: &str) -> Vec<[String; 3]> {
+    let mut all = Vec::new();
+    for original in COMMENTED {
+        for updated in COMMENTED {
+            all.extend(COMMENTED.map(|dest| {
+                [
+                    with_list("pt", original, 2, "original"),
+                    with_list(in_updated, updated, 2, "updated"),
+                    with_list(in_dest, dest, 4, "dest"),
+                ]
+            }));
+        }
+    }
+    all
+}
+
+#[test]
+fn nothing_changes_where_a_list_is_keyed_after_the_first_run() {
+    let package = |text: &str| Package::of_text(text.to_owned()).expect("valid");
+    let mut conflicts = 0;
+    // In most of dest's lists an element has no name, or two have one name.
+    for in_dest in ["p4", "4p", "pt4", "tp4", "ptt", "tpt", "pu4", "u"] {
+        for texts in ["pt", "tp", "p", "ptu"].iter().flat_map(|in_updated| commented(in_updated, in_dest)) {
+            let [original, updated, dest] = texts.each_ref().map(|text| package(text));
+            let three = |dest: &Package| {
+                let merged = three_way(&original, &updated, dest).expect("merged");
+                (merged.text().expect("within the limit"), merged.conflicts().len())
+            };
+            let two = |dest: &Package| two_way(&updated, dest).expect("merged").text().expect("within the limit");
+            let (once, found) = three(&dest);
+            conflicts += found;
+            assert_eq!(three(&package(&once)).0, once, "{texts:#?}");
+            let once = two(&dest);
+            assert_eq!(two(&package(&once)), once, "{texts:#?}");
+        }
+    }
+    assert!(conflicts > 5_000, "{conflicts}");
 }

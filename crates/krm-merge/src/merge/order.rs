@@ -11,8 +11,8 @@ use crate::child::{By, ChildId, ids_of};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
 use crate::sides::Side;
-use crate::tree::{Branch, Contested, Entry, Tree, View};
-use crate::yaml::{NodeRef, Place, comment_text};
+use crate::tree::{Branch, Contested, Entry};
+use crate::yaml::NodeRef;
 
 /// Puts the children of a map or list in their order. The entries after the first `known` ones are new.
 pub(super) fn arrange<'a>(
@@ -360,87 +360,6 @@ pub(super) fn elements_as_ordered<'a>(branch: &mut Branch<'a>, known: usize, by:
         out.extend(others.map(|(_, entry)| entry));
         out
     });
-}
-
-/// Replaces a list by a list: elements that both have in the same order keep their bytes, and only the parts between them are replaced.
-pub(super) fn list_over_list<'a>(dest: Tree<'a>, updated: NodeRef<'a>) -> Tree<'a> {
-    let Some(mut branch) = dest.into_branch(&By::Index, 0) else { return Tree::Node(updated) };
-    let new: Vec<NodeRef<'a>> = updated.elements().collect();
-    let live: Vec<usize> = (0..branch.entries.len()).filter(|at| branch.entries[*at].value.is_some()).collect();
-    let anchors = {
-        let views: Vec<View<'_, 'a>> =
-            live.iter().filter_map(|at| branch.entries[*at].value.as_ref()?.view()).collect();
-        common(&views, &new)
-    };
-    branch.reorder(|entries| {
-        let mut out: Vec<Entry<'a>> = Vec::with_capacity(entries.len());
-        let mut entries = entries.into_iter();
-        let mut from = 0;
-        let mut at = 0;
-        for (i, j) in anchors.into_iter().chain([(live.len(), new.len())]) {
-            // Elements in the same gap replace each other, as far as there are equally many.
-            let mut replacing = new[from..j].iter();
-            while at < i {
-                let Some(mut entry) = entries.next() else { break };
-                if entry.value.is_some() {
-                    let value = replacing.next();
-                    entry.comments.above = None;
-                    entry.comments.behind =
-                        value.and_then(|value| comment_text(&Place::of_element(updated, *value), *value));
-                    entry.value = value.map(|value| Tree::Node(*value));
-                    at += 1;
-                }
-                out.push(entry);
-            }
-            out.extend(replacing.map(|value| Entry::new(None, Tree::Node(*value))));
-            for entry in entries.by_ref() {
-                let is_there = entry.value.is_some();
-                out.push(entry);
-                if is_there {
-                    at += 1;
-                    break;
-                }
-            }
-            from = j + 1;
-        }
-        out
-    });
-    branch.into_tree()
-}
-
-/// The longest common subsequence of two lists, as pairs of indices; for long lists only their common beginning and end.
-fn common<'a>(old: &[View<'_, 'a>], new: &[NodeRef<'a>]) -> Vec<(usize, usize)> {
-    let prefix = old.iter().zip(new).take_while(|(a, b)| a.same(**b)).count();
-    let rest = old[prefix..].iter().rev().zip(new[prefix..].iter().rev());
-    let suffix = rest.take_while(|(a, b)| a.same(**b)).count();
-    let (old_middle, new_middle) = (&old[prefix..old.len() - suffix], &new[prefix..new.len() - suffix]);
-    let mut pairs: Vec<(usize, usize)> = (0..prefix).map(|i| (i, i)).collect();
-    let (n, m) = (old_middle.len(), new_middle.len());
-    if n * m <= 4096 {
-        let mut length = vec![vec![0u16; m + 1]; n + 1];
-        for i in (0..n).rev() {
-            for j in (0..m).rev() {
-                length[i][j] = if old_middle[i].same(new_middle[j]) {
-                    length[i + 1][j + 1] + 1
-                } else {
-                    length[i + 1][j].max(length[i][j + 1])
-                };
-            }
-        }
-        let (mut i, mut j) = (0, 0);
-        while i < n && j < m {
-            if old_middle[i].same(new_middle[j]) {
-                pairs.push((prefix + i, prefix + j));
-                (i, j) = (i + 1, j + 1);
-            } else if length[i + 1][j] >= length[i][j + 1] {
-                i += 1;
-            } else {
-                j += 1;
-            }
-        }
-    }
-    pairs.extend((0..suffix).map(|k| (old.len() - suffix + k, new.len() - suffix + k)));
-    pairs
 }
 
 #[cfg(test)]

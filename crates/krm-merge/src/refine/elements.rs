@@ -13,10 +13,10 @@ use super::partners::Elements;
 use super::three::{Anchor, Changed, Hunk, Part};
 use super::{Refiner, Sources, Values, overlap};
 use crate::child::By;
-use crate::diff::{Paired, diff_paired};
+use crate::diff::{Paired, diff_paired, kind_of_list};
 use crate::merge::merge_at;
 use crate::path::Step;
-use crate::schema::Cursor;
+use crate::schema::{Cursor, ListKind};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
 use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
@@ -76,6 +76,9 @@ impl<'a> Refiner<'a, '_> {
         let stays = |(winner, pick)| {
             let (elements, places) = outcome(&pieces, pick);
             let views: Vec<View<'_, 'a>> = elements.iter().filter_map(Tree::view).collect();
+            if is_keyed(cursor, [original, updated], &views) {
+                return false;
+            }
             let numbers: Vec<u32> = views.iter().map(|view| numbering.number(*view)).collect();
             let from: Vec<_> = places.into_iter().map(|place| merged[place?]).collect();
             // Where a side won all conflicts, the outcome is often that side.
@@ -258,6 +261,14 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>
     }
     let settled = |entries, pick| settle(tree(entries), &mut |_| pick).unwrap_or(Tree::Node(list));
     overlap(conflict, settled(for_dest, Pick::Dest), settled(for_updated, Pick::Updated))
+}
+
+/// Whether a second run merges the list with these elements by its keys.
+fn is_keyed<'a>(cursor: Cursor<'a>, sides: [&Version<'a>; 2], outcome: &[View<'_, 'a>]) -> bool {
+    let lists = sides.map(|version| Some(version.list));
+    let [original, updated] = sides.map(|version| version.views.clone());
+    let kind = kind_of_list(cursor, lists, &[original, updated, outcome.to_vec()]);
+    !matches!(kind, Ok(ListKind::Atomic) | Err(_))
 }
 
 /// The elements of the pieces if this side wins, and the place that each has in dest, if it has one.

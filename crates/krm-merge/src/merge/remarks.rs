@@ -1,0 +1,67 @@
+//! The comments of a child: those that it has, those that a change asks for, and those that come with the winner of a conflict.
+
+use crate::change::{NoteChange, Notes};
+use crate::sides::Sides;
+use crate::tree::Comments;
+use crate::warning::{CommentOf, Notice};
+use crate::yaml::{NodeRef, Place, comment_text, comments_above, comments_below, same_comment};
+
+/// The comments of a child, as they are written.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Remarks<'a> {
+    pub above: &'a str,
+    pub behind: &'a str,
+    pub below: &'a str,
+}
+
+impl<'a> Remarks<'a> {
+    pub fn at(place: &Place, value: NodeRef<'a>) -> Self {
+        let behind = comment_text(place, value).unwrap_or_default();
+        Self { above: comments_above(place, value.document()), behind, below: comments_below(place, value) }
+    }
+
+    /// The comments of the other side's child.
+    pub fn of((key, value): (Option<NodeRef<'a>>, NodeRef<'a>)) -> Self {
+        let place = key.map_or_else(|| Place::behind_dash(value), |key| Some(Place::of_entry(key, value)));
+        place.map(|place| Self::at(&place, value)).unwrap_or_default()
+    }
+}
+
+/// The comment that a child should get; `None` if the written one stays. `asked` is the request of an earlier change.
+pub(super) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
+    let has = asked.unwrap_or(written);
+    let asks = note.filter(|n| !same_comment(n.wants, has));
+    match asks.filter(|n| n.expects.is_none_or(|e| same_comment(e, has))) {
+        Some(note) => Some(note.wants).filter(|wants| !same_comment(wants, written)),
+        None => asked,
+    }
+}
+
+/// The notice for a comment that both sides changed in different ways.
+pub(super) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
+    let original = note.expects.filter(|was| !same_comment(was, has) && !same_comment(note.wants, has))?;
+    let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
+    Some(Notice::Contradiction { original, updated, dest, stays })
+}
+
+/// The comments of each side at a place in conflict: the winner's comments come with its value. `written` are dest's own.
+pub(super) fn comments_of_sides<'a>(
+    written: Remarks<'_>,
+    updated: (Option<NodeRef<'a>>, NodeRef<'a>),
+    notes: Notes<'a>,
+) -> Sides<Comments<'a>> {
+    let updated = Remarks::of(updated);
+    let was = |note: Option<NoteChange<'a>>, is: &'a str| note.and_then(|note| note.expects).unwrap_or(is);
+    let original = Remarks {
+        above: was(notes.above, updated.above),
+        behind: was(notes.behind, updated.behind),
+        below: was(notes.below, updated.below),
+    };
+    let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
+    let asked = |remarks: Remarks<'a>| Comments {
+        above: other(remarks.above, written.above),
+        behind: other(remarks.behind, written.behind),
+        below: other(remarks.below, written.below),
+    };
+    Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
+}
