@@ -1,5 +1,6 @@
 #!/bin/sh
-# Counts the instructions of the release binary for each mode and size of workload, and compares them with those in `instructions.txt`.
+# Counts the instructions of the release binary for each mode and size of workload, and compares them with those in `instructions.txt`. For
+# one resource, it also counts those of the binary of the image, in the empty environment that it has in a container.
 #
 # A count does not depend on what else runs on the machine, so a slower program shows at once. It depends a little on the compiler, the
 # C library and the processor: that is what the tolerance is for.
@@ -24,29 +25,35 @@ binary=${CARGO_TARGET_DIR:-target}/release/krm-merge
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
+image/build "" "$dir/image"
 
-# count MODE N: a line of the table.
+# count NAME MODE N PROGRAM...: a line of the table.
 count() {
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$binary" <"$dir/$1-$2.yaml" 2>&1 >/dev/null |
-        awk -v mode="$1" -v n="$2" -v bytes="$(wc -c <"$dir/$1-$2.yaml")" '
-            / Collected : / { printf "%-10s %6d %12.0f %8.1f\n", mode, n, $NF, $NF / bytes }'
+    name=$1 mode=$2 n=$3
+    shift 3
+    "$@" <"$dir/$mode-$n.yaml" 2>&1 >/dev/null |
+        awk -v name="$name" -v n="$n" -v bytes="$(wc -c <"$dir/$mode-$n.yaml")" '
+            / Collected : / { printf "%-16s %6d %12.0f %8.1f\n", name, n, $NF, $NF / bytes }'
 }
 
+callgrind="valgrind --tool=callgrind --callgrind-out-file=/dev/null"
+modes="two-way three-way strategic"
 for n in 1 1000 10000; do
     # Only the texts are needed here, so the generator is built as the tests are.
     KRM_MERGE_WORKLOADS=$dir KRM_MERGE_SIZE=$n cargo bench --quiet --profile dev --locked --bench merge
-    for mode in two-way three-way strategic; do
-        count "$mode" "$n" >"$dir/$mode-$n.count" &
+    for mode in $modes; do
+        count "$mode" "$mode" "$n" $callgrind "$binary" >"$dir/$mode-$n.count" &
     done
     wait
-    for mode in two-way three-way strategic; do
+    for mode in $modes; do
         cat "$dir/$mode-$n.count"
-        rm -r "$dir/$mode-$n.yaml"
+        [ "$n" != 1 ] || count "$mode/image" "$mode" "$n" env -i $callgrind "$dir/image"
+        rm "$dir/$mode-$n.yaml"
     done
 done >"$dir/now"
 
 if [ "${1:-}" = --write ]; then
-    printf '%-10s %6s %12s %8s\n' mode N instructions per-byte | cat - "$dir/now" >"$lines"
+    printf '%-16s %6s %12s %8s\n' mode N instructions per-byte | cat - "$dir/now" >"$lines"
     cat "$lines"
     exit 0
 fi
@@ -61,7 +68,7 @@ awk -v tolerance="$tolerance" '
         if (change < -tolerance) { better = 1 }
     }
     END {
-        if (seen != 9) { print "instructions.sh: every run must give a count"; exit 1 }
+        if (seen != 12) { print "instructions.sh: every run must give a count"; exit 1 }
         if (better) { print "instructions.sh: fewer than before: run it with --write, so that it stays so" }
         if (worse) { print "instructions.sh: more than " tolerance " % more instructions than '"$lines"' says; make it faster, or run it with --write and say why"; exit 1 }
     }' "$lines" "$dir/now"

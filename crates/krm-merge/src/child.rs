@@ -274,6 +274,15 @@ fn all_ids_of<'a>(container: NodeRef<'a>, by: &By<'a>) -> Vec<ChildId<'a>> {
 }
 
 fn first_of_each(ids: Vec<ChildId<'_>>) -> Vec<ChildId<'_>> {
+    if ids.len().saturating_mul(ids.len()) <= COMPARISONS {
+        let mut first: Vec<ChildId<'_>> = Vec::with_capacity(ids.len());
+        for id in ids {
+            if !first.contains(&id) {
+                first.push(id);
+            }
+        }
+        return first;
+    }
     let mut seen = HashSet::with_capacity(ids.len());
     ids.into_iter().filter(|id| seen.insert(id.clone())).collect()
 }
