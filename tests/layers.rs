@@ -84,7 +84,7 @@ fn the_walker_knows_no_text_and_the_splicer_no_kubernetes() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(ENGINE);
     let read = |name: &str| fs::read_to_string(src.join(name)).expect("readable");
     let code = |text: String| text.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
-    let parts = ["merge.rs", "merge/list.rs", "merge/merged.rs", "merge/order.rs", "merge/remarks.rs"];
+    let parts = ["merge.rs", "merge/comments.rs", "merge/list.rs", "merge/merged.rs", "merge/order.rs"];
     let walker = code(parts.map(read).concat());
     for word in ["config", "Mode", "$patch", "source()"] {
         assert!(!walker.contains(word), "merge.rs must not know {word}");

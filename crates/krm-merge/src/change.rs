@@ -8,9 +8,10 @@ use std::collections::HashSet;
 use crate::child::{By, ChildId, ids_of_both};
 use crate::host::{holds_protected, is_protected};
 use crate::path::FieldPath;
+use crate::remarks::Remarks;
 use crate::sides::{Side, Sides};
 use crate::tree::View;
-use crate::yaml::NodeRef;
+use crate::yaml::{NodeRef, same_comment};
 
 /// The request of the other side for one node of dest.
 #[derive(Clone, Debug)]
@@ -130,6 +131,18 @@ impl<'a> Notes<'a> {
     /// Whether it asks for no change.
     pub fn is_empty(&self) -> bool {
         self.above.is_none() && self.behind.is_none() && self.below.is_none()
+    }
+
+    /// The comments that a child lost or got.
+    pub fn between(old: Remarks<'a>, new: Remarks<'a>) -> Self {
+        let changed = |expects: &'a str, wants: &'a str| {
+            (!same_comment(expects, wants)).then_some(NoteChange { expects: Some(expects), wants })
+        };
+        Self {
+            above: changed(old.above, new.above),
+            behind: changed(old.behind, new.behind),
+            below: old.below.zip(new.below).and_then(|(old, new)| changed(old, new)),
+        }
     }
 
     /// The request of a patch: its comment on the line replaces any comment of dest there.

@@ -15,14 +15,13 @@ use crate::child::{By, ChildId, Elements, MergeKey, element_key};
 use crate::host::{check_kept, is_all_protected, is_protected};
 use crate::path::{ElementKey, FieldPath};
 use crate::policy::Renames;
+use crate::remarks::Remarks;
 use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
+use crate::sequence::common;
 use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{
-    BlockScalar, Error, Kind, NodeRef, Place, Style, comment_text, comments_above, comments_below, same, same_comment,
-    same_lines,
-};
+use crate::yaml::{BlockScalar, Error, Kind, NodeRef, Place, Scalar, Style, same, same_lines};
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
@@ -93,18 +92,7 @@ pub fn diff_paired<'a>(
     renames: Renames,
 ) -> Result<Diff<'a>, Error> {
     let mut differ = Differ { path: path.clone(), renames, warnings: Vec::new() };
-    let mut children = Vec::new();
-    for pair in paired {
-        let id = ChildId::Index(pair.place);
-        let sides = Sides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
-        differ.path.push(id.step(&By::Index), Some(pair.place));
-        let change = differ.node(sides, cursor)?;
-        differ.path.pop();
-        let old = Place::of_element(original, pair.original);
-        let notes = notes(old, pair.original, Place::of_element(updated, pair.updated), pair.updated);
-        let change = change.unwrap_or_else(|| Change::patch(Wants::Same, None));
-        children.push(Child { id, node: Some((None, pair.updated)), change: Change { notes, ..change } });
-    }
+    let children = differ.paired([original, updated], paired, cursor)?;
     let change = Change::patch(Wants::Inside(Inside::of(dest, By::Index, children)), None);
     Ok(Diff { change: Some(change).filter(|_| !paired.is_empty()), warnings: differ.warnings })
 }
@@ -332,9 +320,10 @@ impl<'a> Differ<'a> {
         {
             self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
         }
+        let remarks = |(key, value)| Remarks::at(&Place::of_entry(key, value), value);
         let notes = match (old, there) {
-            (Some(old), _) => notes(Place::of_entry(old.0, old.1), old.1, Place::of_entry(key, new), new),
-            (None, Some(there)) => notes_of_added(entry(there), entry((key, new))),
+            (Some(old), _) => Notes::between(remarks(old), remarks((key, new))),
+            (None, Some(there)) => notes_of_added(remarks(there), remarks((key, new))),
             (None, None) => Notes::default(),
         };
         let is_new = sides.original.is_none() && sides.dest.is_none();
@@ -402,7 +391,7 @@ impl<'a> Differ<'a> {
             By::Field | By::Index => {
                 let unchanged = matches!((sides.original, sides.updated), (Some(o), Some(u)) if same(o, u));
                 if unchanged {
-                    return Ok(None);
+                    return self.comments_in_list(sides, cursor);
                 }
                 self.warnings.extend(unkeyed.map(|unkeyed| Warning {
                     path: self.path.clone(),
@@ -414,6 +403,45 @@ impl<'a> Differ<'a> {
             }
         };
         Ok(sides.inside(Inside { emptied, names, ..Inside::of(like, by, children) }))
+    }
+
+    /// The change of the comments in a list that is one value, which is the same in original and updated. An element that dest has, too, gets
+    /// them.
+    fn comments_in_list(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
+        let (Some(original), Some(updated), Some(dest)) = (sides.original, sides.updated, sides.dest) else {
+            return Ok(None);
+        };
+        let [old, new, own] = [original, updated, dest].map(|list| list.elements().collect::<Vec<_>>());
+        let both = common(&own, &new, |a, b| same(*a, *b)).into_iter();
+        let paired: Vec<Paired<'a>> =
+            both.map(|(place, at)| Paired { original: old[at], updated: new[at], dest: own[place], place }).collect();
+        let mut children = self.paired([original, updated], &paired, cursor)?;
+        children.retain(|child| child.change.asks());
+        let inside = Inside::of(updated, By::Index, children);
+        Ok(if inside.children.is_empty() { None } else { sides.expecting(Wants::Inside(inside)) })
+    }
+
+    /// What changed upstream in these elements of a list, and in their comments.
+    fn paired(
+        &mut self,
+        [original, updated]: [NodeRef<'a>; 2],
+        paired: &[Paired<'a>],
+        cursor: Cursor<'a>,
+    ) -> Result<Vec<Child<'a>>, Error> {
+        let mut children = Vec::with_capacity(paired.len());
+        for pair in paired {
+            let id = ChildId::Index(pair.place);
+            let sides = Sides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
+            self.path.push(id.step(&By::Index), Some(pair.place));
+            let change = self.node(sides, cursor)?;
+            self.path.pop();
+            let [old, new] = [(original, pair.original), (updated, pair.updated)]
+                .map(|(list, element)| Remarks::at(&Place::of_element(list, element), element));
+            let change = change.unwrap_or_else(|| Change::patch(Wants::Same, None));
+            let change = Change { notes: Notes::between(old, new), ..change };
+            children.push(Child { id, node: Some((None, pair.updated)), change });
+        }
+        Ok(children)
     }
 
     /// The requests for the elements of a keyed list, and the names of the elements that a side renamed.
@@ -517,9 +545,10 @@ impl<'a> Differ<'a> {
         {
             self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
         }
+        let remarks = |(place, value): (Place, NodeRef<'a>)| Remarks::at(&place, value);
         let notes = match (was, there, placed(sides.updated, new)) {
-            (Some((was, old)), _, Some((is, new))) => notes(was, old, is, new),
-            (None, Some(there), Some(is)) => notes_of_added(there, is),
+            (Some(was), _, Some(is)) => Notes::between(remarks(was), remarks(is)),
+            (None, Some(there), Some(is)) => notes_of_added(remarks(there), remarks(is)),
             _ => Notes::default(),
         };
         let change = change.or_else(|| (!notes.is_empty()).then(|| Change::patch(Wants::Same, None)));
@@ -559,25 +588,35 @@ fn twin<'a>(
     gone.find(|(_, e)| rivals && is_named(e.1)).map(|(_, e)| e.1)
 }
 
-/// The changes of a set: values that only updated has are added, values that updated lacks are removed. They cannot conflict.
+/// The changes of a set: values that only updated has are added, values that updated lacks are removed. They cannot conflict. A value that
+/// both have gets the comments that changed.
 fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
-    let values = |side: Option<NodeRef<'a>>| -> HashSet<_> {
-        side.into_iter().flat_map(NodeRef::elements).filter_map(NodeRef::scalar).collect()
+    // Of a value that repeats, the first one counts.
+    let values = |side: Option<NodeRef<'a>>| -> Vec<_> {
+        let mut seen = HashSet::new();
+        let all = side.into_iter().flat_map(|list| list.elements().map(move |element| (list, element)));
+        let all = all.filter_map(|(list, element)| Some((element.scalar()?, (list, element))));
+        all.filter(|(value, _)| seen.insert(value.clone())).collect()
     };
     let (original, updated) = (values(sides.original), values(sides.updated));
+    let by_value = |side: &[(Scalar<'a>, _)]| side.iter().cloned().collect::<HashMap<_, _>>();
+    let (in_original, in_updated) = (by_value(&original), by_value(&updated));
+    let remarks = |(list, element)| Remarks::at(&Place::of_element(list, element), element);
     let mut children = Vec::new();
-    for element in sides.updated.into_iter().flat_map(NodeRef::elements) {
-        let Some(value) = element.scalar() else { continue };
-        if !original.contains(&value) {
-            let change = Change::patch(Wants::Value(element), None);
+    for (value, (list, element)) in updated {
+        let change = match in_original.get(&value) {
+            None => Change::patch(Wants::Value(element), None),
+            Some(old) => {
+                let notes = Notes::between(remarks(*old), remarks((list, element)));
+                Change { notes, ..Change::patch(Wants::Same, None) }
+            }
+        };
+        if change.asks() {
             children.push(Child { id: ChildId::Value(value), node: Some((None, element)), change });
         }
     }
-    for element in sides.original.into_iter().flat_map(NodeRef::elements) {
-        let Some(value) = element.scalar() else { continue };
-        if !updated.contains(&value) {
-            children.push(Child { id: ChildId::Value(value), node: None, change: Change::patch(Wants::Nothing, None) });
-        }
+    for (value, _) in original.into_iter().filter(|(value, _)| !in_updated.contains_key(value)) {
+        children.push(Child { id: ChildId::Value(value), node: None, change: Change::patch(Wants::Nothing, None) });
     }
     children
 }
@@ -660,36 +699,15 @@ fn may_be_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     !doc.has_props() && !other.has_props() && may_be_same()
 }
 
-/// The comments that changed upstream.
-fn notes<'a>(old_place: Place, old: NodeRef<'a>, new_place: Place, new: NodeRef<'a>) -> Notes<'a> {
-    let changed = |expects: &'a str, wants: &'a str| {
-        (!same_comment(expects, wants)).then_some(NoteChange { expects: Some(expects), wants })
-    };
-    let are_blocks = [old, new].iter().all(|value| value.style() == Style::Block);
-    Notes {
-        above: changed(comments_above(&old_place, old.document()), comments_above(&new_place, new.document())),
-        behind: changed(
-            comment_text(&old_place, old).unwrap_or_default(),
-            comment_text(&new_place, new).unwrap_or_default(),
-        ),
-        // Any other value has no place for them.
-        below: if are_blocks {
-            changed(comments_below(&old_place, old), comments_below(&new_place, new))
-        } else {
-            None
-        },
-    }
-}
-
 /// The comments of a node that both sides added, if both have one and they differ.
-fn notes_of_added<'a>((there, dest): (Place, NodeRef<'_>), (is, new): (Place, NodeRef<'a>)) -> Notes<'a> {
+fn notes_of_added<'a>(there: Remarks<'_>, new: Remarks<'a>) -> Notes<'a> {
     let added = |dest: &str, wants: &'a str| {
         (!dest.is_empty() && !wants.is_empty()).then_some(NoteChange { expects: Some(""), wants })
     };
     Notes {
-        above: added(comments_above(&there, dest.document()), comments_above(&is, new.document())),
-        behind: added(comment_text(&there, dest).unwrap_or_default(), comment_text(&is, new).unwrap_or_default()),
-        below: added(comments_below(&there, dest), comments_below(&is, new)),
+        above: added(there.above, new.above),
+        behind: added(there.behind, new.behind),
+        below: there.below.zip(new.below).and_then(|(there, new)| added(there, new)),
     }
 }
 

@@ -96,6 +96,8 @@ pub mod yaml;
 
 #[doc(hidden)]
 pub mod leaves;
+mod remarks;
+mod sequence;
 #[doc(hidden)]
 pub mod shown;
 #[doc(hidden)]

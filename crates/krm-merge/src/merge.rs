@@ -3,11 +3,11 @@
 //! It knows no mode, no directive, no policy and no text, and it visits only what the change names. So each merge rule is here once, and
 //! the winner of a conflict is decided later.
 
+mod comments;
 mod list;
 mod merged;
 mod merging;
 pub(crate) mod order;
-mod remarks;
 
 use std::collections::HashMap;
 
@@ -15,14 +15,15 @@ use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Want
 use crate::child::{By, ChildId, Keyed, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
+use crate::remarks::Remarks;
 use crate::sides::Sides;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, can_end_with_comments, comment_text};
+use comments::{comments_of_sides, contradiction, wanted};
 use list::Coming;
 pub use merging::Merging;
 use order::{arrange, elements_as_ordered};
-use remarks::{Remarks, comments_of_sides, contradiction, wanted};
 
 /// The outcome of a walk.
 #[derive(Debug)]
@@ -151,7 +152,7 @@ impl<'a> Walk<'a> {
             _ => false,
         };
         if agrees {
-            return Ok(dest);
+            return self.agreed(dest, updated, change.expects);
         }
         // A null of dest clears the field, so it agrees with a removal by the other side.
         let agrees = updated.is_none() && view.is_some_and(View::is_null);
@@ -178,6 +179,21 @@ impl<'a> Walk<'a> {
         let path = self.path.clone();
         let (dest, key, comments, required) = (kept, None, None, None);
         Ok(Some(Conflict { path, original, updated, dest, taken, key, comments, taking, required }.into()))
+    }
+
+    /// Leaves a value that dest has already. A patch may have comments in its list.
+    fn agreed(
+        &mut self,
+        dest: Option<Tree<'a>>,
+        updated: Option<NodeRef<'a>>,
+        expects: Expects<'a>,
+    ) -> Result<Option<Tree<'a>>, Error> {
+        match (dest, updated, expects) {
+            (Some(dest), Some(list), Expects::Anything) if list.is_list() => {
+                self.list_over_list(dest, list, Coming::OfPatch).map(Some)
+            }
+            (dest, ..) => Ok(dest),
+        }
     }
 
     /// Applies changes inside of a map or list that dest lacks or sets to null: it is added with the requested values. If dest deleted it
@@ -442,6 +458,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let Remarks { above, behind, below } = written().unwrap_or_default();
+        let below = below.unwrap_or_default();
         let asked = entry.comments;
         // The comments at the end of a block come with the block that wins or replaces it.
         let is_inside = !is_replaced && stays == CommentOf::Dest && has_room();

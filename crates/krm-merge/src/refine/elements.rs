@@ -106,14 +106,14 @@ impl<'a> Refiner<'a, '_> {
         (parts, additions): (&[Part], Option<&Additions>),
         cursor: Cursor<'a>,
     ) -> Option<(Vec<Piece<'a>>, Sources)> {
-        let mut merged = self.paired(conflict, versions, parts, cursor)?;
+        let own = self.paired(conflict, versions, parts, cursor)?;
         let mut sources = Sources::default();
         let mut pieces = Vec::new();
         let mut is_finer = false;
         for part in parts {
             let piece = match part {
                 Part::Anchor(at) => {
-                    let entry = merged.get_mut(at.dest)?.take()?;
+                    let entry = own.get(at.dest)?.clone();
                     match versions.changed(*at) {
                         Changed::Apart if !matches!(entry.value, Some(Tree::Conflict(_))) => {
                             sources.add(Changed::Updated);
@@ -125,14 +125,14 @@ impl<'a> Refiner<'a, '_> {
                     Piece::Settled(vec![entry])
                 }
                 Part::Hunk(hunk) => {
-                    if let Some(entries) = versions.united(hunk, additions) {
+                    if let Some(entries) = versions.united(hunk, additions, &own) {
                         sources.add(Changed::Updated);
                         sources.add(Changed::Dest);
                         pieces.push(Piece::Settled(entries));
                         continue;
                     }
                     sources.add(versions.hunk(hunk));
-                    let piece = self.hunk(conflict, versions, (hunk, additions), cursor);
+                    let piece = self.hunk(conflict, versions, (hunk, additions, &own), cursor);
                     is_finer |= versions.hunk(hunk) == Changed::Apart && matches!(piece, Piece::Settled(_));
                     piece
                 }
@@ -142,19 +142,20 @@ impl<'a> Refiner<'a, '_> {
         (sources.is_finer() || is_finer).then_some((pieces, sources))
     }
 
-    /// Dest's elements. Elements that upstream changed are merged inside.
+    /// Dest's elements. Elements that upstream changed are merged inside, and so are the comments of those that nobody changed.
     fn paired(
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
         parts: &[Part],
         cursor: Cursor<'a>,
-    ) -> Option<Vec<Option<Entry<'a>>>> {
+    ) -> Option<Vec<Entry<'a>>> {
         let changed = parts.iter().filter_map(|part| match part {
             Part::Anchor(at) if matches!(versions.changed(*at), Changed::Updated | Changed::Apart) => Some(*at),
             _ => None,
         });
-        let paired: Vec<Paired<'a>> = changed.map(|at| versions.paired(at)).collect();
+        let mut paired: Vec<Paired<'a>> = changed.map(|at| versions.paired(at)).collect();
+        paired.extend(versions.unchanged().into_iter().map(|at| versions.paired(at)));
         let lists = [versions.original.list, versions.updated.list, versions.dest.list];
         let found = diff_paired(lists, &paired, &conflict.path, cursor, self.policy.renames).ok()?;
         let dest = Tree::Node(versions.dest.list);
@@ -166,25 +167,25 @@ impl<'a> Refiner<'a, '_> {
             }
             None => dest,
         };
-        let branch = tree.into_branch(&By::Index, 0)?;
-        Some(branch.entries.into_iter().map(Some).collect())
+        Some(tree.into_branch(&By::Index, 0)?.entries)
     }
 
     fn hunk(
         &mut self,
         conflict: &Conflict<'a>,
         versions: &Versions<'a>,
-        (hunk, additions): (&Hunk, Option<&Additions>),
+        (hunk, additions, own): (&Hunk, Option<&Additions>, &[Entry<'a>]),
         cursor: Cursor<'a>,
     ) -> Piece<'a> {
+        let kept = || own[hunk.dest.clone()].to_vec();
         match versions.hunk(hunk) {
-            Changed::Updated => Piece::Settled(versions.replaced(hunk, additions)),
-            Changed::Nowhere | Changed::Dest | Changed::Alike => Piece::Settled(versions.kept(hunk)),
+            Changed::Updated => Piece::Settled(versions.replaced(hunk, additions, own)),
+            Changed::Nowhere | Changed::Dest | Changed::Alike => Piece::Settled(kept()),
             Changed::Apart if versions.is_one_by_one(hunk) => {
                 let count = hunk.dest.len().max(hunk.updated.len());
-                Piece::Settled((0..count).map(|n| self.element(conflict, versions, (hunk, n), cursor)).collect())
+                Piece::Settled((0..count).map(|n| self.element(conflict, versions, (hunk, n, own), cursor)).collect())
             }
-            Changed::Apart => Piece::Open([versions.kept(hunk), versions.replaced(hunk, additions)]),
+            Changed::Apart => Piece::Open([kept(), versions.replaced(hunk, additions, own)]),
         }
     }
 
@@ -193,7 +194,7 @@ impl<'a> Refiner<'a, '_> {
         &mut self,
         whole: &Conflict<'a>,
         versions: &Versions<'a>,
-        (hunk, n): (&Hunk, usize),
+        (hunk, n, own): (&Hunk, usize, &[Entry<'a>]),
         cursor: Cursor<'a>,
     ) -> Entry<'a> {
         let at = |range: &Range<usize>, version: &Version<'a>| range.clone().nth(n).map(|i| version.elements[i]);
@@ -205,7 +206,7 @@ impl<'a> Refiner<'a, '_> {
         if let (Some(updated), Some(dest)) = (updated, dest)
             && same(updated, dest)
         {
-            return Entry::kept(index, None, dest);
+            return own[index].clone();
         }
         let mut path = whole.path.clone();
         path.push(Step::Index(index), place);
@@ -277,6 +278,15 @@ fn outcome<'a>(pieces: &[Piece<'a>], pick: Pick) -> (Vec<Tree<'a>>, Vec<Option<u
     entries.filter_map(|entry| Some((settle(entry.value.clone()?, &mut |_| pick)?, entry.place))).unzip()
 }
 
+/// The place of each number; `None` if it is at several places.
+fn once(numbers: &[u32]) -> HashMap<u32, Option<usize>> {
+    let mut places = HashMap::with_capacity(numbers.len());
+    for (place, number) in numbers.iter().enumerate() {
+        places.entry(*number).and_modify(|at| *at = None).or_insert(Some(place));
+    }
+    places
+}
+
 /// The versions of a list with their elements numbered.
 fn numbered(lists: Values<'_>) -> (Versions<'_>, Numbering<'_>) {
     let all = lists.map(|list| list.elements().collect::<Vec<_>>());
@@ -319,6 +329,16 @@ impl<'a> Versions<'a> {
         merged
     }
 
+    /// The elements of dest that the other versions have with the same value. An element that original or updated repeats is left out: it is
+    /// unclear which of its comments became which.
+    fn unchanged(&self) -> Vec<Anchor> {
+        let [original, updated] = [&self.original, &self.updated].map(|version| once(&version.numbers));
+        let in_all = self.dest.numbers.iter().enumerate().filter_map(|(dest, number)| {
+            Some(Anchor { original: (*original.get(number)?)?, updated: (*updated.get(number)?)?, dest })
+        });
+        in_all.collect()
+    }
+
     fn changed(&self, at: Anchor) -> Changed {
         let [original, updated, dest] = [&self.original, &self.updated, &self.dest].map(|version| &version.numbers);
         Changed::of(&original[at.original], &updated[at.updated], &dest[at.dest])
@@ -343,36 +363,31 @@ impl<'a> Versions<'a> {
         }
     }
 
-    /// Dest's elements of a hunk.
-    fn kept(&self, hunk: &Hunk) -> Vec<Entry<'a>> {
-        hunk.dest.clone().map(|place| Entry::kept(place, None, self.dest.elements[place])).collect()
-    }
-
     /// The elements of a hunk with the additions of both sides, if the list is additive and both changed the hunk without excluding each
     /// other.
-    fn united(&self, hunk: &Hunk, additions: Option<&Additions>) -> Option<Vec<Entry<'a>>> {
+    fn united(&self, hunk: &Hunk, additions: Option<&Additions>, own: &[Entry<'a>]) -> Option<Vec<Entry<'a>>> {
         let additions = additions.filter(|_| self.hunk(hunk) == Changed::Apart)?;
         let original = self.original.all().part(&hunk.original);
         let (updated, dest) = (self.updated.all().part(&hunk.updated), self.dest.all().part(&hunk.dest));
         let elements = additions.united(original, updated, dest)?;
-        Some(self.entries(hunk, elements))
+        Some(self.entries(hunk, elements, own))
     }
 
     /// Dest's elements of a hunk, replaced by updated's.
-    fn replaced(&self, hunk: &Hunk, additions: Option<&Additions>) -> Vec<Entry<'a>> {
+    fn replaced(&self, hunk: &Hunk, additions: Option<&Additions>, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
         let (updated, dest) = (&self.updated.numbers[hunk.updated.clone()], &self.dest.numbers[hunk.dest.clone()]);
-        self.entries(hunk, replaced(updated, dest, additions))
+        self.entries(hunk, replaced(updated, dest, additions), own)
     }
 
     /// The entries for elements of a hunk.
-    fn entries(&self, hunk: &Hunk, elements: Vec<Element>) -> Vec<Entry<'a>> {
-        let mut kept: Vec<Option<Entry<'a>>> = self.kept(hunk).into_iter().map(Some).collect();
+    fn entries(&self, hunk: &Hunk, elements: Vec<Element>, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
+        let own = &own[hunk.dest.clone()];
         let entry = |element| match element {
-            Element::Kept(at) => kept[at].take(),
-            Element::Removed(at) => kept[at].take().map(|entry| Entry { value: None, ..entry }),
-            Element::New(at) => Some(Entry::new(None, Tree::Node(self.updated.elements[hunk.updated.start + at]))),
+            Element::Kept(at) => own[at].clone(),
+            Element::Removed(at) => Entry { value: None, ..own[at].clone() },
+            Element::New(at) => Entry::new(None, Tree::Node(self.updated.elements[hunk.updated.start + at])),
         };
-        elements.into_iter().filter_map(entry).collect()
+        elements.into_iter().map(entry).collect()
     }
 }
 

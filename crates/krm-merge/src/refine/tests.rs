@@ -247,7 +247,10 @@ fn comments_and_layout_travel_with_the_elements() {
     let updated = "k:\n# one\n- a\n- b\n# three\n- c # c\n# four\n- d # d\n";
     let dest = "k:\n  # ours\n  - x # x\n  # one\n  - a\n  - b\n  - c\n";
     let found = found(original, updated, dest, ConflictLevel::Line);
-    assert_eq!(found.dest, format!("{dest}  # four\n  - d # d\n"));
+    assert_eq!(
+        found.dest,
+        "k:\n  # ours\n  - x # x\n  # one\n  - a\n  - b\n  # three\n  - c # c\n  # four\n  - d # d\n"
+    );
     assert_eq!(found.combined, [("k".to_owned(), Combined::Elements)]);
 }
 

@@ -1,31 +1,11 @@
-//! The comments of a child: those that it has, those that a change asks for, and those that come with the winner of a conflict.
+//! Which comments a child gets: those that a change asks for, or those that come with the winner of a conflict.
 
 use crate::change::{NoteChange, Notes};
+use crate::remarks::Remarks;
 use crate::sides::Sides;
 use crate::tree::Comments;
 use crate::warning::{CommentOf, Notice};
-use crate::yaml::{NodeRef, Place, comment_text, comments_above, comments_below, same_comment};
-
-/// The comments of a child, as they are written.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Remarks<'a> {
-    pub above: &'a str,
-    pub behind: &'a str,
-    pub below: &'a str,
-}
-
-impl<'a> Remarks<'a> {
-    pub fn at(place: &Place, value: NodeRef<'a>) -> Self {
-        let behind = comment_text(place, value).unwrap_or_default();
-        Self { above: comments_above(place, value.document()), behind, below: comments_below(place, value) }
-    }
-
-    /// The comments of the other side's child.
-    pub fn of((key, value): (Option<NodeRef<'a>>, NodeRef<'a>)) -> Self {
-        let place = key.map_or_else(|| Place::behind_dash(value), |key| Some(Place::of_entry(key, value)));
-        place.map(|place| Self::at(&place, value)).unwrap_or_default()
-    }
-}
+use crate::yaml::{NodeRef, same_comment};
 
 /// The comment that a child should get; `None` if the written one stays. `asked` is the request of an earlier change.
 pub(super) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
@@ -55,13 +35,13 @@ pub(super) fn comments_of_sides<'a>(
     let original = Remarks {
         above: was(notes.above, updated.above),
         behind: was(notes.behind, updated.behind),
-        below: was(notes.below, updated.below),
+        below: Some(was(notes.below, updated.below.unwrap_or_default())),
     };
     let other = |comment: &'a str, written: &str| Some(comment).filter(|comment| !same_comment(comment, written));
     let asked = |remarks: Remarks<'a>| Comments {
         above: other(remarks.above, written.above),
         behind: other(remarks.behind, written.behind),
-        below: other(remarks.below, written.below),
+        below: other(remarks.below.unwrap_or_default(), written.below.unwrap_or_default()),
     };
     Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
 }

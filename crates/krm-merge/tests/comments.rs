@@ -1,0 +1,126 @@
+//! Comments of the elements of lists that have no keys, merged as git merges lines: a comment that only upstream changed arrives, and any
+//! other comment of dest stays.
+//!
+//! A small universe: each side has some of three comments at each of two elements, and may have an element of its own.
+
+use krm_merge::{Package, three_way, two_way};
+
+/// Where the comment of an element is.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    Above,
+    Behind,
+}
+
+/// A list in a resource, by the type that says how it merges, and by the text of an element.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    head: &'static str,
+    indent: usize,
+    element: fn(char) -> String,
+}
+
+const LISTS: [List; 3] = [
+    List { head: "spec:\n  args:\n", indent: 2, element: |letter| letter.to_string() },
+    List { head: "spec:\n  rules:\n", indent: 2, element: |letter| format!("verb: {letter}") },
+    // A set.
+    List { head: "  finalizers:\n", indent: 2, element: |letter| format!("example.com/{letter}") },
+];
+
+/// The elements of a side in their order, each with the number of its comment; 0 is none.
+type Elements = Vec<(char, u8)>;
+
+impl List {
+    fn text(self, elements: &[(char, u8)], at: At) -> String {
+        let mut text = format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\n{}", self.head);
+        let pad = " ".repeat(self.indent);
+        for (letter, comment) in elements {
+            let element = (self.element)(*letter);
+            text += &match (comment, at) {
+                (0, _) => format!("{pad}- {element}\n"),
+                (comment, At::Above) => format!("{pad}# {comment}\n{pad}- {element}\n"),
+                (comment, At::Behind) => format!("{pad}- {element} # {comment}\n"),
+            };
+        }
+        text
+    }
+}
+
+/// Both elements with each combination of comments, and around them the element that is the side's own.
+fn sides(own: char) -> Vec<Elements> {
+    let mut all = Vec::new();
+    for comments in 0..9 {
+        let both = [('a', comments % 3), ('b', comments / 3)];
+        all.extend([both.to_vec(), [&[(own, 0)], &both[..]].concat(), [&both[..], &[(own, 0)]].concat()]);
+        all.push(vec![both[0], (own, 0), both[1]]);
+    }
+    all
+}
+
+fn merged(original: &str, updated: &str, dest: &str) -> (String, usize) {
+    let [original, updated, dest] = [original, updated, dest].map(|text| Package::of_text(text).expect("valid"));
+    let merged = three_way(&original, &updated, &dest).expect("merged");
+    (merged.text().expect("within the limit"), merged.conflicts().len())
+}
+
+/// The comment of an element, if it is there.
+fn comment(elements: &Elements, of: char) -> Option<u8> {
+    elements.iter().find(|(letter, _)| *letter == of).map(|(_, comment)| *comment)
+}
+
+#[test]
+fn a_comment_that_only_upstream_changed_arrives() {
+    let mut seen = 0;
+    for (list, at) in LISTS.into_iter().flat_map(|list| [(list, At::Above), (list, At::Behind)]) {
+        for original in sides('-').into_iter().filter(|side| side.len() == 2) {
+            for updated in sides('u') {
+                for dest in sides('d') {
+                    let texts = [&original, &updated, &dest].map(|side| list.text(side, at));
+                    let (once, conflicts) = merged(&texts[0], &texts[1], &texts[2]);
+                    assert_eq!(merged(&texts[0], &texts[1], &once).0, once, "{texts:#?}");
+                    if conflicts > 0 {
+                        continue;
+                    }
+                    seen += 1;
+                    for letter in ['a', 'b'] {
+                        let [was, is, own] =
+                            [&original, &updated, &dest].map(|side| comment(side, letter).unwrap_or(0));
+                        let want = if own == was { is } else { own };
+                        let element = list.text(&[(letter, want)], at).replace(&list.text(&[], at), "");
+                        // An element without a comment follows another element, or the head of the list.
+                        let is_alone =
+                            |text: &str| text.lines().last().is_none_or(|line| !line.trim().starts_with('#'));
+                        let has = once.split_once(&element).is_some_and(|(before, _)| is_alone(before));
+                        assert!(has, "{element:?} must be in\n{once}{texts:#?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 50_000, "{seen}");
+}
+
+#[test]
+fn a_comment_of_a_source_replaces_the_one_on_its_line() {
+    for list in LISTS {
+        for (source, dest) in
+            sides('u').into_iter().flat_map(|source| sides('d').into_iter().map(move |d| (source.clone(), d)))
+        {
+            let texts = [&source, &dest].map(|side| list.text(side, At::Behind));
+            let [source_of, dest_of] = texts.each_ref().map(|text| Package::of_text(text.as_str()).expect("valid"));
+            let once = two_way(&source_of, &dest_of).expect("merged").text().expect("within the limit");
+            let again = Package::of_text(once.as_str()).expect("valid");
+            assert_eq!(
+                two_way(&source_of, &again).expect("merged").text().expect("within the limit"),
+                once,
+                "{texts:#?}"
+            );
+            for letter in ['a', 'b'] {
+                let [is, own] = [&source, &dest].map(|side| comment(side, letter).unwrap_or(0));
+                let element = list.text(&[(letter, if is == 0 { own } else { is })], At::Behind);
+                let element = element.replace(&list.text(&[], At::Behind), "");
+                assert!(once.contains(&element), "{element:?} must be in\n{once}{texts:#?}");
+            }
+        }
+    }
+}
