@@ -460,8 +460,8 @@ impl<'a> Walk<'a> {
         let Remarks { above, behind, below } = written().unwrap_or_default();
         let below = below.unwrap_or_default();
         let asked = entry.comments;
-        // The comments at the end of a block come with the block that wins or replaces it.
-        let is_inside = !is_replaced && stays == CommentOf::Dest && has_room();
+        // The comments at the end of a block come with the block that replaces it.
+        let is_inside = !is_replaced && has_room();
         let note_below = notes.below.filter(|_| is_inside);
         for (note, written, asked) in
             [(notes.above, above, asked.above), (notes.behind, behind, asked.behind), (note_below, below, asked.below)]

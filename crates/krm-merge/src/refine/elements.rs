@@ -1,7 +1,8 @@
 //! Three versions of a list without keys, merged element by element as diff3 does it.
 //!
 //! Elements are compared by meaning. A changed element that is still the same one is merged inside, by the walk that merges every other
-//! node, so a conflict in it names its own place. An element keeps its node, and with it its comments and its layout.
+//! node, so a conflict in it names its own place. An element that keeps its value keeps its node, and with it its layout; its comments are
+//! merged.
 
 use std::collections::HashMap;
 use std::ops::Range;

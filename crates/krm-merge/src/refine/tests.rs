@@ -255,6 +255,25 @@ fn comments_and_layout_travel_with_the_elements() {
 }
 
 #[test]
+fn the_comments_at_the_end_of_a_list_are_merged_whether_elements_are_in_conflict() {
+    let list = |elements: &[&str], end: &str| {
+        let elements: String = elements.iter().map(|element| format!("  - {element}\n")).collect();
+        format!("k:\n{elements}{end}l: 1\n")
+    };
+    let original = list(&["a", "b", "c"], "");
+    let updated = list(&["a", "B", "c"], " # end\n");
+    for (dest, want) in [
+        (["x", "a", "b", "c"], ["x", "a", "B", "c"]),
+        (["a", "b", "c", "x"], ["a", "B", "c", "x"]),
+        // In conflict.
+        (["a", "x", "c", "d"], ["a", "B", "c", "d"]),
+    ] {
+        let found = found(&original, &updated, &list(&dest, ""), ConflictLevel::Line);
+        assert_eq!(found.updated, list(&want, "  # end\n"));
+    }
+}
+
+#[test]
 fn the_level_of_values_leaves_every_conflict_whole() {
     let [o, u, d] = ["[a, b, c]", "[a, b, c, x]", "[y, a, b, c]"].map(|list| format!("k: {list}\n"));
     let found = found(&o, &u, &d, ConflictLevel::Value);
