@@ -204,6 +204,16 @@ fn the_field_that_slides_up_to_a_dash_brings_its_new_comments() {
 }
 
 #[test]
+fn the_child_that_moves_down_from_a_dash_gets_its_new_comments() {
+    let text = "l:\n- - a\n  - b\n";
+    let after = splice(text, &[0, 0], "z: c", |branch, (_, value)| {
+        branch.entries[0].comments.above = Some("# new");
+        branch.entries.insert(0, Entry::new(None, Tree::Node(value)));
+    });
+    assert_eq!(after, "l:\n- - c\n  # new\n  - a\n  - b\n");
+}
+
+#[test]
 fn a_child_moves_with_its_comments_and_what_lies_between_stays_between() {
     let text = "l:\n# a1\n- a: 1 # a2\n  # a3\n\n# free\n\n# b1\n- b # b2\nk: v\n";
     let after = splice(text, &[0], "z: 1", |branch, _| branch.entries.swap(0, 1));

@@ -369,7 +369,8 @@ impl<'a> Walk<'a> {
         let removes = matches!(child.change.wants, Wants::Nothing);
         // Elements may repeat one key on both sides, so no more of them are looked at than needed.
         let mut found: Vec<usize> = branch.find(&child.id).take(if removes { usize::MAX } else { 2 }).collect();
-        let is_repeated = found.len() > 1 && !removes && inside.others != Others::Once;
+        let is_repeated =
+            found.len() > 1 && child.change.asks_for_values() && !removes && inside.others != Others::Once;
         found.truncate(if removes { usize::MAX } else { 1 });
         for at in found {
             let entry = &branch.entries[at];

@@ -465,7 +465,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
             lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
             // The new comments of that child move with it. The comments that they replace are a part of this edit.
-            let above = if kept_index == 0 { None } else { rest[0].comments.above };
+            let above = rest[0].comments.above;
             let to = above.map_or(top, |_| next.lead);
             if let Some(above) = above {
                 lines.extend(comment_lines(above, column, self.budget));
