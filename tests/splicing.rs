@@ -187,9 +187,10 @@ fn hard_documents() {
 #[test]
 fn the_field_that_slides_up_to_a_dash_brings_its_new_comments() {
     for (text, want) in [
-        ("- a: 1\n  b: 2\n  c: 3\n", "- # new\n  b: 2\n  c: 3\n"),
-        ("- a: 1\n  # old\n  b: 2\n  c: 3\n", "- # new\n  b: 2\n  c: 3\n"),
-        ("- a: 1 # a\n\n  # free\n\n  b: 2\n", "- # free\n  # new\n  b: 2\n"),
+        // A comment behind the dash would belong to the element.
+        ("- a: 1\n  b: 2\n  c: 3\n", "-\n  # new\n  b: 2\n  c: 3\n"),
+        ("- a: 1\n  # old\n  b: 2\n  c: 3\n", "-\n  # new\n  b: 2\n  c: 3\n"),
+        ("- a: 1 # a\n\n  # free\n\n  b: 2\n", "-\n  # free\n  # new\n  b: 2\n"),
     ] {
         let doc = Document::parse(text).expect("valid");
         let list = doc.roots().next().expect("a root");
@@ -214,13 +215,30 @@ fn the_child_that_moves_down_from_a_dash_gets_its_new_comments() {
 }
 
 #[test]
+fn the_comments_at_a_dash_get_lines() {
+    let set = |behind: &'static str, above: &'static str| {
+        let text = "l:\n- - a\n  - b\n";
+        splice(text, &[0], "z: 1", move |branch, _| {
+            let mut inner = Branch::of(children(branch.like)[0].1, By::Index);
+            inner.entries[0].comments.above = Some(above);
+            branch.entries[0].comments.behind = Some(behind);
+            branch.entries[0].value = Some(Tree::Branch(Box::new(inner)));
+        })
+    };
+    assert_eq!(set("", ""), "l:\n- - a\n  - b\n");
+    assert_eq!(set("# dash", ""), "l:\n- # dash\n  - a\n  - b\n");
+    assert_eq!(set("", "# of a"), "l:\n-\n  # of a\n  - a\n  - b\n");
+    assert_eq!(set("# dash", "# of a"), "l:\n- # dash\n  # of a\n  - a\n  - b\n");
+}
+
+#[test]
 fn a_child_moves_with_its_comments_and_what_lies_between_stays_between() {
     let text = "l:\n# a1\n- a: 1 # a2\n  # a3\n\n# free\n\n# b1\n- b # b2\nk: v\n";
     let after = splice(text, &[0], "z: 1", |branch, _| branch.entries.swap(0, 1));
     assert_eq!(after, "l:\n# b1\n- b # b2\n\n# free\n\n# a1\n- a: 1 # a2\n  # a3\nk: v\n");
     let text = "l:\n- a: 1\n  # about b\n  b: 2\n";
     let after = splice(text, &[0, 0], "z: 1", |branch, _| branch.entries.swap(0, 1));
-    assert_eq!(after, "l:\n- # about b\n  b: 2\n  a: 1\n");
+    assert_eq!(after, "l:\n-\n  # about b\n  b: 2\n  a: 1\n");
 }
 
 #[test]

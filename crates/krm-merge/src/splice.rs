@@ -124,6 +124,19 @@ impl<'t, 'a> Fate<'t, 'a> {
     }
 }
 
+/// How much of a child was taken over from another document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Whole,
+    Nothing,
+}
+
+/// The lines of a child, with its comments, without indentation and without blank lines.
+fn words<'l>(place: &Place, doc: &'l Document<'_>) -> Vec<&'l str> {
+    let all = lines(&doc.source()[place.top(doc)..place.bottom(doc)]);
+    all.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect()
+}
+
 fn is_kept(entry: &Entry<'_>) -> bool {
     entry.place.is_some() && entry.value.is_some()
 }
@@ -132,8 +145,8 @@ fn news<'s, 'a>(entries: &'s [Entry<'a>]) -> impl Iterator<Item = Piece<'s, 'a>>
     entries.iter().filter(|entry| entry.place.is_none()).filter_map(Piece::of)
 }
 
-/// The text of lines that come before a child on the line of a dash. The first line follows the dash, and the child gets its own line.
-fn after_dash(lines: &[String], column: usize) -> String {
+/// The text of lines that come before a child on the line of a dash, and the start of the line that the child gets.
+fn joined_before(lines: &[String], column: usize) -> String {
     let text = lines.join("\n");
     match text.trim_start() {
         "" => String::new(),
@@ -251,10 +264,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             return;
         }
         let column = place.column(self.doc);
-        if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
-            return self.edit(range, text);
-        }
-        if entry.layout == tree::Layout::Own && self.has_same_words(place, value, &new) {
+        if entry.layout == tree::Layout::Own && self.take_over(place, value, &new) == Taken::Whole {
             return;
         }
         let comment = entry.comments.behind;
@@ -281,15 +291,25 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
+    /// Takes over a child as it is written in another document, with its comments. If that is impossible, a child that differs only in
+    /// indentation and blank lines stays as it is.
+    fn take_over(&mut self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> Taken {
+        let Some((there, value)) = new.place() else { return Taken::Nothing };
+        if let Some((range, text)) = self.as_written(place, old, (&there, value)) {
+            self.edit(range, text);
+            return Taken::Whole;
+        }
+        let is_alike = same(old, value) && words(place, self.doc) == words(&there, value.document());
+        if is_alike { Taken::Whole } else { Taken::Nothing }
+    }
+
     /// The range of a child, and the lines from another document that replace it; `None` if these lines would mean something else here.
     fn as_written(
         &self,
         place: &Place,
         old: NodeRef<'d>,
-        new: &Piece<'_, '_>,
-        layout: tree::Layout,
+        (there, value): (&Place, NodeRef<'_>),
     ) -> Option<(Range<usize>, String)> {
-        let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
         let doc = value.document();
         // The end of a block scalar that keeps its blank lines depends on the lines below it.
         let keeps =
@@ -306,7 +326,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let start = if place.is_inline(doc) { top } else { top + place.column(doc) };
             start..place.bottom(doc)
         };
-        let (from, to) = (range(&there, doc), range(place, self.doc));
+        let (from, to) = (range(there, doc), range(place, self.doc));
         let text = &doc.source()[from];
         // The last line of a text may lack its line break.
         let has_end = ends_line(&self.text()[to.clone()]);
@@ -315,18 +335,6 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         let end = if has_end { "\n" } else { "" };
         self.budget.take(text.len()).then(|| (to, lines(without_break(text)).join("\n") + end))
-    }
-
-    /// Whether a child of another document differs from the child of dest only in indentation and blank lines.
-    fn has_same_words(&self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> bool {
-        fn words<'l>(place: &Place, doc: &'l Document<'_>) -> Vec<&'l str> {
-            let all = lines(&doc.source()[place.top(doc)..place.bottom(doc)]);
-            all.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect()
-        }
-        let is_same = |(there, value): (Place, NodeRef<'_>)| {
-            same(old, value) && words(place, self.doc) == words(&there, value.document())
-        };
-        new.place().is_some_and(is_same)
     }
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.
@@ -404,7 +412,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     fn set_comment(&mut self, place: &Place, value: NodeRef<'d>, comment: &str) {
-        let Some(at) = comment_place(place, value) else { return };
+        let Some(at) = comment_place(place, value) else { return self.set_comment_at_dash(value, comment) };
         match self.doc.comment_behind(at) {
             Some((start, end)) if &self.text()[start..end] == comment => {}
             Some((_, end)) if comment.is_empty() => self.edit(at..end, ""),
@@ -414,7 +422,20 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// Sets the comment lines above a child. A child that begins after a dash has none.
+    /// Sets the comment after a dash that the first child of a block follows. The child gets a line of its own.
+    fn set_comment_at_dash(&mut self, value: NodeRef<'d>, comment: &str) {
+        let Some(first) = Place::of_first(value).filter(|_| !comment.is_empty()) else { return };
+        let after_dash = self.after_dash(first.lead);
+        match self.edits.iter_mut().find(|edit| edit.range.start == after_dash && edit.text.starts_with('\n')) {
+            Some(edit) => edit.text.insert_str(0, &format!(" {comment}")),
+            None => {
+                let column = first.column(self.doc);
+                self.edit(after_dash..first.lead, format!(" {comment}\n{}", " ".repeat(column)));
+            }
+        }
+    }
+
+    /// Sets the comment lines above a child. For a child on the line of a dash, its container does that.
     fn set_comments_above(&mut self, place: &Place, comments: &str) {
         if place.is_inline(self.doc) {
             return;
@@ -457,7 +478,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
             lines.extend(self.layout().new_child(&new, column));
         }
         let mut rest = Cow::Borrowed(rest);
-        if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty()) {
+        // Comments above the first field of a resource stand above the dash of its item.
+        let above = rest[0].comments.above.filter(|_| kept_index > 0 || !lines.is_empty() || !node.is(self.root));
+        let has_comments = above.is_some_and(|above| !above.is_empty());
+        if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty() || has_comments) {
             // The content after the dash is removed or moves down, and the next child moves up to the dash.
             let next = &places[kept_index];
             let top = if kept_index == 0 { next.lead } else { next.top(self.doc) + column };
@@ -465,13 +489,13 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let free = self.doc.comments_in(first.lead..top).filter(|c| !owned(c.0));
             lines.extend(free.map(|(s, e)| self.indented(column, s..e)));
             // The new comments of that child move with it. The comments that they replace are a part of this edit.
-            let above = rest[0].comments.above;
             let to = above.map_or(top, |_| next.lead);
             if let Some(above) = above {
                 lines.extend(comment_lines(above, column, self.budget));
                 rest.to_mut()[0].comments.above = None;
             }
-            self.edit(first.lead..to, after_dash(&lines, column));
+            let (from, text) = self.at_dash(first.lead, column, joined_before(&lines, column));
+            self.edit(from..to, text);
         } else {
             self.insert_lines(first.top(self.doc), &lines);
             for place in &places[..kept_index] {
@@ -504,6 +528,20 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 self.clear_below(places[last].bottom(self.doc), |s| s.end_of(host, column, &values, above));
             }
         }
+    }
+
+    /// The text of children that begins on the line of a dash, and where it begins. A comment above the first child does not belong to the
+    /// dash: it stays on a line of its own.
+    fn at_dash(&self, lead: usize, column: usize, text: String) -> (usize, String) {
+        if !text.starts_with('#') {
+            return (lead, text);
+        }
+        (self.after_dash(lead), format!("\n{}{text}", " ".repeat(column)))
+    }
+
+    /// The end of the dash that a child follows.
+    fn after_dash(&self, lead: usize) -> usize {
+        self.text()[..lead].trim_end_matches([' ', '\t']).len()
     }
 
     /// Whether a value is written again as a whole.
@@ -634,8 +672,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     }
                     let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
                     let mut lines = inner.finish().apply(self.text(), start..end(index));
-                    // A child that moves down from a dash now has a line above it for comments.
-                    if let Some(above) = entry.comments.above.filter(|_| place.is_inline(self.doc) && position > 0) {
+                    // A child that was on the line of a dash now has a line above it for comments.
+                    let has_line = place.is_inline(self.doc) && (position > 0 || host == Host::Element);
+                    if let Some(above) = entry.comments.above.filter(|_| has_line) {
                         let above = comment_lines(above, column, self.budget);
                         lines = above.into_iter().map(|line| line + "\n").collect::<String>() + &pad + &lines;
                     }
@@ -663,7 +702,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         if let (Some(first), Some(last)) = (places.first(), places.len().checked_sub(1)) {
             let bottom = end(last);
-            self.edit(top(first)..bottom, text);
+            let (from, text) =
+                if first.is_inline(self.doc) { self.at_dash(first.lead, column, text) } else { (top(first), text) };
+            self.edit(from..bottom, text);
             self.clear_below(bottom, |s| s.end_of(host, column, values, above?));
         }
     }

@@ -274,6 +274,16 @@ fn the_comments_at_the_end_of_a_list_are_merged_whether_elements_are_in_conflict
 }
 
 #[test]
+fn a_comment_at_the_end_of_a_list_stays_one_in_a_column_where_it_cannot_stand() {
+    let original = "k:\n- l:\n  - a\n";
+    let updated = "k:\n  - l:\n      - a\n      # end\n";
+    let dest = "k:\n- l:\n  - a\n- own\n";
+    let want = "k:\n- l:\n  - a\n   # end\n- own\n";
+    assert_eq!(found(original, updated, dest, ConflictLevel::Line).dest, want);
+    assert_eq!(found(original, updated, want, ConflictLevel::Line).dest, want);
+}
+
+#[test]
 fn the_level_of_values_leaves_every_conflict_whole() {
     let [o, u, d] = ["[a, b, c]", "[a, b, c, x]", "[y, a, b, c]"].map(|list| format!("k: {list}\n"));
     let found = found(&o, &u, &d, ConflictLevel::Value);

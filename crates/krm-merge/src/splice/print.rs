@@ -211,7 +211,10 @@ impl Layout<'_> {
                 Text { head: self.flow_value(node, new.tree, column), body: Vec::new() }
             }
             kind => {
-                let body = self.children(node, new.tree, self.child_column(kind, host, column), foot);
+                let at = self.child_column(kind, host, column);
+                // In the column of its key, a comment at the end of a list would not belong to the list.
+                let foot_at = at.max(column + 1);
+                let body = self.children(node, new.tree, at, (foot, foot_at));
                 let head = if !body.is_empty() {
                     String::new()
                 } else if kind == Kind::Map {
@@ -239,7 +242,7 @@ impl Layout<'_> {
         let document = new.tree.like().filter(|_| place.is_none() && new.key.is_none()).map(NodeRef::resolve);
         if let Some(node) = document.filter(|node| node.style() == Style::Block) {
             // A document becomes an element. kpt keeps comments above the dash, and loses comments after it.
-            let mut body = self.children(node, new.tree, column + 2, Foot::Own(None));
+            let mut body = self.children(node, new.tree, column + 2, (Foot::Own(None), column + 2));
             let first = body.iter().position(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
             if let Some(first) = first {
                 out.extend(body.drain(..first).map(|l| l.replacen("  ", "", 1)));
@@ -265,7 +268,7 @@ impl Layout<'_> {
         if node.style() == Style::Flow {
             out.push(self.flow_value(node, tree, 0));
         } else {
-            out.extend(self.children(node, tree, 0, Foot::Own(None)));
+            out.extend(self.children(node, tree, 0, (Foot::Own(None), 0)));
         }
         out
     }
@@ -320,8 +323,14 @@ impl Layout<'_> {
         }
     }
 
-    /// The children of a block map or list, as lines at `column`.
-    fn children(&self, node: NodeRef<'_>, tree: &Tree<'_>, column: usize, foot: Foot<'_>) -> Vec<String> {
+    /// The children of a block map or list, as lines at `column`, and the comments at its end with their own column.
+    fn children(
+        &self,
+        node: NodeRef<'_>,
+        tree: &Tree<'_>,
+        column: usize,
+        (foot, foot_at): (Foot<'_>, usize),
+    ) -> Vec<String> {
         let doc = node.document();
         let text = doc.source();
         let mut out = Vec::new();
@@ -377,8 +386,8 @@ impl Layout<'_> {
         match foot {
             // An empty block is written in brackets.
             _ if out.is_empty() => {}
-            Foot::Given(comments) => out.extend(comment_lines(comments, column, self.budget)),
-            Foot::Own(bottom) => out.extend(self.foot(node, &places, column, bottom)),
+            Foot::Given(comments) => out.extend(comment_lines(comments, foot_at, self.budget)),
+            Foot::Own(bottom) => out.extend(self.foot(node, &places, foot_at, bottom)),
         }
         out
     }
