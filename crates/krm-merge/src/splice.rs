@@ -430,7 +430,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
             Some(edit) => edit.text.insert_str(0, &format!(" {comment}")),
             None => {
                 let column = first.column(self.doc);
-                self.edit(after_dash..first.lead, format!(" {comment}\n{}", " ".repeat(column)));
+                let size = comment.len() + column + 2;
+                let text = self.budget.paid(size, || format!(" {comment}\n{}", " ".repeat(column)));
+                self.edit(after_dash..first.lead, text);
             }
         }
     }
@@ -492,7 +494,12 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let to = above.map_or(top, |_| next.lead);
             if let Some(above) = above {
                 lines.extend(comment_lines(above, column, self.budget));
-                rest.to_mut()[0].comments.above = None;
+                let child = &mut rest.to_mut()[0];
+                child.comments.above = None;
+                if kept_index > 0 {
+                    // Its lines begin in this edit, so they cannot be taken over as they are written.
+                    child.layout = tree::Layout::Host;
+                }
             }
             let (from, text) = self.at_dash(first.lead, column, joined_before(&lines, column));
             self.edit(from..to, text);
@@ -536,7 +543,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         if !text.starts_with('#') {
             return (lead, text);
         }
-        (self.after_dash(lead), format!("\n{}{text}", " ".repeat(column)))
+        (self.after_dash(lead), self.budget.paid(column + 1, || format!("\n{}{text}", " ".repeat(column))))
     }
 
     /// The end of the dash that a child follows.
