@@ -105,6 +105,22 @@ fn elements_and_lines_without_keys_that_both_sides_changed() {
 }
 
 #[test]
+fn comments_in_an_element_of_a_list_that_upstream_changed() {
+    // The only element of original and dest is a list or a map of `n` lines.
+    for before in ["- ", "k{i}: "] {
+        let wide = |n: usize, quote: &str, comment: &str, added: &str| {
+            let line = |i: usize| format!("  {}{quote}v{quote}{comment}\n", before.replace("{i}", &i.to_string()));
+            thing(&format!("l:\n-{}{added}", &each(n, line)[1..]))
+        };
+        let sides = |n| [wide(n, "", "", ""), wide(n, "", " # new", "- added\n"), wide(n, "'", "", "")];
+        check(60, |n| {
+            let [original, updated, dest] = sides(n);
+            three_way(&original, &updated, &dest)
+        });
+    }
+}
+
+#[test]
 fn items_of_one_identity_without_a_source() {
     let dest = |n: usize| {
         each(n, |i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: same\ndata:\n  k: v{i}\n"))

@@ -405,8 +405,8 @@ impl<'a> Differ<'a> {
         Ok(sides.inside(Inside { emptied, names, ..Inside::of(like, by, children) }))
     }
 
-    /// The change of the comments in a list that is one value, which is the same in original and updated. An element that dest has, too, gets
-    /// them.
+    /// The change of the comments in a list that is one value, if original and updated have the same value. It is for the elements that dest
+    /// has.
     fn comments_in_list(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         let (Some(original), Some(updated), Some(dest)) = (sides.original, sides.updated, sides.dest) else {
             return Ok(None);

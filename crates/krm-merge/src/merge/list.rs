@@ -3,6 +3,8 @@
 //! A second run may merge the new list by its keys, if nothing but an element of dest kept the first run from it. It then merges the
 //! comments of each element, too. So the elements that stay get their comments in the first run.
 
+use std::collections::HashMap;
+
 use super::{Walk, children_of};
 use crate::change::{Change, Child, Expects, Inside, NoteChange, Notes, Wants};
 use crate::child::{By, ChildId};
@@ -11,10 +13,10 @@ use crate::sequence::common;
 use crate::tree::{Comments, Entry, Tree, View};
 use crate::yaml::{Error, Kind, NodeRef};
 
-/// The comments that come with a list to the elements of dest that it has, too.
+/// The comments that come with a list. They are for the elements that dest has already.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Coming<'a> {
-    /// Those that the other side changed in this list, of which dest has the value.
+    /// Those that the other side changed in this list. Dest has the same value.
     Changed(NodeRef<'a>),
     /// Those of a patch: each replaces the comment on its line.
     OfPatch,
@@ -64,15 +66,10 @@ type Written<'a> = (Option<NodeRef<'a>>, NodeRef<'a>);
 /// The change of the comments of a child of a map or list, and of all comments in it. The value is the same before and after.
 fn only_comments<'a>(id: ChildId<'a>, old: Option<Written<'a>>, new: Written<'a>, coming: Coming<'a>) -> Child<'a> {
     let (_, value) = new;
-    let of_old = |id: &ChildId<'a>| match (old?.1, id) {
-        (map, ChildId::Field(name)) => map.fields().find(|(key, _)| key.string() == *name).map(|(k, v)| (Some(k), v)),
-        (list, ChildId::Index(at)) => list.elements().nth(*at).map(|element| (None, element)),
-        _ => None,
-    };
-    let children = children_of(value).into_iter().enumerate().filter_map(|(at, (place, key, inner))| {
-        let id = key.map_or(Some(ChildId::Index(at)), ChildId::of_field)?;
-        // What a `<<` brings in has its comments elsewhere.
-        place.map(|_| only_comments(id.clone(), of_old(&id), (key, inner), coming))
+    let mut before: HashMap<ChildId<'a>, Written<'a>> = old.into_iter().flat_map(|(_, old)| identified(old)).collect();
+    let children = identified(value).map(|(id, child)| {
+        let old = before.remove(&id);
+        only_comments(id, old, child, coming)
     });
     let children: Vec<Child<'a>> = children.filter(|child| child.change.asks()).collect();
     let wants = match children.is_empty() {
@@ -81,6 +78,14 @@ fn only_comments<'a>(id: ChildId<'a>, old: Option<Written<'a>>, new: Written<'a>
     };
     let notes = coming.notes(old.map(Remarks::of), Remarks::of(new));
     Child { id, node: Some(new), change: Change { expects: Expects::Exactly(Some(value)), wants, notes } }
+}
+
+/// The children that are written in a map or list, by name or by index. What a `<<` brings in has its comments elsewhere.
+fn identified<'a>(node: NodeRef<'a>) -> impl Iterator<Item = (ChildId<'a>, Written<'a>)> {
+    children_of(node).into_iter().enumerate().filter_map(|(at, (place, key, value))| {
+        let id = key.map_or(Some(ChildId::Index(at)), ChildId::of_field)?;
+        place.map(|_| (id, (key, value)))
+    })
 }
 
 impl<'a> Coming<'a> {
@@ -97,9 +102,7 @@ impl<'a> Coming<'a> {
         let note = |wants| Some(NoteChange { expects: None, wants });
         match self {
             Self::Changed(_) => old.map(|old| Notes::between(old, new)).unwrap_or_default(),
-            Self::OfPatch => {
-                Notes { behind: note(new.behind).filter(|note| !note.wants.is_empty()), ..Notes::default() }
-            }
+            Self::OfPatch => Notes::of_line(Some(new.behind).filter(|comment| !comment.is_empty())),
             Self::OfWinner => {
                 Notes { above: note(new.above), behind: note(new.behind), below: new.below.and_then(note) }
             }
