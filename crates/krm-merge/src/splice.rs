@@ -124,19 +124,6 @@ impl<'t, 'a> Fate<'t, 'a> {
     }
 }
 
-/// How much of a child was taken over from another document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
-    Whole,
-    Nothing,
-}
-
-/// The lines of a child, with its comments, without indentation and without blank lines.
-fn words<'l>(place: &Place, doc: &'l Document<'_>) -> Vec<&'l str> {
-    let all = lines(&doc.source()[place.top(doc)..place.bottom(doc)]);
-    all.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect()
-}
-
 fn is_kept(entry: &Entry<'_>) -> bool {
     entry.place.is_some() && entry.value.is_some()
 }
@@ -264,7 +251,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
             return;
         }
         let column = place.column(self.doc);
-        if entry.layout == tree::Layout::Own && self.take_over(place, value, &new) == Taken::Whole {
+        if let Some((range, text)) = self.as_written(place, value, &new, entry.layout) {
+            return self.edit(range, text);
+        }
+        if entry.layout == tree::Layout::Own && self.has_same_words(place, value, &new) {
             return;
         }
         let comment = entry.comments.behind;
@@ -291,25 +281,15 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
     }
 
-    /// Takes over a child as it is written in another document, with its comments. If that is impossible, a child that differs only in
-    /// indentation and blank lines stays as it is.
-    fn take_over(&mut self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> Taken {
-        let Some((there, value)) = new.place() else { return Taken::Nothing };
-        if let Some((range, text)) = self.as_written(place, old, (&there, value)) {
-            self.edit(range, text);
-            return Taken::Whole;
-        }
-        let is_alike = same(old, value) && words(place, self.doc) == words(&there, value.document());
-        if is_alike { Taken::Whole } else { Taken::Nothing }
-    }
-
     /// The range of a child, and the lines from another document that replace it; `None` if these lines would mean something else here.
     fn as_written(
         &self,
         place: &Place,
         old: NodeRef<'d>,
-        (there, value): (&Place, NodeRef<'_>),
+        new: &Piece<'_, '_>,
+        layout: tree::Layout,
     ) -> Option<(Range<usize>, String)> {
+        let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
         let doc = value.document();
         // The end of a block scalar that keeps its blank lines depends on the lines below it.
         let keeps =
@@ -326,7 +306,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let start = if place.is_inline(doc) { top } else { top + place.column(doc) };
             start..place.bottom(doc)
         };
-        let (from, to) = (range(there, doc), range(place, self.doc));
+        let (from, to) = (range(&there, doc), range(place, self.doc));
         let text = &doc.source()[from];
         // The last line of a text may lack its line break.
         let has_end = ends_line(&self.text()[to.clone()]);
@@ -335,6 +315,18 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         let end = if has_end { "\n" } else { "" };
         self.budget.take(text.len()).then(|| (to, lines(without_break(text)).join("\n") + end))
+    }
+
+    /// Whether a child of another document differs from the child of dest only in indentation and blank lines.
+    fn has_same_words(&self, place: &Place, old: NodeRef<'d>, new: &Piece<'_, '_>) -> bool {
+        fn words<'l>(place: &Place, doc: &'l Document<'_>) -> Vec<&'l str> {
+            let all = lines(&doc.source()[place.top(doc)..place.bottom(doc)]);
+            all.into_iter().map(str::trim).filter(|line| !line.is_empty()).collect()
+        }
+        let is_same = |(there, value): (Place, NodeRef<'_>)| {
+            same(old, value) && words(place, self.doc) == words(&there, value.document())
+        };
+        new.place().is_some_and(is_same)
     }
 
     /// Whether a map or list keeps none of its children, so that its text cannot be edited from within.
