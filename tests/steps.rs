@@ -121,6 +121,14 @@ fn comments_in_an_element_of_a_list_that_upstream_changed() {
 }
 
 #[test]
+fn comments_that_upstream_added_after_dashes() {
+    let list = |n: usize, after_dash: &str| thing(&format!("l:\n{}", each(n, |i| format!("-{after_dash}- v{i}\n"))));
+    // Dest changed something else.
+    let dest = |n| list(n, " ") + "  own: 1\n";
+    check(60, |n| three_way(&list(n, " "), &list(n, " # new\n  "), &dest(n)));
+}
+
+#[test]
 fn items_of_one_identity_without_a_source() {
     let dest = |n: usize| {
         each(n, |i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: same\ndata:\n  k: v{i}\n"))

@@ -418,7 +418,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
     fn set_comment_at_dash(&mut self, value: NodeRef<'d>, comment: &str) {
         let Some(first) = Place::of_first(value).filter(|_| !comment.is_empty()) else { return };
         let after_dash = self.after_dash(first.lead);
-        match self.edits.iter_mut().find(|edit| edit.range.start == after_dash && edit.text.starts_with('\n')) {
+        // The edits in the block are the last ones.
+        let mut in_block = self.edits.iter_mut().rev().take_while(|edit| edit.range.start >= after_dash);
+        match in_block.find(|edit| edit.range.start == after_dash && edit.text.starts_with('\n')) {
             Some(edit) => edit.text.insert_str(0, &format!(" {comment}")),
             None => {
                 let column = first.column(self.doc);
