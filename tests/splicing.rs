@@ -232,6 +232,18 @@ fn the_comments_at_a_dash_get_lines() {
 }
 
 #[test]
+fn the_first_child_after_a_dash_gets_its_new_comments_where_others_move() {
+    for text in ["l:\n- a: 1\n  b: 2\n  c: 3\n", "l:\n- - a\n  - b\n  - c\n"] {
+        let after = splice(text, &[0, 0], "z: 1", |branch, _| {
+            branch.entries[0].comments.above = Some("# new");
+            branch.entries.swap(1, 2);
+        });
+        let [head, a, b, c] = <[&str; 4]>::try_from(text.lines().collect::<Vec<_>>()).expect("four lines");
+        assert_eq!(after, format!("{head}\n-\n  # new\n  {}\n{c}\n{b}\n", &a[2..]));
+    }
+}
+
+#[test]
 fn a_child_moves_with_its_comments_and_what_lies_between_stays_between() {
     let text = "l:\n# a1\n- a: 1 # a2\n  # a3\n\n# free\n\n# b1\n- b # b2\nk: v\n";
     let after = splice(text, &[0], "z: 1", |branch, _| branch.entries.swap(0, 1));

@@ -458,11 +458,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let places = Place::of_children(node);
         let Some(first) = places.first() else { return };
         let column = first.column(self.doc);
-        let host = if node.kind() == Kind::Map { Host::Field } else { Host::Element };
+        let host = Host::in_container(node);
         let values: Vec<NodeRef<'d>> = node.written().map(|(_, v)| v).collect();
         let order = order_of(entries);
         if !order.is_sorted() {
-            return self.moved_children(host, column, &places, &values, entries);
+            return self.moved_children(node, column, &places, &values, entries);
         }
         let Some(kept) = entries.iter().position(is_kept) else {
             return self.root_anew(node, &places, entries);
@@ -474,8 +474,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
             lines.extend(self.layout().new_child(&new, column));
         }
         let mut rest = Cow::Borrowed(rest);
-        // Comments above the first field of a resource stand above the dash of its item.
-        let above = rest[0].comments.above.filter(|_| kept_index > 0 || !lines.is_empty() || !node.is(self.root));
+        let has_line = kept_index > 0 || !lines.is_empty() || self.has_line_at_dash(node);
+        let above = rest[0].comments.above.filter(|_| has_line);
         let has_comments = above.is_some_and(|above| !above.is_empty());
         if first.is_inline(self.doc) && (kept_index > 0 || !lines.is_empty() || has_comments) {
             // The content after the dash is removed or moves down, and the next child moves up to the dash.
@@ -540,6 +540,12 @@ impl<'d, 'b> Splicer<'d, 'b> {
         (self.after_dash(lead), self.budget.paid(column + 1, || format!("\n{}{text}", " ".repeat(column))))
     }
 
+    /// Whether a first child on the line of a dash gets a line of its own for the comments above it. Comments above the first field of a
+    /// resource stand above the dash of its item.
+    fn has_line_at_dash(&self, node: NodeRef<'_>) -> bool {
+        !node.is(self.root)
+    }
+
     /// The end of the dash that a child follows.
     fn after_dash(&self, lead: usize) -> usize {
         self.text()[..lead].trim_end_matches([' ', '\t']).len()
@@ -581,7 +587,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     Some(first) if !self.must_be_set_anew(*value, &branch.entries) => first.column(self.doc),
                     _ => self.layout().child_column(value.kind(), host, column),
                 };
-                let host = if value.is_map() { Host::Field } else { Host::Element };
+                let host = Host::in_container(*value);
                 let values: Vec<NodeRef<'_>> = value.written().map(|(_, v)| v).collect();
                 let last = branch.entries.iter().rev().find(|entry| entry.value.is_some())?;
                 self.end_of(host, column, &values, last)
@@ -640,12 +646,13 @@ impl<'d, 'b> Splicer<'d, 'b> {
     /// Writes children in a new order: each takes its comments along; text between children stays between children.
     fn moved_children(
         &mut self,
-        host: Host,
+        node: NodeRef<'d>,
         column: usize,
         places: &[Place],
         values: &[NodeRef<'d>],
         entries: &[Entry<'_>],
     ) {
+        let host = Host::in_container(node);
         let top = |p: &Place| if p.is_inline(self.doc) { p.lead } else { p.top(self.doc) + column };
         // Blank lines below a block scalar that includes them (`|+`) move with it.
         let end = |i: usize| {
@@ -674,7 +681,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     let start = if place.is_inline(self.doc) { place.lead } else { place.top(self.doc) };
                     let mut lines = inner.finish().apply(self.text(), start..end(index));
                     // A child that was on the line of a dash now has a line above it for comments.
-                    let has_line = place.is_inline(self.doc) && (position > 0 || host == Host::Element);
+                    let has_line = place.is_inline(self.doc) && (position > 0 || self.has_line_at_dash(node));
                     if let Some(above) = entry.comments.above.filter(|_| has_line) {
                         let above = comment_lines(above, column, self.budget);
                         lines = above.into_iter().map(|line| line + "\n").collect::<String>() + &pad + &lines;

@@ -144,6 +144,13 @@ pub(super) enum Host {
     Element,
 }
 
+impl Host {
+    /// What the children of a map or list come after.
+    pub fn in_container(container: NodeRef<'_>) -> Self {
+        if container.is_map() { Self::Field } else { Self::Element }
+    }
+}
+
 /// A value as text: the part on the line of its key or dash, and the lines below, indented.
 #[derive(Debug, Default)]
 pub(super) struct Text {
