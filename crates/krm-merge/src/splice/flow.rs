@@ -1,0 +1,216 @@
+//! Edits of flow maps and lists: commas and brackets stay as the user writes them, and so do line breaks between children.
+
+use std::ops::Range;
+
+use super::print::{Flow, Piece};
+use super::{Fate, Splicer, is_kept, order_of};
+use crate::tree::{Entry, Tree};
+use crate::yaml::{NodeRef, Place};
+
+/// The blank that must come between the text of a flow child and a comma or bracket: after the colon of an absent value. go-yaml reads `{a:,`
+/// as a field with the name `a:`.
+fn blank_behind(text: &str) -> &'static str {
+    if text.ends_with(':') { " " } else { "" }
+}
+
+impl<'d> Splicer<'d, '_> {
+    pub(super) fn flow_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
+        let places = Place::of_children(node);
+        let values: Vec<NodeRef<'d>> = node.written().map(|(_, v)| v).collect();
+        let bracketed = node.text().starts_with(['{', '[']);
+        let order = order_of(entries);
+        let structural = entries.iter().any(|entry| !is_kept(entry)) || !order.is_sorted();
+        if structural && !bracketed {
+            self.edit(node.start()..node.start(), "{");
+        }
+        if !order.is_sorted() || !entries.iter().any(is_kept) {
+            let inner = if bracketed { node.start() + 1..node.end() - 1 } else { node.start()..node.end() };
+            let has_comments = self.doc.comments_in(inner.clone()).next().is_some();
+            if has_comments && entries.iter().any(is_kept) {
+                let text = self.flow_lines(inner.clone(), entries, &places, &values);
+                return self.edit(inner, text);
+            }
+            let children: Vec<String> =
+                entries.iter().filter_map(|entry| self.flow_piece(entry, &places, &values)).collect();
+            let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| s.trim().is_empty() && s.contains('\n'));
+            let (open, close) = match (places.first(), places.last()) {
+                // Brackets with nothing between them stay together.
+                (Some(first), Some(last)) if !children.is_empty() => {
+                    (gap(inner.start..first.lead.max(inner.start)), gap(last.end.min(inner.end)..inner.end))
+                }
+                _ => (None, None),
+            };
+            let text = self.joined(&children, &self.comma(node, &places));
+            self.edit(inner, [open.unwrap_or_default(), &text, close.unwrap_or_default()].concat());
+        } else {
+            self.flow_entries(&places, &values, entries, &self.comma(node, &places));
+        }
+        if structural && !bracketed {
+            self.edit(node.end()..node.end(), "}");
+        }
+    }
+
+    /// The text of one child of a flow map or list, so that the children can be put in another order.
+    fn flow_piece(&self, entry: &Entry<'_>, places: &[Place], values: &[NodeRef<'d>]) -> Option<String> {
+        let new = Piece::of(entry)?;
+        let Some(index) = entry.place else { return Some(self.layout().flow_child(&new)) };
+        let mut inner = self.inner();
+        inner.flow_value(&places[index], values[index], new.tree);
+        let text = inner.finish().apply(self.text(), places[index].lead..places[index].end);
+        let blank = blank_behind(&text);
+        Some(text + blank)
+    }
+
+    /// The children of a flow map or list in a new order, each on a line of its own with its comments.
+    fn flow_lines(
+        &self,
+        inner: Range<usize>,
+        entries: &[Entry<'_>],
+        places: &[Place],
+        values: &[NodeRef<'d>],
+    ) -> String {
+        // The comment after a child may come after its comma.
+        let behind = |i: usize| {
+            let rest = &self.text()[places[i].end..inner.end];
+            let comma = rest.find(',').filter(|at| rest[..*at].trim().is_empty()).map(|at| places[i].end + at + 1);
+            self.doc.comment_behind(places[i].end).or_else(|| self.doc.comment_behind(comma?))
+        };
+        let comments = |range: Range<usize>| self.doc.comments_in(range).map(|(start, end)| &self.text()[start..end]);
+        let start = |i: usize| if i == 0 { inner.start } else { behind(i - 1).map_or(places[i - 1].end, |c| c.1) };
+        let blanks = |at: usize| {
+            let line = &self.text()[self.doc.line_start(at)..at];
+            line.trim().is_empty().then_some(line)
+        };
+        let indent = places.iter().find_map(|p| blanks(p.lead)).unwrap_or("  ");
+        let own_line = |comment: &str| self.budget.paid(indent.len() + comment.len(), || format!("{indent}{comment}"));
+        let kept: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.value.is_some()).collect();
+        let mut lines = vec![String::new()];
+        for (n, entry) in kept.iter().enumerate() {
+            let Some(piece) = self.flow_piece(entry, places, values) else { continue };
+            if !self.budget.take(indent.len()) {
+                break;
+            }
+            let mut line = format!("{indent}{piece}{}", if n + 1 < kept.len() { "," } else { "" });
+            if let Some(index) = entry.place {
+                lines.extend(comments(start(index)..places[index].lead).map(own_line));
+                if let Some((start, end)) = behind(index) {
+                    line.push(' ');
+                    line.push_str(&self.text()[start..end]);
+                }
+            }
+            lines.push(line);
+        }
+        lines.extend(comments(start(places.len())..inner.end).map(own_line));
+        lines.push(blanks(inner.end).unwrap_or_default().to_owned());
+        lines.join("\n")
+    }
+
+    /// The comma and blanks that the user puts between two children of this map or list.
+    fn comma(&self, node: NodeRef<'_>, places: &[Place]) -> String {
+        let default = if self.layout().flow == Flow::TightJson { "," } else { ", " };
+        let blank_comma = |s: &str| s.trim() == ",";
+        match places {
+            [a, b, ..] => Some(&self.text()[a.end..b.lead]).filter(|s| blank_comma(s)).unwrap_or(default).to_owned(),
+            [only] => {
+                let gap = &self.text()[node.start() + 1..only.lead.max(node.start() + 1)];
+                if gap.trim().is_empty() && gap.contains(['\n', '\r']) { format!(",{gap}") } else { default.to_owned() }
+            }
+            [] => default.to_owned(),
+        }
+    }
+
+    fn flow_entries(&mut self, places: &[Place], values: &[NodeRef<'d>], entries: &[Entry<'_>], comma: &str) {
+        let mut behind: Vec<(usize, Vec<String>)> = Vec::new();
+        let mut last_kept: Option<usize> = None;
+        let mut removed: Option<usize> = None;
+        let mut last = 0;
+        for entry in entries {
+            match (entry.place, &entry.value) {
+                (Some(index), None) => {
+                    removed.get_or_insert(index);
+                    last = index;
+                }
+                (Some(index), Some(tree)) => {
+                    if let Some(first) = removed.take() {
+                        self.edit(places[first].lead..places[index].lead, "");
+                    }
+                    self.flow_value(&places[index], values[index], tree);
+                    last_kept = Some(index);
+                    last = index;
+                }
+                (None, _) => {
+                    let Some(new) = Piece::of(entry) else { continue };
+                    let child = self.layout().flow_child_behind(&new, comma);
+                    match last_kept {
+                        Some(i) => match behind.last_mut() {
+                            Some((last, children)) if *last == i => children.push(child),
+                            _ => behind.push((i, vec![child])),
+                        },
+                        None => {
+                            let first = self.joined(&[child, String::new()], comma);
+                            self.edit(places[0].lead..places[0].lead, first);
+                        }
+                    }
+                }
+            }
+        }
+        for (i, children) in &behind {
+            self.add_behind(&places[*i], comma, children);
+        }
+        if let (Some(first), Some(kept)) = (removed, last_kept) {
+            self.remove_flow_tail(&places[kept], &places[first], &places[last]);
+        }
+    }
+
+    /// Removes the last children of a flow map or list, with the comma before them and the comment on their line.
+    fn remove_flow_tail(&mut self, kept: &Place, first: &Place, last: &Place) {
+        let end = self.doc.comment_behind(last.end).map_or(last.end, |c| c.1);
+        let comment = self.doc.comments_in(kept.end..first.lead).last();
+        let comma = self.text()[kept.end..first.lead].find(',').map(|i| kept.end + i);
+        match (comment, comma) {
+            // The comment of the child that stays also stays.
+            (Some((start, stop)), Some(comma)) if comma < start => {
+                self.edit(comma..comma + 1, "");
+                self.edit(stop..end, "");
+            }
+            _ => self.edit(kept.end..end, blank_behind(&self.text()[..kept.end])),
+        }
+    }
+
+    /// Adds children to a flow map or list after another, on lines of their own if a comment ends the line.
+    fn add_behind(&mut self, place: &Place, comma: &str, children: &[String]) {
+        let blank = blank_behind(&self.text()[..place.end]);
+        match self.doc.comment_behind(place.end) {
+            Some((_, end)) => {
+                let start = self.doc.line_start(place.lead);
+                let line = &self.text()[start..];
+                let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+                self.edit(place.end..place.end, format!("{blank},"));
+                let added = self.joined(children, &format!(",\n{indent}"));
+                self.edit(end..end, format!("\n{indent}{added}"));
+            }
+            None => {
+                let added = self.joined(children, comma);
+                self.edit(place.end..place.end, format!("{blank}{comma}{added}"));
+            }
+        }
+    }
+
+    fn flow_value(&mut self, place: &Place, value: NodeRef<'d>, tree: &Tree<'_>) {
+        match Fate::of(tree, value) {
+            Fate::Kept => {}
+            Fate::Put(tree) => {
+                let start = value.full_start();
+                // A key without a colon (`{a}`) or without a blank after it (`{"a":}`).
+                let has_colon = self.text()[..place.open].ends_with(':');
+                let gap = match (place.lead == place.open, value.is_absent() && start == place.open, has_colon) {
+                    (false, true, true) => " ",
+                    (false, true, false) => ": ",
+                    _ => "",
+                };
+                self.edit(start..value.end().max(start), format!("{gap}{}", self.layout().flow(tree)));
+            }
+            Fate::Inside(branch) => self.children(value, branch),
+        }
+    }
+}
