@@ -83,6 +83,14 @@ impl<'a, V: Value<'a>> Elements<'a> for Vec<V> {
     }
 }
 
+impl<'a, V: Value<'a>> Elements<'a> for &[V] {
+    type Element = V;
+
+    fn each(&self) -> impl Iterator<Item = V> {
+        self.iter().copied()
+    }
+}
+
 /// How much is known about merge keys in the elements of a list, without a look at each element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keyed {

@@ -21,7 +21,7 @@ use crate::sequence::common;
 use crate::sides::{self, Side};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{BlockScalar, Error, Kind, NodeRef, Place, Scalar, Style, same, same_lines};
+use crate::yaml::{BlockScalar, Error, Kind, NodeRef, Place, Style, same, same_lines};
 
 /// The change that happened upstream, and what the user should know.
 #[derive(Debug)]
@@ -320,7 +320,7 @@ impl<'a> Differ<'a> {
         {
             self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
         }
-        let remarks = |(key, value)| Remarks::at(&Place::of_entry(key, value), value);
+        let remarks = |(key, value)| Remarks::of((Some(key), value));
         let notes = match (old, there) {
             (Some(old), _) => Notes::between(remarks(old), remarks((key, new))),
             (None, Some(there)) => notes_of_added(remarks(there), remarks((key, new))),
@@ -435,10 +435,9 @@ impl<'a> Differ<'a> {
             self.path.push(id.step(&By::Index), Some(pair.place));
             let change = self.node(sides, cursor)?;
             self.path.pop();
-            let [old, new] = [(original, pair.original), (updated, pair.updated)]
-                .map(|(list, element)| Remarks::at(&Place::of_element(list, element), element));
-            let change = change.unwrap_or_else(|| Change::patch(Wants::Same, None));
-            let change = Change { notes: Notes::between(old, new), ..change };
+            let old = Remarks::of_element(original, pair.original);
+            let notes = Notes::between(old, Remarks::of_element(updated, pair.updated));
+            let change = Change { notes, ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
             children.push(Child { id, node: Some((None, pair.updated)), change });
         }
         Ok(children)
@@ -589,33 +588,31 @@ fn twin<'a>(
 }
 
 /// The changes of a set: values that only updated has are added, values that updated lacks are removed. They cannot conflict. A value that
-/// both have gets the comments that changed.
+/// both have gets the comments that changed. If a value repeats, the first one counts.
 fn set<'a>(sides: Sides<'a>) -> Vec<Child<'a>> {
-    // Of a value that repeats, the first one counts.
-    let values = |side: Option<NodeRef<'a>>| -> Vec<_> {
-        let mut seen = HashSet::new();
+    let values = |side: Option<NodeRef<'a>>| {
         let all = side.into_iter().flat_map(|list| list.elements().map(move |element| (list, element)));
-        let all = all.filter_map(|(list, element)| Some((element.scalar()?, (list, element))));
-        all.filter(|(value, _)| seen.insert(value.clone())).collect()
+        all.filter_map(|(list, element)| Some((element.scalar()?, (list, element))))
     };
-    let (original, updated) = (values(sides.original), values(sides.updated));
-    let by_value = |side: &[(Scalar<'a>, _)]| side.iter().cloned().collect::<HashMap<_, _>>();
-    let (in_original, in_updated) = (by_value(&original), by_value(&updated));
-    let remarks = |(list, element)| Remarks::at(&Place::of_element(list, element), element);
+    let mut old = HashMap::new();
+    for (value, element) in values(sides.original) {
+        old.entry(value).or_insert(element);
+    }
+    let remarks = |(list, element)| Remarks::of_element(list, element);
+    let mut seen = HashSet::new();
     let mut children = Vec::new();
-    for (value, (list, element)) in updated {
-        let change = match in_original.get(&value) {
-            None => Change::patch(Wants::Value(element), None),
+    for (value, new) in values(sides.updated).filter(|(value, _)| seen.insert(value.clone())) {
+        let change = match old.get(&value) {
+            None => Change::patch(Wants::Value(new.1), None),
             Some(old) => {
-                let notes = Notes::between(remarks(*old), remarks((list, element)));
-                Change { notes, ..Change::patch(Wants::Same, None) }
+                Change { notes: Notes::between(remarks(*old), remarks(new)), ..Change::patch(Wants::Same, None) }
             }
         };
         if change.asks() {
-            children.push(Child { id: ChildId::Value(value), node: Some((None, element)), change });
+            children.push(Child { id: ChildId::Value(value), node: Some((None, new.1)), change });
         }
     }
-    for (value, _) in original.into_iter().filter(|(value, _)| !in_updated.contains_key(value)) {
+    for (value, _) in values(sides.original).filter(|(value, _)| seen.insert(value.clone())) {
         children.push(Child { id: ChildId::Value(value), node: None, change: Change::patch(Wants::Nothing, None) });
     }
     children

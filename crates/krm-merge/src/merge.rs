@@ -512,7 +512,7 @@ fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
     let Some((old, new)) = entry.key.and_then(|old| Some((old, key_of(old)?))) else { return vec![entry] };
     let written =
         old.node().zip(entry.value.as_ref().and_then(Tree::like)).filter(|(key, value)| key.is_key_of(*value));
-    let written = written.map(|(key, value)| Remarks::at(&Place::of_entry(key, value), value)).unwrap_or_default();
+    let written = written.map(|(key, value)| Remarks::of((Some(key), value))).unwrap_or_default();
     let comments = Comments {
         above: entry.comments.above.or(Some(written.above)),
         behind: entry.comments.behind.or(Some(written.behind)),
@@ -524,11 +524,9 @@ fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
 
 /// Replaces a child of dest by the text of the other side's child, with its comments.
 fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>) -> Entry<'a> {
-    let Remarks { above, behind, .. } = Remarks::of((key, node));
-    let comments = Comments { above: Some(above), behind: Some(behind), below: None };
     Entry {
         place: entry.place,
-        comments,
+        comments: Remarks::of((key, node)).along_with_value(),
         layout: Layout::Own,
         ..Entry::new(key.map(Key::Node).or(entry.key), Tree::Node(node))
     }

@@ -1,5 +1,6 @@
 //! The comments that belong to a child of a map or list, as they are written.
 
+use crate::tree::Comments;
 use crate::yaml::{NodeRef, Place, Style, comment_text, comments_above, comments_below};
 
 /// The comments of a child. A text is empty if there is no comment.
@@ -19,6 +20,16 @@ impl<'a> Remarks<'a> {
         let behind = comment_text(place, value).unwrap_or_default();
         let below = (value.style() == Style::Block).then(|| comments_below(place, value));
         Self { above: comments_above(place, value.document()), behind, below }
+    }
+
+    /// The comments of an element of this list.
+    pub fn of_element(list: NodeRef<'_>, element: NodeRef<'a>) -> Self {
+        Self::at(&Place::of_element(list, element), element)
+    }
+
+    /// The comments that a child gets along with its value. Those at the end of its block are a part of the value.
+    pub fn along_with_value(self) -> Comments<'a> {
+        Comments { above: Some(self.above), behind: Some(self.behind), below: None }
     }
 
     /// The comments of a field, or of an element of a list; none for a root.

@@ -16,33 +16,32 @@ enum At {
 #[derive(Clone, Copy, Debug)]
 struct List {
     head: &'static str,
-    indent: usize,
     element: fn(char) -> String,
 }
 
 const LISTS: [List; 3] = [
-    List { head: "spec:\n  args:\n", indent: 2, element: |letter| letter.to_string() },
-    List { head: "spec:\n  rules:\n", indent: 2, element: |letter| format!("verb: {letter}") },
+    List { head: "spec:\n  args:\n", element: |letter| letter.to_string() },
+    List { head: "spec:\n  rules:\n", element: |letter| format!("verb: {letter}") },
     // A set.
-    List { head: "  finalizers:\n", indent: 2, element: |letter| format!("example.com/{letter}") },
+    List { head: "  finalizers:\n", element: |letter| format!("example.com/{letter}") },
 ];
 
 /// The elements of a side in their order, each with the number of its comment; 0 is none.
 type Elements = Vec<(char, u8)>;
 
 impl List {
-    fn text(self, elements: &[(char, u8)], at: At) -> String {
-        let mut text = format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\n{}", self.head);
-        let pad = " ".repeat(self.indent);
-        for (letter, comment) in elements {
-            let element = (self.element)(*letter);
-            text += &match (comment, at) {
-                (0, _) => format!("{pad}- {element}\n"),
-                (comment, At::Above) => format!("{pad}# {comment}\n{pad}- {element}\n"),
-                (comment, At::Behind) => format!("{pad}- {element} # {comment}\n"),
-            };
+    fn element(self, (letter, comment): (char, u8), at: At) -> String {
+        let element = (self.element)(letter);
+        match (comment, at) {
+            (0, _) => format!("  - {element}\n"),
+            (comment, At::Above) => format!("  # {comment}\n  - {element}\n"),
+            (comment, At::Behind) => format!("  - {element} # {comment}\n"),
         }
-        text
+    }
+
+    fn text(self, elements: &[(char, u8)], at: At) -> String {
+        let elements: String = elements.iter().map(|element| self.element(*element, at)).collect();
+        format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\n{}{elements}", self.head)
     }
 }
 
@@ -63,9 +62,9 @@ fn merged(original: &str, updated: &str, dest: &str) -> (String, usize) {
     (merged.text().expect("within the limit"), merged.conflicts().len())
 }
 
-/// The comment of an element, if it is there.
-fn comment(elements: &Elements, of: char) -> Option<u8> {
-    elements.iter().find(|(letter, _)| *letter == of).map(|(_, comment)| *comment)
+/// The comment of an element that is there.
+fn comment(elements: &Elements, of: char) -> u8 {
+    elements.iter().find(|(letter, _)| *letter == of).expect("the element").1
 }
 
 #[test]
@@ -83,10 +82,9 @@ fn a_comment_that_only_upstream_changed_arrives() {
                     }
                     seen += 1;
                     for letter in ['a', 'b'] {
-                        let [was, is, own] =
-                            [&original, &updated, &dest].map(|side| comment(side, letter).unwrap_or(0));
+                        let [was, is, own] = [&original, &updated, &dest].map(|side| comment(side, letter));
                         let want = if own == was { is } else { own };
-                        let element = list.text(&[(letter, want)], at).replace(&list.text(&[], at), "");
+                        let element = list.element((letter, want), at);
                         // An element without a comment follows another element, or the head of the list.
                         let is_alone =
                             |text: &str| text.lines().last().is_none_or(|line| !line.trim().starts_with('#'));
@@ -116,9 +114,8 @@ fn a_comment_of_a_source_replaces_the_one_on_its_line() {
                 "{texts:#?}"
             );
             for letter in ['a', 'b'] {
-                let [is, own] = [&source, &dest].map(|side| comment(side, letter).unwrap_or(0));
-                let element = list.text(&[(letter, if is == 0 { own } else { is })], At::Behind);
-                let element = element.replace(&list.text(&[], At::Behind), "");
+                let [is, own] = [&source, &dest].map(|side| comment(side, letter));
+                let element = list.element((letter, if is == 0 { own } else { is }), At::Behind);
                 assert!(once.contains(&element), "{element:?} must be in\n{once}{texts:#?}");
             }
         }

@@ -110,11 +110,12 @@ impl<'a> Coming<'a> {
     }
 
     /// The comments of an element that another one replaces.
-    fn of_replaced(self, Remarks { above, behind, .. }: Remarks<'a>) -> Comments<'a> {
-        let own = Some(behind).filter(|behind| !behind.is_empty());
+    fn of_replaced(self, new: Remarks<'a>) -> Comments<'a> {
         match self {
-            Self::Changed(_) | Self::OfPatch => Comments { behind: own, ..Comments::default() },
-            Self::OfWinner => Comments { above: Some(above), behind: Some(behind), below: None },
+            Self::Changed(_) | Self::OfPatch => {
+                Comments { behind: Some(new.behind).filter(|comment| !comment.is_empty()), ..Comments::default() }
+            }
+            Self::OfWinner => new.along_with_value(),
         }
     }
 }

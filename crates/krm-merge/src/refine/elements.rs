@@ -17,12 +17,13 @@ use crate::child::By;
 use crate::diff::{Paired, diff_paired, kind_of_list};
 use crate::merge::merge_at;
 use crate::path::Step;
+use crate::remarks::Remarks;
 use crate::schema::{Cursor, ListKind};
 use crate::sides::{Side, Sides};
 use crate::stump::without_stumps;
 use crate::tree::{Branch, Comments, Conflict, Entry, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::Combined;
-use crate::yaml::{NodeRef, Place, comment_text, comments_above, same};
+use crate::yaml::{NodeRef, same};
 
 /// One version of a list.
 struct Version<'a> {
@@ -212,12 +213,8 @@ impl<'a> Refiner<'a, '_> {
         let mut path = whole.path.clone();
         path.push(Step::Index(index), place);
         let comments = |element: Option<NodeRef<'a>>, version: &Version<'a>| {
-            let place = element.map(|element| (Place::of_element(version.list, element), element));
-            Comments {
-                above: Some(place.map(|(place, value)| comments_above(&place, value.document())).unwrap_or_default()),
-                behind: Some(place.and_then(|(place, value)| comment_text(&place, value)).unwrap_or_default()),
-                below: None,
-            }
+            let remarks = element.map(|element| Remarks::of_element(version.list, element));
+            remarks.unwrap_or_default().along_with_value()
         };
         let conflict = Conflict {
             path,
@@ -268,8 +265,8 @@ fn joined<'a>(conflict: &Conflict<'a>, list: NodeRef<'a>, pieces: Vec<Piece<'a>>
 /// Whether a second run merges the list with these elements by its keys.
 fn is_keyed<'a>(cursor: Cursor<'a>, sides: [&Version<'a>; 2], outcome: &[View<'_, 'a>]) -> bool {
     let lists = sides.map(|version| Some(version.list));
-    let [original, updated] = sides.map(|version| version.views.clone());
-    let kind = kind_of_list(cursor, lists, &[original, updated, outcome.to_vec()]);
+    let [original, updated] = sides.map(|version| &version.views[..]);
+    let kind = kind_of_list(cursor, lists, &[original, updated, outcome]);
     !matches!(kind, Ok(ListKind::Atomic) | Err(_))
 }
 
