@@ -68,7 +68,7 @@ fn nothing_changes_where_a_file_has_several() {
     assert_eq!(runs(&all), [34 * 34, 64 * 64 - 34 * 34]);
 }
 
-/// A list with a comment at one of six places, or without one: `{}` is where the comment of a line may be.
+/// The places of a comment in a list; the first one is none.
 const COMMENTED: [&str; 7] = ["", "above", "dash", "line", "inner", "below", "end"];
 
 /// The text of a resource whose list has these elements: maps named by a letter, or a number. The comment is at the element `p`.
