@@ -16,7 +16,6 @@ use crate::child::{By, ChildId, Keyed, MergeKey};
 use crate::path::FieldPath;
 use crate::policy::NewElements;
 use crate::remarks::Remarks;
-use crate::sides::Sides;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
 use crate::yaml::{Error, Kind, NodeRef, Place, can_end_with_comments, comment_text};
@@ -347,7 +346,12 @@ impl<'a> Walk<'a> {
             self.placing(new_fields, |walk| walk.found(&mut branch, inside, child))?;
         }
         if !inside.names.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
-            branch.reorder(|entries| entries.into_iter().flat_map(|entry| under_its_name(entry, inside)).collect());
+            let written: Vec<_> = branch.like.resolve().written().collect();
+            let renamed = |entry: Entry<'a>| match entry.place.and_then(|place| written.get(place)) {
+                Some((Some(key), value)) => under_its_name(entry, (*key, *value), inside),
+                _ => vec![entry],
+            };
+            branch.reorder(|entries| entries.into_iter().flat_map(renamed).collect());
         }
         self.others(&mut branch, inside.others, &asked);
         self.settle_merges(&mut branch, &merges, inside);
@@ -501,24 +505,23 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Gives a field its new key: removes the field, and adds it again in its place, with its comments.
-fn under_its_name<'a>(entry: Entry<'a>, inside: &Inside<'a>) -> Vec<Entry<'a>> {
-    let key_of = |old: Key<'a>| {
-        let is_meant = |names: &&Sides<ChildId<'a>>| names.dest == ChildId::Field(old.name());
-        let new = inside.new_names().find(is_meant)?;
+/// Gives a field its new key: removes the field, and adds it again in its place, with its comments. The name that dest gives it is the one
+/// in dest's text: with upstream's value, the entry may already have upstream's key.
+fn under_its_name<'a>(entry: Entry<'a>, dest: (NodeRef<'a>, NodeRef<'a>), inside: &Inside<'a>) -> Vec<Entry<'a>> {
+    let (old, value) = dest;
+    let key_of = |name: ChildId<'a>| {
+        let new = inside.new_names().find(|names| names.dest == name)?;
         let mut keys = inside.like.entries().map(|(key, _)| key);
         keys.find(|key| ChildId::of_field(*key).as_ref() == Some(&new.updated))
     };
-    let Some((old, new)) = entry.key.and_then(|old| Some((old, key_of(old)?))) else { return vec![entry] };
-    let written =
-        old.node().zip(entry.value.as_ref().and_then(Tree::like)).filter(|(key, value)| key.is_key_of(*value));
-    let written = written.map(|(key, value)| Remarks::of((Some(key), value))).unwrap_or_default();
+    let Some(new) = ChildId::of_field(old).and_then(key_of) else { return vec![entry] };
+    let written = Remarks::of((Some(old), value));
     let comments = Comments {
         above: entry.comments.above.or(Some(written.above)),
         behind: entry.comments.behind.or(Some(written.behind)),
         below: entry.comments.below,
     };
-    let gone = Entry { value: None, ..entry.clone() };
+    let gone = Entry { value: None, key: Some(Key::Node(old)), ..entry.clone() };
     vec![gone, Entry { place: None, key: Some(Key::Node(new)), comments, ..entry }]
 }
 
