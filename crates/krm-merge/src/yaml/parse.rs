@@ -431,9 +431,10 @@ impl Builder<'_> {
             (Kind::Map, _) if open.children.is_multiple_of(2) => {
                 Err(Error::at(text, at, "a field must have a name before its colon"))
             }
-            (Kind::Map, _) => {
+            (Kind::Map, style) => {
                 let colon = skip(bytes, self.cursor, b"");
-                Ok(if bytes.get(colon) == Some(&b':') { colon + 1 } else { self.cursor })
+                let is_own = style == Style::Flow || is_colon_of(bytes, parent, self.cursor..colon);
+                Ok(if bytes.get(colon) == Some(&b':') && is_own { colon + 1 } else { self.cursor })
             }
             (_, Style::Block) => Ok(self.cursor),
             _ => Ok(at),
@@ -491,6 +492,16 @@ impl Builder<'_> {
         }
         self.count(open.expanded, open.height + 1);
     }
+}
+
+/// Whether the colon at the end of a gap belongs to the key of this block map before the gap. On a line below, it does if it stands in the
+/// column of the map. Otherwise it belongs to a map outside, or to the name of a key like `::`, and the key before the gap is `? key`.
+fn is_colon_of(bytes: &[u8], map: &Node, gap: Range<usize>) -> bool {
+    let line_start = |at: usize| bytes[..at].iter().rposition(|b| matches!(b, b'\n' | b'\r')).map_or(0, |end| end + 1);
+    let line = line_start(gap.end);
+    let ends = matches!(bytes.get(gap.end + 1), None | Some(b' ' | b'\t' | b'\n' | b'\r'));
+    let start = map.start as usize;
+    ends && (line <= gap.start || gap.end - line == start - line_start(start))
 }
 
 /// Skips blanks, line breaks, comments, byte order marks and the given indicators from an offset on.

@@ -104,6 +104,11 @@ fn an_absent_value_lies_behind_its_colon_or_dash() {
     assert_eq!(at("{a, b: , c: }"), [2, 6, 11]);
     assert_eq!(at("a: &x\nb: !!str\n"), [5, 14]);
     assert_eq!(at("? c\n"), [3]);
+    assert_eq!(at("? c # note\n:\n? d\n# note\n: # e"), [12, 25]);
+    // The colon below belongs to a map outside, or to a name.
+    assert_eq!(at("? ? c\n: 1\n"), [5]);
+    assert_eq!(at("? c\n::\nd: 1\n"), [3, 6]);
+    assert_eq!(at("s:\n- ? ? c\n::\n::\n"), [10, 10, 13, 16]);
     let doc = Document::parse("a: ~\nb:\n").expect("valid");
     assert!(!get(&doc, "a").is_absent() && get(&doc, "a").is_null());
     assert!(get(&doc, "b").is_absent() && get(&doc, "b").is_null());
