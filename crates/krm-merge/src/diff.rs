@@ -7,6 +7,7 @@ mod renamed;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::ops::Range;
 
 use renamed::{Named, Renamed};
 
@@ -665,35 +666,39 @@ fn is_left_alone(
     updated: (Place, NodeRef<'_>),
 ) -> bool {
     let (Some(original), Some(dest)) = (original, dest) else { return false };
-    let says_more = |node: NodeRef<'_>| node.has_nulls() || node.document().has_props();
-    !says_more(updated.1) && !dest.1.has_nulls() && same_child(original, dest)
+    let is_linked = updated.1.document().has_props_in(lines_of(updated));
+    !is_linked && !updated.1.has_nulls() && !dest.1.has_nulls() && same_child(original, dest)
 }
 
-/// Whether two children have the same lines, comments included.
+/// The lines of a child with the comments above it, or its text if it shares its line with other children.
+fn lines_of((place, value): (Place, NodeRef<'_>)) -> Range<usize> {
+    let doc = value.document();
+    let top = if place.is_inline(doc) { place.lead } else { place.top(doc) };
+    top..place.bottom(doc)
+}
+
+/// Whether two children have the same lines, comments included, and mean the same. An anchor, alias or tag in them may mean something else
+/// elsewhere.
 fn same_child(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
-    let text = |(place, value): (Place, NodeRef<'_>)| {
-        let doc = value.document();
-        let top = if place.is_inline(doc) { place.lead } else { place.top(doc) };
-        (place.column(doc), top, place.bottom(doc))
-    };
     if !may_be_same(a.1, b.1) {
         return false;
     }
     let (doc, other) = (a.1.document(), b.1.document());
-    let ((column, from, to), (other_column, other_from, other_to)) = (text(a), text(b));
-    let (lines, others) = (&doc.source()[from..to], &other.source()[other_from..other_to]);
+    let (range, other_range) = (lines_of(a), lines_of(b));
+    let (lines, others) = (&doc.source()[range.clone()], &other.source()[other_range.clone()]);
     // The last line of a text may lack its line break.
-    let is_last = || to == doc.source().len() || other_to == other.source().len();
+    let is_last = || range.end == doc.source().len() || other_range.end == other.source().len();
     let may_differ = || doc.line_break() != other.line_break() || is_last();
     let are_cut_off = || BlockScalar::is_cut_off(a.1) || BlockScalar::is_cut_off(b.1);
-    column == other_column && (lines == others || may_differ() && same_lines(lines, others) && !are_cut_off())
+    a.0.column(doc) == b.0.column(other)
+        && (lines == others || may_differ() && same_lines(lines, others) && !are_cut_off())
+        && !doc.has_props_in(range)
+        && !other.has_props_in(other_range)
 }
 
-/// Whether two values may have the same lines and mean the same: a check that costs nothing. An anchor may mean something else elsewhere.
+/// Whether two values may have the same lines: a check that costs nothing.
 fn may_be_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
-    let (doc, other) = (a.document(), b.document());
-    let may_be_same = || a.text().len() == b.text().len() || doc.line_break() != other.line_break();
-    !doc.has_props() && !other.has_props() && may_be_same()
+    a.text().len() == b.text().len() || a.document().line_break() != b.document().line_break()
 }
 
 /// The comments of a node that both sides added, if both have one and they differ.

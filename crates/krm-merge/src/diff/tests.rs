@@ -261,6 +261,19 @@ fn what_a_null_clears_inside() {
 fn what_dest_left_alone_becomes_what_upstream_has() {
     for [original, updated, dest, want] in [
         ["a: \"x\"\nz: 1\n", "a: 'x'\nz: 1\n", "a: \"x\"\nz: 2\n", "a: 'x'\nz: 2\n"],
+        // An anchor, an alias or a tag in another field makes no difference.
+        ["a: \"x\"\nz: 1\n", "a: 'x'\nz: 1\n", "a: \"x\"\nz: &z 2\n", "a: 'x'\nz: &z 2\n"],
+        [
+            "a: \"x\"\ny: &y 1\nz: *y\n",
+            "a: 'x'\ny: &y 1\nz: *y\n",
+            "a: \"x\"\ny: &y 2\nz: *y\n",
+            "a: 'x'\ny: &y 2\nz: *y\n",
+        ],
+        ["z: !!str 1\na: \"x\"\n", "z: !!str 1\na: 'x'\n", "z: !!str 2\na: \"x\"\n", "z: !!str 2\na: 'x'\n"],
+        // One in the field itself keeps dest's text.
+        ["a: &a \"x\"\nz: 1\n", "a: &a 'x'\nz: 1\n", "a: &a \"x\"\nz: 2\n", "a: &a \"x\"\nz: 2\n"],
+        ["&a a: \"x\"\nz: *a\n", "&a a: 'x'\nz: *a\n", "&a a: \"x\"\nz: 2\n", "&a a: \"x\"\nz: 2\n"],
+        ["z: &z x\na: {b: *z}\n", "z: &z x\na:\n  b: *z\n", "z: &z y\na: {b: *z}\n", "z: &z y\na: {b: *z}\n"],
         ["m: {a: 1}\nz: 1\n", "m:\n  a: 1\nz: 1\n", "m: {a: 1}\nz: 2\n", "m:\n  a: 1\nz: 2\n"],
         ["m:\n  a: 1\nz: 1\n", "m: {a: 1} # flow\nz: 1\n", "m:\n  a: 1\nz: 2\n", "m: {a: 1} # flow\nz: 2\n"],
         [

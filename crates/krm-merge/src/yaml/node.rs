@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::error::{Error, Position};
@@ -286,6 +287,18 @@ impl<'s> Document<'s> {
             };
             long.flat_map(keys_of).collect()
         })
+    }
+
+    /// Whether a part of the text has an anchor, a tag or an alias. The part begins and ends outside of them.
+    pub(crate) fn has_props_in(&self, part: Range<usize>) -> bool {
+        if self.props.is_empty() {
+            return false;
+        }
+        let prop = self.props.partition_point(|props| (props.start as usize) < part.start);
+        let start_of = |alias: &u32| self.nodes[*alias as usize].start as usize;
+        let alias = self.aliases.partition_point(|alias| start_of(alias) < part.start);
+        self.props.get(prop).is_some_and(|props| (props.start as usize) < part.end)
+            || self.aliases.get(alias).is_some_and(|alias| start_of(alias) < part.end)
     }
 
     /// Whether any node of a subtree has an anchor.
