@@ -22,6 +22,7 @@ use crate::roles::{Roles, assign};
 use krm_merge::documents::sorted;
 use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
+use krm_merge::package::{MergeAll, one_by_one};
 use krm_merge::resource::{Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Document, Error, NodeRef};
@@ -185,6 +186,8 @@ pub struct Job<'a> {
     /// The budget that is left for new text and results.
     budget: Budget,
     told: Vec<Outcome>,
+    /// How the resources of a three-way merge are merged.
+    merge_all: MergeAll,
 }
 
 impl<'a> Job<'a> {
@@ -206,7 +209,7 @@ impl<'a> Job<'a> {
         let mut results = Results::new(&budget);
         apart::tell(&config, &roles, &mut results, &budget)?;
         let told = results.into_vec();
-        Ok(Self { roles, config, budget, told })
+        Ok(Self { roles, config, budget, told, merge_all: one_by_one })
     }
 
     /// Adds the kustomizations of dest and updated that are not items, because they make resources that others refer to.
@@ -216,16 +219,22 @@ impl<'a> Job<'a> {
         self
     }
 
+    /// Merges the resources of a three-way merge with another function than [`one_by_one`].
+    #[must_use]
+    pub fn merging_with(self, merge_all: MergeAll) -> Self {
+        Self { merge_all, ..self }
+    }
+
     /// Runs the merge. Returns the outcome for each item, the new resources, and the results. If a result is an error, the caller must
     /// write nothing.
     ///
     /// # Errors
     /// A resource cannot be merged; or there is more to write than the limit allows.
     pub fn run(&'a self) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
-        let Self { roles, config, budget, told } = self;
+        let Self { roles, config, budget, told, merge_all } = self;
         let (merged, mut results) = match config.mode() {
             Mode::TwoWay => two_way(roles, config, budget),
-            Mode::ThreeWay => three_way(roles, config, budget),
+            Mode::ThreeWay => three_way(roles, config, budget, *merge_all),
             Mode::Strategic => strategic(roles, config, budget),
         }?;
         idle::tell(&config.merge_keys, roles, &mut results)?;

@@ -6,7 +6,7 @@ use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::layout;
 use krm_merge::limit::Budget;
 use krm_merge::merge::Merged as Merging;
-use krm_merge::package::{Becomes, FileOrder, Member, Move, Spot, members, orders, spots};
+use krm_merge::package::{Becomes, FileOrder, Member, MergeAll, Move, Spot, members, orders, spots};
 use krm_merge::resource::{Located, Origin, Resource};
 use krm_merge::sides::Sides;
 use krm_merge::tree::{Pick, Tree};
@@ -25,6 +25,7 @@ pub(super) fn three_way<'a>(
     roles: &'a Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
+    merge_all: MergeAll,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     for role in Role::of(config.mode()) {
         roles.require(*role)?;
@@ -42,9 +43,10 @@ pub(super) fn three_way<'a>(
     let mut upstream = Upstream::default();
     let mut result = Vec::new();
     let stands = stands(&all, &mut run, config);
-    for (number, member) in all.iter().enumerate() {
+    for (number, (member, done)) in all.iter().zip(merge_all(&all, run.rules)).enumerate() {
+        let becomes = done.map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
         let stand = stands.get(&number).copied().unwrap_or_default();
-        result.push(settle(member, stand, &mut run, &mut counts, &mut upstream)?);
+        result.push(settle(member, becomes, stand, &mut run, &mut counts, &mut upstream)?);
     }
     upstream.tell(&mut run)?;
     broken::tell(&all, &result, roles, &mut run.results)?;
@@ -90,12 +92,12 @@ fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) ->
 /// Carries out the result of the merge for a resource. Returns the resource that the package then has, if it has one.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
+    becomes: Becomes<'a>,
     stand: Stand,
     run: &mut Run<'a>,
     counts: &mut Counts,
     upstream: &mut Upstream<'r, 'a>,
 ) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-    let becomes = member.merged(&run.rules).map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
     let of = |resource: &Resource<'a>| Some(Tree::Node(resource.node));
     Ok(match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
         (Becomes::Kept, _, _, Some(dest)) => {

@@ -22,6 +22,7 @@
 //! (1) Comments alone are not content: they stay. (2) Dest may have moved the file. (3) A file cannot hold both dest's resources and
 //! upstream's plain content.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
@@ -96,7 +97,7 @@ pub fn carry(dest: &Side, given: &[(Role, Vec<Side>)], combiner: &Combiner<'_>, 
             continue;
         }
         let has = sides.map(Has::of);
-        let bytes = |held: Option<&Held>| held.map(Held::bytes).transpose();
+        let bytes = |held: Option<&Held>| anyhow::Ok(held.map(Held::bytes).transpose()?.map(Cow::into_owned));
         let plain = |held: Option<&Held>| bytes(held.filter(|_| Has::of(held) != Has::Resources));
         let file = File {
             path,

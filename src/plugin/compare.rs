@@ -4,6 +4,7 @@
 
 mod shown;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, anyhow};
@@ -94,7 +95,7 @@ impl Plain {
                     if texts[0] == texts[1] {
                         continue;
                     }
-                    let read = |(held, text): (&Held, Vec<u8>)| parse(&held.name, text).ok();
+                    let read = |(held, text): (&Held, Cow<'_, [u8]>)| parse(&held.name, text.into_owned()).ok();
                     let [of_old, of_new] = texts;
                     match (read((old, of_old)), read((new, of_new))) {
                         (Some(of_old), Some(of_new)) if is_plain(old) && is_plain(new) && may_hold_resources(path) => {
@@ -183,9 +184,10 @@ fn changes(a: &Side, b: &Side) -> Result<Vec<Change>> {
     }
     let mut changes = Vec::new();
     for path in paths([a, b]) {
-        let bytes = |side: &Side| side.at(path).map(Held::bytes).transpose();
-        let (old, new) = (bytes(a)?, bytes(b)?);
+        let [old, new] = [a, b].map(|side| side.at(path).map(Held::bytes).transpose());
+        let (old, new) = (old?, new?);
         if old != new {
+            let [old, new] = [old, new].map(|bytes| bytes.map(Cow::into_owned));
             changes.push(Change { path: path.to_owned(), old, new, like: None });
         }
     }

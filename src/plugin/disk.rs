@@ -11,6 +11,7 @@
 //! process may hold open, each of the others is entered again for each call. The run then also writes nothing elsewhere, but its temporary
 //! files stay in a folder that was moved.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -21,19 +22,23 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use krm_merge::file_path;
 
+use crate::cores;
 use crate::folder::root::Root;
 use crate::folder::{Folder, most_held};
 use crate::walk::shown;
 
+/// How many temporary files are written at the same time, on all cores. A request to end waits for them.
+const BATCH: usize = 16;
+
 /// The replacement of one file.
 #[derive(Debug)]
-pub struct Replacement {
+pub struct Replacement<'r> {
     /// Its path.
     pub file: PathBuf,
     /// The bytes that were read from it; `None` if it did not exist.
-    pub old: Option<Vec<u8>>,
+    pub old: Option<Cow<'r, [u8]>>,
     /// The bytes to write; `None` to delete it.
-    pub new: Option<Vec<u8>>,
+    pub new: Option<Cow<'r, [u8]>>,
     /// The file whose executable bit this one gets; `None` if the bit stays.
     pub like: Option<PathBuf>,
 }
@@ -114,13 +119,21 @@ fn is_taken(folder: &Path, own: Option<&Path>) -> bool {
 /// # Errors
 /// A file cannot be written, or changed since it was read. The error names the file. Everything is as before, unless the error says
 /// otherwise. If `go_on` fails, its error is returned, and everything is as before.
-pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Result<()>) -> Result<()> {
+pub fn write(root: &Path, replacements: &[Replacement<'_>], go_on: impl Fn() -> Result<()>) -> Result<()> {
     let Some((root, first)) = checked(root, replacements)? else { return Ok(()) };
     let lock = told(lock(&root), &first.file)?;
     let mut run = Run::new(root, lock);
-    for replacement in replacements {
-        go_on()?;
-        told(run.stage(replacement), &replacement.file)?;
+    for batch in replacements.chunks(BATCH) {
+        let mut staged = Vec::with_capacity(batch.len());
+        for replacement in batch {
+            go_on()?;
+            staged.push((replacement, told(run.stage(replacement), &replacement.file)?));
+        }
+        let filled = cores::map(&staged, |(replacement, out)| match (out, &replacement.new) {
+            (Some(out), Some(new)) => told(fill(out, new), &replacement.file),
+            _ => Ok(()),
+        });
+        filled.into_iter().collect::<Result<()>>()?;
     }
     go_on()?;
     if let Err((at, e)) = run.commit() {
@@ -137,12 +150,12 @@ pub fn write(root: &Path, replacements: &[Replacement], go_on: impl Fn() -> Resu
 ///
 /// # Errors
 /// The errors of [`write`], except those that only writing shows.
-pub fn look(root: &Path, replacements: &[Replacement]) -> Result<()> {
+pub fn look(root: &Path, replacements: &[Replacement<'_>]) -> Result<()> {
     checked(root, replacements).map(drop)
 }
 
 /// The folder of the package and the first replacement, if all replacements can be carried out there; `None` without replacements.
-fn checked<'r>(root: &Path, replacements: &'r [Replacement]) -> Result<Option<(Root, &'r Replacement)>> {
+fn checked<'r>(root: &Path, replacements: &'r [Replacement<'r>]) -> Result<Option<(Root, &'r Replacement<'r>)>> {
     let Some(first) = replacements.first() else { return Ok(None) };
     let root = told(Root::open(root), &first.file)?;
     for replacement in replacements {
@@ -156,7 +169,7 @@ fn told<T>(result: Result<T>, file: &Path) -> Result<T> {
 }
 
 /// Checks that a file still has the content that was read. Returns its folder, or `None` if the folder does not exist yet.
-fn check(root: &Root, replacement: &Replacement) -> Result<Option<Folder>> {
+fn check(root: &Root, replacement: &Replacement<'_>) -> Result<Option<Folder>> {
     let (path, name) = parts(&replacement.file)?;
     let Some(old) = &replacement.old else {
         let folder = root.enter(path)?;
@@ -180,7 +193,7 @@ fn check(root: &Root, replacement: &Replacement) -> Result<Option<Folder>> {
     folder.write(name).context("the file must be writable")?;
     let mut now = Vec::new();
     file.read_to_end(&mut now)?;
-    if now != *old {
+    if now != **old {
         bail!("the file changed while it was merged");
     }
     Ok(Some(folder))
@@ -204,7 +217,7 @@ struct Run<'r> {
 
 /// A replacement that waits to be carried out.
 struct Staged<'r> {
-    of: &'r Replacement,
+    of: &'r Replacement<'r>,
     /// The name of the temporary file. It has the new content; for a file to delete, it is the name to which that file is renamed.
     temporary: OsString,
     /// The metadata of the old file.
@@ -224,8 +237,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Writes the new content of a file into a temporary file next to it. For a file to delete, only chooses the temporary name.
-    fn stage(&mut self, replacement: &'r Replacement) -> Result<()> {
+    /// Makes a temporary file next to a file, for its new content. For a file to delete, only chooses the temporary name.
+    fn stage(&mut self, replacement: &'r Replacement<'r>) -> Result<Option<File>> {
         let (path, name) = parts(&replacement.file)?;
         let folder = match self.held(path) {
             Some(folder) => folder?,
@@ -240,16 +253,17 @@ impl<'r> Run<'r> {
         }
         let temporary = OsString::from(file_path::temporary(std::process::id(), self.staged.len()));
         let was = replacement.old.as_ref().map(|_| folder.read(name)?.metadata()).transpose()?;
-        if let Some(new) = &replacement.new {
-            let mut out = create(&folder, &temporary, was.as_ref())?;
+        let mut new = None;
+        if replacement.new.is_some() {
+            let out = create(&folder, &temporary, was.as_ref())?;
             self.temporary.push(path.join(&temporary));
             if let Some(like) = &replacement.like {
                 set_executable(&out, like)?;
             }
-            fill(&mut out, new)?;
+            new = Some(out);
         }
         self.staged.push(Staged { of: replacement, temporary, was });
-        Ok(())
+        Ok(new)
     }
 
     /// The folder at a path, if the run holds it open.
@@ -297,8 +311,8 @@ impl<'r> Run<'r> {
             (None, _) => folder.remove(name)?,
             (Some(old), _) => {
                 let temporary = OsString::from(file_path::temporary(std::process::id(), file_path::OLD));
-                let mut out = create(&folder, &temporary, staged.was.as_ref())?;
-                let whole = fill(&mut out, old).and_then(|()| match &staged.was {
+                let out = create(&folder, &temporary, staged.was.as_ref())?;
+                let whole = fill(&out, old).and_then(|()| match &staged.was {
                     Some(was) => Ok(out.set_permissions(was.permissions())?),
                     None => Ok(()),
                 });
@@ -367,7 +381,7 @@ fn create(folder: &Folder, temporary: &OsString, was: Option<&fs::Metadata>) -> 
     Ok(out)
 }
 
-fn fill(out: &mut File, bytes: &[u8]) -> Result<()> {
+fn fill(mut out: &File, bytes: &[u8]) -> Result<()> {
     out.write_all(bytes)?;
     Ok(out.sync_all()?)
 }
@@ -435,8 +449,8 @@ mod tests {
         folder
     }
 
-    fn replacement(file: PathBuf, old: Option<&str>, new: Option<&str>) -> Replacement {
-        let bytes = |text: Option<&str>| text.map(|t| t.as_bytes().to_vec());
+    fn replacement<'r>(file: PathBuf, old: Option<&'r str>, new: Option<&'r str>) -> Replacement<'r> {
+        let bytes = |text: Option<&'r str>| text.map(|text| text.as_bytes().into());
         Replacement { file, old: bytes(old), new: bytes(new), like: None }
     }
 
@@ -510,7 +524,7 @@ mod tests {
             replacement(root.join("z"), Some("old"), None),
         ];
         let mut run = Run::new(Root::open(&root).expect("a folder"), None);
-        all.iter().for_each(|replacement| run.stage(replacement).expect("staged"));
+        all.iter().for_each(|replacement| drop(run.stage(replacement).expect("staged")));
         // An editor was faster.
         fs::write(root.join("z"), "mine").expect("written");
         let (at, error) = run.commit().expect_err("z changed");

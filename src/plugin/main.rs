@@ -8,6 +8,7 @@ mod combine;
 mod compare;
 mod complete;
 mod config_file;
+mod cores;
 mod diff;
 mod difference;
 mod disk;

@@ -4,6 +4,7 @@
 //! written. The lines in which they differ are the choices. So a user who takes one side everywhere gets the text of a merge in which this
 //! side wins. If a side deleted a file, the whole file is between markers, and the marker of that side says that it deleted the file.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -162,7 +163,7 @@ struct Drawn<'m> {
 impl Drawn<'_> {
     /// The change of a file; `None` if the file stays.
     fn file(&self, path: &str) -> Result<Option<Change>> {
-        let old = self.dest.at(path).map(Held::bytes).transpose()?;
+        let old = self.dest.at(path).map(Held::bytes).transpose()?.map(Cow::into_owned);
         let bytes = Sides::of(|side| self.drafts[side].bytes(path, old.as_deref()));
         let new = if bytes.dest == bytes.updated {
             bytes.dest

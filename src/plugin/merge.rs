@@ -9,8 +9,10 @@ use krm_merge::edits::TextEdits;
 use krm_merge::file_path;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
+use krm_merge::package::{Done, Member, one_by_one};
 use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
+use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
 use krm_merge::shown;
 use krm_merge::yaml::Document;
@@ -24,6 +26,7 @@ use crate::End;
 use crate::beside;
 use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
 use crate::combine::Combiner;
+use crate::cores;
 use crate::edit::{Added, Edited, Fate, append, created, edited};
 use crate::moved::{Moved, in_the_way};
 use crate::side::{Content, Held, Part, Root, Side, is_kustomization};
@@ -147,7 +150,8 @@ fn run<'a>(
 ) -> Result<Merged, Box<Outcome>> {
     let texts = Texts::parse(&config)?;
     let budget = Budget::new(config.limit);
-    let job = Job::new(items, given, config, &texts)?.beside(kustomizations.iter().flat_map(Document::roots).collect());
+    let job = Job::new(items, given, config, &texts)?.merging_with(on_all_cores);
+    let job = job.beside(kustomizations.iter().flat_map(Document::roots).collect());
     let (merged, results) = job.run()?;
     let added = merged.added.iter().map(|new| {
         let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&budget)?);
@@ -157,6 +161,17 @@ fn run<'a>(
     let spots = (0..merged.items.len()).map(|item| merged.spot(item)).collect();
     let function::Merged { items, moved, followed, .. } = merged;
     Ok(Merged { items, added, moved, followed, spots, results })
+}
+
+/// How many resources a merge must have to use more than one core. To start the threads takes as long as the merge of a few resources.
+const MANY: usize = 64;
+
+/// Merges the resources of a three-way merge on all cores.
+fn on_all_cores<'m, 'a>(members: &'m [Member<'_, 'a>], rules: Rules<'a>) -> Box<dyn Iterator<Item = Done<'a>> + 'm> {
+    if members.len() < MANY {
+        return one_by_one(members, rules);
+    }
+    Box::new(cores::map(members, |member| member.merged(&rules)).into_iter())
 }
 
 /// The rules that pick a side, but cannot decide conflicts of a file although they select a resource in it. One side broke the file, or it
@@ -316,7 +331,7 @@ fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> R
     Ok(())
 }
 
-/// The changes of dest's files, from the result for each resource and the new resources.
+/// The changes of dest's files, from the result for each resource and the new resources. `made` gets the edits that make the new texts.
 fn of_files<'m>(
     dest: &Side,
     given: &[(Role, Vec<Side>)],
@@ -326,42 +341,90 @@ fn of_files<'m>(
     budget: &Budget,
     made: &mut BTreeMap<String, Made>,
 ) -> Result<Vec<Change>> {
-    let mut changes = Vec::new();
     for (path, pieces) in &moved.pieces {
         added.entry(path.clone()).or_default().extend(pieces);
     }
     added.values_mut().for_each(|added| added.sort_by_key(|added| added.spot));
-    for (file, held) in dest.files.iter().enumerate() {
-        let fates = of_file.remove(&file).unwrap_or_default();
+    let parts = dest.files.iter().enumerate().map(|(file, held)| {
         let to = moved.renamed(file);
         let added = added.remove(to.unwrap_or(&held.path)).unwrap_or_default();
-        if let Some(updated) = left_alone(dest, held, given, &fates, &added)? {
+        FilePart { held, fates: of_file.remove(&file).unwrap_or_default(), to, added }
+    });
+    let parts: Vec<FilePart<'_, 'm>> = parts.collect();
+    let of_parts = cores::map(&parts, |part| part.changes(dest, given, moved, budget));
+    let mut changes = Vec::new();
+    for of_part in of_parts {
+        let of_part = of_part?;
+        changes.extend(of_part.changes);
+        made.extend(of_part.made);
+    }
+    for (path, added) in added {
+        let source = origin_of(&added, given);
+        let like = source.and_then(|s| s.disk.clone());
+        changes.push(moved.created(&path, created(&added, source), like)?);
+    }
+    Ok(changes)
+}
+
+/// What a merge does to one file of dest.
+struct FilePart<'s, 'm> {
+    held: &'s Held,
+    /// The fate of each of its resources.
+    fates: Vec<Fate<'m>>,
+    /// The path to which it moves as a whole.
+    to: Option<&'m str>,
+    /// The resources that are new in it.
+    added: Vec<&'m Added>,
+}
+
+/// The changes of one file.
+#[derive(Default)]
+struct FileChanges {
+    changes: Vec<Change>,
+    /// How edits make the new text, with the path of the new file.
+    made: Option<(String, Made)>,
+}
+
+impl<'m> FilePart<'_, 'm> {
+    /// The changes of the file, and of the file to which it moves.
+    ///
+    /// # Errors
+    /// A file cannot be read; or the file cannot hold the result.
+    fn changes(
+        &self,
+        dest: &Side,
+        given: &[(Role, Vec<Side>)],
+        moved: &Moved<'_>,
+        budget: &Budget,
+    ) -> Result<FileChanges> {
+        let Self { held, fates, to, added } = self;
+        let FileChanges { mut changes, mut made } = FileChanges::default();
+        if let Some(updated) = left_alone(dest, held, given, fates, added)? {
             let (old, new) = (held.bytes()?, updated.bytes()?);
             if old != new {
-                changes.push(Change { path: held.path.clone(), old: Some(old), new: Some(new), like: None });
+                let [old, new] = [old, new].map(|bytes| Some(bytes.into_owned()));
+                changes.push(Change { path: held.path.clone(), old, new, like: None });
             }
-            continue;
+            return Ok(FileChanges { changes, made });
         }
         let is_same = |fate: &Fate<'_>| *fate.item == Item::Stays && fate.to.is_none();
         if added.is_empty() && fates.iter().all(is_same) && fates.is_sorted_by_key(|fate| fate.spot) {
-            continue;
+            return Ok(FileChanges { changes, made });
         }
         let old = held.bytes()?;
         let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
         let fates: Vec<_> = fates.iter().map(|fate| Fate { item: goes(fate), ..*fate }).collect();
         let new = match held.document() {
-            Some(_) => edited(held, &fates, &added, budget)?.map(|Edited { text, edits }| {
-                if let Some(edits) = edits {
-                    let path = to.unwrap_or(&held.path).to_owned();
-                    made.insert(path, Made { from: held.path.clone(), edits });
-                }
+            Some(_) => edited(held, &fates, added, budget)?.map(|Edited { text, edits }| {
+                let path = to.unwrap_or(&held.path).to_owned();
+                made = edits.map(|edits| (path, Made { from: held.path.clone(), edits }));
                 text
             }),
-            None if is_original(held, given)? => Some(created(&added, origin_of(&added, given))),
+            None if is_original(held, given)? => Some(created(added, origin_of(added, given))),
             None => {
-                let mut text = String::from_utf8(old.clone())?;
+                let mut text = String::from_utf8(old.to_vec())?;
                 let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
-                append(&mut text, &added, line_break);
+                append(&mut text, added, line_break);
                 Some(text)
             }
         };
@@ -374,15 +437,10 @@ fn of_files<'m>(
         };
         if new.as_deref().map(str::as_bytes) != Some(&old) {
             let new = new.map(String::into_bytes);
-            changes.push(Change { path: held.path.clone(), old: Some(old), new, like: None });
+            changes.push(Change { path: held.path.clone(), old: Some(old.into_owned()), new, like: None });
         }
+        Ok(FileChanges { changes, made })
     }
-    for (path, added) in added {
-        let source = origin_of(&added, given);
-        let like = source.and_then(|s| s.disk.clone());
-        changes.push(moved.created(&path, created(&added, source), like)?);
-    }
-    Ok(changes)
 }
 
 /// The file of updated that replaces a file of dest as a whole. This requires that dest did not change the file, that both files have the
@@ -435,7 +493,7 @@ pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
 
 /// Whether a file has no document, only comments or nothing.
 pub fn is_empty(held: &Held) -> Result<bool> {
-    let Ok(text) = String::from_utf8(held.bytes()?) else { return Ok(false) };
+    let Ok(text) = String::from_utf8(held.bytes()?.into_owned()) else { return Ok(false) };
     Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
 }
 

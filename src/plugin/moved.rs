@@ -90,7 +90,7 @@ impl<'m> Moved<'m> {
     /// A file cannot be read.
     pub fn created(&self, path: &str, text: String, like: Option<PathBuf>) -> Result<Change> {
         let (new, like) = match self.upstream(path, &text)? {
-            Some(updated) => (updated.bytes()?, updated.disk.clone()),
+            Some(updated) => (updated.bytes()?.into_owned(), updated.disk.clone()),
             None => (text.into_bytes(), like),
         };
         Ok(Change { path: path.to_owned(), old: None, new: Some(new), like })

@@ -10,6 +10,7 @@ use krm_merge::resource::Identity;
 use krm_merge::yaml::{Document, NodeRef};
 use krm_merge_function::config::Role;
 
+use crate::cores;
 use crate::merge::is_empty;
 use crate::side::{Content, Held, Side};
 
@@ -42,29 +43,12 @@ pub fn agree(dest: &mut Side, given: &mut [(Role, Vec<Side>)]) -> Result<()> {
 /// The paths of the files that become text.
 fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
     let [original, updated, dest] = sides;
-    let mut differing = Vec::new();
-    for here in &dest.files {
-        let Some(new) = updated.at(&here.path) else { continue };
+    let of_files = cores::map(&dest.files, |here| {
+        let Some(new) = updated.at(&here.path) else { return Ok(None) };
         let old = original.at(&here.path);
-        let plain = match (new.document(), here.document()) {
-            (Some(_), None) => here,
-            (None, Some(_)) => new,
-            (Some(theirs), Some(ours)) => {
-                let was = old.and_then(Held::document).map(Document::source);
-                let is_merged = was != Some(theirs.source()) && was != Some(ours.source());
-                if is_merged && [old, Some(new), Some(here)].into_iter().flatten().any(has_key_twice) {
-                    differing.push([old, Some(new), Some(here)]);
-                }
-                continue;
-            }
-            (None, None) => continue,
-        };
-        let is_as = |side: &Held| Ok::<_, anyhow::Error>(old.map(Held::bytes).transpose()? == Some(side.bytes()?));
-        let is_replaced = here.document().is_none() && is_as(here)?;
-        if !is_empty(plain)? && !is_as(new)? && !is_replaced {
-            differing.push([old, Some(new), Some(here)]);
-        }
-    }
+        Ok(differ(old, new, here)?.then_some([old, Some(new), Some(here)]))
+    });
+    let differing = of_files.into_iter().filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
     if differing.is_empty() {
         return Ok(HashSet::new());
     }
@@ -72,6 +56,23 @@ fn mixed(sides: [&Side; 3]) -> Result<HashSet<String>> {
     let stays = |held: &&Held| held.identities().all(|i| lies.get(&i) == Some(&Lies::In(&held.path)));
     let stay = differing.into_iter().filter(|sides| sides.iter().flatten().all(stays));
     Ok(stay.flat_map(|sides| sides[2]).map(|held| held.path.clone()).collect())
+}
+
+/// Whether upstream changed a file, and updated and dest hold it in different forms.
+fn differ(old: Option<&Held>, new: &Held, here: &Held) -> Result<bool> {
+    let plain = match (new.document(), here.document()) {
+        (Some(_), None) => here,
+        (None, Some(_)) => new,
+        (Some(theirs), Some(ours)) => {
+            let was = old.and_then(Held::document).map(Document::source);
+            let is_merged = was != Some(theirs.source()) && was != Some(ours.source());
+            return Ok(is_merged && [old, Some(new), Some(here)].into_iter().flatten().any(has_key_twice));
+        }
+        (None, None) => return Ok(false),
+    };
+    let is_as = |side: &Held| Ok::<_, anyhow::Error>(old.map(Held::bytes).transpose()? == Some(side.bytes()?));
+    let is_replaced = here.document().is_none() && is_as(here)?;
+    Ok(!is_empty(plain)? && !is_as(new)? && !is_replaced)
 }
 
 /// Whether a map in a file has a duplicate key. The API server does not accept such a resource, and nobody knows which of the values

@@ -127,7 +127,7 @@ fn told(held: &Held, fault: Fault) -> String {
 /// The decisions that a run records.
 struct Recorded {
     /// The change of the decisions file.
-    replacement: Option<Replacement>,
+    replacement: Option<Replacement<'static>>,
     /// The message with the number of recorded decisions.
     line: String,
     /// The messages about answers that are not recorded.
@@ -274,8 +274,8 @@ impl Run<'_> {
                 page.line(&format!("resolved {name}: {answered} of {}{did}", counted(own.len(), "conflict")));
             }
             if new.as_ref() != Some(&held.text) {
-                let (file, old) = (held.file.disk.clone(), Some(held.text.clone()));
-                replacements.push(Replacement { file, old, new, like: None });
+                let (file, old) = (held.file.disk.clone(), Some(held.text.as_slice().into()));
+                replacements.push(Replacement { file, old, new: new.map(Into::into), like: None });
             }
         }
         let told = recorded.map(|Recorded { replacement, line, told }| {

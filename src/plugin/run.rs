@@ -1,5 +1,6 @@
 //! `two-way`, `three-way` and `strategic`: reads the sides, merges them, and prints or writes the result.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +112,7 @@ pub fn clean(dest: &Side) -> Result<()> {
 }
 
 /// Calls `act` with the files of dest that the merge changes.
-fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement]) -> Result<()>) -> Result<()> {
+fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement<'_>]) -> Result<()>) -> Result<()> {
     let Some((root, replacements)) = replacements(dest, &merge.changes)? else { return Ok(()) };
     act(&root, &replacements)
 }
@@ -120,7 +121,7 @@ fn in_place(dest: &Side, merge: &Merge, act: impl FnOnce(&Path, &[Replacement]) 
 ///
 /// # Errors
 /// A file has no folder.
-pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, Vec<Replacement>)>> {
+pub fn replacements<'c>(dest: &Side, changes: &'c [Change]) -> Result<Option<(PathBuf, Vec<Replacement<'c>>)>> {
     let (root, file) = match &dest.root {
         Root::Folder(tree) => (tree.root.clone(), None),
         Root::File(file) => (file.parent().context("dest must be a file")?.to_owned(), Some(file)),
@@ -128,8 +129,8 @@ pub fn replacements(dest: &Side, changes: &[Change]) -> Result<Option<(PathBuf, 
     };
     let replacements = changes.iter().map(|change| Replacement {
         file: file.cloned().unwrap_or_else(|| root.join(&change.path)),
-        old: change.old.clone(),
-        new: change.new.clone(),
+        old: change.old.as_deref().map(Cow::Borrowed),
+        new: change.new.as_deref().map(Cow::Borrowed),
         like: change.like.clone(),
     });
     let replacements = replacements.collect();

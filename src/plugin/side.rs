@@ -8,6 +8,7 @@
 //! command failed. So these sides must hold a resource: a pipe, a source, the files for a cluster, and updated if original has resources.
 //! Original may be empty, because a package may have no earlier release. Dest may be empty, too.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,8 +18,8 @@ use krm_merge::file_path;
 use krm_merge::list;
 use krm_merge::resource::{Identity, Located, Origin, Resource, why_no_resource};
 use krm_merge::yaml::{self, Document, NodeRef, utf_16_or_32};
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use crate::cores;
 use crate::walk::{Tree, shown};
 
 /// The origin of a side.
@@ -102,8 +103,7 @@ impl Side {
             return Self::one(Root::File(canonical.clone()), shown(disk), Some(canonical), bytes);
         }
         let tree = Tree::read(disk)?;
-        let read: Vec<Result<Held>> = tree.files.par_iter().map(|path| Held::read(disk, &tree.root, path)).collect();
-        // The first error in the order of the files counts, whichever thread finds one first.
+        let read = cores::map(&tree.files, |path| Held::read(disk, &tree.root, path));
         let mut files = read.into_iter().collect::<Result<Vec<Held>>>()?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let side = Self { name: shown(disk), root: Root::Folder(Box::new(tree)), files };
@@ -144,9 +144,9 @@ impl Side {
     /// Checks that no path annotation leads to a file that must not be written, and that no two items are for the same place of a file.
     fn check(&self) -> Result<()> {
         let mut places = std::collections::HashMap::new();
-        for (held, resource) in self.files.iter().flat_map(|h| h.resources().map(move |r| (h, r))) {
+        for (file, resource) in self.all() {
+            let name = &self.files[file].name;
             let Some(path) = resource.path else { continue };
-            let name = &held.name;
             if let Err(fault) = file_path::of_new_file(path) {
                 let at = resource.node.position();
                 bail!("{name}:{at}: the path annotation {path:?} must {fault}; correct it, or remove it");
@@ -166,8 +166,8 @@ impl Side {
     /// The resources of the side, each with the number of its file. Items of a package have their numbers in this order.
     pub fn resources(&self, part: Part) -> Vec<(usize, Resource<'_>)> {
         let is_folder = matches!(self.root, Root::Folder(_) | Root::Cluster);
-        let all = self.files.iter().enumerate().flat_map(|(file, held)| held.resources().map(move |r| (file, r)));
-        all.enumerate()
+        self.all()
+            .enumerate()
             .map(|(i, (file, resource))| {
                 let held = &self.files[file];
                 let origin = Origin::File { name: held.name.clone(), item: (part == Part::Package).then_some(i) };
@@ -183,6 +183,12 @@ impl Side {
                 (file, Resource { origin, path, relative_path: path, located, ..resource })
             })
             .collect()
+    }
+
+    /// The resources of all files, each with the number of its file.
+    fn all(&self) -> impl Iterator<Item = (usize, Resource<'_>)> {
+        let of_files = cores::map(&self.files, |held| held.resources().collect::<Vec<_>>());
+        of_files.into_iter().enumerate().flat_map(|(file, all)| all.into_iter().map(move |resource| (file, resource)))
     }
 
     /// A side with objects of a cluster: for each, its path, its name for messages, and its text.
@@ -226,7 +232,7 @@ impl Side {
     /// A file cannot be read.
     pub fn kustomizations(&self) -> Result<Vec<Document<'static>>> {
         let is_meant = |held: &&Held| matches!(held.content, Content::Other) && is_kustomization(&held.path);
-        let files = self.files.iter().filter(is_meant).map(|held| Ok(document(held.bytes()?).ok()));
+        let files = self.files.iter().filter(is_meant).map(|held| Ok(document(held.bytes()?.into_owned()).ok()));
         files.filter_map(Result::transpose).collect()
     }
 
@@ -338,12 +344,14 @@ impl Held {
         self.resources().filter_map(|resource| resource.identity)
     }
 
-    /// The bytes of the file.
-    pub fn bytes(&self) -> Result<Vec<u8>> {
+    /// The bytes of the file. A file that was not parsed is read again.
+    pub fn bytes(&self) -> Result<Cow<'_, [u8]>> {
         match (&self.content, &self.disk) {
-            (Content::Resources(document) | Content::Mixed(document), _) => Ok(document.source().as_bytes().to_vec()),
-            (Content::NoYaml(_) | Content::Other, Some(disk)) => fs::read(disk).with_context(|| self.name.clone()),
-            (Content::NoYaml(_) | Content::Other, None) => Ok(Vec::new()),
+            (Content::Resources(document) | Content::Mixed(document), _) => Ok(document.source().as_bytes().into()),
+            (Content::NoYaml(_) | Content::Other, Some(disk)) => {
+                Ok(fs::read(disk).with_context(|| self.name.clone())?.into())
+            }
+            (Content::NoYaml(_) | Content::Other, None) => Ok(Cow::default()),
         }
     }
 }

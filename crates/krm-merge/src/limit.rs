@@ -9,9 +9,10 @@
 //! values. Text that a merge leaves as it was is copied and does not count. If the same bytes are written again in another form, such as
 //! results into the ResourceList, each form is counted separately under the same limit.
 
-use std::cell::Cell;
 use std::fmt;
 use std::io;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// How many times the input a run may write. The densest intended input is a conflict between values of one letter: it has a result of some
 /// 600 bytes for three lines of some 16 bytes each, about 12 times the input.
@@ -137,13 +138,16 @@ impl fmt::Display for Exceeded {
 
 impl std::error::Error for Exceeded {}
 
-/// The part of a limit that is left.
+/// The part of a limit that is left. Several threads may share it: if they exceed it, all of them find it exceeded.
 #[derive(Debug)]
 pub struct Budget {
     limit: Limit,
-    /// How many bytes are left. `None` after a request for more than that: then nothing more is written.
-    left: Cell<Option<u64>>,
+    /// How many bytes are left; [`EXCEEDED`] after a request for more than that. Then nothing more is written.
+    left: AtomicU64,
 }
+
+/// What is left after a request for more than was left. No budget is as large as this.
+const EXCEEDED: u64 = u64::MAX;
 
 impl Default for Budget {
     fn default() -> Self {
@@ -154,14 +158,14 @@ impl Default for Budget {
 impl Budget {
     /// A budget of which nothing is spent yet.
     pub fn new(limit: Limit) -> Self {
-        Self { limit, left: Cell::new(Some(limit.bytes())) }
+        Self { limit, left: AtomicU64::new(limit.bytes().min(EXCEEDED - 1)) }
     }
 
     /// Subtracts the bytes that the caller is about to write. `false` if fewer are left: the caller must not write them, and
     /// [`Budget::check`] fails from then on.
     pub fn take(&self, bytes: usize) -> bool {
-        self.left.set(self.left.get().and_then(|left| left.checked_sub(bytes as u64)));
-        !self.is_exceeded()
+        let rest = |left: u64| (left != EXCEEDED).then(|| left.checked_sub(bytes as u64).unwrap_or(EXCEEDED));
+        self.left.fetch_update(Relaxed, Relaxed, rest).is_ok() && !self.is_exceeded()
     }
 
     /// Makes a value of this many bytes, if enough are left; otherwise returns an empty value.
@@ -171,7 +175,7 @@ impl Budget {
 
     /// Whether a caller asked for more bytes than were left.
     pub fn is_exceeded(&self) -> bool {
-        self.left.get().is_none()
+        self.left.load(Relaxed) == EXCEEDED
     }
 
     /// Checks that the whole output was written.

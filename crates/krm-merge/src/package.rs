@@ -50,6 +50,18 @@ pub enum Becomes<'a> {
     Gone,
 }
 
+/// The result of the merge of one resource, or why it cannot be merged.
+pub type Done<'a> = Result<Becomes<'a>, Box<Unmergeable<'a>>>;
+
+/// Merges all members and returns the results in the order of the members. Members are independent of each other, so a host with threads
+/// may merge several at the same time.
+pub type MergeAll = for<'m, 'r, 'a> fn(&'m [Member<'r, 'a>], Rules<'a>) -> Box<dyn Iterator<Item = Done<'a>> + 'm>;
+
+/// Merges one member after the other, each when its result is asked for.
+pub fn one_by_one<'m, 'a>(members: &'m [Member<'_, 'a>], rules: Rules<'a>) -> Box<dyn Iterator<Item = Done<'a>> + 'm> {
+    Box::new(members.iter().map(move |member| member.merged(&rules)))
+}
+
 /// The resources of three packages side by side, in the order of dest, then of updated, then of original.
 ///
 /// # Errors
@@ -104,7 +116,7 @@ impl<'a> Member<'_, 'a> {
     ///
     /// # Errors
     /// One of the sides cannot be merged.
-    pub fn merged(&self, rules: &Rules<'a>) -> Result<Becomes<'a>, Box<Unmergeable<'a>>> {
+    pub fn merged(&self, rules: &Rules<'a>) -> Done<'a> {
         let Sides { original, updated, dest } = self.sides;
         Ok(match (original, updated, dest) {
             (None, None, _) => Becomes::Kept,

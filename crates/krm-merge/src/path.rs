@@ -7,7 +7,7 @@ mod pattern;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub use pattern::PathPattern;
 
@@ -60,13 +60,13 @@ pub enum Step<'a> {
 struct Stride<'a> {
     step: Step<'a>,
     index: Option<usize>,
-    above: Option<Rc<Self>>,
+    above: Option<Arc<Self>>,
 }
 
 /// A path from the root of a resource. Paths share their common steps, so that a copy is one word: thousands of conflicts may be below one
 /// deep place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FieldPath<'a>(Option<Rc<Stride<'a>>>);
+pub struct FieldPath<'a>(Option<Arc<Stride<'a>>>);
 
 /// The longest path that a message shows. The paths of the deepest built-in types, with the longest names that Kubernetes takes, are
 /// shorter.
@@ -75,7 +75,7 @@ const SHOWN: usize = 600;
 impl<'a> FieldPath<'a> {
     /// Goes down one step; `index` is the element's place in dest.
     pub fn push(&mut self, step: Step<'a>, index: Option<usize>) {
-        self.0 = Some(Rc::new(Stride { step, index, above: self.0.take() }));
+        self.0 = Some(Arc::new(Stride { step, index, above: self.0.take() }));
     }
 
     /// Goes up one step.

@@ -219,7 +219,7 @@ fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resul
     let mut made: BTreeMap<String, &Vec<u8>> = merged.iter().map(|(path, bytes)| (key(path), bytes)).collect();
     for held in &dest.files {
         let bytes = made.remove(&key(&held.path));
-        if bytes == Some(&held.bytes()?) {
+        if bytes.map(Vec::as_slice) == Some(&*held.bytes()?) {
             continue;
         }
         // If a merge leaves no resource in a file, the file is gone, so it counts as empty here.

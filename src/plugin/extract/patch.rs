@@ -96,7 +96,7 @@ impl Patch {
     pub fn merged(&self, original: &Side, setting: &Setting) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut files = BTreeMap::new();
         for held in &original.files {
-            files.insert(held.path.clone(), held.bytes()?);
+            files.insert(held.path.clone(), held.bytes()?.into_owned());
         }
         if self.text.is_empty() {
             return Ok(files);

@@ -161,8 +161,8 @@ fn read(attributes: &Path) -> Result<Option<String>> {
 }
 
 /// Replaces the text of the attributes file.
-fn replace(attributes: &Path, old: Option<&str>, new: Option<&str>, args: &GitInstall) -> Result<()> {
-    let bytes = |text: &str| text.as_bytes().to_vec();
+fn replace<'t>(attributes: &Path, old: Option<&'t str>, new: Option<&'t str>, args: &GitInstall) -> Result<()> {
+    let bytes = |text: &'t str| text.as_bytes().into();
     let (folder, name) = attributes.parent().zip(attributes.file_name()).context("the attributes must be a file")?;
     // The folder may be a symbolic link: several worktrees may share one repository, and a user may keep settings elsewhere.
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());

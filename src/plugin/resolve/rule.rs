@@ -117,14 +117,14 @@ impl Book {
     ///
     /// # Errors
     /// The errors of [`with_rules`].
-    pub fn with(&self, rules: &[Rule]) -> Result<Option<Replacement>> {
+    pub fn with(&self, rules: &[Rule]) -> Result<Option<Replacement<'static>>> {
         if rules.is_empty() {
             return Ok(None);
         }
         let new = with_rules(&self.name, self.old.clone(), rules)?;
         let is_same = self.old.as_ref() == Some(&new);
-        let old = self.old.clone().map(String::into_bytes);
-        let replacement = Replacement { file: self.disk.clone(), old, new: Some(new.into_bytes()), like: None };
+        let old = self.old.clone().map(|text| text.into_bytes().into());
+        let replacement = Replacement { file: self.disk.clone(), old, new: Some(new.into_bytes().into()), like: None };
         Ok((!is_same).then_some(replacement))
     }
 
