@@ -3,8 +3,8 @@
 //! A scan for the ends of the lines is the least that reading can cost; our own parse makes the tree that a merge works on; the bare parse is the
 //! event loop of the parser library. The ratios say how much the merge itself costs, and how near reading is to the least, on any machine.
 //! With `KRM_MERGE_WORKLOADS=DIR` nothing is measured: the workloads are written to that folder, each in `MODE-N.yaml`, and the resources
-//! and patches of `strategic-N.yaml` as a kustomization in `kustomize-N`; `KRM_MERGE_SIZE=N` restricts that to one size. That is how
-//! `measure.sh` gets its input.
+//! and patches of `strategic-N.yaml` as a kustomization in `kustomize-N`, and the versions of `three-way-N.yaml` as folders in `packages-N`;
+//! `KRM_MERGE_SIZE=N` restricts that to one size. That is how `measure.sh` gets its input.
 
 mod workload;
 
@@ -80,6 +80,13 @@ fn write_workloads(dir: &Path) {
         std::fs::create_dir_all(&folder).expect("a folder of a workload must be writable");
         for (name, text) in workload::kustomization(n) {
             std::fs::write(folder.join(name), text).expect("a workload must be writable");
+        }
+        for (role, files) in workload::packages(n) {
+            let folder = dir.join(format!("packages-{n}")).join(role);
+            std::fs::create_dir_all(&folder).expect("a folder of a workload must be writable");
+            for (name, text) in files {
+                std::fs::write(folder.join(name), text).expect("a workload must be writable");
+            }
         }
     }
 }

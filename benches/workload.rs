@@ -49,13 +49,33 @@ pub fn kustomization(n: usize) -> [(&'static str, String); 3] {
 /// with conflict; 5 % are added and 5 % deleted, one half on each side.
 pub fn three_way(n: usize) -> String {
     let fates = fates(n);
-    let versions = ["dest", "original", "updated"].into_iter().flat_map(|role| {
-        fates
-            .iter()
-            .enumerate()
-            .filter_map(move |(i, fate)| Resource::version(i, *fate, role).map(|r| r.text(WHOLE, &Host::kpt("", role))))
-    });
-    list("three-way", versions)
+    let versions = ROLES.into_iter().flat_map(|role| versions(&fates, role).map(move |(_, r)| (role, r)));
+    list("three-way", versions.map(|(role, r)| r.text(WHOLE, &Host::kpt("", role))))
+}
+
+/// The versions of [`three_way`] as packages of files with up to 58 resources: for each role, the names and the texts of the files.
+pub fn packages(n: usize) -> [(&'static str, Vec<(String, String)>); 3] {
+    let fates = fates(n);
+    ROLES.map(|role| {
+        let mut files: Vec<(String, String)> = Vec::new();
+        for (i, resource) in versions(&fates, role) {
+            let name = format!("{:04}.yaml", i / 58);
+            if files.last().is_none_or(|(last, _)| *last != name) {
+                files.push((name, String::new()));
+            }
+            let text = resource.text(WHOLE, &Host::None);
+            files.last_mut().expect("a file").1.push_str(&format!("---\n{text}"));
+        }
+        (role, files)
+    })
+}
+
+const ROLES: [&str; 3] = ["dest", "original", "updated"];
+
+/// The resources that a version has, with their numbers.
+fn versions(fates: &[Fate], role: &'static str) -> impl Iterator<Item = (usize, Resource)> {
+    let all = fates.iter().enumerate();
+    all.filter_map(move |(i, fate)| Some((i, Resource::version(i, *fate, role)?)))
 }
 
 fn base(n: usize) -> impl Iterator<Item = String> {
