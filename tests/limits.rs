@@ -247,5 +247,5 @@ fn ordinary_packages_stay_far_below_the_limit() {
         let output = run(&format!("{stdin}    maxOutput: '{}'\n", stdin.len()));
         assert_eq!(output.verdict, Verdict::Passed, "{name}: {:?}", output.stderr);
     }
-    assert_eq!(workload::kustomization(1).len(), 3);
+    assert_eq!((workload::kustomization(1).len(), workload::packages(1).len()), (3, 3));
 }

@@ -75,6 +75,8 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed
     let branch = match tree {
         Tree::Node(own) if own.is(node) => return,
         Tree::Branch(branch) if branch.like.is(node) => branch,
+        // The same value in another layout is no change, but the anchors in it may be gone.
+        _ if tree.view().is_some_and(|view| view.same(node)) && !node.document().has_anchors_in(node) => return,
         _ => return out.push(Changed::Gone(node)),
     };
     // Changes inside an alias do not change the value of its anchor, but of each node around the alias.

@@ -307,8 +307,10 @@ impl<'a> Differ<'a> {
         }
         let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
         let entry = |(key, value)| (Place::of_entry(key, value), value);
+        // A field that `<<` brings in has its text in another map.
         if sides.are_blocks()
             && !is_walked(&self.path, name)
+            && !Side::ALL.iter().any(|side| fields.of[*side].has_merges)
             && is_left_alone(old.map(entry), there.map(entry), entry((key, new)))
         {
             return Ok(Some(Child { id, node, change: Change::patch(Wants::Text(new), None) }));
@@ -719,6 +721,8 @@ struct Fields<'a> {
     index: Option<HashMap<&'a str, usize>>,
     /// Fields that have another name in dest, with that name.
     called: Vec<(&'a str, usize)>,
+    /// Whether the map has a `<<` entry.
+    has_merges: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -726,7 +730,7 @@ impl<'a> Fields<'a> {
         let fields = map.into_iter().flat_map(NodeRef::spelled_out).map(|(_, key, value)| (key, value));
         let fields: Vec<_> = fields.filter(|(k, _)| !k.is_container() && is_merged(k.string())).collect();
         let index = (fields.len() > 16).then(|| fields.iter().enumerate().map(|(i, f)| (f.0.string(), i)).collect());
-        Self { fields, index, called: Vec::new() }
+        Self { fields, index, called: Vec::new(), has_merges: map.is_some_and(NodeRef::has_merge_entry) }
     }
 
     /// Whether it has a field that the other map lacks.

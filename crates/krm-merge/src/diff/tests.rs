@@ -274,6 +274,13 @@ fn what_dest_left_alone_becomes_what_upstream_has() {
         ["a: &a \"x\"\nz: 1\n", "a: &a 'x'\nz: 1\n", "a: &a \"x\"\nz: 2\n", "a: &a \"x\"\nz: 2\n"],
         ["&a a: \"x\"\nz: *a\n", "&a a: 'x'\nz: *a\n", "&a a: \"x\"\nz: 2\n", "&a a: \"x\"\nz: 2\n"],
         ["z: &z x\na: {b: *z}\n", "z: &z x\na:\n  b: *z\n", "z: &z y\na: {b: *z}\n", "z: &z y\na: {b: *z}\n"],
+        // A field that `<<` brings in stays where it is, also if its text in the other map is upstream's.
+        [
+            "b: &b\n  a: 1\nm:\n  <<: *b\n  c: 1\n",
+            "b: &b\n  a: 1 # why\nm:\n  <<: *b\n  c: 1\n",
+            "b: &b\n  a: 1\nm:\n  <<: *b\n  c: 2\n",
+            "b: &b\n  a: 1 # why\nm:\n  <<: *b\n  c: 2\n",
+        ],
         ["m: {a: 1}\nz: 1\n", "m:\n  a: 1\nz: 1\n", "m: {a: 1}\nz: 2\n", "m:\n  a: 1\nz: 2\n"],
         ["m:\n  a: 1\nz: 1\n", "m: {a: 1} # flow\nz: 1\n", "m:\n  a: 1\nz: 2\n", "m: {a: 1} # flow\nz: 2\n"],
         [
