@@ -5,7 +5,7 @@
 use krm_merge::{Package, three_way};
 
 /// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
-const TEXTS: [[&str; 4]; 11] = [
+const TEXTS: [[&str; 4]; 13] = [
     // Dest takes upstream's text and keeps the end of its own.
     ["a: \"x\"\n|", "a: 'x'\n|", "a: \"x\"|", "a: 'x'|"],
     ["a: \"x\"|", "a: 'x'\n|", "a: \"x\"\n|", "a: 'x'\n|"],
@@ -20,6 +20,19 @@ const TEXTS: [[&str; 4]; 11] = [
     // What nobody changed stays as it is written.
     ["m: {a: \"x\"}\nn: 1\n|", "m: {a: \"x\"}\nn: 2\n|", "m: {a: 'x'}\nn: 1\n|", "m: {a: 'x'}\nn: 2\n|"],
     ["m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|", "m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|"],
+    // An alias stays where only the layout or a comment of what it stands for changed.
+    [
+        "b: &b\n  a: {x: 1}\nm: *b\n|",
+        "b: &b\n  a:\n    x: 1\nm: *b\n|",
+        "b: &b\n  a: {x: 1}\nm: *b\n|",
+        "b: &b\n  a:\n    x: 1\nm: *b\n|",
+    ],
+    [
+        "b: &b\n  a: 1\nm:\n  <<: *b\n|",
+        "b: &b\n  a: 1 # c\nm:\n  <<: *b\n|",
+        "b: &b\n  a: 1\nm:\n  <<: *b\n|",
+        "b: &b\n  a: 1 # c\nm:\n  <<: *b\n|",
+    ],
 ];
 
 /// The text of a merge.
