@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use crate::alias;
 use crate::documents::{Item, rewrite, sorted};
+use crate::edits::Overlap;
 use crate::layout;
 use crate::limit::{Budget, Exceeded, Limit};
 use crate::merge::Merging;
@@ -88,6 +89,8 @@ pub enum Error {
     Exceeded(Exceeded),
     /// A resource of dest is JSON, which lacks one of the numbers of the result.
     NotJson(NotJson),
+    /// The result cannot be written, because of a fault in this crate.
+    Overlap(Overlap),
 }
 
 impl fmt::Display for Error {
@@ -99,6 +102,7 @@ impl fmt::Display for Error {
             Self::Partner(message) => f.write_str(message),
             Self::Exceeded(error) => error.fmt(f),
             Self::NotJson(error) => error.fmt(f),
+            Self::Overlap(overlap) => Unwritable::Overlap(overlap.clone()).fmt(f),
         }
     }
 }
@@ -116,6 +120,7 @@ impl From<Unwritable> for Error {
         match unwritable {
             Unwritable::Exceeded(exceeded) => Self::Exceeded(exceeded),
             Unwritable::NotJson(not_json) => Self::NotJson(not_json),
+            Unwritable::Overlap(overlap) => Self::Overlap(overlap),
         }
     }
 }

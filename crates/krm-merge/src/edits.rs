@@ -72,10 +72,21 @@ impl TextEdits {
         Ok(Self(out))
     }
 
-    /// Edits that are already disjoint and sorted.
+    /// Edits of disjoint ranges in the order of the text, as the caller knows.
     pub(crate) fn sorted(edits: Vec<Edit>) -> Self {
         debug_assert!(edits.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{edits:?}");
         Self(edits)
+    }
+
+    /// Edits that should be disjoint, in the order of the text.
+    ///
+    /// # Errors
+    /// Two of them overlap.
+    pub(crate) fn in_order(edits: Vec<Edit>) -> Result<Self, Overlap> {
+        match edits.windows(2).find(|pair| pair[0].range.end > pair[1].range.start) {
+            Some(pair) => Err(Overlap { first: pair[0].range.clone(), second: pair[1].range.clone() }),
+            None => Ok(Self(edits)),
+        }
     }
 
     /// Adds other edits of the same text.

@@ -13,6 +13,7 @@
 mod api;
 
 pub use api::{Conflict, Error, Merged, Package, strategic, three_way, two_way};
+pub use edits::Overlap;
 pub use limit::Exceeded;
 pub use package::Ambiguous;
 pub use resource::Identity;

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use crate::edits::{Edit, TextEdits};
+use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
@@ -28,15 +28,18 @@ pub use unwritable::{NotJson, Unwritable};
 /// must replace the root, because that affects the root's container.
 ///
 /// # Errors
-/// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values.
+/// The new text exceeds the rest of the budget; the root is JSON, and JSON lacks one of the values; edits overlap, which is a fault here.
 pub fn edits(root: NodeRef<'_>, tree: &Tree<'_>, budget: &Budget) -> Result<TextEdits, Unwritable> {
     Flow::of(root).check(tree, Some(root))?;
-    let mut splicer = Splicer { root, doc: root.document(), budget, layout: OnceCell::new(), edits: Vec::new() };
+    let overlap = OnceCell::new();
+    let (doc, layout, edits) = (root.document(), OnceCell::new(), Vec::new());
+    let mut splicer = Splicer { root, doc, budget, layout, edits, overlap: &overlap };
     if let Tree::Branch(branch) = tree {
         splicer.children(root, branch);
     }
     budget.check(Written::Text)?;
-    Ok(splicer.finish())
+    let edits = splicer.finish();
+    overlap.into_inner().map_or(Ok(edits), |overlap| Err(Unwritable::Overlap(overlap)))
 }
 
 /// The edit that keeps the value of a block scalar at the end of a text without a line break, whatever comes after it; `None` if there is
@@ -105,6 +108,8 @@ struct Splicer<'d, 'b> {
     /// The layout of the root, read on first use, because a removal needs none.
     layout: OnceCell<Layout<'b>>,
     edits: Vec<Edit>,
+    /// The first edits that overlap, which no text can have. It would be a fault here.
+    overlap: &'b OnceCell<Overlap>,
 }
 
 /// The change of a child of dest.
@@ -199,7 +204,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 edit.text = edit.text.replace("\r\n", "\n").replace('\n', line_break);
             }
         }
-        TextEdits::sorted(self.edits)
+        TextEdits::in_order(self.edits).unwrap_or_else(|overlap| {
+            self.overlap.get_or_init(|| overlap);
+            TextEdits::default()
+        })
     }
 
     /// Keeps the value of a block scalar at the end of the text without a line break, because something comes after it.
@@ -710,5 +718,22 @@ impl<'d, 'b> Splicer<'d, 'b> {
             self.edit(from..bottom, text);
             self.clear_below(bottom, |s| s.end_of(host, column, values, above?));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_that_overlap_are_an_error_and_no_text() {
+        let (doc, budget, overlap) = (Document::parse("a: 1\n").expect("valid"), Budget::default(), OnceCell::new());
+        let root = doc.roots().next().expect("a root");
+        let edit = |range| Edit { range, text: String::new() };
+        let edits = vec![edit(0..3), edit(2..4)];
+        let splicer = Splicer { root, doc: &doc, budget: &budget, layout: OnceCell::new(), edits, overlap: &overlap };
+        assert!(splicer.finish().is_empty());
+        let why = Unwritable::Overlap(overlap.into_inner().expect("an overlap")).to_string();
+        assert!(why.starts_with("edits of a text must be disjoint, but bytes 0..3 and 2..4 overlap: "), "{why}");
     }
 }

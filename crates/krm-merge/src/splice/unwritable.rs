@@ -1,9 +1,10 @@
-//! Why new text cannot be written: it exceeds the limit, or the resource is JSON and a value is a number that only YAML has.
+//! Why new text cannot be written: it exceeds the limit, the resource is JSON and a value is a number that only YAML has, or edits overlap.
 //!
 //! `.inf` and `.nan` are no numbers in JSON. Written as a text, they would silently be another value.
 
 use std::fmt;
 
+use crate::edits::Overlap;
 use crate::limit::Exceeded;
 use crate::path::{FieldPath, Step};
 use crate::tree::{Branch, Tree};
@@ -16,6 +17,8 @@ pub enum Unwritable {
     Exceeded(Exceeded),
     /// JSON lacks one of its values.
     NotJson(NotJson),
+    /// Two edits of the text overlap. This is a fault of the program, and it must not become a fault of the text.
+    Overlap(Overlap),
 }
 
 /// A number that JSON lacks, and where it would be in a resource that is written as JSON.
@@ -40,6 +43,7 @@ impl fmt::Display for Unwritable {
         match self {
             Self::Exceeded(exceeded) => exceeded.fmt(f),
             Self::NotJson(not_json) => not_json.fmt(f),
+            Self::Overlap(overlap) => write!(f, "{overlap}: this is a fault of krm-merge, please report it"),
         }
     }
 }
