@@ -661,7 +661,8 @@ fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
 }
 
 /// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. A null may ask for a
-/// removal, and an anchor or alias may mean something else elsewhere; children with these are compared inside.
+/// removal, an anchor or alias may mean something else elsewhere, and what comes after a block scalar may become a part of it; children with
+/// these are compared inside.
 fn is_left_alone(
     original: Option<(Place, NodeRef<'_>)>,
     dest: Option<(Place, NodeRef<'_>)>,
@@ -669,7 +670,8 @@ fn is_left_alone(
 ) -> bool {
     let (Some(original), Some(dest)) = (original, dest) else { return false };
     let is_linked = updated.1.document().has_props_in(lines_of(updated));
-    !is_linked && !updated.1.has_nulls() && !dest.1.has_nulls() && same_child(original, dest)
+    let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
+    !is_linked && !updated.1.has_nulls() && !dest.1.has_nulls() && same_child(original, dest) && !is_open()
 }
 
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.

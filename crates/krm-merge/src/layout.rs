@@ -16,7 +16,7 @@ use crate::splice::{self, Unwritable};
 use crate::transport;
 use crate::tree::{Branch, Entry, Key, Tree, View};
 use crate::yaml::{
-    BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, ends_line, is_blank, same_lines, without_break,
+    BlockScalar, Document, Kind, NodeRef, Place, Style, below, ends_line, is_blank, same_lines, without_break,
 };
 
 /// The change that upstream made to the text of a resource. Annotations of the host do not count.
@@ -187,8 +187,7 @@ impl<'d> Lines<'d> {
     fn of(root: NodeRef<'d>) -> Option<Self> {
         let (doc, column) = (root.document(), root.column());
         // Blank lines below a block scalar that keeps them are a part of it, but are outside the node.
-        let keeps = BlockScalar::last_of(root).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
-        if keeps || BlockScalar::is_cut_off(root) || root.full_start() < root.start() {
+        if BlockScalar::keeps_lines_below(root) || BlockScalar::is_cut_off(root) || root.full_start() < root.start() {
             return None;
         }
         if !root.is_root() {

@@ -294,14 +294,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
     ) -> Option<(Range<usize>, String)> {
         let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
         let doc = value.document();
-        // The end of a block scalar that keeps its blank lines depends on the lines below it.
-        let keeps =
-            |node: NodeRef<'_>| BlockScalar::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep);
         let lead = &doc.source()[doc.line_start(there.lead)..there.lead];
         let is_alike = there.column(doc) == place.column(self.doc)
             && there.is_inline(doc) == place.is_inline(self.doc)
             && !lead.contains(['{', '[', ',', '?']);
-        if !is_alike || keeps(old) || keeps(value) {
+        if !is_alike || [old, value].into_iter().any(BlockScalar::keeps_lines_below) {
             return None;
         }
         let range = |place: &Place, doc: &Document<'_>| {

@@ -98,6 +98,11 @@ impl BlockScalar {
         Some((Self::of(last)?, last.end()))
     }
 
+    /// Whether a node ends with a block scalar that keeps the blank lines below it. Then its end depends on what comes after it.
+    pub fn keeps_lines_below(node: NodeRef<'_>) -> bool {
+        Self::last_of(node).is_some_and(|(block, _)| block.chomping == Chomping::Keep)
+    }
+
     /// Whether a node ends with a block scalar whose value ends with the line break after it.
     pub fn needs_line_break(node: NodeRef<'_>) -> bool {
         Self::last_of(node).is_some_and(|(block, _)| block.chomping != Chomping::Strip)
