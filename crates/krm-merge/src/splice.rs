@@ -18,7 +18,7 @@ use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
     ends_line, foot, line_end, lines, next_line, same, starts_line, without_break,
 };
-use print::{Flow, Host, Layout, Piece, Text, comment_lines};
+use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
 pub use unwritable::{NotJson, Unwritable};
 
@@ -277,7 +277,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             Fate::Inside(branch) => self.children(value, branch),
         }
         if let Some(below) = entry.comments.below {
-            self.set_comments_below(place, value, below);
+            self.set_comments_below(host, place, value, new.tree, below);
         }
         if let Some(comment) = comment {
             self.set_comment(place, value, comment);
@@ -441,10 +441,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
         self.edit(place.top(self.doc)..self.doc.line_start(place.lead), lines);
     }
 
-    /// Sets the comment lines at the end of a block.
-    fn set_comments_below(&mut self, place: &Place, value: NodeRef<'d>, comments: &str) {
+    /// Sets the comment lines at the end of a block, whose new value is a tree.
+    fn set_comments_below(&mut self, host: Host, place: &Place, value: NodeRef<'d>, tree: &Tree<'_>, comments: &str) {
         let Some(first) = Place::of_first(value) else { return };
         let lines = comment_lines(comments, first.column(self.doc), self.budget);
+        let lines = not_taken(lines, || self.end_of_value(host, place.column(self.doc), value, tree));
         let old = foot(place, value);
         if old.is_empty() {
             return self.insert_lines(old.start, &lines);
@@ -575,19 +576,24 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let Some(value) = entry.place.and_then(|index| values.get(index)) else {
             return last_block(&self.layout().new_child(&new, column).join("\n"));
         };
-        match Fate::of(new.tree, *value) {
-            Fate::Kept => BlockScalar::last_of(*value).map(|(block, _)| block),
+        self.end_of_value(host, column, *value, new.tree)
+    }
+
+    /// The block scalar at the end of a child at a column, if the child keeps its place and gets the value of a tree.
+    fn end_of_value(&self, host: Host, column: usize, value: NodeRef<'_>, tree: &Tree<'_>) -> Option<BlockScalar> {
+        match Fate::of(tree, value) {
+            Fate::Kept => BlockScalar::last_of(value).map(|(block, _)| block),
             Fate::Put(_) => {
                 let mut text = lead(host, column);
-                self.layout().value(&new, host, column).behind(host, None, &mut text);
+                self.layout().value(&Piece::value(tree), host, column).behind(host, None, &mut text);
                 last_block(&text)
             }
             Fate::Inside(branch) if value.style() == Style::Block => {
-                let column = match Place::of_children(*value).first() {
-                    Some(first) if !self.must_be_set_anew(*value, &branch.entries) => first.column(self.doc),
+                let column = match Place::of_children(value).first() {
+                    Some(first) if !self.must_be_set_anew(value, &branch.entries) => first.column(self.doc),
                     _ => self.layout().child_column(value.kind(), host, column),
                 };
-                let host = Host::in_container(*value);
+                let host = Host::in_container(value);
                 let values: Vec<NodeRef<'_>> = value.written().map(|(_, v)| v).collect();
                 let last = branch.entries.iter().rev().find(|entry| entry.value.is_some())?;
                 self.end_of(host, column, &values, last)

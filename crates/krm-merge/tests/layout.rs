@@ -5,7 +5,7 @@
 use krm_merge::{Package, three_way};
 
 /// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
-const TEXTS: [[&str; 4]; 14] = [
+const TEXTS: [[&str; 4]; 16] = [
     // Dest takes upstream's text and keeps the end of its own.
     ["a: \"x\"\n|", "a: 'x'\n|", "a: \"x\"|", "a: 'x'|"],
     ["a: \"x\"|", "a: 'x'\n|", "a: \"x\"\n|", "a: 'x'\n|"],
@@ -19,6 +19,19 @@ const TEXTS: [[&str; 4]; 14] = [
     ["s: |\n  x\n|", "s: 1\n|", "s: |\n  x\n|", "s: 1\n|"],
     // A block scalar that keeps its blank lines has its end in another text, so it keeps dest's header. What is beside it is upstream's.
     ["l:\n- 1\ns: |\n  x\n|", "l:\n-\n  1\ns: |+\n  x\n|", "l:\n- 1\ns: |\n  x\n|", "l:\n-\n  1\ns: |\n  x\n|"],
+    // The blank lines above a comment would become lines of the block scalar above them.
+    [
+        "m:\n  s: |\n    x\n|",
+        "m:\n  s: |\n    x\n\n\n  # c\n|",
+        "m:\n  s: |+\n    x\n|",
+        "m:\n  s: |+\n    x\n  # c\n|",
+    ],
+    [
+        "l:\n  - 1\n  - |\n    x\n|",
+        "l:\n  - 1\n  - |\n    x\n\n  # c\n|",
+        "l:\n  - 1\n  - |+\n    x\n|",
+        "l:\n  - 1\n  - |+\n    x\n  # c\n|",
+    ],
     // What nobody changed stays as it is written.
     ["m: {a: \"x\"}\nn: 1\n|", "m: {a: \"x\"}\nn: 2\n|", "m: {a: 'x'}\nn: 1\n|", "m: {a: 'x'}\nn: 2\n|"],
     ["m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|", "m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|"],

@@ -6,13 +6,14 @@
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
 //! to check whether the text is complete.
 
+use super::last_block;
 use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
 use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
-    BlockScalar, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place, comment_text,
-    comments_above, fits_flow, lines, needs_escapes, own_line_comment, plain_or_quoted, quoted, quoted_json,
-    without_break,
+    BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place,
+    comment_text, comments_above, fits_flow, lines, needs_escapes, own_line_comment, plain_or_quoted, quoted,
+    quoted_json, without_break,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -390,12 +391,14 @@ impl Layout<'_> {
                 }
             }
         }
-        match foot {
+        let foot = match foot {
             // An empty block is written in brackets.
-            _ if out.is_empty() => {}
-            Foot::Given(comments) => out.extend(comment_lines(comments, foot_at, self.budget)),
-            Foot::Own(bottom) => out.extend(self.foot(node, &places, foot_at, bottom)),
-        }
+            _ if out.is_empty() => Vec::new(),
+            Foot::Given(comments) => comment_lines(comments, foot_at, self.budget),
+            Foot::Own(bottom) => self.foot(node, &places, foot_at, bottom),
+        };
+        let foot = not_taken(foot, || last_block(&out.join("\n")));
+        out.extend(foot);
         out
     }
 
@@ -758,6 +761,15 @@ pub(super) fn comment_lines(text: &str, column: usize, budget: &Budget) -> Vec<S
             comment => budget.paid(column, || format!("{}{comment}", blanks(column))),
         })
         .collect()
+}
+
+/// The lines at the end of a block, without the blank lines at their begin if these would become part of the block scalar above them.
+pub(super) fn not_taken(mut lines: Vec<String>, above: impl FnOnce() -> Option<BlockScalar>) -> Vec<String> {
+    let blanks = lines.iter().take_while(|line| line.is_empty()).count();
+    if blanks > 0 && above().is_some_and(|block| block.chomping == Chomping::Keep) {
+        lines.drain(..blanks);
+    }
+    lines
 }
 
 /// The first of the blank and comment lines directly above a child, not above `limit`.
