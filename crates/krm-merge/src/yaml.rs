@@ -32,6 +32,7 @@ pub use node::{Document, Kind, NodeRef, Style, same};
 pub use parse::parsed;
 pub use place::{
     Place, can_end_with_comments, comment_of, comment_text, comments_above, comments_below, extent, same_comment,
+    same_words,
 };
 pub use quote::{plain_or_quoted, quoted_json};
 pub use scalar::{Number, Scalar};

@@ -5,7 +5,7 @@ use crate::remarks::Remarks;
 use crate::sides::Sides;
 use crate::tree::Comments;
 use crate::warning::{CommentOf, Notice};
-use crate::yaml::{NodeRef, same_comment};
+use crate::yaml::{NodeRef, same_comment, same_words};
 
 /// The comment that a child should get; `None` if the written one stays. `asked` is the request of an earlier change.
 pub(super) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Option<&'a str>) -> Option<&'a str> {
@@ -19,7 +19,7 @@ pub(super) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Opt
 
 /// The notice for a comment that both sides changed in different ways.
 pub(super) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
-    let original = note.expects.filter(|was| !same_comment(was, has) && !same_comment(note.wants, has))?;
+    let original = note.expects.filter(|was| !same_comment(was, has) && !same_words(note.wants, has))?;
     let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
     Some(Notice::Contradiction { original, updated, dest, stays })
 }

@@ -216,8 +216,15 @@ pub(crate) fn foot(place: &Place, value: NodeRef<'_>) -> Range<usize> {
 
 /// Whether two comments, or pieces of comment lines, have the same words: indentation and line breaks do not count.
 pub fn same_comment(a: &str, b: &str) -> bool {
-    let lines = |s: &str| s.lines().map(str::trim).map(str::to_owned).collect::<Vec<_>>();
-    a == b || lines(a) == lines(b)
+    a == b || a.lines().map(str::trim).eq(b.lines().map(str::trim))
+}
+
+/// Whether two comments have the same words: same as [`same_comment`], and blank lines do not count either.
+pub fn same_words(a: &str, b: &str) -> bool {
+    fn words(text: &str) -> impl Iterator<Item = &str> {
+        text.lines().map(str::trim).filter(|line| !line.is_empty())
+    }
+    words(a).eq(words(b))
 }
 
 /// The text of [`comment_of`].
