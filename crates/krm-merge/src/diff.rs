@@ -62,7 +62,8 @@ pub fn diff<'a>(
     cursor: Cursor<'a>,
     renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let mut differ = Differ { path: FieldPath::default(), renames, warnings: Vec::new() };
+    let mut differ =
+        Differ { path: FieldPath::default(), renames, warnings: Vec::new(), fit: Fit::of(dest, Some(updated)) };
     let change = differ.node(Sides { original, updated: Some(updated), dest }, cursor)?;
     Ok(Diff { change, warnings: differ.warnings })
 }
@@ -92,7 +93,8 @@ pub fn diff_paired<'a>(
     cursor: Cursor<'a>,
     renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let mut differ = Differ { path: path.clone(), renames, warnings: Vec::new() };
+    let fit = Fit::of(Some(dest), Some(updated));
+    let mut differ = Differ { path: path.clone(), renames, warnings: Vec::new(), fit };
     let children = differ.paired([original, updated], paired, cursor)?;
     let change = Change::patch(Wants::Inside(Inside::of(dest, By::Index, children)), None);
     Ok(Diff { change: Some(change).filter(|_| !paired.is_empty()), warnings: differ.warnings })
@@ -143,10 +145,40 @@ impl<'a> Sides<'a> {
     }
 }
 
+/// Whether the lines of updated fit into dest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    /// What is around is in the same column in both.
+    SameColumns,
+    /// Something around is in another column, so the lines of updated do not fit. A child may be in the column that it has in dest, but only
+    /// by chance.
+    OtherColumns,
+}
+
+impl Fit {
+    fn of(dest: Option<NodeRef<'_>>, updated: Option<NodeRef<'_>>) -> Self {
+        match dest.zip(updated) {
+            Some((dest, updated)) if dest.column() != updated.column() => Self::OtherColumns,
+            _ => Self::SameColumns,
+        }
+    }
+
+    /// The fit of what is in a child that dest and updated have at these places.
+    fn below(self, dest: Option<(Place, NodeRef<'_>)>, updated: Option<(Place, NodeRef<'_>)>) -> Self {
+        let column = |(place, value): (Place, NodeRef<'_>)| place.column(value.document());
+        match dest.zip(updated) {
+            Some((dest, updated)) if column(dest) != column(updated) => Self::OtherColumns,
+            _ => self,
+        }
+    }
+}
+
 struct Differ<'a> {
     path: FieldPath<'a>,
     renames: Renames,
     warnings: Vec<Warning<'a>>,
+    /// Whether lines of updated fit into dest at this place.
+    fit: Fit,
 }
 
 impl<'a> Differ<'a> {
@@ -235,7 +267,8 @@ impl<'a> Differ<'a> {
         dest: NodeRef<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
-        let mut scratch = Differ { path: self.path.clone(), renames: self.renames, warnings: Vec::new() };
+        let mut scratch =
+            Differ { path: self.path.clone(), renames: self.renames, warnings: Vec::new(), fit: self.fit };
         let here = Sides { original: Some(original), updated: Some(dest), dest: None };
         let added = scratch.node(here, cursor)?.is_some_and(|c| c.adds_values());
         let expects = if added { Expects::Exactly(Some(original)) } else { Expects::Anything };
@@ -272,6 +305,14 @@ impl<'a> Differ<'a> {
         let names = fields.renamed.iter().map(|names| names.map(ChildId::Field)).collect();
         let inside = Inside { emptied, names, ..Inside::of(like, By::Field, children) };
         Ok(sides.inside(inside))
+    }
+
+    /// Compares what is below a child, with the fit of its lines.
+    fn fitting<T>(&mut self, fit: Fit, compare: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.fit, fit);
+        let compared = compare(self);
+        self.fit = outer;
+        compared
     }
 
     /// The fields of a map on all sides, except those of the host.
@@ -311,12 +352,13 @@ impl<'a> Differ<'a> {
         if sides.are_blocks()
             && !is_walked(&self.path, name)
             && !Side::ALL.iter().any(|side| fields.of[*side].has_merges)
-            && is_left_alone(old.map(entry), there.map(entry), entry((key, new)))
+            && is_left_alone(old.map(entry), there.map(entry), entry((key, new)), self.fit)
         {
             return Ok(Some(Child { id, node, change: Change::patch(Wants::Text(new), None) }));
         }
         let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
-        let change = self.field(name, inner, cursor)?;
+        let fit = self.fit.below(there.map(entry), Some(entry((key, new))));
+        let change = self.fitting(fit, |differ| differ.field(name, inner, cursor))?;
         if let Some(names) = fields.renamed.called(&name)
             && (change.is_some() || names.updated != names.original)
             && !there.zip(old).is_some_and(|(there, old)| same(there.1, old.1))
@@ -515,7 +557,7 @@ impl<'a> Differ<'a> {
         let may_clear = inner.dest.is_some_and(NodeRef::has_nulls);
         match placed(sides.updated, new) {
             Some(is) if !may_clear && was.is_some_and(|was| same_child(was, is)) => return Ok(None),
-            Some(is) if sides.are_blocks() && is_left_alone(was, there, is) => {
+            Some(is) if sides.are_blocks() && is_left_alone(was, there, is, self.fit) => {
                 let change = Change::patch(Wants::Text(is.1), None);
                 return Ok(Some(Child { id, node: Some((None, is.1)), change }));
             }
@@ -524,7 +566,8 @@ impl<'a> Differ<'a> {
         let by = By::Keys(keys.to_vec());
         let change = if new.is_some() {
             self.path.push(id.step(&by), in_dest.map(|e| e.0));
-            let change = self.node(inner, cursor)?;
+            let fit = self.fit.below(there, placed(sides.updated, new));
+            let change = self.fitting(fit, |differ| differ.node(inner, cursor))?;
             self.path.pop();
             let is_added = old.is_none() && in_dest.is_none();
             let twin = if is_added { twin(element, keys, [original, updated, dest]) } else { None };
@@ -662,16 +705,25 @@ fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
 
 /// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. A null may ask for a
 /// removal, an anchor or alias may mean something else elsewhere, and what comes after a block scalar may become a part of it; children with
-/// these are compared inside.
+/// these are compared inside. So are children in the column of dest's by chance: a second run would take their layout, a first one that of
+/// what is around them.
 fn is_left_alone(
     original: Option<(Place, NodeRef<'_>)>,
     dest: Option<(Place, NodeRef<'_>)>,
     updated: (Place, NodeRef<'_>),
+    around: Fit,
 ) -> bool {
     let (Some(original), Some(dest)) = (original, dest) else { return false };
+    let is_by_chance =
+        || around == Fit::OtherColumns && Fit::SameColumns.below(Some(dest), Some(updated)) == Fit::SameColumns;
     let is_linked = updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
-    !is_linked && !updated.1.has_nulls() && !dest.1.has_nulls() && same_child(original, dest) && !is_open()
+    !is_linked
+        && !updated.1.has_nulls()
+        && !dest.1.has_nulls()
+        && same_child(original, dest)
+        && !is_open()
+        && !is_by_chance()
 }
 
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.

@@ -18,7 +18,7 @@ use crate::policy::NewElements;
 use crate::remarks::Remarks;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
 use crate::warning::{CommentOf, Notice, Warning};
-use crate::yaml::{Error, Kind, NodeRef, Place, can_end_with_comments, comment_text};
+use crate::yaml::{Error, Kind, NodeRef, Place, Style, can_end_with_comments, comment_text};
 use comments::{comments_of_sides, contradiction, wanted};
 use list::Coming;
 pub use merging::Merging;
@@ -465,8 +465,10 @@ impl<'a> Walk<'a> {
         let Remarks { above, behind, below } = written().unwrap_or_default();
         let below = below.unwrap_or_default();
         let asked = entry.comments;
-        // The comments at the end of a block come with the block that replaces it.
-        let is_inside = !is_replaced && has_room();
+        // The comments at the end of a block come with the block that replaces it. A `{}` that gets fields becomes a block.
+        let is_empty =
+            || before.is_some_and(|old| old.is_map() && old.style() == Style::Flow && old.written().next().is_none());
+        let is_inside = !is_replaced && (has_room() || is_empty());
         let note_below = notes.below.filter(|_| is_inside);
         for (note, written, asked) in
             [(notes.above, above, asked.above), (notes.behind, behind, asked.behind), (note_below, below, asked.below)]

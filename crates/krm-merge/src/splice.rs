@@ -271,7 +271,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 return self.set_value(host, place, value, text, comment);
             }
             Fate::Inside(branch) if self.must_be_set_anew(value, &branch.entries) => {
-                let text = self.anew(host, place, value, &branch.entries);
+                let text = self.anew(host, place, value, &branch.entries, entry.comments.below);
                 return self.set_value(host, place, value, text, comment);
             }
             Fate::Inside(branch) => self.children(value, branch),
@@ -340,14 +340,19 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// The text of a map or list that has only new children, or none: its anchor and its tag stay, and so do comments that do not belong to
-    /// a child.
-    fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, entries: &[Entry<'_>]) -> Text {
+    /// a child. `at_end` are new comments at the end of its block.
+    fn anew(&self, host: Host, place: &Place, value: NodeRef<'_>, entries: &[Entry<'_>], at_end: Option<&str>) -> Text {
         let column = place.column(self.doc);
         let child_column = self.layout().child_column(value.kind(), host, column);
         let props: Vec<&str> = [value.anchor_text(), value.tag_text()].into_iter().flatten().collect();
         let mut text = Text { head: props.join(" "), body: Vec::new() };
         for new in news(entries) {
             text.body.extend(self.layout().new_child(&new, child_column));
+        }
+        if let Some(at_end) = at_end.filter(|_| !text.body.is_empty() && child_column > column) {
+            let lines = comment_lines(at_end, child_column, self.budget);
+            let lines = not_taken(lines, || last_block(&text.body.join("\n")));
+            text.body.extend(lines);
         }
         if text.body.is_empty() {
             let empty = if value.kind() == Kind::Map { "{}" } else { "[]" };
@@ -357,7 +362,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let places = Place::of_children(value);
             let own = comment_of(place, value).map(|c| c.0);
             let of_children = self.owned(&places);
-            let owned = |at: usize| own == Some(at) || of_children(at);
+            let replaced = at_end.map(|_| foot(place, value)).unwrap_or_default();
+            let owned = |at: usize| own == Some(at) || of_children(at) || replaced.contains(&at);
             let free = self.doc.comments_in(place.open..below(self.doc, value.end(), column)).filter(|c| !owned(c.0));
             let free: Vec<String> = free.map(|(s, e)| self.indented(child_column, s..e)).collect();
             text.body.splice(0..0, free);

@@ -95,3 +95,15 @@ fn a_part_that_is_indented_otherwise_keeps_dests_indentation() {
     assert_eq!(merged(&original, &updated, &dest), want);
     assert_eq!(merged(&original, &updated, &want), want, "again");
 }
+
+#[test]
+fn a_part_in_dests_column_by_chance_keeps_dests_layout() {
+    let text = |spec: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n{spec}");
+    // The elements of `l` are in one column on all sides, but `l` itself is not.
+    let original = text("    l:\n    - name: s\n      m:\n      - x\n      n: 1\n    o: 1\n");
+    let updated = text("  # of l\n  l:\n    - name: s\n      m:\n        - x\n      # of n\n      n: 1\n  o: 1\n");
+    let dest = original.replace("o: 1", "o: 2");
+    let want = dest.replace("    l:", "    # of l\n    l:").replace("      n:", "      # of n\n      n:");
+    assert_eq!(merged(&original, &updated, &dest), want);
+    assert_eq!(merged(&original, &updated, &want), want, "again");
+}
