@@ -26,7 +26,7 @@ const MERGE: &[&[&str]] = &[
     &["transport"],
     &["resource"],
     &["refine"],
-    &["alias", "grounds", "immutable", "reference", "review", "diff", "patch", "stump", "list"],
+    &["alias", "grounds", "immutable", "reference", "review", "lost", "diff", "patch", "stump", "list"],
     &["splice"],
     &["merge"],
     &["warning", "policy", "change"],

@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use krm_merge::alias;
 use krm_merge::child::find;
 use krm_merge::documents::Item;
-use krm_merge::edits::TextEdits;
+use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
 use krm_merge::immutable::refused;
 use krm_merge::layout::{self, Upstream};
 use krm_merge::limit::Budget;
+use krm_merge::lost::{self, lost_comments};
 use krm_merge::merge::{self, Merging};
 use krm_merge::package::{FileOrder, Member, Spot, number_of};
 use krm_merge::path::FieldPath;
@@ -416,20 +417,23 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The result for a dest item, from the tree of its three-way merge: settles the conflicts and reports them.
+    /// The result for a dest item, from the tree of its three-way merge: settles the conflicts and reports them. It comes with dest's nodes
+    /// that were in conflict.
     pub(super) fn upgrade(
         &mut self,
         sides: Sides<Option<&Resource<'a>>>,
         [dest, updated]: [&Resource<'a>; 2],
         merged: merge::Merged<'a>,
         place: Option<NewPlace<'a>>,
-    ) -> Result<Fate<'a>, Box<Outcome>> {
+    ) -> Result<(Fate<'a>, Vec<NodeRef<'a>>), Box<Outcome>> {
         for warning in &merged.warnings {
             self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
         }
         let mut all_told = Ok(());
+        let mut disputed = Vec::new();
         let tree = merged.tree.and_then(|tree| {
             settle(tree, &mut |conflict| {
+                disputed.extend(conflict.dest.as_ref().and_then(Tree::like));
                 let ruling = self.decisions.of(&Clash::of_place(conflict, sides, dest));
                 if all_told.is_ok() {
                     all_told = self.results.report(&Report::Conflict { dest, conflict, ruling });
@@ -446,7 +450,31 @@ impl<'a> Run<'a> {
                 self.results.report(&Report::Refused { dest, refused })?;
             }
         }
-        Ok(self.finish(dest, tree, place))
+        Ok((self.finish(dest, tree, place), disputed))
+    }
+
+    /// Reports the comments that only dest has and that the run removes from a dest item. `disputed` are its nodes in conflict.
+    pub(super) fn tell_lost(
+        &mut self,
+        sides: Sides<Option<&Resource<'a>>>,
+        disputed: &[NodeRef<'a>],
+    ) -> Result<(), Box<Outcome>> {
+        let Some(dest) = sides.dest else { return Ok(()) };
+        let all;
+        let edits = match dest.origin.item().and_then(|i| self.merged.items.get(i)) {
+            Some(Item::Edited(edits)) => edits,
+            Some(Item::Goes) => {
+                let range = lost::bytes_of(dest.node);
+                all = TextEdits::of(vec![Edit { range, text: String::new() }]).unwrap_or_default();
+                &all
+            }
+            Some(Item::Stays) | None => return Ok(()),
+        };
+        let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(|side| side.node).collect();
+        for warning in &lost_comments(dest.node, edits, &upstream, disputed, self.rules.cursor(dest)) {
+            self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
+        }
+        Ok(())
     }
 
     /// The result for a dest item: if dest left it alone, it takes the text of updated. The text then loses kpt's ids for comments, or kpt

@@ -120,6 +120,9 @@ fn settle<'r, 'a>(
                 run.results.report(&Report::DeletedUpstream { dest, places: &places, original, ruling })?;
             }
             let left = leave(dest, original, member.moves_to(), ruling, run, counts)?;
+            if places.is_empty() {
+                run.tell_lost(member.sides, &[])?;
+            }
             upstream.left.push((original, left));
             of(dest).filter(|_| left == LeftUpstream::Kept)
         }
@@ -168,7 +171,7 @@ fn upgrade<'a>(
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
     // A new number changes only the place of a resource, so such a resource still counts as unchanged.
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
-    let fate = run.upgrade(member.sides, [dest, updated], merged, place)?;
+    let (fate, disputed) = run.upgrade(member.sides, [dest, updated], merged, place)?;
     let becomes = fate.tree(dest);
     let fate = run.laid_out(member.sides, upstream, fate)?;
     match fate {
@@ -177,6 +180,7 @@ fn upgrade<'a>(
         _ => counts.merged += 1,
     }
     run.carry_out(dest, fate)?;
+    run.tell_lost(member.sides, &disputed)?;
     Ok(becomes)
 }
 

@@ -383,6 +383,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         Notice::Contradiction { original, updated, dest, stays } => {
             contradiction(resource, &place, Sides { original, updated, dest }, *stays)
         }
+        Notice::CommentsLost(texts) => comments_lost(resource, &place, texts),
         Notice::Shortened { lost, by } => shortened(warning, resource, *lost, by.as_ref()),
     };
     let value = |node: Option<NodeRef<'_>>| node.map(|node| value_of(View::Node(node), budget));
@@ -465,10 +466,26 @@ fn contradiction(resource: &Resource<'_>, place: &str, texts: Sides<&str>, stays
     format!("{told}; {stays}")
 }
 
+/// The message for comments that only dest has, and that the merge removes.
+fn comments_lost(resource: &Resource<'_>, place: &str, texts: &[String]) -> String {
+    let place = if place.is_empty() { String::new() } else { format!(" at `{place}`") };
+    let what = match texts.len() {
+        1 => "a comment".to_owned(),
+        n => format!("{n} comments"),
+    };
+    // A comment next to a secret value may hold an older value.
+    let shown = if is_secret(resource) { String::new() } else { format!(": \"{}\"", on_one_line(&texts.join(" "))) };
+    format!("the merge removes {what} that only dest has{place}{shown}")
+}
+
+/// A comment as a message shows it.
+fn on_one_line(text: &str) -> String {
+    brief(&text.split_whitespace().collect::<Vec<_>>().join(" "), 0)
+}
+
 /// Reports that both sides changed a comment, and how; the text of a side without a comment is empty.
 pub fn contradicting(names: Sides<&str>, place: &str, texts: Sides<&str>) -> String {
-    let show = |text: &str| brief(&text.split_whitespace().collect::<Vec<_>>().join(" "), 0);
-    let shown = texts.map(|text| Some(format!("\"{}\"", show(text))).filter(|_| !text.is_empty()));
+    let shown = texts.map(|text| Some(format!("\"{}\"", on_one_line(text))).filter(|_| !text.is_empty()));
     at_comment(names, place, texts) + &with_values(names, shown)
 }
 

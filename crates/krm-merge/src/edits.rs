@@ -112,6 +112,12 @@ impl TextEdits {
         self.0.iter()
     }
 
+    /// Whether one edit replaces all of a range.
+    pub(crate) fn replace(&self, range: &Range<usize>) -> bool {
+        let before = self.0.partition_point(|edit| edit.range.start <= range.start);
+        self.0[..before].last().is_some_and(|edit| range.end <= edit.range.end)
+    }
+
     /// A range of the text with the edits inside it applied. Edits of another text, which do not fit this one, are left out.
     pub fn apply(&self, text: &str, range: Range<usize>) -> String {
         let mut out = String::with_capacity(self.pieces(text, range.clone()).map(str::len).sum());

@@ -55,6 +55,8 @@ pub mod grounds;
 #[doc(hidden)]
 pub mod immutable;
 #[doc(hidden)]
+pub mod lost;
+#[doc(hidden)]
 pub mod merge;
 #[doc(hidden)]
 pub mod policy;

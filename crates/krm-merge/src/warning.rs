@@ -53,6 +53,8 @@ pub enum Notice {
         /// The comment that stays.
         stays: CommentOf,
     },
+    /// The merge removes these comments, which only dest has.
+    CommentsLost(Vec<String>),
     /// An unknown list was replaced whole, and dest lost elements.
     Shortened {
         /// How many elements dest lost.
