@@ -284,15 +284,11 @@ impl<'a, 'c> Assigning<'a, 'c> {
         }
         // An item that a `path` selects only plays its role.
         let left = items.into_iter().zip(taken_by).filter(|(_, taken)| taken.is_none());
-        Ok(Roles {
-            dest: left.filter_map(|(item, _)| item).collect(),
-            others,
-            targets,
-            apart,
-            beside: Vec::new(),
-            gone,
-            files,
-        })
+        let mut dest: Vec<Resource<'a>> = left.filter_map(|(item, _)| item).collect();
+        let mut others = others;
+        // They stay for the whole run, and have room for many more.
+        others.iter_mut().map(|(_, members)| members).chain([&mut dest]).for_each(Vec::shrink_to_fit);
+        Ok(Roles { dest, others, targets, apart, beside: Vec::new(), gone, files })
     }
 }
 

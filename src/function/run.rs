@@ -122,21 +122,10 @@ pub(super) enum Fate<'a> {
     Unmarked(Tree<'a>),
     /// It stays, with this content.
     Changed(Tree<'a>),
-    /// It stays, with these edits of the text that contains it.
-    Written(TextEdits),
+    /// It stays, with this content and these edits of the text that contains it.
+    Written(Tree<'a>, TextEdits),
     /// It is deleted, or was never there.
     Gone,
-}
-
-impl<'a> Fate<'a> {
-    /// The content of a dest item that stays; `None` if the item does not stay, or its content is given as edits.
-    pub(super) fn tree(&self, item: &Resource<'a>) -> Option<Tree<'a>> {
-        match self {
-            Self::Unchanged => Some(Tree::Node(item.node)),
-            Self::Unmarked(tree) | Self::Changed(tree) => Some(tree.clone()),
-            Self::Written(_) | Self::Gone => None,
-        }
-    }
 }
 
 /// The numbers (`config.kubernetes.io/index`) for resources that are put into a file. kpt accepts one item without a number in a file, and
@@ -337,7 +326,7 @@ impl<'a> Run<'a> {
     /// Keeps a dest item and writes its new place into the annotations of the host.
     pub(super) fn keep_at(&mut self, dest: &Resource<'a>, place: NewPlace<'a>) -> Result<(), Box<Outcome>> {
         let fate = self.finish(dest, Some(Tree::Node(dest.node)), Some(place));
-        self.carry_out(dest, fate)
+        self.carry_out(dest, fate).map(drop)
     }
 
     /// Keeps a dest item, without the annotation of its role, and with its new number if it got one.
@@ -347,7 +336,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let fate = self.finish(dest, Some(Tree::Node(dest.node)), None);
-        self.carry_out(dest, fate)
+        self.carry_out(dest, fate).map(drop)
     }
 
     /// A resource as JSON, without the annotations of the host.
@@ -371,7 +360,7 @@ impl<'a> Run<'a> {
         let tree = merging.finish();
         self.review(item, tree.as_ref(), sources, Role::Source)?;
         let fate = self.finish(item, tree, None);
-        self.carry_out(item, fate)
+        self.carry_out(item, fate).map(drop)
     }
 
     /// Merges sources of one identity that dest lacks into one resource.
@@ -387,21 +376,29 @@ impl<'a> Run<'a> {
         Ok(merging.finish())
     }
 
-    pub(super) fn carry_out(&mut self, item: &Resource<'a>, fate: Fate<'a>) -> Result<(), Box<Outcome>> {
+    /// Carries out the fate of a dest item, and returns its content if it stays.
+    pub(super) fn carry_out(&mut self, item: &Resource<'a>, fate: Fate<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
         if !matches!(fate, Fate::Unchanged) {
             own_anchors(item, item.node)?;
         }
-        match fate {
-            Fate::Unchanged => {}
+        Ok(match fate {
+            Fate::Unchanged => Some(Tree::Node(item.node)),
             Fate::Unmarked(tree) | Fate::Changed(tree) => {
-                let tree = alias::written_out(item.node, tree);
-                let edits = splice::edits(item.node, &tree, self.budget).map_err(|e| Outcome::unwritable(e, item))?;
+                let written = alias::written_out(item.node, &tree);
+                let edits =
+                    splice::edits(item.node, &written, self.budget).map_err(|e| Outcome::unwritable(e, item))?;
                 self.set(item, Item::Edited(edits));
+                Some(tree)
             }
-            Fate::Written(edits) => self.set(item, Item::Edited(edits)),
-            Fate::Gone => self.set_gone(item),
-        }
-        Ok(())
+            Fate::Written(tree, edits) => {
+                self.set(item, Item::Edited(edits));
+                Some(tree)
+            }
+            Fate::Gone => {
+                self.set_gone(item);
+                None
+            }
+        })
     }
 
     /// Merges one source into a resource. `about` is the resource that warnings name.
@@ -471,7 +468,7 @@ impl<'a> Run<'a> {
             Some(Item::Stays) | None => return Ok(()),
         };
         let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(|side| side.node).collect();
-        for warning in &lost_comments(dest.node, edits, &upstream, disputed, self.rules.cursor(dest)) {
+        for warning in &lost_comments(dest.node, edits, &upstream, disputed, || self.rules.cursor(dest)) {
             self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
         }
         Ok(())
@@ -486,19 +483,24 @@ impl<'a> Run<'a> {
         fate: Fate<'a>,
     ) -> Result<Fate<'a>, Box<Outcome>> {
         let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.budget)) else { return Ok(fate) };
+        let whole = Tree::Node(dest.node);
         let tree = match &fate {
-            Fate::Unchanged => Tree::Node(dest.node),
-            Fate::Unmarked(tree) | Fate::Changed(tree) => tree.clone(),
-            Fate::Written(_) | Fate::Gone => return Ok(fate),
+            Fate::Unchanged => &whole,
+            Fate::Unmarked(tree) | Fate::Changed(tree) => tree,
+            Fate::Written(..) | Fate::Gone => return Ok(fate),
         };
         let edits = |tree: &Tree<'a>| {
             layout::edits(dest.node, tree, like, self.budget).map_err(|e| Outcome::unwritable(e, dest))
         };
-        let laid = match edits(&tree)? {
-            Some(_) if transport::has_ids(&tree) => edits(&transport::without_ids(tree))?,
+        let laid = match edits(tree)? {
+            Some(_) if transport::has_ids(tree) => edits(&transport::without_ids(tree.clone()))?,
             laid => laid,
         };
-        Ok(laid.map_or(fate, Fate::Written))
+        Ok(match (laid, fate) {
+            (Some(edits), Fate::Unmarked(tree) | Fate::Changed(tree)) => Fate::Written(tree, edits),
+            (Some(edits), _) => Fate::Written(whole, edits),
+            (None, fate) => fate,
+        })
     }
 
     /// Reports what the owner of a merged resource should check. The last source that has a value at the place gives the proposed value.

@@ -172,15 +172,18 @@ fn upgrade<'a>(
     // A new number changes only the place of a resource, so such a resource still counts as unchanged.
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
     let (fate, disputed) = run.upgrade(member.sides, [dest, updated], merged, place)?;
-    let becomes = fate.tree(dest);
     let fate = run.laid_out(member.sides, upstream, fate)?;
     match fate {
         Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
         Fate::Changed(_) if is_same => counts.unchanged += 1,
         _ => counts.merged += 1,
     }
-    run.carry_out(dest, fate)?;
-    run.tell_lost(member.sides, &disputed)?;
+    // What takes upstream's text has original's, so it has no comments of its own.
+    let has_own_text = !matches!(fate, Fate::Written(..));
+    let becomes = run.carry_out(dest, fate)?;
+    if has_own_text {
+        run.tell_lost(member.sides, &disputed)?;
+    }
     Ok(becomes)
 }
 
@@ -195,7 +198,7 @@ fn leave<'a>(
 ) -> Result<LeftUpstream, Box<Outcome>> {
     match ruling.map(|ruling| ruling.verdict.pick()) {
         Some(Pick::Dest) => keep(dest, to, run, counts)?,
-        Some(Pick::Original) => run.carry_out(dest, replaced(dest, original))?,
+        Some(Pick::Original) => run.carry_out(dest, replaced(dest, original)).map(drop)?,
         Some(Pick::Updated) | None => {
             run.carry_out(dest, Fate::Gone)?;
             counts.deleted += 1;
@@ -224,7 +227,8 @@ fn replaced<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
         return Fate::Unchanged;
     }
     let text = original.node.document().source()[extent(original.node)].to_owned();
-    TextEdits::of(vec![Edit { range: extent(dest.node), text }]).map_or(Fate::Unchanged, Fate::Written)
+    let edits = TextEdits::of(vec![Edit { range: extent(dest.node), text }]);
+    edits.map_or(Fate::Unchanged, |edits| Fate::Written(Tree::Node(original.node), edits))
 }
 
 /// Keeps a resource of dest, or moves it with its file.

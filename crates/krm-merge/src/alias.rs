@@ -4,12 +4,15 @@
 //! A merge must not change the value of an alias elsewhere, and must not leave an alias without its anchor. In the tree, an alias with
 //! changes inside is already a branch. This module finds the other aliases that would break, and writes their values in their place.
 
+use std::borrow::Cow;
+
 use crate::child::By;
 use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{Kind, NodeRef};
 
 /// A settled tree of dest in which each alias is written out if its anchor is removed, moves, or has another value now.
-pub fn written_out<'a>(dest: NodeRef<'a>, mut tree: Tree<'a>) -> Tree<'a> {
+pub fn written_out<'t, 'a>(dest: NodeRef<'a>, tree: &'t Tree<'a>) -> Cow<'t, Tree<'a>> {
+    let mut tree = Cow::Borrowed(tree);
     if !dest.has_aliases() || tree.is(dest) {
         return tree;
     }
@@ -19,7 +22,7 @@ pub fn written_out<'a>(dest: NodeRef<'a>, mut tree: Tree<'a>) -> Tree<'a> {
             return tree;
         }
         let uses = with_orphans(dest, &tree, uses);
-        tree = with_copies(tree, &uses);
+        tree = Cow::Owned(with_copies(tree.into_owned(), &uses));
     }
 }
 

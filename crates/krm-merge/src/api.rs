@@ -377,7 +377,7 @@ impl<'a> Merged<'a> {
                     let laid = made.like.map(|like| layout::edits(root, &tree, like, &budget)).transpose()?.flatten();
                     let edits = match laid {
                         Some(edits) => edits,
-                        None => splice::edits(root, &alias::written_out(root, tree), &budget)?,
+                        None => splice::edits(root, &alias::written_out(root, &tree), &budget)?,
                     };
                     items[number] = if edits.is_empty() { Item::Stays } else { Item::Edited(edits) };
                 }

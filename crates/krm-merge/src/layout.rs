@@ -81,7 +81,7 @@ pub fn edits<'a>(
         return Ok(None);
     };
     let needs_end = BlockScalar::needs_line_break(root);
-    let own = alias::written_out(dest, tree.clone());
+    let own = alias::written_out(dest, tree);
     if place.text(&splice::edits(dest, &own, budget)?).is_some_and(|own| own == text) {
         return Ok(None);
     }

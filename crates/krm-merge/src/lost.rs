@@ -10,9 +10,10 @@ use crate::child::{By, ChildId};
 use crate::edits::TextEdits;
 use crate::path::{FieldPath, Step};
 use crate::schema::{Cursor, list_kind};
+use crate::sieve::{Known, Sieve};
 use crate::tree::View;
 use crate::warning::{Notice, Warning};
-use crate::yaml::{Kind, NodeRef, Place, comment_of, extent};
+use crate::yaml::{Kind, NodeRef, Place, comment_of, extent, line_end};
 
 /// Finds the comments of a resource of dest that edits of its text remove. These are no loss:
 ///
@@ -23,7 +24,7 @@ pub fn lost_comments<'a>(
     edits: &TextEdits,
     upstream: &[NodeRef<'a>],
     disputed: &[NodeRef<'a>],
-    cursor: Cursor<'a>,
+    cursor: impl FnOnce() -> Cursor<'a>,
 ) -> Vec<Warning<'a>> {
     let doc = dest.document();
     let removed =
@@ -33,16 +34,24 @@ pub fn lost_comments<'a>(
     if lost.is_empty() {
         return Vec::new();
     }
-    let known: HashSet<&str> = upstream.iter().flat_map(|node| comments_of(*node)).collect();
-    lost.retain(|(_, text)| !known.contains(text));
-    let written: HashSet<&str> = edits.iter().flat_map(|edit| edit.text.lines()).flat_map(ends_like_comments).collect();
-    lost.retain(|(_, text)| !written.contains(text));
+    // Mostly few comments are lost, and most of the others are none of them.
+    let mut gone: HashSet<&str> = lost.iter().map(|(_, text)| *text).collect();
+    let sieve: Sieve = gone.iter().copied().collect();
+    let upstream = upstream.iter().flat_map(|node| comments_of(*node));
+    let written = edits.iter().flat_map(|edit| ends_like_comments(&edit.text));
+    for stays in upstream.chain(written).filter(|text| sieve.knows(text) == Known::Maybe) {
+        gone.remove(stays);
+    }
+    lost.retain(|(_, text)| gone.contains(text));
+    if lost.is_empty() {
+        return Vec::new();
+    }
     let disputed = disputed.iter().filter(|node| node.is_of(doc)).map(|node| node.full_start()).collect();
     let mut search = Search { edits, disputed, path: FieldPath::default(), found: Vec::new() };
     if edits.replace(&(dest.full_start()..dest.end())) {
         search.tell(dest, &lost);
     } else {
-        search.inside(dest, &lost, cursor);
+        search.inside(dest, &lost, cursor());
     }
     search.found
 }
@@ -69,11 +78,16 @@ fn comments_of<'a>(resource: NodeRef<'a>) -> impl Iterator<Item = &'a str> {
     doc.comments_in(bytes_of(resource)).map(|(start, end)| doc.source()[start..end].trim_end())
 }
 
-/// The ends of a line that may be its comment. In quotes, a `#` begins no comment, so there may be several; a few are enough.
-fn ends_like_comments(line: &str) -> impl Iterator<Item = &str> {
+/// The ends of the lines of a text that may be comments. In quotes, a `#` begins no comment, so a line may have several; a few are enough.
+fn ends_like_comments(text: &str) -> impl Iterator<Item = &str> {
     const MOST: usize = 4;
-    let begins = |(at, _): &(usize, &str)| *at == 0 || line[..*at].ends_with([' ', '\t']);
-    line.match_indices('#').filter(begins).take(MOST).map(|(at, _)| line[at..].trim_end())
+    let (mut end, mut ends) = (0, 0);
+    text.match_indices('#').filter(|(at, _)| text[..*at].ends_with([' ', '\t', '\n']) || *at == 0).filter_map(
+        move |(at, _)| {
+            (end, ends) = if at < end { (end, ends + 1) } else { (line_end(text, at), 1) };
+            (ends <= MOST).then(|| text[at..end].trim_end())
+        },
+    )
 }
 
 struct Search<'a, 'e> {
@@ -157,7 +171,7 @@ mod tests {
         let edits = TextEdits::of(edits.collect()).expect("disjoint");
         let disputed: Vec<_> = disputed.iter().filter_map(|name| root.get(name)).collect();
         let types = Types::default();
-        let found = lost_comments(root, &edits, &[was], &disputed, types.root("v1", "Pod", Mode::ThreeWay));
+        let found = lost_comments(root, &edits, &[was], &disputed, || types.root("v1", "Pod", Mode::ThreeWay));
         let shown = |warning: Warning<'_>| match warning.notice {
             Notice::CommentsLost(texts) => format!("{}: {}", warning.path.shown(), texts.join(" ")),
             other => panic!("{other:?}"),

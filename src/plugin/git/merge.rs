@@ -313,7 +313,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(ours))) else {
             return Some(Item::Goes);
         };
-        let tree = alias::written_out(ours, tree);
+        let tree = alias::written_out(ours, &tree);
         if tree.is(ours) {
             return Some(Item::Stays);
         }

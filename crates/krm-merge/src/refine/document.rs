@@ -67,7 +67,7 @@ fn root<'d>(document: &'d Document<'_>) -> Option<NodeRef<'d>> {
 
 /// Dest's text with the values of a tree; `None` if the new text does not read as that tree.
 fn written<'a>(dest: NodeRef<'a>, tree: Tree<'a>, budget: &Budget) -> Option<String> {
-    let tree = alias::written_out(dest, tree);
+    let tree = alias::written_out(dest, &tree);
     if !tree.like()?.is(dest) {
         return None;
     }
