@@ -162,10 +162,15 @@ pub(super) struct Text {
 
 impl Text {
     /// Appends it after a key's colon or a dash, with the comment of the line.
-    pub fn behind(mut self, host: Host, comment: Option<&str>, out: &mut String) {
+    pub fn behind(self, host: Host, comment: Option<&str>, out: &mut String) {
+        self.behind_gap(" ", host, comment, out);
+    }
+
+    /// Like [`Text::behind`], with these blanks before what is on the line.
+    fn behind_gap(mut self, gap: &str, host: Host, comment: Option<&str>, out: &mut String) {
         let begin = out.len();
         if !self.head.is_empty() {
-            out.push(' ');
+            out.push_str(gap);
             out.push_str(&self.head);
         }
         if let Some(comment) = comment {
@@ -186,6 +191,12 @@ impl Text {
             out.push_str(&line);
         }
     }
+}
+
+/// The blanks between a colon and the value on its line, as they are written: they may line up values.
+fn gap_before<'a>(place: &Place, value: NodeRef<'a>) -> &'a str {
+    let gap = value.document().source().get(place.open..value.full_start()).unwrap_or_default();
+    if !gap.is_empty() && gap.bytes().all(|byte| matches!(byte, b' ' | b'\t')) { gap } else { " " }
 }
 
 fn blanks(n: usize) -> String {
@@ -301,8 +312,9 @@ impl Layout<'_> {
             Some(&value.document().source()[comment_place(&place, value)?..end])
         };
         let comment = new.comments.behind.or_else(own).filter(|comment| !comment.is_empty());
-        if self.budget.take(line.len() + comment.map_or(0, str::len) + 2) {
-            self.value(new, host, column).behind(host, comment, &mut line);
+        let gap = place.filter(|_| host == Host::Field).map_or(" ", |(place, value)| gap_before(&place, value));
+        if self.budget.take(line.len() + gap.len() + comment.map_or(0, str::len) + 1) {
+            self.value(new, host, column).behind_gap(gap, host, comment, &mut line);
             out.push(line);
         }
     }
