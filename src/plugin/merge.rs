@@ -1,12 +1,14 @@
 //! A merge of sides: runs the engine over their resources, and turns its result into changes of files.
 
-use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod files;
+mod left_out;
+mod placed;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, bail};
 use krm_merge::edits::TextEdits;
-use krm_merge::file_path;
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::list;
 use krm_merge::package::{Done, Member, one_by_one};
@@ -14,7 +16,6 @@ use krm_merge::policy::OnConflict;
 use krm_merge::resource::{Origin, Resource};
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, KUSTOMIZATION, ListRule, Types};
-use krm_merge::shown;
 use krm_merge::yaml::Document;
 use krm_merge_function::config::{Config, Role, Task};
 use krm_merge_function::decision::Verdict;
@@ -24,13 +25,16 @@ use krm_merge_function::results::{self, Outcome, Severity};
 
 use crate::End;
 use crate::beside;
-use crate::carry::{Taken, carry, is_unread, not_added, not_read, unread};
+use crate::carry::{Taken, carry};
 use crate::combine::Combiner;
 use crate::cores;
-use crate::edit::{Added, Edited, Fate, append, created, edited};
-use crate::moved::{Moved, in_the_way};
+use crate::edit::{Added, Fate};
+use crate::moved::Moved;
 use crate::side::{Content, Held, Part, Root, Side, is_kustomization};
 use crate::told;
+use files::of_files;
+use left_out::{Found, LeftOut};
+use placed::{Placed, path_of, place};
 
 /// The outcome of a merge for dest.
 #[derive(Debug)]
@@ -331,157 +335,6 @@ fn check_sources(dest: &Side, given: &[(Role, Vec<Side>)], added: &[Added]) -> R
     Ok(())
 }
 
-/// The changes of dest's files, from the result for each resource and the new resources. `made` gets the edits that make the new texts.
-fn of_files<'m>(
-    dest: &Side,
-    given: &[(Role, Vec<Side>)],
-    mut of_file: BTreeMap<usize, Vec<Fate<'m>>>,
-    moved: &'m Moved<'m>,
-    mut added: Placed<'m>,
-    budget: &Budget,
-    made: &mut BTreeMap<String, Made>,
-) -> Result<Vec<Change>> {
-    for (path, pieces) in &moved.pieces {
-        added.entry(path.clone()).or_default().extend(pieces);
-    }
-    added.values_mut().for_each(|added| added.sort_by_key(|added| added.spot));
-    let parts = dest.files.iter().enumerate().map(|(file, held)| {
-        let to = moved.renamed(file);
-        let added = added.remove(to.unwrap_or(&held.path)).unwrap_or_default();
-        FilePart { held, fates: of_file.remove(&file).unwrap_or_default(), to, added }
-    });
-    let parts: Vec<FilePart<'_, 'm>> = parts.collect();
-    let of_parts = cores::map(&parts, |part| part.changes(dest, given, moved, budget));
-    let mut changes = Vec::new();
-    for of_part in of_parts {
-        let of_part = of_part?;
-        changes.extend(of_part.changes);
-        made.extend(of_part.made);
-    }
-    for (path, added) in added {
-        let source = origin_of(&added, given);
-        let like = source.and_then(|s| s.disk.clone());
-        changes.push(moved.created(&path, created(&added, source), like)?);
-    }
-    Ok(changes)
-}
-
-/// What a merge does to one file of dest.
-struct FilePart<'s, 'm> {
-    held: &'s Held,
-    /// The fate of each of its resources.
-    fates: Vec<Fate<'m>>,
-    /// The path to which it moves as a whole.
-    to: Option<&'m str>,
-    /// The resources that are new in it.
-    added: Vec<&'m Added>,
-}
-
-/// The changes of one file.
-#[derive(Default)]
-struct FileChanges {
-    changes: Vec<Change>,
-    /// How edits make the new text, with the path of the new file.
-    made: Option<(String, Made)>,
-}
-
-impl<'m> FilePart<'_, 'm> {
-    /// The changes of the file, and of the file to which it moves.
-    ///
-    /// # Errors
-    /// A file cannot be read; or the file cannot hold the result.
-    fn changes(
-        &self,
-        dest: &Side,
-        given: &[(Role, Vec<Side>)],
-        moved: &Moved<'_>,
-        budget: &Budget,
-    ) -> Result<FileChanges> {
-        let Self { held, fates, to, added } = self;
-        let FileChanges { mut changes, mut made } = FileChanges::default();
-        if let Some(updated) = left_alone(dest, held, given, fates, added)? {
-            let (old, new) = (held.bytes()?, updated.bytes()?);
-            if old != new {
-                let [old, new] = [old, new].map(|bytes| Some(bytes.into_owned()));
-                changes.push(Change { path: held.path.clone(), old, new, like: None });
-            }
-            return Ok(FileChanges { changes, made });
-        }
-        let is_same = |fate: &Fate<'_>| *fate.item == Item::Stays && fate.to.is_none();
-        if added.is_empty() && fates.iter().all(is_same) && fates.is_sorted_by_key(|fate| fate.spot) {
-            return Ok(FileChanges { changes, made });
-        }
-        let old = held.bytes()?;
-        let goes = |fate: &Fate<'m>| if to.is_none() && fate.to.is_some() { &Item::Goes } else { fate.item };
-        let fates: Vec<_> = fates.iter().map(|fate| Fate { item: goes(fate), ..*fate }).collect();
-        let new = match held.document() {
-            Some(_) => edited(held, &fates, added, budget)?.map(|Edited { text, edits }| {
-                let path = to.unwrap_or(&held.path).to_owned();
-                made = edits.map(|edits| (path, Made { from: held.path.clone(), edits }));
-                text
-            }),
-            None if is_original(held, given)? => Some(created(added, origin_of(added, given))),
-            None => {
-                let mut text = String::from_utf8(old.to_vec())?;
-                let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
-                append(&mut text, added, line_break);
-                Some(text)
-            }
-        };
-        let new = match (to, new) {
-            (Some(to), Some(text)) => {
-                changes.push(moved.created(to, text, held.disk.clone())?);
-                None
-            }
-            (_, new) => new,
-        };
-        if new.as_deref().map(str::as_bytes) != Some(&old) {
-            let new = new.map(String::into_bytes);
-            changes.push(Change { path: held.path.clone(), old: Some(old.into_owned()), new, like: None });
-        }
-        Ok(FileChanges { changes, made })
-    }
-}
-
-/// The file of updated that replaces a file of dest as a whole. This requires that dest did not change the file, that both files have the
-/// same resources after the merge, and that no resource moves to or from another file.
-fn left_alone<'g>(
-    dest: &Side,
-    held: &Held,
-    given: &'g [(Role, Vec<Side>)],
-    fates: &[Fate<'_>],
-    added: &[&Added],
-) -> Result<Option<&'g Held>> {
-    let file = |wanted: Role| {
-        let mut sides = given.iter().filter(|(role, _)| *role == wanted).flat_map(|(_, sides)| sides);
-        let side = sides.next().filter(|_| sides.next().is_none())?;
-        match (&dest.root, &side.root) {
-            (Root::Folder(_), Root::Folder(_)) => side.at(&held.path),
-            (Root::Folder(_) | Root::Cluster, _) | (_, Root::Folder(_) | Root::Cluster) => None,
-            // The git driver makes texts that differ only at choices. It decides about layout itself.
-            (Root::Text, _) => None,
-            _ => side.files.first().filter(|_| side.files.len() == 1 && dest.files.len() == 1),
-        }
-    };
-    let (Some(original), Some(updated)) = (file(Role::Original), file(Role::Updated)) else { return Ok(None) };
-    if held.document().is_none() || updated.document().is_none() || original.bytes()? != held.bytes()? {
-        return Ok(None);
-    }
-    let comes = |added: &&&Added| matches!(&added.origin, Origin::File { name, .. } if *name == updated.name);
-    let stays = fates.iter().filter(|fate| *fate.item != Item::Goes).count();
-    let is_whole = fates.iter().all(|fate| fate.to.is_none())
-        && added.iter().filter(comes).count() == added.len()
-        && stays + added.len() == updated.resources().count();
-    Ok(Some(updated).filter(|_| is_whole && stays + added.len() > 0))
-}
-
-/// The file that new resources come from.
-fn origin_of<'s>(added: &[&Added], given: &'s [(Role, Vec<Side>)]) -> Option<&'s Held> {
-    let Origin::File { name, .. } = &added.first()?.origin else { return None };
-    let all = given.iter().flat_map(|(role, sides)| sides.iter().filter(|_| *role != Role::Original));
-    all.flat_map(|side| &side.files).find(|held| held.name == *name)
-}
-
 /// Whether a file is byte for byte the same as original's.
 pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
     let original = given.iter().filter(|(role, _)| *role == Role::Original).flat_map(|(_, sides)| sides);
@@ -495,201 +348,6 @@ pub fn is_original(held: &Held, given: &[(Role, Vec<Side>)]) -> Result<bool> {
 pub fn is_empty(held: &Held) -> Result<bool> {
     let Ok(text) = String::from_utf8(held.bytes()?.into_owned()) else { return Ok(false) };
     Ok(Document::parse(text).is_ok_and(|document| document.roots().all(|root| root.is_null())))
-}
-
-/// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
-#[derive(Default)]
-struct LeftOut {
-    of: HashSet<Key>,
-    /// Resources of updated that dest cannot move to updated's files, each with the file in which dest has it.
-    unmoved: HashMap<Key, String>,
-    warnings: Vec<Outcome>,
-}
-
-/// A resource of a side: its path in the side, and its apiVersion, kind, namespace and name.
-type Key = (Option<String>, [String; 4]);
-
-/// Whether a search found new resources to leave out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
-    More,
-    Nothing,
-}
-
-impl LeftOut {
-    /// Finds the files that sources and updated do not read, and the resources of original that updated may have in them.
-    fn of_sides(given: &[(Role, Vec<Side>)]) -> Self {
-        let mut left_out = Self::default();
-        let all = |of| given.iter().filter(move |(role, _)| *role == of).flat_map(|(_, sides)| sides);
-        let (original, updated) = (all(Role::Original).next(), all(Role::Updated).next());
-        let was_link = |side: &Side, path: &str| {
-            let before = original.filter(|_| updated.is_some_and(|updated| std::ptr::eq(updated, side)));
-            before.is_some_and(
-                |before| matches!(&before.root, Root::Folder(tree) if tree.links.iter().any(|l| l == path)),
-            )
-        };
-        for side in all(Role::Source).chain(updated) {
-            let Root::Folder(tree) = &side.root else { continue };
-            for link in tree.links.iter().filter(|link| !was_link(side, link)) {
-                left_out.warn(not_read(side, link));
-            }
-        }
-        let (Some(original), Some(updated)) = (original, updated) else { return left_out };
-        let identities: LazyCell<HashSet<_>, _> =
-            LazyCell::new(|| updated.files.iter().flat_map(Held::identities).collect());
-        for held in original.files.iter().filter(|held| held.document().is_some()) {
-            let Some(told) = not_read(updated, &held.path) else { continue };
-            for resource in held.resources().filter(|r| r.identity.is_some_and(|i| !identities.contains(&i))) {
-                left_out.of.extend(key(Some(&held.path), &resource));
-                left_out.warn(Some(told.clone()));
-            }
-        }
-        left_out
-    }
-
-    fn warn(&mut self, why: Option<String>) {
-        let new = why.filter(|why| self.warnings.iter().all(|w| w.message != *why));
-        self.warnings.extend(new.map(|why| Outcome::new(Severity::Warning, why)));
-    }
-
-    fn has(&self, resource: &Resource<'_>) -> bool {
-        !self.of.is_empty() && key(resource.relative_path, resource).is_some_and(|key| self.of.contains(&key))
-    }
-
-    /// Finds resources to leave out in the result of a merge: new ones, and ones that only seem to be deleted in dest, because their file
-    /// was not read.
-    fn found(&mut self, dest: &Side, added: &[Added], results: &[Outcome]) -> Result<Found> {
-        let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
-        let before = self.of.len();
-        for result in results.iter().filter(|r| is_conflict(r) && r.field.is_none()) {
-            if let (Some(file), Some(r)) = (&result.file, &result.resource_ref)
-                && is_unread(dest, &file.path)
-            {
-                let identity = [&r.api_version, &r.kind, &r.namespace, &r.name].map(String::clone);
-                self.push((Some(file.path.clone()), identity), unread(&file.path));
-            }
-        }
-        for added in added {
-            let path = path_of(dest, added)?;
-            if !tree.ignores(&path) {
-                continue;
-            }
-            let document = Document::parse(added.text.as_str())?;
-            let resource = document.roots().next().map(|root| Resource::read(root, added.origin.clone()));
-            if let Some(key) = resource.and_then(|resource| key(added.path.as_deref(), &resource)) {
-                self.push(key, not_added(&path, &added.origin.to_string()));
-            }
-        }
-        Ok(if self.of.len() > before { Found::More } else { Found::Nothing })
-    }
-
-    /// A resource of updated. It gets dest's path if dest cannot move it to updated's file.
-    fn unmoved<'r>(&'r self, resource: Resource<'r>) -> Resource<'r> {
-        if self.unmoved.is_empty() {
-            return resource;
-        }
-        let here = key(resource.relative_path, &resource).and_then(|key| self.unmoved.get(&key));
-        Resource { relative_path: here.map(String::as_str).or(resource.relative_path), ..resource }
-    }
-
-    /// Finds the moves that dest cannot make: moves to files that it leaves out, and from files that updated may still have but does not
-    /// read.
-    fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], merged: &Merged) -> Result<Found> {
-        let before = self.unmoved.len();
-        let moved = if dest.is_folder() { merged.moved.iter().collect() } else { Vec::new() };
-        let items = if moved.is_empty() { Vec::new() } else { dest.resources(Part::Package) };
-        let mut updated = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
-        let updated = updated.next();
-        for (item, to) in moved {
-            let Some((_, resource)) = items.get(*item) else { continue };
-            let here = resource.relative_path.unwrap_or_default();
-            let in_the_way = in_the_way(dest, given, to)?;
-            let told = in_the_way.map(|why| format!("{here}: moved to {to} in updated, and stays here, for {why}"));
-            let told = told.or_else(|| not_read(updated?, here));
-            let named = Resource { identity: resource.package_identity(), ..resource.clone() };
-            let key = match merged.followed.get(item) {
-                Some(identity) => Some((Some(to.clone()), identity.clone())),
-                None => key(Some(to), &named),
-            };
-            if let (Some(told), Some(key)) = (told, key) {
-                self.unmoved.insert(key, here.to_owned());
-                self.warn(Some(told));
-            }
-        }
-        Ok(if self.unmoved.len() > before { Found::More } else { Found::Nothing })
-    }
-
-    fn push(&mut self, key: Key, why: String) {
-        if self.of.insert(key) {
-            self.warn(Some(why));
-        }
-    }
-}
-
-fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<Key> {
-    let i = resource.identity?;
-    Some((path.map(str::to_owned), [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned)))
-}
-
-/// New resources by their new file.
-type Placed<'m> = BTreeMap<String, Vec<&'m Added>>;
-
-/// Assigns each new resource to a file. A resource in a file that `.krmignore` leaves out is dropped.
-///
-/// # Errors
-/// Two new resources from different places would be in one file; or a path leads out of dest.
-fn place<'m>(dest: &Side, given: &[(Role, Vec<Side>)], added: &'m [Added]) -> Result<Placed<'m>> {
-    let mut by_file = Placed::new();
-    for added in added {
-        let path = path_of(dest, added)?;
-        if dest.is_folder()
-            && let Err(fault) = file_path::of_new_file(&path)
-        {
-            let what = "put it into another file, or leave it out by `.krmignore` there";
-            bail!("{}: the path {path:?} of a new resource must {fault}; {what}", added.origin);
-        }
-        if dest.is_folder() && path.contains(['\n', '\r']) {
-            bail!("{}: a new resource must have a path without line breaks, not {}", added.origin, shown::name(&path));
-        }
-        if matches!(&dest.root, Root::Folder(tree) if tree.ignores(&path)) {
-            continue;
-        }
-        if let Some(held) = dest.at(&path).filter(|held| dest.is_folder() && held.document().is_none())
-            && !is_original(held, given)?
-            && !is_empty(held)?
-        {
-            let here = "this file of dest holds something else, and is not original's";
-            bail!("{path}: a resource of {} is new, but {here}", added.origin);
-        }
-        let here = by_file.entry(path.clone()).or_default();
-        if let Some(other) =
-            here.first().filter(|o| dest.is_folder() && o.origin.to_string() != added.origin.to_string())
-        {
-            bail!("{path}: two items must not be for one file, but {} and {} both are", other.origin, added.origin);
-        }
-        here.push(added);
-    }
-    Ok(by_file)
-}
-
-/// The file of dest for a new resource.
-fn path_of(dest: &Side, added: &Added) -> Result<String> {
-    match (&dest.root, &added.path) {
-        (Root::Folder(_) | Root::Cluster, Some(path)) => Ok(path.strip_prefix("./").unwrap_or(path).to_owned()),
-        (Root::Folder(_) | Root::Cluster, None) => default_path(added),
-        // If dest is a single file or a stream, all resources go there.
-        _ => Ok(dest.files.first().map(|f| f.path.clone()).unwrap_or_default()),
-    }
-}
-
-/// The path for a resource that came from no file: `namespace/kind_name.yaml`, as with kpt.
-fn default_path(added: &Added) -> Result<String> {
-    let document = Document::parse(added.text.as_str())?;
-    let root = document.roots().next().context("a new resource must be a map")?;
-    let resource = Resource::read(root, added.origin.clone());
-    let identity = resource.identity.ok_or_else(|| anyhow!("{}: a new resource must have a name", added.origin))?;
-    let name = format!("{}_{}.yaml", identity.kind.to_lowercase(), identity.name).replace('/', "_");
-    Ok(if identity.namespace.is_empty() { name } else { format!("{}/{name}", identity.namespace) })
 }
 
 /// The paths of all files of some sides, in order.

@@ -1,0 +1,152 @@
+//! Resources that take no part in a merge, because dest or another side leaves out their file.
+
+use std::cell::LazyCell;
+use std::collections::{HashMap, HashSet};
+
+use anyhow::Result;
+use krm_merge::resource::Resource;
+use krm_merge::yaml::Document;
+use krm_merge_function::config::Role;
+use krm_merge_function::results::{Outcome, Severity};
+
+use super::placed::path_of;
+use super::{Merged, is_conflict};
+use crate::carry::{is_unread, not_added, not_read, unread};
+use crate::edit::Added;
+use crate::moved::in_the_way;
+use crate::side::{Held, Part, Root, Side};
+
+/// The resources of other sides that would go to files that dest leaves out, or that a side may have in files that it does not read.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    of: HashSet<Key>,
+    /// Resources of updated that dest cannot move to updated's files, each with the file in which dest has it.
+    unmoved: HashMap<Key, String>,
+    /// Files that a side does not read, and what dest does not get for it.
+    pub warnings: Vec<Outcome>,
+}
+
+/// A resource of a side: its path in the side, and its apiVersion, kind, namespace and name.
+type Key = (Option<String>, [String; 4]);
+
+/// Whether a search found new resources to leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    More,
+    Nothing,
+}
+
+impl LeftOut {
+    /// Finds the files that sources and updated do not read, and the resources of original that updated may have in them.
+    pub fn of_sides(given: &[(Role, Vec<Side>)]) -> Self {
+        let mut left_out = Self::default();
+        let all = |of| given.iter().filter(move |(role, _)| *role == of).flat_map(|(_, sides)| sides);
+        let (original, updated) = (all(Role::Original).next(), all(Role::Updated).next());
+        let was_link = |side: &Side, path: &str| {
+            let before = original.filter(|_| updated.is_some_and(|updated| std::ptr::eq(updated, side)));
+            before.is_some_and(
+                |before| matches!(&before.root, Root::Folder(tree) if tree.links.iter().any(|l| l == path)),
+            )
+        };
+        for side in all(Role::Source).chain(updated) {
+            let Root::Folder(tree) = &side.root else { continue };
+            for link in tree.links.iter().filter(|link| !was_link(side, link)) {
+                left_out.warn(not_read(side, link));
+            }
+        }
+        let (Some(original), Some(updated)) = (original, updated) else { return left_out };
+        let identities: LazyCell<HashSet<_>, _> =
+            LazyCell::new(|| updated.files.iter().flat_map(Held::identities).collect());
+        for held in original.files.iter().filter(|held| held.document().is_some()) {
+            let Some(told) = not_read(updated, &held.path) else { continue };
+            for resource in held.resources().filter(|r| r.identity.is_some_and(|i| !identities.contains(&i))) {
+                left_out.of.extend(key(Some(&held.path), &resource));
+                left_out.warn(Some(told.clone()));
+            }
+        }
+        left_out
+    }
+
+    fn warn(&mut self, why: Option<String>) {
+        let new = why.filter(|why| self.warnings.iter().all(|w| w.message != *why));
+        self.warnings.extend(new.map(|why| Outcome::new(Severity::Warning, why)));
+    }
+
+    pub fn has(&self, resource: &Resource<'_>) -> bool {
+        !self.of.is_empty() && key(resource.relative_path, resource).is_some_and(|key| self.of.contains(&key))
+    }
+
+    /// Finds resources to leave out in the result of a merge: new ones, and ones that only seem to be deleted in dest, because their file
+    /// was not read.
+    pub fn found(&mut self, dest: &Side, added: &[Added], results: &[Outcome]) -> Result<Found> {
+        let Root::Folder(tree) = &dest.root else { return Ok(Found::Nothing) };
+        let before = self.of.len();
+        for result in results.iter().filter(|r| is_conflict(r) && r.field.is_none()) {
+            if let (Some(file), Some(r)) = (&result.file, &result.resource_ref)
+                && is_unread(dest, &file.path)
+            {
+                let identity = [&r.api_version, &r.kind, &r.namespace, &r.name].map(String::clone);
+                self.push((Some(file.path.clone()), identity), unread(&file.path));
+            }
+        }
+        for added in added {
+            let path = path_of(dest, added)?;
+            if !tree.ignores(&path) {
+                continue;
+            }
+            let document = Document::parse(added.text.as_str())?;
+            let resource = document.roots().next().map(|root| Resource::read(root, added.origin.clone()));
+            if let Some(key) = resource.and_then(|resource| key(added.path.as_deref(), &resource)) {
+                self.push(key, not_added(&path, &added.origin.to_string()));
+            }
+        }
+        Ok(if self.of.len() > before { Found::More } else { Found::Nothing })
+    }
+
+    /// A resource of updated. It gets dest's path if dest cannot move it to updated's file.
+    pub fn unmoved<'r>(&'r self, resource: Resource<'r>) -> Resource<'r> {
+        if self.unmoved.is_empty() {
+            return resource;
+        }
+        let here = key(resource.relative_path, &resource).and_then(|key| self.unmoved.get(&key));
+        Resource { relative_path: here.map(String::as_str).or(resource.relative_path), ..resource }
+    }
+
+    /// Finds the moves that dest cannot make: moves to files that it leaves out, and from files that updated may still have but does not
+    /// read.
+    pub fn found_moves(&mut self, dest: &Side, given: &[(Role, Vec<Side>)], merged: &Merged) -> Result<Found> {
+        let before = self.unmoved.len();
+        let moved = if dest.is_folder() { merged.moved.iter().collect() } else { Vec::new() };
+        let items = if moved.is_empty() { Vec::new() } else { dest.resources(Part::Package) };
+        let mut updated = given.iter().filter(|(role, _)| *role == Role::Updated).flat_map(|(_, sides)| sides);
+        let updated = updated.next();
+        for (item, to) in moved {
+            let Some((_, resource)) = items.get(*item) else { continue };
+            let here = resource.relative_path.unwrap_or_default();
+            let in_the_way = in_the_way(dest, given, to)?;
+            let told = in_the_way.map(|why| format!("{here}: moved to {to} in updated, and stays here, for {why}"));
+            let told = told.or_else(|| not_read(updated?, here));
+            let named = Resource { identity: resource.package_identity(), ..resource.clone() };
+            let key = match merged.followed.get(item) {
+                Some(identity) => Some((Some(to.clone()), identity.clone())),
+                None => key(Some(to), &named),
+            };
+            if let (Some(told), Some(key)) = (told, key) {
+                self.unmoved.insert(key, here.to_owned());
+                self.warn(Some(told));
+            }
+        }
+        Ok(if self.unmoved.len() > before { Found::More } else { Found::Nothing })
+    }
+
+    fn push(&mut self, key: Key, why: String) {
+        if self.of.insert(key) {
+            self.warn(Some(why));
+        }
+    }
+}
+
+fn key(path: Option<&str>, resource: &Resource<'_>) -> Option<Key> {
+    let i = resource.identity?;
+    Some((path.map(str::to_owned), [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned)))
+}
