@@ -165,12 +165,15 @@ impl Fit {
 
     /// The fit of what is in a child that dest and updated have at these places.
     fn below(self, dest: Option<(Place, NodeRef<'_>)>, updated: Option<(Place, NodeRef<'_>)>) -> Self {
-        let column = |(place, value): (Place, NodeRef<'_>)| place.column(value.document());
         match dest.zip(updated) {
-            Some((dest, updated)) if column(dest) != column(updated) => Self::OtherColumns,
+            Some((dest, updated)) if !in_same_column(dest, updated) => Self::OtherColumns,
             _ => self,
         }
     }
+}
+
+fn in_same_column(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
+    a.0.column(a.1.document()) == b.0.column(b.1.document())
 }
 
 struct Differ<'a> {
@@ -705,8 +708,8 @@ fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
 
 /// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. A null may ask for a
 /// removal, an anchor or alias may mean something else elsewhere, and what comes after a block scalar may become a part of it; children with
-/// these are compared inside. So are children in the column of dest's by chance: a second run would take their layout, a first one that of
-/// what is around them.
+/// these are compared inside. So are children that are in dest's column by chance: the first run writes what is around them in dest's layout,
+/// and a second run must not take theirs.
 fn is_left_alone(
     original: Option<(Place, NodeRef<'_>)>,
     dest: Option<(Place, NodeRef<'_>)>,
@@ -714,8 +717,7 @@ fn is_left_alone(
     around: Fit,
 ) -> bool {
     let (Some(original), Some(dest)) = (original, dest) else { return false };
-    let is_by_chance =
-        || around == Fit::OtherColumns && Fit::SameColumns.below(Some(dest), Some(updated)) == Fit::SameColumns;
+    let is_by_chance = || around == Fit::OtherColumns && in_same_column(dest, updated);
     let is_linked = updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
     !is_linked
@@ -746,7 +748,7 @@ fn same_child(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
     let is_last = || range.end == doc.source().len() || other_range.end == other.source().len();
     let may_differ = || doc.line_break() != other.line_break() || is_last();
     let are_cut_off = || BlockScalar::is_cut_off(a.1) || BlockScalar::is_cut_off(b.1);
-    a.0.column(doc) == b.0.column(other)
+    in_same_column(a, b)
         && (lines == others || may_differ() && same_lines(lines, others) && !are_cut_off())
         && !doc.has_props_in(range)
         && !other.has_props_in(other_range)

@@ -113,7 +113,7 @@ impl TextEdits {
     }
 
     /// Whether one edit replaces all of a range.
-    pub(crate) fn replace(&self, range: &Range<usize>) -> bool {
+    pub(crate) fn cover(&self, range: &Range<usize>) -> bool {
         let before = self.0.partition_point(|edit| edit.range.start <= range.start);
         self.0[..before].last().is_some_and(|edit| range.end <= edit.range.end)
     }

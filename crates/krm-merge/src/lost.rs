@@ -48,7 +48,7 @@ pub fn lost_comments<'a>(
     }
     let disputed = disputed.iter().filter(|node| node.is_of(doc)).map(|node| node.full_start()).collect();
     let mut search = Search { edits, disputed, path: FieldPath::default(), found: Vec::new() };
-    if edits.replace(&(dest.full_start()..dest.end())) {
+    if edits.cover(&(dest.full_start()..dest.end())) {
         search.tell(dest, &lost);
     } else {
         search.inside(dest, &lost, cursor());
@@ -119,7 +119,7 @@ impl<'a> Search<'a, '_> {
             if here.is_empty() || self.disputed.contains(&value.full_start()) {
                 continue;
             }
-            let cursor = key.map_or(cursor, |key| cursor.child(&key.string(), [View::Node(value)]));
+            let cursor = key.map_or(cursor, |key| cursor.child(key.string(), [View::Node(value)]));
             let id = key.map_or_else(|| by.id_of(View::Node(value)), ChildId::of_field);
             let step = id.map_or(Step::Index(index), |id| id.step(&by));
             self.path.push(step, Some(index));
@@ -132,7 +132,7 @@ impl<'a> Search<'a, '_> {
 
     /// Finds the places of the comments at a child. If the child is removed, they all go with it.
     fn child(&mut self, place: &Place, value: NodeRef<'a>, lost: &[Comment<'a>], cursor: Cursor<'a>) {
-        if self.edits.replace(&(place.lead..place.end)) || !matches!(value.kind(), Kind::Map | Kind::List) {
+        if self.edits.cover(&(place.lead..place.end)) || !matches!(value.kind(), Kind::Map | Kind::List) {
             return self.tell(value, lost);
         }
         let line = comment_of(place, value).map(|(start, _)| start);
