@@ -465,9 +465,8 @@ impl<'a> Walk<'a> {
         let Remarks { above, behind, below } = written().unwrap_or_default();
         let below = below.unwrap_or_default();
         let asked = entry.comments;
-        // The comments at the end of a block come with the block that replaces it. A `{}` that gets fields becomes a block.
-        let is_empty =
-            || before.is_some_and(|old| old.is_map() && old.style() == Style::Flow && old.written().next().is_none());
+        // The comments at the end of a block come with the block that replaces it. A `{}` or `[]` that gets children becomes a block.
+        let is_empty = || before.is_some_and(is_empty_flow);
         let is_inside = !is_replaced && (has_room() || is_empty());
         let note_below = notes.below.filter(|_| is_inside);
         for (note, written, asked) in
@@ -548,6 +547,11 @@ fn children_of<'a>(node: NodeRef<'a>) -> Vec<(Option<usize>, Option<NodeRef<'a>>
 
 fn kind_of(node: NodeRef<'_>) -> Kind {
     node.resolve().kind()
+}
+
+/// Whether a node is written as `{}` or `[]`.
+fn is_empty_flow(node: NodeRef<'_>) -> bool {
+    matches!(node.kind(), Kind::Map | Kind::List) && node.style() == Style::Flow && node.written().next().is_none()
 }
 
 fn is_alias(tree: &Tree<'_>) -> bool {
