@@ -72,7 +72,7 @@ fn a_list_plays_the_role_of_its_file() {
         [("info".to_owned(), "1 merged, 1 added, 0 deleted, 1 unchanged; 0 conflicts".to_owned())]
     );
     // What is new says itself what it is, for it stands in no list.
-    let new = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: n, annotations: {internal.config.kubernetes.io/path: all.yaml}}\n  data:\n    k: 1 # why\n";
+    let new = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: n, annotations: {internal.config.kubernetes.io/path: all.yaml}}\n  data:\n    k:   1 # why\n";
     let want = format!("{}{sides}{new}", list("ConfigMapList", "all.yaml", &[bare("a", "9"), bare("b", "2")]));
     assert_eq!(items_of(&output), want);
     // Consumed with all that is in it, by its path and by its annotation.
