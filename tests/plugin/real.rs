@@ -112,7 +112,7 @@ fn lists_of_one_type_are_read_as_their_items() {
         ("here/all.yaml", &typed(&[("own", "1"), ("a", "1"), ("b", "9")])),
     ]);
     folder.run(&[&UPGRADE[..], &["-i"]].concat()).passed();
-    let new = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: new} # new\n  data: {x: 1}\n";
+    let new = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: new} # new\n  data:   {x: 1}\n";
     assert_eq!(folder.read("here/all.yaml"), typed(&[("own", "1"), ("a", "2"), ("b", "9")]) + new);
     let patch = map("b", &[("x", "'7'")]);
     let ran = folder.run(&["strategic", "-p", &patch, "-d", "here", "-o", "name"]);
