@@ -367,8 +367,9 @@ fn adds(dest: &str, writing: &Writing<'_>, bytes: &mut Bytes<'_>) {
     let doc = Document::parse(dest).expect("YAML");
     let spec = doc.roots().next().and_then(|root| root.get("spec"));
     let is_block = spec.is_some_and(|spec| spec.kind() == Kind::Map && spec.style() == Block);
-    // What comes into a map that `<<` brings in stands in a copy of it.
-    if !is_block || has_null(&source) || dest.contains('&') || dest.contains("<<") {
+    // What comes into a map that `<<` brings in stands in a copy of it. With anchors, dest and the source may be written in different ways,
+    // with other comments, which dest takes.
+    if !is_block || has_null(&source) || dest.contains("<<") || writing.is_sharing {
         return;
     }
     let source = package(writing.text(&source));
