@@ -153,6 +153,8 @@ enum Fit {
     /// Something around is in another column, so the lines of updated do not fit. A child may be in the column that it has in dest, but only
     /// by chance.
     OtherColumns,
+    /// The text is that of an anchor: an alias or a `<<` brings it in.
+    Elsewhere,
 }
 
 impl Fit {
@@ -165,7 +167,9 @@ impl Fit {
 
     /// The fit of what is in a child that dest and updated have at these places.
     fn below(self, dest: Option<(Place, NodeRef<'_>)>, updated: Option<(Place, NodeRef<'_>)>) -> Self {
+        let is_alias = |side: Option<(Place, NodeRef<'_>)>| side.is_some_and(|(_, value)| value.kind() == Kind::Alias);
         match dest.zip(updated) {
+            _ if self == Self::Elsewhere || is_alias(dest) || is_alias(updated) => Self::Elsewhere,
             Some((dest, updated)) if !in_same_column(dest, updated) => Self::OtherColumns,
             _ => self,
         }
@@ -352,15 +356,16 @@ impl<'a> Differ<'a> {
         let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
         let entry = |(key, value)| (Place::of_entry(key, value), value);
         // A field that `<<` brings in has its text in another map.
+        let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
         if sides.are_blocks()
             && !is_walked(&self.path, name)
-            && !Side::ALL.iter().any(|side| fields.of[*side].has_merges)
+            && !has_merges
             && is_left_alone(old.map(entry), there.map(entry), entry((key, new)), self.fit)
         {
             return Ok(Some(Child { id, node, change: Change::patch(Wants::Text(new), None) }));
         }
         let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
-        let fit = self.fit.below(there.map(entry), Some(entry((key, new))));
+        let fit = if has_merges { Fit::Elsewhere } else { self.fit.below(there.map(entry), Some(entry((key, new)))) };
         let change = self.fitting(fit, |differ| differ.field(name, inner, cursor))?;
         if let Some(names) = fields.renamed.called(&name)
             && (change.is_some() || names.updated != names.original)
@@ -717,7 +722,11 @@ fn is_left_alone(
     around: Fit,
 ) -> bool {
     let (Some(original), Some(dest)) = (original, dest) else { return false };
-    let is_by_chance = || around == Fit::OtherColumns && in_same_column(dest, updated);
+    let has_no_lines = || match around {
+        Fit::SameColumns => false,
+        Fit::OtherColumns => in_same_column(dest, updated),
+        Fit::Elsewhere => true,
+    };
     let is_linked = updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
     !is_linked
@@ -725,7 +734,7 @@ fn is_left_alone(
         && !dest.1.has_nulls()
         && same_child(original, dest)
         && !is_open()
-        && !is_by_chance()
+        && !has_no_lines()
 }
 
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.

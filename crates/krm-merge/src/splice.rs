@@ -195,8 +195,15 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         // Insertions at one place stay in the order in which they were made, and come before a removal that begins there.
         self.edits.sort_by_key(|e| (e.range.start, e.range.end));
-        // Two levels may remove the same blank lines; one of the removals stays.
-        self.edits.dedup_by(|b, a| !a.range.is_empty() && a == b);
+        // Two levels may remove the same blank lines, or one of them all of a comment with these lines. The larger edit stays.
+        self.edits.dedup_by(|b, a| {
+            let is_larger = a.range.start == b.range.start && a.text.is_empty() && !a.range.is_empty();
+            let is_within = b.text.is_empty() && !b.range.is_empty() && b.range.end <= a.range.end;
+            if is_larger && !is_within {
+                std::mem::swap(a, b);
+            }
+            is_larger || is_within
+        });
         let line_break = self.doc.line_break();
         if line_break != "\n" {
             for edit in &mut self.edits {

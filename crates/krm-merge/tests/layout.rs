@@ -5,7 +5,7 @@
 use krm_merge::{Package, three_way};
 
 /// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
-const TEXTS: [[&str; 4]; 16] = [
+const TEXTS: [[&str; 4]; 20] = [
     // Dest takes upstream's text and keeps the end of its own.
     ["a: \"x\"\n|", "a: 'x'\n|", "a: \"x\"|", "a: 'x'|"],
     ["a: \"x\"|", "a: 'x'\n|", "a: \"x\"\n|", "a: 'x'\n|"],
@@ -32,10 +32,35 @@ const TEXTS: [[&str; 4]; 16] = [
         "l:\n  - 1\n  - |+\n    x\n|",
         "l:\n  - 1\n  - |+\n    x\n  # c\n|",
     ],
+    // The blank line above the comment belongs to it in one text and to the block scalar in the other.
+    [
+        "m:\n  s: |+\n    x\n\n  b: 1\n\n  # c\n|",
+        "m:\n  s: |+\n    x\n\n  # c\n|",
+        "m:\n  s: |+\n    x\n\n  b: 1\n\n  # c\n|",
+        "m:\n  s: |+\n    x\n\n  # c\n|",
+    ],
+    [
+        "m:\n  s: |+\n    x\n  b: 1\n\n  # c\n|",
+        "m:\n  s: |+\n    x\n|",
+        "m:\n  s: |+\n    y\n  b: 1\n\n  # c\n|",
+        "m:\n  s: |+\n    y\n|",
+    ],
     // What nobody changed stays as it is written.
     ["m: {a: \"x\"}\nn: 1\n|", "m: {a: \"x\"}\nn: 2\n|", "m: {a: 'x'}\nn: 1\n|", "m: {a: 'x'}\nn: 2\n|"],
     ["m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|", "m:\n    a: x\nn: 1\n|", "m:\n    a: x\nn: 2\n|"],
     // An alias stays where only the layout or a comment of what it stands for changed.
+    [
+        "b: &b\n  a:\n    x: \"1\"\nm: *b\nz: 1\n|",
+        "b: &b\n  a:\n    x: '1' # c\nm: *b\nz: 1\n|",
+        "b: &b\n  a:\n    x: \"1\"\nm: *b\nz: 2\n|",
+        "b: &b\n  a:\n    x: '1' # c\nm: *b\nz: 2\n|",
+    ],
+    [
+        "b: &b\n  a:\n    x: \"1\"\nm:\n  <<: *b\n  c: 1\n|",
+        "b: &b\n  a:\n    x: '1'\nm:\n  <<: *b\n  c: 1\n|",
+        "b: &b\n  a:\n    x: \"1\"\nm:\n  <<: *b\n  c: 2\n|",
+        "b: &b\n  a:\n    x: '1'\nm:\n  <<: *b\n  c: 2\n|",
+    ],
     [
         "b: &b\n  a: {x: 1}\nm: *b\n|",
         "b: &b\n  a:\n    x: 1\nm: *b\n|",

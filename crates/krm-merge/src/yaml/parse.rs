@@ -494,10 +494,16 @@ impl Builder<'_> {
     }
 }
 
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Whether the colon at the end of a gap belongs to the key of this block map before the gap. On a line below, it does if it stands in the
 /// column of the map. Otherwise it belongs to a map outside, or to the name of a key like `::`, and the key before the gap is `? key`.
 fn is_colon_of(bytes: &[u8], map: &Node, gap: Range<usize>) -> bool {
-    let line_start = |at: usize| bytes[..at].iter().rposition(|b| matches!(b, b'\n' | b'\r')).map_or(0, |end| end + 1);
+    let line_start = |at: usize| {
+        let line = bytes[..at].iter().rposition(|b| matches!(b, b'\n' | b'\r')).map_or(0, |end| end + 1);
+        // A byte order mark has no column.
+        if bytes[line..].starts_with(MARK) { line + MARK.len() } else { line }
+    };
     let line = line_start(gap.end);
     let ends = matches!(bytes.get(gap.end + 1), None | Some(b' ' | b'\t' | b'\n' | b'\r'));
     let start = map.start as usize;
@@ -506,7 +512,6 @@ fn is_colon_of(bytes: &[u8], map: &Node, gap: Range<usize>) -> bool {
 
 /// Skips blanks, line breaks, comments, byte order marks and the given indicators from an offset on.
 pub(super) fn skip(bytes: &[u8], mut at: usize, indicators: &[u8]) -> usize {
-    const MARK: &[u8] = "\u{feff}".as_bytes();
     while let Some(&b) = bytes.get(at) {
         match b {
             b' ' | b'\t' | b'\n' | b'\r' => at += 1,
