@@ -62,8 +62,7 @@ pub fn diff<'a>(
     cursor: Cursor<'a>,
     renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let mut differ =
-        Differ { path: FieldPath::default(), renames, warnings: Vec::new(), fit: Fit::of(dest, Some(updated)) };
+    let mut differ = Differ::at(FieldPath::default(), renames, Fit::of(dest, updated));
     let change = differ.node(Sides { original, updated: Some(updated), dest }, cursor)?;
     Ok(Diff { change, warnings: differ.warnings })
 }
@@ -93,9 +92,8 @@ pub fn diff_paired<'a>(
     cursor: Cursor<'a>,
     renames: Renames,
 ) -> Result<Diff<'a>, Error> {
-    let fit = Fit::of(Some(dest), Some(updated));
-    let mut differ = Differ { path: path.clone(), renames, warnings: Vec::new(), fit };
-    let children = differ.paired([original, updated], paired, cursor)?;
+    let mut differ = Differ::at(path.clone(), renames, Fit::of(Some(dest), updated));
+    let children = differ.paired([original, updated, dest], paired, cursor)?;
     let change = Change::patch(Wants::Inside(Inside::of(dest, By::Index, children)), None);
     Ok(Diff { change: Some(change).filter(|_| !paired.is_empty()), warnings: differ.warnings })
 }
@@ -158,16 +156,16 @@ enum Fit {
 }
 
 impl Fit {
-    fn of(dest: Option<NodeRef<'_>>, updated: Option<NodeRef<'_>>) -> Self {
-        match dest.zip(updated) {
-            Some((dest, updated)) if dest.column() != updated.column() => Self::OtherColumns,
+    fn of(dest: Option<NodeRef<'_>>, updated: NodeRef<'_>) -> Self {
+        match dest {
+            Some(dest) if dest.column() != updated.column() => Self::OtherColumns,
             _ => Self::SameColumns,
         }
     }
 
     /// The fit of what is in a child that dest and updated have at these places.
-    fn below(self, dest: Option<(Place, NodeRef<'_>)>, updated: Option<(Place, NodeRef<'_>)>) -> Self {
-        let is_alias = |side: Option<(Place, NodeRef<'_>)>| side.is_some_and(|(_, value)| value.kind() == Kind::Alias);
+    fn below(self, dest: Option<Placed<'_>>, updated: Option<Placed<'_>>) -> Self {
+        let is_alias = |side: Option<Placed<'_>>| side.is_some_and(|(_, value)| value.kind() == Kind::Alias);
         match dest.zip(updated) {
             _ if self == Self::Elsewhere || is_alias(dest) || is_alias(updated) => Self::Elsewhere,
             Some((dest, updated)) if !in_same_column(dest, updated) => Self::OtherColumns,
@@ -176,7 +174,10 @@ impl Fit {
     }
 }
 
-fn in_same_column(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
+/// The value of a child, and the place of the child.
+type Placed<'a> = (Place, NodeRef<'a>);
+
+fn in_same_column(a: Placed<'_>, b: Placed<'_>) -> bool {
     a.0.column(a.1.document()) == b.0.column(b.1.document())
 }
 
@@ -189,6 +190,10 @@ struct Differ<'a> {
 }
 
 impl<'a> Differ<'a> {
+    fn at(path: FieldPath<'a>, renames: Renames, fit: Fit) -> Self {
+        Self { path, renames, warnings: Vec::new(), fit }
+    }
+
     fn node(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
         let sides = self.merged(sides)?;
         let values = sides.values();
@@ -274,8 +279,7 @@ impl<'a> Differ<'a> {
         dest: NodeRef<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
-        let mut scratch =
-            Differ { path: self.path.clone(), renames: self.renames, warnings: Vec::new(), fit: self.fit };
+        let mut scratch = Differ::at(self.path.clone(), self.renames, self.fit);
         let here = Sides { original: Some(original), updated: Some(dest), dest: None };
         let added = scratch.node(here, cursor)?.is_some_and(|c| c.adds_values());
         let expects = if added { Expects::Exactly(Some(original)) } else { Expects::Anything };
@@ -354,29 +358,25 @@ impl<'a> Differ<'a> {
             return Ok(None);
         }
         let (id, node) = (ChildId::Field(name), Some((Some(key), new)));
-        let entry = |(key, value)| (Place::of_entry(key, value), value);
+        let placed = |(key, value)| (Place::of_entry(key, value), value);
+        let (was, in_dest, is) = (old.map(placed), there.map(placed), placed((key, new)));
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
-        if sides.are_blocks()
-            && !is_walked(&self.path, name)
-            && !has_merges
-            && is_left_alone(old.map(entry), there.map(entry), entry((key, new)), self.fit)
-        {
+        let around = if has_merges { Fit::Elsewhere } else { self.fit };
+        if sides.are_blocks() && !is_walked(&self.path, name) && is_left_alone(was, in_dest, is, around) {
             return Ok(Some(Child { id, node, change: Change::patch(Wants::Text(new), None) }));
         }
         let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
-        let fit = if has_merges { Fit::Elsewhere } else { self.fit.below(there.map(entry), Some(entry((key, new)))) };
-        let change = self.fitting(fit, |differ| differ.field(name, inner, cursor))?;
+        let change = self.fitting(around.below(in_dest, Some(is)), |differ| differ.field(name, inner, cursor))?;
         if let Some(names) = fields.renamed.called(&name)
             && (change.is_some() || names.updated != names.original)
             && !there.zip(old).is_some_and(|(there, old)| same(there.1, old.1))
         {
             self.tell_renamed(names, &By::Field, |name| ChildId::Field(name));
         }
-        let remarks = |(key, value)| Remarks::of((Some(key), value));
-        let notes = match (old, there) {
-            (Some(old), _) => Notes::between(remarks(old), remarks((key, new))),
-            (None, Some(there)) => notes_of_added(remarks(there), remarks((key, new))),
+        let notes = match (was, in_dest) {
+            (Some(was), _) => Notes::between(remarks(was), remarks(is)),
+            (None, Some(there)) => notes_of_added(remarks(there), remarks(is)),
             (None, None) => Notes::default(),
         };
         let is_new = sides.original.is_none() && sides.dest.is_none();
@@ -468,7 +468,7 @@ impl<'a> Differ<'a> {
         let both = common(&own, &new, |a, b| same(*a, *b)).into_iter();
         let paired: Vec<Paired<'a>> =
             both.map(|(place, at)| Paired { original: old[at], updated: new[at], dest: own[place], place }).collect();
-        let mut children = self.paired([original, updated], &paired, cursor)?;
+        let mut children = self.paired([original, updated, dest], &paired, cursor)?;
         children.retain(|child| child.change.asks());
         let inside = Inside::of(updated, By::Index, children);
         Ok(if inside.children.is_empty() { None } else { sides.expecting(Wants::Inside(inside)) })
@@ -477,7 +477,7 @@ impl<'a> Differ<'a> {
     /// What changed upstream in these elements of a list, and in their comments.
     fn paired(
         &mut self,
-        [original, updated]: [NodeRef<'a>; 2],
+        [original, updated, dest]: [NodeRef<'a>; 3],
         paired: &[Paired<'a>],
         cursor: Cursor<'a>,
     ) -> Result<Vec<Child<'a>>, Error> {
@@ -486,10 +486,12 @@ impl<'a> Differ<'a> {
             let id = ChildId::Index(pair.place);
             let sides = Sides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
             self.path.push(id.step(&By::Index), Some(pair.place));
-            let change = self.node(sides, cursor)?;
+            let placed = |list, element| (Place::of_element(list, element), element);
+            let (was, is) = (placed(original, pair.original), placed(updated, pair.updated));
+            let fit = self.fit.below(Some(placed(dest, pair.dest)), Some(is));
+            let change = self.fitting(fit, |differ| differ.node(sides, cursor))?;
             self.path.pop();
-            let old = Remarks::of_element(original, pair.original);
-            let notes = Notes::between(old, Remarks::of_element(updated, pair.updated));
+            let notes = Notes::between(remarks(was), remarks(is));
             let change = Change { notes, ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
             children.push(Child { id, node: Some((None, pair.updated)), change });
         }
@@ -561,9 +563,10 @@ impl<'a> Differ<'a> {
         let placed = |list: Option<NodeRef<'a>>, element: Option<NodeRef<'a>>| {
             list.zip(element).map(|(list, element)| (Place::of_element(list, element), element))
         };
-        let (was, there) = (placed(sides.original, old), placed(sides.dest, inner.dest));
+        let (was, there, is) =
+            (placed(sides.original, old), placed(sides.dest, inner.dest), placed(sides.updated, new));
         let may_clear = inner.dest.is_some_and(NodeRef::has_nulls);
-        match placed(sides.updated, new) {
+        match is {
             Some(is) if !may_clear && was.is_some_and(|was| same_child(was, is)) => return Ok(None),
             Some(is) if sides.are_blocks() && is_left_alone(was, there, is, self.fit) => {
                 let change = Change::patch(Wants::Text(is.1), None);
@@ -574,8 +577,7 @@ impl<'a> Differ<'a> {
         let by = By::Keys(keys.to_vec());
         let change = if new.is_some() {
             self.path.push(id.step(&by), in_dest.map(|e| e.0));
-            let fit = self.fit.below(there, placed(sides.updated, new));
-            let change = self.fitting(fit, |differ| differ.node(inner, cursor))?;
+            let change = self.fitting(self.fit.below(there, is), |differ| differ.node(inner, cursor))?;
             self.path.pop();
             let is_added = old.is_none() && in_dest.is_none();
             let twin = if is_added { twin(element, keys, [original, updated, dest]) } else { None };
@@ -598,8 +600,7 @@ impl<'a> Differ<'a> {
         {
             self.tell_renamed(names, &by, |key| ChildId::Key(key.clone()));
         }
-        let remarks = |(place, value): (Place, NodeRef<'a>)| Remarks::at(&place, value);
-        let notes = match (was, there, placed(sides.updated, new)) {
+        let notes = match (was, there, is) {
             (Some(was), _, Some(is)) => Notes::between(remarks(was), remarks(is)),
             (None, Some(there), Some(is)) => notes_of_added(remarks(there), remarks(is)),
             _ => Notes::default(),
@@ -715,30 +716,25 @@ fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
 /// removal, an anchor or alias may mean something else elsewhere, and what comes after a block scalar may become a part of it; children with
 /// these are compared inside. So are children that are in dest's column by chance: the first run writes what is around them in dest's layout,
 /// and a second run must not take theirs.
-fn is_left_alone(
-    original: Option<(Place, NodeRef<'_>)>,
-    dest: Option<(Place, NodeRef<'_>)>,
-    updated: (Place, NodeRef<'_>),
-    around: Fit,
-) -> bool {
+fn is_left_alone(original: Option<Placed<'_>>, dest: Option<Placed<'_>>, updated: Placed<'_>, around: Fit) -> bool {
     let (Some(original), Some(dest)) = (original, dest) else { return false };
-    let has_no_lines = || match around {
+    let has_no_lines = match around {
         Fit::SameColumns => false,
         Fit::OtherColumns => in_same_column(dest, updated),
         Fit::Elsewhere => true,
     };
-    let is_linked = updated.1.document().has_props_in(lines_of(updated));
+    let is_linked = || updated.1.document().has_props_in(lines_of(updated));
     let is_open = || [dest.1, updated.1].into_iter().any(BlockScalar::keeps_lines_below);
-    !is_linked
+    !has_no_lines
         && !updated.1.has_nulls()
         && !dest.1.has_nulls()
+        && !is_linked()
         && same_child(original, dest)
         && !is_open()
-        && !has_no_lines()
 }
 
 /// The lines of a child with the comments above it, or its text if it shares its line with other children.
-fn lines_of((place, value): (Place, NodeRef<'_>)) -> Range<usize> {
+fn lines_of((place, value): Placed<'_>) -> Range<usize> {
     let doc = value.document();
     let top = if place.is_inline(doc) { place.lead } else { place.top(doc) };
     top..place.bottom(doc)
@@ -746,7 +742,7 @@ fn lines_of((place, value): (Place, NodeRef<'_>)) -> Range<usize> {
 
 /// Whether two children have the same lines, comments included, and mean the same. An anchor, alias or tag in them may mean something else
 /// elsewhere.
-fn same_child(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
+fn same_child(a: Placed<'_>, b: Placed<'_>) -> bool {
     if !may_be_same(a.1, b.1) {
         return false;
     }
@@ -766,6 +762,11 @@ fn same_child(a: (Place, NodeRef<'_>), b: (Place, NodeRef<'_>)) -> bool {
 /// Whether two values may have the same lines: a check that costs nothing.
 fn may_be_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.text().len() == b.text().len() || a.document().line_break() != b.document().line_break()
+}
+
+/// The comments at a child.
+fn remarks((place, value): Placed<'_>) -> Remarks<'_> {
+    Remarks::at(&place, value)
 }
 
 /// The comments of a node that both sides added, if both have one and they differ.

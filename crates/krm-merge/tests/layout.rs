@@ -5,7 +5,7 @@
 use krm_merge::{Package, three_way};
 
 /// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
-const TEXTS: [[&str; 4]; 20] = [
+const TEXTS: [[&str; 4]; 21] = [
     // Dest takes upstream's text and keeps the end of its own.
     ["a: \"x\"\n|", "a: 'x'\n|", "a: \"x\"|", "a: 'x'|"],
     ["a: \"x\"|", "a: 'x'\n|", "a: \"x\"\n|", "a: 'x'\n|"],
@@ -60,6 +60,12 @@ const TEXTS: [[&str; 4]; 20] = [
         "b: &b\n  a:\n    x: '1'\nm:\n  <<: *b\n  c: 1\n|",
         "b: &b\n  a:\n    x: \"1\"\nm:\n  <<: *b\n  c: 2\n|",
         "b: &b\n  a:\n    x: '1'\nm:\n  <<: *b\n  c: 2\n|",
+    ],
+    [
+        "b: &b\n  a:\n    x: \"1\"\nl:\n- *b\n- k: 1\n- k: 2\n- k: 3\n|",
+        "b: &b\n  a:\n    x: '1'\nl:\n- *b\n- k: 1\n- k: 2\n- k: 4\n|",
+        "b: &b\n  a:\n    x: \"1\"\nl:\n- *b\n- k: 7\n- k: 2\n- k: 3\n|",
+        "b: &b\n  a:\n    x: '1'\nl:\n- *b\n- k: 7\n- k: 2\n- k: 4\n|",
     ],
     [
         "b: &b\n  a: {x: 1}\nm: *b\n|",
@@ -129,6 +135,17 @@ fn a_part_in_dests_column_by_chance_keeps_dests_layout() {
     let updated = text("  # of l\n  l:\n    - name: s\n      m:\n        - x\n      # of n\n      n: 1\n  o: 1\n");
     let dest = original.replace("o: 1", "o: 2");
     let want = dest.replace("    l:", "    # of l\n    l:").replace("      n:", "      # of n\n      n:");
+    assert_eq!(merged(&original, &updated, &dest), want);
+    assert_eq!(merged(&original, &updated, &want), want, "again");
+}
+
+#[test]
+fn a_byte_order_mark_has_no_column() {
+    let rest = "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n";
+    let original = format!("\u{feff}? spec\n:\n{rest}z: 1\n");
+    let updated = format!("? spec\n: 5\n{rest}z: 1\n");
+    let dest = original.replace("z: 1", "z: 2");
+    let want = dest.replace("\n:\n", "\n: 5\n");
     assert_eq!(merged(&original, &updated, &dest), want);
     assert_eq!(merged(&original, &updated, &want), want, "again");
 }
