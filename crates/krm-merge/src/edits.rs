@@ -13,6 +13,18 @@ pub struct Edit {
     pub text: String,
 }
 
+impl Edit {
+    /// Whether it changes only bytes that the other edit removes.
+    fn lies_in(&self, other: &Self) -> bool {
+        !self.range.is_empty() && other.range.start <= self.range.start && self.range.end <= other.range.end
+    }
+
+    /// Whether the other edit does all that this one does: it removes these bytes, too, or it is the same edit.
+    pub(crate) fn is_done_by(&self, other: &Self) -> bool {
+        self.lies_in(other) && (self.text.is_empty() || self == other)
+    }
+}
+
 /// Changes of one text. They are disjoint, and in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextEdits(Vec<Edit>);
@@ -53,13 +65,11 @@ impl TextEdits {
     /// ```
     pub fn of(mut edits: Vec<Edit>) -> Result<Self, Overlap> {
         edits.sort_by_key(|e| (e.range.start, e.range.end));
-        let lies_in =
-            |a: &Edit, b: &Edit| !a.range.is_empty() && b.range.start <= a.range.start && a.range.end <= b.range.end;
         let mut out: Vec<Edit> = Vec::with_capacity(edits.len());
         for edit in edits {
             match out.last() {
-                Some(last) if lies_in(&edit, last) => continue,
-                Some(last) if lies_in(last, &edit) => {
+                Some(last) if edit.lies_in(last) => continue,
+                Some(last) if last.lies_in(&edit) => {
                     out.pop();
                 }
                 Some(last) if edit.range.start < last.range.end => {

@@ -197,12 +197,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
         self.edits.sort_by_key(|e| (e.range.start, e.range.end));
         // Two levels may remove the same blank lines, or one of them all of a comment with these lines. The larger edit stays.
         self.edits.dedup_by(|b, a| {
-            let is_larger = a.range.start == b.range.start && a.text.is_empty() && !a.range.is_empty();
-            let is_within = b.text.is_empty() && !b.range.is_empty() && b.range.end <= a.range.end;
-            if is_larger && !is_within {
+            let is_first_done = a.is_done_by(b);
+            if is_first_done {
                 std::mem::swap(a, b);
             }
-            is_larger || is_within
+            is_first_done || b.is_done_by(a)
         });
         let line_break = self.doc.line_break();
         if line_break != "\n" {
