@@ -275,7 +275,7 @@ impl<'a, 'c> Assigning<'a, 'c> {
     }
 
     fn into_roles(self) -> Result<Roles<'a>, Box<Outcome>> {
-        let Self { mode, items, gone, taken_by, others, targets, apart, files } = self;
+        let Self { mode, items, gone, taken_by, mut others, targets, apart, files } = self;
         let is_filled = |role: &Role| others.iter().any(|(filled, _)| filled == role);
         let alone = apart.iter().find(|(role, _)| !is_filled(role)).map(|(_, item)| item);
         let unnamed = |r: &&Resource<'_>| r.identity.is_none() && r.target.is_none();
@@ -285,7 +285,6 @@ impl<'a, 'c> Assigning<'a, 'c> {
         // An item that a `path` selects only plays its role.
         let left = items.into_iter().zip(taken_by).filter(|(_, taken)| taken.is_none());
         let mut dest: Vec<Resource<'a>> = left.filter_map(|(item, _)| item).collect();
-        let mut others = others;
         // They stay for the whole run, and have room for many more.
         others.iter_mut().map(|(_, members)| members).chain([&mut dest]).for_each(Vec::shrink_to_fit);
         Ok(Roles { dest, others, targets, apart, beside: Vec::new(), gone, files })
