@@ -37,6 +37,7 @@ fn aliases_of<'a>(dest: NodeRef<'a>, tree: &Tree<'a>) -> Vec<NodeRef<'a>> {
         let written: Vec<_> = node.written().collect();
         for entry in &branch.entries {
             let Some(&(key, value)) = entry.place.and_then(|place| written.get(place)) else { continue };
+            let key = key.filter(|key| entry.new_key(Some(*key)).is_none());
             if let Some(tree) = &entry.value {
                 out.extend(key.into_iter().flat_map(|key| key.document().aliases_in(key)));
                 collect(value, tree, out);
@@ -95,6 +96,10 @@ fn collect_changed<'a>(node: NodeRef<'a>, tree: &Tree<'a>, out: &mut Vec<Changed
     }
     for entry in &branch.entries {
         let Some(&(key, value)) = entry.place.and_then(|place| written.get(place)) else { continue };
+        if entry.new_key(key).is_some() {
+            out.extend(key.map(Changed::Gone));
+            out.push(Changed::Within(node));
+        }
         match &entry.value {
             Some(tree) => collect_changed(value, tree, out),
             None => {
@@ -169,11 +174,11 @@ fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
             if key.zip(like).is_some_and(|pair| is_used(pair, uses)) {
                 let is_merge = entry.is_merge();
                 let value = entry.value.take();
-                let key = entry.key;
+                let (key, source) = (entry.key, entry.source);
                 out.push(entry);
                 match value {
                     _ if is_merge => out.append(&mut brought_in),
-                    Some(value) => out.push(Entry::new(key, value)),
+                    Some(value) => out.push(Entry { source, ..Entry::new(key, value) }),
                     None => {}
                 }
             } else {

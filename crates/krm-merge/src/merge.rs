@@ -346,12 +346,7 @@ impl<'a> Walk<'a> {
             self.placing(new_fields, |walk| walk.found(&mut branch, inside, child))?;
         }
         if !inside.names.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
-            let written: Vec<_> = branch.like.resolve().written().collect();
-            let renamed = |entry: Entry<'a>| match entry.place.and_then(|place| written.get(place)) {
-                Some((Some(key), value)) => under_its_name(entry, (*key, *value), inside),
-                _ => vec![entry],
-            };
-            branch.reorder(|entries| entries.into_iter().flat_map(renamed).collect());
+            branch.rename(|written| new_key(written, inside));
         }
         self.others(&mut branch, inside.others, &asked);
         self.settle_merges(&mut branch, &merges, inside);
@@ -415,7 +410,7 @@ impl<'a> Walk<'a> {
         child: &Child<'a>,
     ) -> Result<(), Error> {
         let before = entry.value.as_ref().and_then(Tree::like);
-        let old_key = entry.key.and_then(|key| key.node());
+        let old_key = entry.key_of_value();
         entry.value = self.node(entry.value.take(), &child.change, &[])?;
         if let (Wants::Text(_), Some((key, node))) = (&child.change.wants, child.node) {
             *entry = as_written(entry, key, node);
@@ -442,7 +437,7 @@ impl<'a> Walk<'a> {
         let has_room = || place.is_some_and(|(place, old)| can_end_with_comments(&place, old));
         let notes = child.change.notes;
         let mut is_replaced = false;
-        let new_key = child.node.and_then(|(key, _)| key).map(Key::Node);
+        let new_key = child.node.and_then(|(key, _)| key);
         let stays = match &mut entry.value {
             None => return,
             Some(Tree::Conflict(conflict)) => {
@@ -453,7 +448,7 @@ impl<'a> Walk<'a> {
                 CommentOf::Winner
             }
             Some(tree) if before.zip(tree.like()).is_some_and(|(old, new)| !old.is(new)) => {
-                entry.key = new_key.or(entry.key);
+                entry.source = new_key.or(entry.source);
                 is_replaced = true;
                 CommentOf::Dest
             }
@@ -506,24 +501,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Gives a field its new key: removes the field, and adds it again in its place, with its comments. The name that dest gives it is the one
-/// in dest's text: with upstream's value, the entry may already have upstream's key.
-fn under_its_name<'a>(entry: Entry<'a>, dest: (NodeRef<'a>, NodeRef<'a>), inside: &Inside<'a>) -> Vec<Entry<'a>> {
-    let (old, value) = dest;
-    let key_of = |name: ChildId<'a>| {
-        let new = inside.new_names().find(|names| names.dest == name)?;
-        let mut keys = inside.like.entries().map(|(key, _)| key);
-        keys.find(|key| ChildId::of_field(*key).as_ref() == Some(&new.updated))
-    };
-    let Some(new) = ChildId::of_field(old).and_then(key_of) else { return vec![entry] };
-    let written = Remarks::of((Some(old), value));
-    let comments = Comments {
-        above: entry.comments.above.or(Some(written.above)),
-        behind: entry.comments.behind.or(Some(written.behind)),
-        below: entry.comments.below,
-    };
-    let gone = Entry { value: None, key: Some(Key::Node(old)), ..entry.clone() };
-    vec![gone, Entry { place: None, key: Some(Key::Node(new)), comments, ..entry }]
+/// Updated's key for a field that upstream renamed, given the key in dest.
+fn new_key<'a>(in_dest: NodeRef<'a>, inside: &Inside<'a>) -> Option<NodeRef<'a>> {
+    let name = ChildId::of_field(in_dest)?;
+    let new = inside.new_names().find(|names| names.dest == name)?;
+    inside.like.entries().map(|(key, _)| key).find(|key| ChildId::of_field(*key).as_ref() == Some(&new.updated))
 }
 
 /// Replaces a child of dest by the text of the other side's child, with its comments.
@@ -532,7 +514,8 @@ fn as_written<'a>(entry: &Entry<'a>, key: Option<NodeRef<'a>>, node: NodeRef<'a>
         place: entry.place,
         comments: Remarks::of((key, node)).along_with_value(),
         layout: Layout::Own,
-        ..Entry::new(key.map(Key::Node).or(entry.key), Tree::Node(node))
+        source: key,
+        ..Entry::new(entry.key, Tree::Node(node))
     }
 }
 

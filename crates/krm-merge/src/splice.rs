@@ -18,7 +18,7 @@ use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
     ends_line, foot, line_end, lines, next_line, same, starts_line, without_break,
 };
-use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
+use print::{Flow, Host, Layout, Piece, Text, comment_lines, is_long, not_taken};
 use unwritable::check_json;
 pub use unwritable::{NotJson, Unwritable};
 
@@ -129,6 +129,9 @@ impl<'t, 'a> Fate<'t, 'a> {
         }
     }
 }
+
+/// A child of a map or list in dest, with its key.
+type Child<'d> = (Option<NodeRef<'d>>, NodeRef<'d>);
 
 fn is_kept(entry: &Entry<'_>) -> bool {
     entry.place.is_some() && entry.value.is_some()
@@ -254,9 +257,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Edits a child of a block map or list that stays.
-    fn child(&mut self, host: Host, place: &Place, value: NodeRef<'d>, entry: &Entry<'_>) {
+    fn child(&mut self, host: Host, place: &Place, (key, value): Child<'d>, entry: &Entry<'_>) {
         let Some(new) = Piece::of(entry) else { return };
-        if new.tree.is(value) && entry.comments == Comments::default() && entry.layout == tree::Layout::Host {
+        let renamed = key.zip(entry.new_key(key));
+        let is_kept = new.tree.is(value) && entry.comments == Comments::default() && renamed.is_none();
+        if is_kept && entry.layout == tree::Layout::Host {
             return;
         }
         let column = place.column(self.doc);
@@ -269,6 +274,12 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let comment = entry.comments.behind;
         if let Some(above) = entry.comments.above {
             self.set_comments_above(place, above);
+        }
+        if let Some((old, new)) = renamed {
+            let name = self.layout().key(new);
+            let needs_question = is_long(&name) && place.lead == old.full_start();
+            let name = if needs_question { format!("? {name}\n{}", " ".repeat(column)) } else { name };
+            self.edit(old.full_start()..old.end(), name);
         }
         match Fate::of(new.tree, value) {
             Fate::Kept => {}
@@ -472,10 +483,10 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let Some(first) = places.first() else { return };
         let column = first.column(self.doc);
         let host = Host::in_container(node);
-        let values: Vec<NodeRef<'d>> = node.written().map(|(_, v)| v).collect();
+        let written: Vec<Child<'d>> = node.written().collect();
         let order = order_of(entries);
         if !order.is_sorted() {
-            return self.moved_children(node, column, &places, &values, entries);
+            return self.moved_children(node, column, &places, &written, entries);
         }
         let Some(kept) = entries.iter().position(is_kept) else {
             return self.root_anew(node, &places, entries);
@@ -528,8 +539,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 }
                 (Some(index), Some(tree)) => {
                     (last, above) = (index, entry);
-                    self.child(host, &places[last], values[last], entry);
-                    self.is_set(values[last], tree)
+                    self.child(host, &places[last], written[last], entry);
+                    self.is_set(written[last].1, tree)
                 }
                 (None, _) => {
                     above = entry;
@@ -539,7 +550,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 }
             };
             if is_other && rest.get(i + 1).is_none_or(|next| next.place.is_some()) {
-                self.clear_below(places[last].bottom(self.doc), |s| s.end_of(host, column, &values, above));
+                self.clear_below(places[last].bottom(self.doc), |s| s.end_of(host, column, &written, above));
             }
         }
     }
@@ -583,9 +594,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// The block scalar at the end of a child that the merge keeps, among children at a column.
-    fn end_of(&self, host: Host, column: usize, values: &[NodeRef<'_>], entry: &Entry<'_>) -> Option<BlockScalar> {
+    fn end_of(&self, host: Host, column: usize, written: &[Child<'_>], entry: &Entry<'_>) -> Option<BlockScalar> {
         let new = Piece::of(entry)?;
-        let Some(value) = entry.place.and_then(|index| values.get(index)) else {
+        let Some((_, value)) = entry.place.and_then(|index| written.get(index)) else {
             return last_block(&self.layout().new_child(&new, column).join("\n"));
         };
         self.end_of_value(host, column, *value, new.tree)
@@ -606,9 +617,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
                     _ => self.layout().child_column(value.kind(), host, column),
                 };
                 let host = Host::in_container(value);
-                let values: Vec<NodeRef<'_>> = value.written().map(|(_, v)| v).collect();
+                let written: Vec<Child<'_>> = value.written().collect();
                 let last = branch.entries.iter().rev().find(|entry| entry.value.is_some())?;
-                self.end_of(host, column, &values, last)
+                self.end_of(host, column, &written, last)
             }
             Fate::Inside(_) => None,
         }
@@ -667,7 +678,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         node: NodeRef<'d>,
         column: usize,
         places: &[Place],
-        values: &[NodeRef<'d>],
+        written: &[Child<'d>],
         entries: &[Entry<'_>],
     ) {
         let host = Host::in_container(node);
@@ -675,7 +686,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         // Blank lines below a block scalar that includes them (`|+`) move with it.
         let end = |i: usize| {
             let bottom = places[i].bottom(self.doc);
-            BlockScalar::last_of(values[i]).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
+            BlockScalar::last_of(written[i].1).map_or(bottom, |(block, _)| block.below(self.text(), bottom))
         };
         let gap = |i: usize| places.get(i + 1).map(|next| &self.text()[end(i)..next.top(self.doc).max(end(i))]);
         let pad = " ".repeat(column);
@@ -684,7 +695,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let mut above = None;
         // The text between two children, without the blank lines that would become part of the first one.
         let between = |gap: &'d str, above: Option<&Entry<'_>>| {
-            let block = above.filter(|_| is_blank(gap, 0)).and_then(|entry| self.end_of(host, column, values, entry));
+            let block = above.filter(|_| is_blank(gap, 0)).and_then(|entry| self.end_of(host, column, written, entry));
             &gap[block.map_or(0, |block| block.below(gap, 0))..]
         };
         for entry in entries.iter().filter(|entry| entry.value.is_some()) {
@@ -692,7 +703,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 Some(index) => {
                     let place = &places[index];
                     let mut inner = self.inner();
-                    inner.child(host, place, values[index], entry);
+                    inner.child(host, place, written[index], entry);
                     if end(index) == self.text().len() {
                         inner.close_end();
                     }
@@ -731,7 +742,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
             let (from, text) =
                 if first.is_inline(self.doc) { self.at_dash(first.lead, column, text) } else { (top(first), text) };
             self.edit(from..bottom, text);
-            self.clear_below(bottom, |s| s.end_of(host, column, values, above?));
+            self.clear_below(bottom, |s| s.end_of(host, column, written, above?));
         }
     }
 }

@@ -85,8 +85,10 @@ pub struct Contested<'a> {
 pub struct Entry<'a> {
     /// Its place among the children of `like`, as they are written; `None` for a new one.
     pub place: Option<usize>,
-    /// The key of a field.
+    /// The key of a field. If its name differs from the one in `like`, the field is renamed.
     pub key: Option<Key<'a>>,
+    /// The key that the value is written with, if the value comes from another field; it shows the layout of the value.
+    pub source: Option<NodeRef<'a>>,
     /// Its value; `None` if it is removed.
     pub value: Option<Tree<'a>>,
     /// The comments that it is to have.
@@ -139,7 +141,7 @@ pub struct Conflict<'a> {
     /// The result if updated wins.
     pub taken: Option<Tree<'a>>,
     /// Updated's key, if the place is a field.
-    pub key: Option<Key<'a>>,
+    pub key: Option<NodeRef<'a>>,
     /// The comments of each side at this place, if the winner's comments come with its value; dest's are the ones in its text. `None` if
     /// the comments do not depend on the winner.
     pub comments: Option<Sides<Comments<'a>>>,
@@ -215,6 +217,14 @@ impl<'a> Key<'a> {
         match self {
             Self::Node(node) => node.string(),
             Self::Made(name) => name,
+        }
+    }
+
+    /// The identity of the field; `None` for a `<<`, and for a key that is a map or list.
+    fn id(&self) -> Option<ChildId<'a>> {
+        match self {
+            Self::Node(node) => ChildId::of_field(*node),
+            Self::Made(name) => Some(ChildId::Field(name)),
         }
     }
 
@@ -333,6 +343,7 @@ impl<'a> Entry<'a> {
         Self {
             place: Some(place),
             key: key.map(Key::Node),
+            source: None,
             value: Some(Tree::Node(value)),
             comments: Comments::default(),
             layout: Layout::Host,
@@ -356,7 +367,18 @@ impl<'a> Entry<'a> {
 
     /// A child that `like` lacks.
     pub fn new(key: Option<Key<'a>>, value: Tree<'a>) -> Self {
-        Self { place: None, key, value: Some(value), comments: Comments::default(), layout: Layout::Host }
+        Self { place: None, key, source: None, value: Some(value), comments: Comments::default(), layout: Layout::Host }
+    }
+
+    /// The key that its value is written with.
+    pub fn key_of_value(&self) -> Option<NodeRef<'a>> {
+        self.source.or_else(|| self.key?.node())
+    }
+
+    /// Its key, if the field is written with another name.
+    pub fn new_key(&self, written: Option<NodeRef<'_>>) -> Option<Key<'a>> {
+        let written = ChildId::of_field(written?)?;
+        self.key.filter(|key| key.id().is_some_and(|id| id != written))
     }
 }
 
@@ -382,7 +404,7 @@ impl<'a> Entry<'a> {
             (Pick::Original, None) | (Pick::Dest, _) => self.comments = Comments::default(),
         }
         if picked == Pick::Updated {
-            self.key = conflict.key.or(self.key);
+            self.source = conflict.key.or(self.source);
         }
         self.value = conflict.won_by(picked);
         picked != Pick::Updated
@@ -490,11 +512,8 @@ impl<'a> Branch<'a> {
             let value = index.find(&id).find_map(|at| self.entries.get(at)?.value.as_ref());
             return value.and_then(Tree::view);
         }
-        let is_meant = |key: &Key<'a>| match key {
-            Key::Node(key) => ChildId::of_field(*key) == Some(ChildId::Field(name)),
-            Key::Made(made) => *made == name,
-        };
-        let found = self.entries.iter().filter(|entry| entry.key.as_ref().is_some_and(is_meant));
+        let is_meant = |key: Key<'a>| key.id() == Some(ChildId::Field(name));
+        let found = self.entries.iter().filter(|entry| entry.key.is_some_and(is_meant));
         found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
     }
 
@@ -538,6 +557,19 @@ impl<'a> Branch<'a> {
         self.entries.extend(order.iter().filter_map(|at| entries.get_mut(*at)?.take()));
         let is_each_once = self.entries.len() == entries.len() && order.len() == entries.len();
         self.index = self.index.take().filter(|_| is_each_once).map(|index| index.reordered(order));
+    }
+
+    /// Gives fields of the map new keys. `new` says the key for one that is written.
+    pub fn rename(&mut self, new: impl Fn(NodeRef<'a>) -> Option<NodeRef<'a>>) {
+        let written: Vec<_> = self.like.resolve().written().collect();
+        for entry in &mut self.entries {
+            let key = entry.place.and_then(|place| written.get(place)?.0);
+            if let Some(key) = key.and_then(&new) {
+                entry.source = entry.key_of_value();
+                entry.key = Some(Key::Node(key));
+            }
+        }
+        self.index = None;
     }
 
     /// Puts the entries into another order, or replaces some of them.
@@ -637,8 +669,9 @@ impl<'a> Branch<'a> {
         }
         let mut entries = self.entries.iter();
         let mut written = self.like.resolve().written().enumerate();
-        let is_kept = |((i, (_, value)), entry): ((usize, (_, NodeRef<'a>)), &Entry<'a>)| {
+        let is_kept = |((i, (key, value)), entry): ((usize, (Option<NodeRef<'a>>, NodeRef<'a>)), &Entry<'a>)| {
             entry.place == Some(i)
+                && entry.new_key(key).is_none()
                 && entry.comments == Comments::default()
                 && entry.value.as_ref().is_some_and(|v| v.is(value))
         };
@@ -649,8 +682,7 @@ impl<'a> Branch<'a> {
 
 fn id_of<'a>(by: &By<'a>, place: usize, entry: &Entry<'a>) -> Option<ChildId<'a>> {
     match (by, entry.key) {
-        (By::Field, Some(Key::Made(name))) => Some(ChildId::Field(name)),
-        (By::Field, Some(Key::Node(key))) => ChildId::of_field(key),
+        (By::Field, Some(key)) => key.id(),
         (By::Index, _) => Some(ChildId::Index(place)),
         _ => by.id_of(entry.value.as_ref()?.view()?),
     }

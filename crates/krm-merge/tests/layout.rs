@@ -5,7 +5,7 @@
 use krm_merge::{Package, three_way};
 
 /// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
-const TEXTS: [[&str; 4]; 21] = [
+const TEXTS: [[&str; 4]; 26] = [
     // Dest takes upstream's text and keeps the end of its own.
     ["a: \"x\"\n|", "a: 'x'\n|", "a: \"x\"|", "a: 'x'|"],
     ["a: \"x\"|", "a: 'x'\n|", "a: \"x\"\n|", "a: 'x'\n|"],
@@ -78,6 +78,32 @@ const TEXTS: [[&str; 4]; 21] = [
         "b: &b\n  a: 1 # c\nm:\n  <<: *b\n|",
         "b: &b\n  a: 1\nm:\n  <<: *b\n|",
         "b: &b\n  a: 1 # c\nm:\n  <<: *b\n|",
+    ],
+    // A field that upstream renamed gets another name, and nothing else.
+    [
+        "m: {\"aaa\":[1,2,3,4],\"z\":1}\n|",
+        "m: {bbb: [1,2,3,4], \"z\":1}\n|",
+        "m: {\"aaa\":[1,2,3,4],\"z\":2}\n|",
+        "m: {\"bbb\":[1,2,3,4],\"z\":2}\n|",
+    ],
+    ["m: {aaa : [1,2,3,4]}\n|", "m: {bbb: [1,2,3,4]}\n|", "m: {aaa : [1,2,3,4,5]}\n|", "m: {bbb : [1,2,3,4,5]}\n|"],
+    [
+        "aaa:\n  x: 1\n  y: 2\n  v: 3\n  w: 4\nz: 1\n|",
+        "bbb:\n  x: 1\n  y: 2\n  v: 3\n  w: 4\nz: 1\n|",
+        "# c\naaa:   # d\n\n  x:    1 # e\n  y: 2\n  v: 3\n  w: 4\n  # f\nz: 1\n|",
+        "# c\nbbb:   # d\n\n  x:    1 # e\n  y: 2\n  v: 3\n  w: 4\n  # f\nz: 1\n|",
+    ],
+    [
+        "? aaa\n: [1, 2, 3, 4]\nz: 1\n|",
+        "? bbb\n: [1, 2, 3, 4]\nz: 1\n|",
+        "? aaa # c\n: [1, 2, 3, 4]\nz: 2\n|",
+        "? bbb # c\n: [1, 2, 3, 4]\nz: 2\n|",
+    ],
+    [
+        "aaa: &a [1, 2, 3, 4]\nz: *a\n|",
+        "bbb: &a [1, 2, 3, 4]\nz: *a\n|",
+        "aaa: &a [1,  2, 3, 4]\nz: *a\ny: 1\n|",
+        "bbb: &a [1,  2, 3, 4]\nz: *a\ny: 1\n|",
     ],
 ];
 

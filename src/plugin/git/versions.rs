@@ -111,6 +111,7 @@ impl<'a> Spot<'a> {
         Entry {
             place,
             key: here.and_then(|here| here.key).map(Key::Node),
+            source: None,
             value: here.map(|here| Tree::Node(here.value)),
             comments: comments.unwrap_or_default(),
             layout: Layout::Host,

@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
         for child in inside.children.iter().filter(|child| merges.brings_in(&child.id)) {
             let Some(at) = branch.find(&child.id).next() else { continue };
             let (entry, parent) = (&mut branch.entries[at], branch.like);
-            let was = (entry.key.and_then(|key| key.node()), entry.value.as_ref().and_then(Tree::like));
+            let was = (entry.key_of_value(), entry.value.as_ref().and_then(Tree::like));
             self.path.push(child.id.step(&inside.by), None);
             self.annotate(entry, was, Some(parent), child);
             self.path.pop();

@@ -232,7 +232,7 @@ impl<'a> Refiner<'a, '_> {
             taking: if updated.is_some() { Taking::Value } else { Taking::Deletion },
         };
         let value = Some(self.visit(conflict.into(), cursor));
-        Entry { place, key: None, value, comments: Comments::default(), layout: Layout::Host }
+        Entry { place, key: None, source: None, value, comments: Comments::default(), layout: Layout::Host }
     }
 }
 

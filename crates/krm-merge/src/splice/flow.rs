@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::print::{Flow, Piece};
-use super::{Fate, Splicer, is_kept, order_of};
-use crate::tree::{Entry, Tree};
-use crate::yaml::{NodeRef, Place};
+use super::print::{Flow, Piece, is_long};
+use super::{Child, Fate, Splicer, is_kept, order_of};
+use crate::tree::{Entry, Key};
+use crate::yaml::{NodeRef, Place, quoted_json};
 
 /// The blank that must come between the text of a flow child and a comma or bracket: after the colon of an absent value. go-yaml reads `{a:,`
 /// as a field with the name `a:`.
@@ -16,7 +16,7 @@ fn blank_behind(text: &str) -> &'static str {
 impl<'d> Splicer<'d, '_> {
     pub(super) fn flow_children(&mut self, node: NodeRef<'d>, entries: &[Entry<'_>]) {
         let places = Place::of_children(node);
-        let values: Vec<NodeRef<'d>> = node.written().map(|(_, v)| v).collect();
+        let written: Vec<Child<'d>> = node.written().collect();
         let bracketed = node.text().starts_with(['{', '[']);
         let order = order_of(entries);
         let structural = entries.iter().any(|entry| !is_kept(entry)) || !order.is_sorted();
@@ -27,11 +27,11 @@ impl<'d> Splicer<'d, '_> {
             let inner = if bracketed { node.start() + 1..node.end() - 1 } else { node.start()..node.end() };
             let has_comments = self.doc.comments_in(inner.clone()).next().is_some();
             if has_comments && entries.iter().any(is_kept) {
-                let text = self.flow_lines(inner.clone(), entries, &places, &values);
+                let text = self.flow_lines(inner.clone(), entries, &places, &written);
                 return self.edit(inner, text);
             }
             let children: Vec<String> =
-                entries.iter().filter_map(|entry| self.flow_piece(entry, &places, &values)).collect();
+                entries.iter().filter_map(|entry| self.flow_piece(entry, &places, &written)).collect();
             let gap = |at: Range<usize>| Some(&self.text()[at]).filter(|s| s.trim().is_empty() && s.contains('\n'));
             let (open, close) = match (places.first(), places.last()) {
                 // Brackets with nothing between them stay together.
@@ -43,7 +43,7 @@ impl<'d> Splicer<'d, '_> {
             let text = self.joined(&children, &self.comma(node, &places));
             self.edit(inner, [open.unwrap_or_default(), &text, close.unwrap_or_default()].concat());
         } else {
-            self.flow_entries(&places, &values, entries, &self.comma(node, &places));
+            self.flow_entries(&places, &written, entries, &self.comma(node, &places));
         }
         if structural && !bracketed {
             self.edit(node.end()..node.end(), "}");
@@ -51,11 +51,11 @@ impl<'d> Splicer<'d, '_> {
     }
 
     /// The text of one child of a flow map or list, so that the children can be put in another order.
-    fn flow_piece(&self, entry: &Entry<'_>, places: &[Place], values: &[NodeRef<'d>]) -> Option<String> {
+    fn flow_piece(&self, entry: &Entry<'_>, places: &[Place], written: &[Child<'d>]) -> Option<String> {
         let new = Piece::of(entry)?;
         let Some(index) = entry.place else { return Some(self.layout().flow_child(&new)) };
         let mut inner = self.inner();
-        inner.flow_value(&places[index], values[index], new.tree);
+        inner.flow_value(&places[index], written[index], entry);
         let text = inner.finish().apply(self.text(), places[index].lead..places[index].end);
         let blank = blank_behind(&text);
         Some(text + blank)
@@ -67,7 +67,7 @@ impl<'d> Splicer<'d, '_> {
         inner: Range<usize>,
         entries: &[Entry<'_>],
         places: &[Place],
-        values: &[NodeRef<'d>],
+        written: &[Child<'d>],
     ) -> String {
         // The comment after a child may come after its comma.
         let behind = |i: usize| {
@@ -86,7 +86,7 @@ impl<'d> Splicer<'d, '_> {
         let kept: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.value.is_some()).collect();
         let mut lines = vec![String::new()];
         for (n, entry) in kept.iter().enumerate() {
-            let Some(piece) = self.flow_piece(entry, places, values) else { continue };
+            let Some(piece) = self.flow_piece(entry, places, written) else { continue };
             if !self.budget.take(indent.len()) {
                 break;
             }
@@ -119,7 +119,7 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    fn flow_entries(&mut self, places: &[Place], values: &[NodeRef<'d>], entries: &[Entry<'_>], comma: &str) {
+    fn flow_entries(&mut self, places: &[Place], written: &[Child<'d>], entries: &[Entry<'_>], comma: &str) {
         let mut behind: Vec<(usize, Vec<String>)> = Vec::new();
         let mut last_kept: Option<usize> = None;
         let mut removed: Option<usize> = None;
@@ -130,11 +130,11 @@ impl<'d> Splicer<'d, '_> {
                     removed.get_or_insert(index);
                     last = index;
                 }
-                (Some(index), Some(tree)) => {
+                (Some(index), Some(_)) => {
                     if let Some(first) = removed.take() {
                         self.edit(places[first].lead..places[index].lead, "");
                     }
-                    self.flow_value(&places[index], values[index], tree);
+                    self.flow_value(&places[index], written[index], entry);
                     last_kept = Some(index);
                     last = index;
                 }
@@ -196,7 +196,27 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    fn flow_value(&mut self, place: &Place, value: NodeRef<'d>, tree: &Tree<'_>) {
+    /// The new key of a child that keeps its colon.
+    fn flow_name(&self, place: &Place, old: NodeRef<'d>, new: Key<'_>) -> String {
+        let name = self.layout().flow_key(new);
+        let is_plain = !name.starts_with(['"', '\'']);
+        match &self.text()[old.end()..] {
+            // In `{"a":1}` only the quotes say that the key ends there.
+            rest if is_plain && rest.starts_with(':') && !rest[1..].starts_with(char::is_whitespace) => {
+                quoted_json(new.name())
+            }
+            _ if is_long(&name) && self.layout().flow == Flow::Yaml && place.lead == old.full_start() => {
+                format!("? {name} ")
+            }
+            _ => name,
+        }
+    }
+
+    fn flow_value(&mut self, place: &Place, (key, value): Child<'d>, entry: &Entry<'_>) {
+        if let Some((old, new)) = key.zip(entry.new_key(key)) {
+            self.edit(old.full_start()..old.end(), self.flow_name(place, old, new));
+        }
+        let Some(tree) = &entry.value else { return };
         match Fate::of(tree, value) {
             Fate::Kept => {}
             Fate::Put(tree) => {

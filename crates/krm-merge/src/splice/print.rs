@@ -99,6 +99,8 @@ impl<'b> Layout<'b> {
 pub(super) struct Piece<'t, 'a> {
     /// The key, if its container is a map.
     pub key: Option<Key<'a>>,
+    /// The key that the value is written with.
+    source: Option<NodeRef<'a>>,
     /// The value.
     pub tree: &'t Tree<'a>,
     /// The comments that it gets; `None` for the comments of its source.
@@ -108,19 +110,20 @@ pub(super) struct Piece<'t, 'a> {
 impl<'t, 'a> Piece<'t, 'a> {
     /// The child of an entry; `None` if it is removed.
     pub fn of(entry: &'t Entry<'a>) -> Option<Self> {
-        Some(Self { key: entry.key, tree: entry.value.as_ref()?, comments: entry.comments })
+        let (key, source) = (entry.key, entry.key_of_value());
+        Some(Self { key, source, tree: entry.value.as_ref()?, comments: entry.comments })
     }
 
     /// A value without its key.
     pub fn value(tree: &'t Tree<'a>) -> Self {
-        Self { key: None, tree, comments: Comments::default() }
+        Self { key: None, source: None, tree, comments: Comments::default() }
     }
 
     /// Its place in its own document; a root has none.
     pub fn place(&self) -> Option<(Place, NodeRef<'a>)> {
         let value = self.tree.like()?;
         let place = match self.key {
-            Some(key) => key.node().filter(|key| key.is_key_of(value)).map(|key| Place::of_entry(key, value)),
+            Some(_) => self.source.filter(|key| key.is_key_of(value)).map(|key| Place::of_entry(key, value)),
             None => Place::behind_dash(value),
         };
         Some((place?, value))
@@ -296,12 +299,7 @@ impl Layout<'_> {
     fn child(&self, new: &Piece<'_, '_>, place: Option<(Place, NodeRef<'_>)>, column: usize, out: &mut Vec<String>) {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
         let mut line = blanks(column);
-        let key = match new.key {
-            Some(Key::Node(key)) => Some(self.key(key)),
-            Some(Key::Made(name)) => Some(plain_or_quoted(name)),
-            None => None,
-        };
-        match key {
+        match new.key.map(|key| self.key(key)) {
             Some(key) if is_long(&key) => line.push_str(&format!("? {key}\n{line}:")),
             Some(key) => line.push_str(&(key + ":")),
             None => line.push('-'),
@@ -324,8 +322,12 @@ impl Layout<'_> {
         self.budget.paid(text.len(), || text)
     }
 
-    fn key(&self, key: NodeRef<'_>) -> String {
-        let key = key.resolve();
+    /// A key of a block map.
+    pub fn key(&self, key: Key<'_>) -> String {
+        let key = match key {
+            Key::Node(key) => key.resolve(),
+            Key::Made(name) => return plain_or_quoted(name),
+        };
         if key.kind() == Kind::Scalar { self.paid(self.scalar_key(key)) } else { self.flow(&Tree::Node(key)) }
     }
 
@@ -356,11 +358,8 @@ impl Layout<'_> {
         let mut out = Vec::new();
         if !matches!(tree, Tree::Branch(_)) && node.has_merge_entry() {
             for (key, value) in node.fields() {
-                let tree = Tree::Node(value);
-                out.extend(self.new_child(
-                    &Piece { key: Some(Key::Node(key)), tree: &tree, comments: Comments::default() },
-                    column,
-                ));
+                let entry = Entry::new(Some(Key::Node(key)), Tree::Node(value));
+                out.extend(Piece::of(&entry).into_iter().flat_map(|new| self.new_child(&new, column)));
             }
             return out;
         }
@@ -377,7 +376,8 @@ impl Layout<'_> {
                 out.extend(above.into_iter().skip(skip));
             }
             if new.tree.like().is_some_and(|like| like.is(value)) {
-                self.child(&Piece { key: key.map(Key::Node), ..*new }, Some((place, value)), column, out);
+                let named = Piece { key: new.key.or(key.map(Key::Node)), source: key, ..*new };
+                self.child(&named, Some((place, value)), column, out);
                 out.extend(self.below_child(&place, value, column));
             } else {
                 self.child(new, new.place(), column, out);
@@ -510,11 +510,7 @@ impl Layout<'_> {
     /// A key with its colon.
     fn flow_name(&self, key: Key<'_>) -> String {
         let colon = if self.flow == Flow::TightJson { ":" } else { ": " };
-        let key = match key {
-            Key::Node(key) => self.flow_key(key),
-            Key::Made(name) if self.flow == Flow::Yaml => self.paid(quoted(name, Context::Flow)),
-            Key::Made(name) => self.paid(quoted_json(name)),
-        };
+        let key = self.flow_key(key);
         match self.flow {
             Flow::Yaml if is_long(&key) => self.budget.paid(5, || format!("? {key} : ")),
             _ => self.budget.paid(colon.len(), || key + colon),
@@ -554,11 +550,12 @@ impl Layout<'_> {
         is_fit.then(|| reindent(text, line_indent(*node), indent, indent + self.indent, self.budget))
     }
 
-    fn flow_key(&self, key: NodeRef<'_>) -> String {
-        let key = key.resolve();
-        match self.flow {
-            Flow::Yaml => self.flow_scalar_or(key),
-            _ => self.paid(quoted_json(key.string())),
+    /// A key of a flow map.
+    pub fn flow_key(&self, key: Key<'_>) -> String {
+        match (key, self.flow) {
+            (Key::Node(key), Flow::Yaml) => self.flow_scalar_or(key.resolve()),
+            (Key::Made(name), Flow::Yaml) => self.paid(quoted(name, Context::Flow)),
+            (key, Flow::Json | Flow::TightJson) => self.paid(quoted_json(key.name())),
         }
     }
 
@@ -699,7 +696,7 @@ impl Layout<'_> {
 }
 
 /// Whether a key is too long to come before its colon without a `?`. Source: "simple keys" of YAML 1.1, whose readers count characters.
-fn is_long(key: &str) -> bool {
+pub(super) fn is_long(key: &str) -> bool {
     key.len() > 1024
 }
 
