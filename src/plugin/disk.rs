@@ -24,11 +24,24 @@ use krm_merge::file_path;
 
 use crate::cores;
 use crate::folder::root::Root;
-use crate::folder::{Folder, most_held};
+use crate::folder::{Folder, most_open};
 use crate::walk::shown;
 
-/// How many temporary files are written at the same time, on all cores. A request to end waits for them.
+/// How many temporary files are written at the same time at most, on all cores. A request to end waits for them.
 const BATCH: usize = 16;
+
+/// What a run has open beside folders and temporary files: its streams, its root, the lock, and what one step opens; with some room.
+const BESIDE: usize = 16;
+
+/// How many temporary files are written at the same time: fewer if the process may open only a few.
+fn batch() -> usize {
+    BATCH.min(most_open() / 4).max(1)
+}
+
+/// How many folders a run holds open at most: half of what the process may open.
+fn most_held() -> usize {
+    most_open().saturating_sub(BESIDE) / 2
+}
 
 /// The replacement of one file.
 #[derive(Debug)]
@@ -123,7 +136,7 @@ pub fn write(root: &Path, replacements: &[Replacement<'_>], go_on: impl Fn() -> 
     let Some((root, first)) = checked(root, replacements)? else { return Ok(()) };
     let lock = told(lock(&root), &first.file)?;
     let mut run = Run::new(root, lock);
-    for batch in replacements.chunks(BATCH) {
+    for batch in replacements.chunks(batch()) {
         let mut staged = Vec::with_capacity(batch.len());
         for replacement in batch {
             go_on()?;

@@ -12,9 +12,9 @@ mod by_path;
 pub mod root;
 
 #[cfg(unix)]
-pub use by_descriptor::{Folder, most_held};
+pub use by_descriptor::{Folder, most_open};
 #[cfg(not(unix))]
-pub use by_path::{Folder, most_held};
+pub use by_path::{Folder, most_open};
 
 #[cfg(test)]
 mod tests {

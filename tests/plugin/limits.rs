@@ -59,7 +59,7 @@ fn json_has_no_infinity() {
 #[cfg(unix)]
 #[test]
 fn a_package_may_have_more_folders_than_a_run_may_open_files() {
-    for (folders, files) in [(200, 64), (1_100, 1024)] {
+    for (folders, files) in [(60, 20), (60, 40), (200, 64), (1_100, 1024)] {
         let map = |i: usize, x: u8| {
             format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{i}}}\ndata: {{x: '{x}'}}\n")
         };

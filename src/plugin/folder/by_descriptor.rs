@@ -25,9 +25,9 @@ const FOLDER: OFlags = NAMES.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).un
 /// The flags to open a file: never through a symbolic link, and without waiting for the other end of a FIFO.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// How many folders a run should hold open at most: half of the files that the process may open.
-pub fn most_held() -> usize {
-    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| usize::try_from(most / 2).unwrap_or(usize::MAX))
+/// How many files and folders the process may have open.
+pub fn most_open() -> usize {
+    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 impl Folder {

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
-/// How many folders a run should hold at most. A path takes no resource of the system, so there is no limit.
-pub fn most_held() -> usize {
+/// How many files and folders the process may have open. A path takes no resource of the system, so there is no limit.
+pub fn most_open() -> usize {
     usize::MAX
 }
 
