@@ -19,7 +19,9 @@ pub(super) fn wanted<'a>(note: Option<NoteChange<'a>>, written: &str, asked: Opt
 
 /// The notice for a comment that both sides changed in different ways.
 pub(super) fn contradiction(note: NoteChange<'_>, has: &str, stays: CommentOf) -> Option<Notice> {
-    let original = note.expects.filter(|was| !same_comment(was, has) && !same_words(note.wants, has))?;
+    // Where only blank lines differ, nothing is lost.
+    let differs = |was: &&str| !same_comment(was, has) && !same_words(note.wants, has) && !same_words(note.wants, was);
+    let original = note.expects.filter(differs)?;
     let [original, updated, dest] = [original, note.wants, has].map(str::to_owned);
     Some(Notice::Contradiction { original, updated, dest, stays })
 }
@@ -44,4 +46,22 @@ pub(super) fn comments_of_sides<'a>(
         below: other(remarks.below.unwrap_or_default(), written.below.unwrap_or_default()),
     };
     Sides { original: asked(original), updated: asked(updated), dest: Comments::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_contradict_each_other_if_both_sides_changed_their_words() {
+        let is_told = |expects, wants, has| {
+            contradiction(NoteChange { expects: Some(expects), wants }, has, CommentOf::Dest).is_some()
+        };
+        assert!(is_told("# o", "# u", "# d"));
+        assert!(is_told("# o", "# u", ""));
+        assert!(is_told("# o", "", "# d"));
+        assert!(!is_told("# o", "# u", "# o"));
+        assert!(!is_told("# o", "# u", "\n# u"));
+        assert!(!is_told("# o", "\n# o", ""));
+    }
 }
