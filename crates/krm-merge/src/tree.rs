@@ -377,8 +377,9 @@ impl<'a> Entry<'a> {
 
     /// Its key, if the field is written with another name.
     pub fn new_key(&self, written: Option<NodeRef<'_>>) -> Option<Key<'a>> {
-        let written = ChildId::of_field(written?)?;
-        self.key.filter(|key| key.id().is_some_and(|id| id != written))
+        let (key, written) = (self.key?, written?);
+        let is_same = || ChildId::of_field(written).zip(key.id()).is_none_or(|(old, new)| old == new);
+        (!key.node().is_some_and(|key| key.is(written)) && !is_same()).then_some(key)
     }
 }
 
