@@ -4,8 +4,9 @@ use krm_merge::limit::Asked;
 use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Renames};
 use krm_merge::yaml::{Error, NodeRef};
 
+use super::written::SIZE;
 use super::{
-    Config, From, Input, Keep, Mode, Role, SIZE, Settings, Task, check_role, check_three_way, clean_path, limit, one_of,
+    Config, From, Input, Keep, Mode, Role, Settings, Task, check_role, check_three_way, clean_path, limit, one_of,
 };
 
 /// The fields that `data` may have.

@@ -1,0 +1,156 @@
+//! Reads a [`Merge`]: what was written becomes a [`Config`], or an error at the place of the fault.
+
+use std::rc::Rc;
+
+use super::checked::{Wrong, shown_fields, target};
+use super::deserialize::{from_node, one_of};
+use super::written::{Merge, WrittenDecision, WrittenInput, WrittenTarget};
+use super::{
+    Config, From, Given, Input, Keep, Mode, NamedRule, Role, Settings, Task, check_role, check_three_way, clean_path,
+    limit,
+};
+use crate::decision::Decision;
+use crate::name::Name;
+use crate::target::Target;
+use krm_merge::path::PathPattern;
+use krm_merge::sides::{Side, Sides};
+use krm_merge::yaml::{Error, NodeRef};
+
+const MODES: [&str; 3] = ["TwoWay", "ThreeWay", "Strategic"];
+
+/// Reads a `Merge` that may leave out the settings in `given`.
+///
+/// # Errors
+/// Same as [`Config::read`].
+pub(super) fn read<'a>(node: NodeRef<'a>, given: Given<'a>) -> Result<Config<'a>, Error> {
+    let written: Merge = from_node(node, "functionConfig")?;
+    let spec = written.spec;
+    let spec_node = node.get("spec").unwrap_or(node);
+    let Some(mode) = spec.mode.or(given.mode) else {
+        return Err(spec_node.error(format!("`spec.mode` must be given: {}", one_of(&MODES))));
+    };
+    let read = |role: Role, inputs: Option<Vec<WrittenInput>>| {
+        let Some(inputs) = inputs else { return Ok(None) };
+        let at = spec_node.get(role.name()).unwrap_or(spec_node);
+        check_role(mode, role, "spec", at)?;
+        if inputs.is_empty() {
+            return Err(at.error(format!("`spec.{}` must hold at least one input, or be left out", role.name())));
+        }
+        let inputs = inputs.into_iter().zip(at.elements()).enumerate();
+        inputs
+            .map(|(i, (written, node))| input(written, node, format!("spec.{}[{i}]", role.name())))
+            .collect::<Result<_, _>>()
+            .map(Some)
+    };
+    let source: Option<Vec<Input<'a>>> = read(Role::Source, spec.source)?;
+    let (original, updated) = (read(Role::Original, spec.original)?, read(Role::Updated, spec.updated)?);
+    check_three_way(mode, "spec", "ThreeWay", |name| spec_node.get(name).filter(|given| !given.is_null()))?;
+    let task = match mode {
+        Mode::TwoWay => Task::Overlay { source },
+        Mode::ThreeWay => Task::Upgrade {
+            original,
+            updated,
+            on_conflict: spec.on_conflict.unwrap_or(given.on_conflict).into(),
+            rules: decisions(spec.rules, spec_node)?,
+            conflict_level: spec.conflict_level.unwrap_or_default(),
+            renames: spec.renames.unwrap_or_default(),
+        },
+        Mode::Strategic => Task::Patch { source },
+    };
+    let rules = spec_node.get("mergeKeys").into_iter().flat_map(NodeRef::elements);
+    let rules = spec.merge_keys.unwrap_or_default().into_iter().zip(rules).enumerate();
+    let merge_keys = rules.map(|(i, (rule, at))| {
+        let in_rule = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
+        NamedRule::new(Name::Field(format!("spec.mergeKeys[{i}]")), rule).map_err(in_rule)
+    });
+    let openapi = given.openapi.or(spec_node.get("openapi").filter(|_| spec.openapi.is_some()));
+    let settings = Settings {
+        new_elements: spec.new_elements.unwrap_or_default(),
+        infer_merge_keys: spec.infer_merge_keys,
+        merge_keys: merge_keys.collect::<Result<_, _>>()?,
+        openapi: openapi.map(|at| (Name::Field("spec.openapi".to_owned()), at)),
+        limit: limit(node, spec.max_output.map(|size| size.0), "spec.maxOutput"),
+    };
+    Config::new(task, settings)
+}
+
+fn input<'a>(input: WrittenInput, node: NodeRef<'a>, field: String) -> Result<Input<'a>, Error> {
+    let given =
+        [("resources", input.resources.is_some()), ("yaml", input.yaml.is_some()), ("path", input.path.is_some())];
+    let given: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
+    let [kind] = given.as_slice() else {
+        let found = if given.is_empty() {
+            "none".into()
+        } else {
+            given.iter().map(|g| format!("`{g}`")).collect::<Vec<_>>().join(" and ")
+        };
+        return Err(
+            node.error(format!("`{field}` must have exactly one of `resources`, `yaml` and `path`, not {found}"))
+        );
+    };
+    if let Some(at) = node.get("keep").filter(|_| input.keep.is_some() && *kind != "path") {
+        return Err(at.error(format!("`{field}.keep` must not be given without `path`")));
+    }
+    if let Some(at) = node.get("target").filter(|_| !field.starts_with("spec.source")) {
+        return Err(at.error(format!("`{field}.target` must not be given: only a source has a target")));
+    }
+    let target = match (node.get("target"), input.target) {
+        (Some(at), Some(written)) => Some(Rc::new(target_at(at, written, Name::Field(format!("{field}.target")))?)),
+        _ => None,
+    };
+    let value = node.get(kind).unwrap_or(node);
+    let field = format!("{field}.{kind}");
+    let from = match *kind {
+        "resources" => {
+            if let Some(other) = value.elements().find(|e| !e.is_map()) {
+                return Err(other.error(format!("`{field}` must hold maps only")));
+            }
+            From::Resources(value.elements().collect())
+        }
+        "yaml" => From::Yaml(value.string()),
+        _ => From::Path {
+            path: clean_path(value, &field)?,
+            keep: if input.keep == Some(false) { Keep::Consumed } else { Keep::Stay },
+        },
+    };
+    Ok(Input { field, node: value, from, target })
+}
+
+/// Reads `spec.rules`, which say who wins the conflicts at some places.
+fn decisions<'a>(written: Option<Vec<WrittenDecision>>, spec: NodeRef<'a>) -> Result<Vec<Decision<'a>>, Error> {
+    let Some((written, rules)) = written.zip(spec.get("rules")) else { return Ok(Vec::new()) };
+    if written.is_empty() {
+        return Err(rules.error("`spec.rules` must hold at least one rule, or be left out"));
+    }
+    let decision = |(i, (written, node)): (usize, (WrittenDecision, NodeRef<'a>))| {
+        let name = Name::Field(format!("spec.rules[{i}]"));
+        let take = written.take.ok_or_else(|| {
+            node.error(format!("{} must be given: {}", name.of("take"), one_of(&["Dest", "Updated", "Fail"])))
+        })?;
+        let path = written.path.map(|path| {
+            let at = node.get("path").unwrap_or(node);
+            let wrong = |why| {
+                at.error(format!("{} must be a path, as `spec.replicas`, not \"{path}\": {why}", name.of("path")))
+            };
+            PathPattern::parse(&path).map_err(wrong)
+        });
+        let target = match (node.get("target"), written.target) {
+            (Some(at), Some(written)) => Some(target_at(at, written, Name::Field(format!("spec.rules[{i}].target")))?),
+            _ => None,
+        };
+        let when = node.get("when").filter(|_| written.when.is_some());
+        if let Some(at) = when.filter(|at| at.fields().next().is_none()) {
+            let sides = one_of(&Side::ALL.map(Side::name));
+            return Err(at.error(format!("{} must have a value of {sides}", name.of("when"))));
+        }
+        let when = Sides::of(|side| when.and_then(|when| when.get(side.name())));
+        Ok(Decision { path: path.transpose()?, target, take: take.policy(), when, name })
+    };
+    written.into_iter().zip(rules.elements()).enumerate().map(decision).collect()
+}
+
+/// The target that the user wrote at a place; errors point into it.
+fn target_at(at: NodeRef<'_>, written: WrittenTarget, name: Name) -> Result<Target, Error> {
+    let in_target = |wrong: Wrong| at.get(wrong.part).unwrap_or(at).error(wrong.message);
+    target(name, written, shown_fields(at)).map_err(in_target)
+}

@@ -1,0 +1,262 @@
+//! The functionConfig as users write it: a `Merge`.
+//!
+//! The reader and the JSON schema are both derived from these types, so they know the same fields.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{API_VERSION, KIND};
+use krm_merge::limit::Asked;
+use krm_merge::mode::Mode;
+use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Renames};
+
+/// Merges Kubernetes resources: a source into dest, the change from original to updated into dest, or a strategic merge patch.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Merge {
+    /// Always `krm-merge.dev/v1alpha1`.
+    #[schemars(extend("enum" = [API_VERSION]))]
+    #[allow(dead_code, reason = "read for the schema; checked before")]
+    api_version: String,
+    /// Always `Merge`.
+    #[schemars(extend("enum" = [KIND]))]
+    #[allow(dead_code, reason = "read for the schema; checked before")]
+    kind: String,
+    /// Standard object metadata; only for the host.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    #[allow(dead_code, reason = "the host's, not ours")]
+    metadata: Option<BTreeMap<String, IgnoredAny>>,
+    /// What is merged, and how.
+    pub(super) spec: Spec,
+}
+
+/// What is merged, and how.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Spec {
+    /// How resources are merged. Required.
+    #[schemars(with = "Mode")]
+    pub(super) mode: Option<Mode>,
+    /// TwoWay and Strategic: what is merged into the other items. Default: the items with the annotation
+    /// `config.kubernetes.io/merge-source: source` (or `patch`).
+    #[schemars(length(min = 1))]
+    pub(super) source: Option<Vec<WrittenInput>>,
+    /// ThreeWay: the state that both sides come from. Default: the items with the annotation `config.kubernetes.io/merge-source: original`.
+    #[schemars(length(min = 1), transform = without_target)]
+    pub(super) original: Option<Vec<WrittenInput>>,
+    /// ThreeWay: the new state of original. Default: the items with the annotation `config.kubernetes.io/merge-source: updated`.
+    #[schemars(length(min = 1), transform = without_target)]
+    pub(super) updated: Option<Vec<WrittenInput>>,
+    /// ThreeWay: who wins if dest and updated both changed something. Default `TakeUpdated`.
+    pub(super) on_conflict: Option<OnConflict>,
+    /// ThreeWay: who wins at some places of some resources. The first rule that fits decides. If no rule fits, `onConflict` decides.
+    #[schemars(length(min = 1))]
+    pub(super) rules: Option<Vec<WrittenDecision>>,
+    /// ThreeWay: how large the parts are that only one side may change. Default `Line`.
+    pub(super) conflict_level: Option<ConflictLevel>,
+    /// ThreeWay: whether a resource that has another name or namespace on a side is found again. Default `Follow`.
+    pub(super) renames: Option<Renames>,
+    /// Where new elements of a merged list go. Default `Append`.
+    pub(super) new_elements: Option<NewElements>,
+    /// Whether lists of unknown types merge by the first of mountPath, devicePath, ip, type, topologyKey, name and containerPort that all
+    /// their elements have. Default `true` in TwoWay and ThreeWay, `false` in Strategic.
+    pub(super) infer_merge_keys: Option<bool>,
+    /// How lists merge, ahead of every schema.
+    pub(super) merge_keys: Option<Vec<WrittenRule>>,
+    /// An OpenAPI v2 document with the merge metadata of further types: `definitions` with `x-kubernetes-group-version-kind`.
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub(super) openapi: Option<IgnoredAny>,
+    /// How many bytes of new text and results a run may write, as `64Mi`, `1Gi` or a number. Default: 20 times the input, and at least
+    /// `32Mi`.
+    #[schemars(extend("x-kubernetes-int-or-string" = true))]
+    pub(super) max_output: Option<Size>,
+}
+
+/// Where resources come from: exactly one of `resources`, `yaml` and `path`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(rename = "Input")]
+pub(super) struct WrittenInput {
+    /// Resources as objects.
+    #[schemars(with = "Option<Vec<BTreeMap<String, serde_json::Value>>>")]
+    pub(super) resources: Option<Vec<IgnoredAny>>,
+    /// One or more YAML documents as text; their comments are merged, too.
+    pub(super) yaml: Option<String>,
+    /// The items whose path is this file or lies below this folder.
+    #[schemars(length(min = 1))]
+    pub(super) path: Option<String>,
+    /// With `path`: whether these items stay in the output. Default `true`.
+    pub(super) keep: Option<bool>,
+    /// Which dest items a source is applied to, instead of the items with its identity. An item must match all fields that are given.
+    /// Group, version, kind, name and namespace are regular expressions for the whole value.
+    pub(super) target: Option<WrittenTarget>,
+}
+
+/// Which dest items a source is applied to.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(extend("minProperties" = 1))]
+pub struct WrittenTarget {
+    /// The API group; empty for the core group.
+    pub group: Option<String>,
+    /// The API version.
+    pub version: Option<String>,
+    /// The kind.
+    pub kind: Option<String>,
+    /// The name.
+    pub name: Option<String>,
+    /// The namespace.
+    pub namespace: Option<String>,
+    /// A label selector, as kubectl's `-l` takes it.
+    pub label_selector: Option<String>,
+    /// A selector for annotations, in the same form.
+    pub annotation_selector: Option<String>,
+}
+
+/// Who wins the conflicts at some places of some resources.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(rename = "Rule")]
+pub(super) struct WrittenDecision {
+    /// The resources, as they are in dest. A resource that dest deleted is selected as it is in updated. Default: all.
+    pub(super) target: Option<WrittenTarget>,
+    /// The field, with everything below it, as messages and results write it: `spec.replicas`,
+    /// `spec.template.spec.containers[name=app].image`, `metadata.annotations["example.com/a"]`. `*` stands for one field, `[*]` for all
+    /// elements. Default: everything, including the resource as a whole.
+    #[schemars(length(min = 1))]
+    pub(super) path: Option<String>,
+    /// Who wins.
+    #[schemars(with = "Take")]
+    pub(super) take: Option<Take>,
+    /// The values for which the rule was made. If a side has another value, the rule decides nothing.
+    pub(super) when: Option<WrittenWhen>,
+}
+
+/// The values that the sides must have at `path`, or the rule decides nothing. A side that is left out may have any value; `null` means
+/// that there is no value.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(rename = "When", extend("minProperties" = 1))]
+pub(super) struct WrittenWhen {
+    /// The value in original.
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
+    #[allow(dead_code, reason = "read where it stands")]
+    original: Option<IgnoredAny>,
+    /// The value in updated. If a text or list is merged in parts, the value that is written if updated wins fits, too.
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
+    #[allow(dead_code, reason = "read where it stands")]
+    updated: Option<IgnoredAny>,
+    /// The value in dest.
+    #[schemars(with = "Option<serde_json::Value>", extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
+    #[allow(dead_code, reason = "read where it stands")]
+    dest: Option<IgnoredAny>,
+}
+
+/// Who wins a conflict, as a rule says it.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub(super) enum Take {
+    /// Dest.
+    Dest,
+    /// Updated.
+    Updated,
+    /// Nobody: nothing is merged. A person decides first.
+    Fail,
+}
+
+impl Take {
+    pub(super) fn policy(self) -> OnConflict {
+        match self {
+            Self::Dest => OnConflict::KeepDest,
+            Self::Updated => OnConflict::TakeUpdated,
+            Self::Fail => OnConflict::Fail,
+        }
+    }
+}
+
+/// How one list of one type merges: exactly one of `keys`, `set` and `atomic`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(rename = "MergeKey")]
+pub struct WrittenRule {
+    /// The type's apiVersion, `group/version`.
+    pub api_version: String,
+    /// The type's kind.
+    pub kind: String,
+    /// The fields from the root to the list, joined by dots; lists on the way are passed through.
+    #[schemars(length(min = 1))]
+    pub path: String,
+    /// The list holds maps, and the values of these keys tell them apart.
+    #[schemars(length(min = 1), inner(length(min = 1)))]
+    pub keys: Option<Vec<String>>,
+    /// The list holds scalars, each at most once.
+    #[schemars(extend("enum" = [true, null]))]
+    pub set: Option<bool>,
+    /// The list is replaced as a whole.
+    #[schemars(extend("enum" = [true, null]))]
+    pub atomic: Option<bool>,
+}
+
+/// A number of bytes, as Kubernetes writes quantities.
+#[derive(Debug)]
+pub(super) struct Size(pub(super) Asked);
+
+/// The description of a valid size, for error messages.
+pub(super) const SIZE: &str = "a number of bytes, as `64Mi`, `1Gi` or `1048576`";
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Size;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(SIZE)
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
+                let wrong = || E::invalid_type(serde::de::Unexpected::Str(text), &self);
+                Asked::parse(text).map(Size).ok_or_else(wrong)
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, bytes: u64) -> Result<Size, E> {
+                Ok(Size(Asked::bytes(bytes)))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, bytes: i64) -> Result<Size, E> {
+                let wrong = |_| E::invalid_type(serde::de::Unexpected::Signed(bytes), &self);
+                u64::try_from(bytes).map_err(wrong).and_then(|bytes| self.visit_u64(bytes))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl JsonSchema for Size {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Size".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]})
+    }
+}
+
+/// Removes `target` from the schema of inputs that cannot have one. Both kinds of inputs share one Rust type, because the message that
+/// `target` is not allowed here helps more than the message that it is unknown.
+fn without_target(inputs: &mut schemars::Schema) {
+    let properties = inputs.pointer_mut("/items/properties").and_then(serde_json::Value::as_object_mut);
+    if let Some(properties) = properties {
+        properties.remove("target");
+    }
+}
+
+/// The JSON schema of the functionConfig in the dialect of OpenAPI 3.0, derived from the types above.
+pub fn openapi_schema() -> schemars::Schema {
+    let mut settings = schemars::generate::SchemaSettings::openapi3();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    settings.into_generator().into_root_schema_for::<Merge>()
+}
