@@ -740,15 +740,18 @@ fn lines_of((place, value): Placed<'_>) -> Range<usize> {
     top..place.bottom(doc)
 }
 
-/// Whether two children have the same lines, comments included, and mean the same. An anchor, alias or tag in them may mean something else
-/// elsewhere.
+/// Whether two children have the same lines, comments included, and mean the same. It makes no difference whether a child is on the line of a
+/// dash. An anchor, alias or tag in them may mean something else elsewhere.
 fn same_child(a: Placed<'_>, b: Placed<'_>) -> bool {
     if !may_be_same(a.1, b.1) {
         return false;
     }
     let (doc, other) = (a.1.document(), b.1.document());
     let (range, other_range) = (lines_of(a), lines_of(b));
-    let (lines, others) = (&doc.source()[range.clone()], &other.source()[other_range.clone()]);
+    let (mut lines, mut others) = (&doc.source()[range.clone()], &other.source()[other_range.clone()]);
+    if a.0.is_inline(doc) != b.0.is_inline(other) {
+        (lines, others) = (lines.trim_start_matches(' '), others.trim_start_matches(' '));
+    }
     // The last line of a text may lack its line break.
     let is_last = || range.end == doc.source().len() || other_range.end == other.source().len();
     let may_differ = || doc.line_break() != other.line_break() || is_last();

@@ -5,7 +5,7 @@
 use krm_merge::{Package, three_way};
 
 /// Original, updated, dest, and the result. Each `|` is the end of a text, to show whether there is a line break before it.
-const TEXTS: [[&str; 4]; 26] = [
+const TEXTS: [[&str; 4]; 28] = [
     // Dest takes upstream's text and keeps the end of its own.
     ["a: \"x\"\n|", "a: 'x'\n|", "a: \"x\"|", "a: 'x'|"],
     ["a: \"x\"|", "a: 'x'\n|", "a: \"x\"\n|", "a: 'x'\n|"],
@@ -104,6 +104,19 @@ const TEXTS: [[&str; 4]; 26] = [
         "bbb: &a [1, 2, 3, 4]\nz: *a\n|",
         "aaa: &a [1,  2, 3, 4]\nz: *a\ny: 1\n|",
         "bbb: &a [1,  2, 3, 4]\nz: *a\ny: 1\n|",
+    ],
+    // The first field of an element may be on the line of the dash or below it.
+    [
+        "l:\n-\n  name: \"x\"\n  a: 1\n|",
+        "l:\n- # c\n  name: 'x'\n  a: 1\n|",
+        "l:\n- name: \"x\"\n  a: 2\n|",
+        "l:\n- # c\n  name: 'x'\n  a: 2\n|",
+    ],
+    [
+        "l:\n- name: \"x\"\n  a: 1\n|",
+        "l:\n- name: 'x' # c\n  a: 1\n|",
+        "l:\n-\n  name: \"x\"\n  a: 2\n|",
+        "l:\n-\n  name: 'x' # c\n  a: 2\n|",
     ],
 ];
 
