@@ -4,7 +4,7 @@
 //! node, so a conflict in it names its own place. An element that keeps its value keeps its node, and with it its layout; its comments are
 //! merged.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::additions::{Additions, Element, replaced};
@@ -156,8 +156,11 @@ impl<'a> Refiner<'a, '_> {
             Part::Anchor(at) if matches!(versions.changed(*at), Changed::Updated | Changed::Apart) => Some(*at),
             _ => None,
         });
-        let mut paired: Vec<Paired<'a>> = changed.map(|at| versions.paired(at)).collect();
-        paired.extend(versions.unchanged().into_iter().map(|at| versions.paired(at)));
+        let mut pairs: Vec<Anchor> = changed.collect();
+        // Updated may have dest's value elsewhere, where it is another element.
+        let is_merged: HashSet<usize> = pairs.iter().map(|at| at.dest).collect();
+        pairs.extend(versions.unchanged().into_iter().filter(|at| !is_merged.contains(&at.dest)));
+        let paired: Vec<Paired<'a>> = pairs.into_iter().map(|at| versions.paired(at)).collect();
         let lists = [versions.original.list, versions.updated.list, versions.dest.list];
         let found = diff_paired(lists, &paired, &conflict.path, cursor, self.policy.renames).ok()?;
         let dest = Tree::Node(versions.dest.list);
