@@ -278,8 +278,9 @@ impl<'d, 'b> Splicer<'d, 'b> {
         if let Some((old, new)) = renamed {
             let name = self.layout().key(new);
             let needs_question = is_long(&name) && place.lead == old.full_start();
-            let name = if needs_question { format!("? {name}\n{}", " ".repeat(column)) } else { name };
-            self.edit(old.full_start()..old.end(), name);
+            let asked = || self.budget.paid(column + 3, || format!("? {name}\n{}", " ".repeat(column)));
+            let text = if needs_question { asked() } else { name };
+            self.edit(old.full_start()..old.end(), text);
         }
         match Fate::of(new.tree, value) {
             Fate::Kept => {}

@@ -188,3 +188,15 @@ fn a_byte_order_mark_has_no_column() {
     assert_eq!(merged(&original, &updated, &dest), want);
     assert_eq!(merged(&original, &updated, &want), want, "again");
 }
+
+#[test]
+fn a_long_new_name_gets_the_question_mark_that_it_needs() {
+    let long = "k".repeat(1025);
+    let text = |spec: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n{spec}");
+    let original = text("  aaa: [1, 2, 3, 4]\n  m: {bbb: [1, 2, 3, 4]}\n  z: 1\n");
+    let updated = text(&format!("  ? {long}\n  : [1, 2, 3, 4]\n  m:\n    ? {long}\n    : [1, 2, 3, 4]\n  z: 1\n"));
+    let dest = original.replace("aaa: [1, 2, 3, 4]", "aaa: [1, 2, 3, 4] # c").replace("4]}", "4], own: 1}");
+    let want = dest.replace("aaa:", &format!("? {long}\n  :")).replace("bbb:", &format!("? {long} :"));
+    assert_eq!(merged(&original, &updated, &dest), want);
+    assert_eq!(merged(&original, &updated, &want), want, "again");
+}
