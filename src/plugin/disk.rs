@@ -33,16 +33,6 @@ const BATCH: usize = 16;
 /// What a run has open beside folders and temporary files: its streams, its root, the lock, and what one step opens; with some room.
 const BESIDE: usize = 16;
 
-/// How many temporary files are written at the same time: fewer if the process may open only a few.
-fn batch() -> usize {
-    BATCH.min(most_open() / 4).max(1)
-}
-
-/// How many folders a run holds open at most: half of what the process may open.
-fn most_held() -> usize {
-    most_open().saturating_sub(BESIDE) / 2
-}
-
 /// The replacement of one file.
 #[derive(Debug)]
 pub struct Replacement<'r> {
@@ -157,6 +147,16 @@ pub fn write(root: &Path, replacements: &[Replacement<'_>], go_on: impl Fn() -> 
     }
     run.done();
     Ok(())
+}
+
+/// How many temporary files are written at the same time: fewer if the process may open only a few.
+fn batch() -> usize {
+    BATCH.min(most_open() / 4).max(1)
+}
+
+/// How many folders a run holds open at most: half of what the process may open.
+fn most_held() -> usize {
+    most_open().saturating_sub(BESIDE) / 2
 }
 
 /// Checks whether all replacements could be carried out, and writes nothing.
