@@ -129,6 +129,16 @@ fn number(result: NodeRef<'_>) -> usize {
     name.trim_start_matches('r').parse().expect("a number")
 }
 
+/// Places in conflict, where one in a list without keys counts as the list.
+///
+/// TODO: such a list is one conflict if a second run would merge it by keys, and only updated's elements can have keys then. So swapped
+/// sides may have one conflict for the list, or some in it.
+fn outside_of_lists(conflicts: &BTreeSet<String>) -> BTreeSet<&str> {
+    let is_index = |path: &str, at: usize| path[at + 1..].starts_with(|c: char| c.is_ascii_digit());
+    let list = |path| str::match_indices(path, '[').map(|(at, _)| at).find(|at| is_index(path, *at));
+    conflicts.iter().map(|path| &path[..list(path).unwrap_or(path.len())]).collect()
+}
+
 fn check(triples: &[Triple]) {
     let stdout = passes(&stdin(triples, "TakeUpdated")).stdout;
     let (taken, renamed) = (outcomes(&stdout, triples.len()), renamed(&stdout, triples.len()));
@@ -144,7 +154,8 @@ fn check(triples: &[Triple]) {
         if renamed[i] {
             assert_eq!(conflicts.len(), swapped[i].1.len(), "swapped sides have as many conflicts: {t:?}");
         } else {
-            assert_eq!(conflicts, &swapped[i].1, "swapping dest and updated finds the same conflicts: {t:?}");
+            let [places, of_swapped] = [conflicts, &swapped[i].1].map(outside_of_lists);
+            assert_eq!(places, of_swapped, "swapping dest and updated finds the same conflicts: {t:?}");
         }
         assert_eq!(conflicts, &kept[i].1, "a policy finds no conflict: {t:?}");
         if conflicts.is_empty() {
@@ -257,7 +268,8 @@ fn the_laws_hold_with_nulls() {
         let kinds: BTreeSet<String> =
             [&t.original, &t.updated, &t.dest].iter().filter_map(|side| kind_of(side.get("a")?)).collect();
         if kinds.len() < 2 {
-            assert_eq!(conflicts, &swapped[i].1, "swapping dest and updated finds the same conflicts: {t:?}");
+            let [places, of_swapped] = [conflicts, &swapped[i].1].map(outside_of_lists);
+            assert_eq!(places, of_swapped, "swapping dest and updated finds the same conflicts: {t:?}");
             assert_eq!(&again, value, "a second run changes nothing: {t:?}");
         }
         assert_eq!(conflicts, &kept[i].1, "a policy finds no conflict: {t:?}");
