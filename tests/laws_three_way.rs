@@ -151,10 +151,10 @@ fn check(triples: &[Triple]) {
     for (i, t) in triples.iter().enumerate() {
         let (value, conflicts) = &taken[i];
         // A place has dest's name, and swapped sides have another dest.
+        let [places, of_swapped] = [conflicts, &swapped[i].1].map(outside_of_lists);
         if renamed[i] {
-            assert_eq!(conflicts.len(), swapped[i].1.len(), "swapped sides have as many conflicts: {t:?}");
+            assert_eq!(places.len(), of_swapped.len(), "swapped sides have as many conflicts: {t:?}");
         } else {
-            let [places, of_swapped] = [conflicts, &swapped[i].1].map(outside_of_lists);
             assert_eq!(places, of_swapped, "swapping dest and updated finds the same conflicts: {t:?}");
         }
         assert_eq!(conflicts, &kept[i].1, "a policy finds no conflict: {t:?}");
