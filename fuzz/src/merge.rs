@@ -12,7 +12,7 @@ use super::alias::Sharing;
 use super::bytes::Bytes;
 use super::reference::{self, Known, in_order};
 use super::render::{Style, TEXTS, odd};
-use super::texts::{items, items_of, resource, resource_list, side, value_of};
+use super::texts::{items, items_of, outside_of_lists, resource, resource_list, side, value_of};
 
 /// Checks one merge.
 pub fn check(bytes: &[u8]) {
@@ -176,11 +176,7 @@ fn text_of(merged: &Merged<'_>) -> String {
 /// TODO: a list without keys is one conflict if a second run would change the result, and for a value that one side deleted and the other
 /// changed, updated's result is the change alone. So swapped sides may have one conflict for the list, or some in it.
 fn places(merged: &Merged<'_>) -> BTreeSet<String> {
-    let outside_of_lists = |path: String| {
-        let index = path.match_indices('[').find(|(at, _)| path[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
-        path[..index.map_or(path.len(), |(at, _)| at)].to_owned()
-    };
-    merged.conflicts().iter().map(|c| outside_of_lists(c.path().to_string())).collect()
+    merged.conflicts().iter().map(|c| outside_of_lists(&c.path().to_string()).to_owned()).collect()
 }
 
 /// Whether a second run changes nothing.
@@ -358,14 +354,13 @@ fn of_two_way(bytes: &mut Bytes<'_>) {
     assert_eq!(merge(&dest, &dest), writings[0].odd(&d), "a document into itself\n{all}");
     let of_function = by_function(&d, &format!("mode: TwoWay\n{}", side("source", &s)), Again::IsEqual);
     assert_eq!(of_function, want, "the function and the API are one\n{all}");
-    adds(&values[0], &writings[0], bytes);
+    adds((&values[0], &d), &writings[0], bytes);
 }
 
-/// What is added touches no line that is there.
-fn adds(value_of_dest: &Value, writing: &Writing<'_>, bytes: &mut Bytes<'_>) {
+/// What is added touches no line that is there. Dest is a value and the text that this writing makes of it.
+fn adds((value_of_dest, dest): (&Value, &str), writing: &Writing<'_>, bytes: &mut Bytes<'_>) {
     let source = resource(0, &json!({"zz": value(bytes, 2)}));
-    let dest = writing.text(value_of_dest);
-    let doc = Document::parse(&dest).expect("YAML");
+    let doc = Document::parse(dest).expect("YAML");
     let spec = doc.roots().next().and_then(|root| root.get("spec"));
     let is_block = spec.is_some_and(|spec| spec.kind() == Kind::Map && spec.style() == Block);
     // Only one of them can be written with anchors. Then their comments differ, and dest takes those of the source.
@@ -375,7 +370,7 @@ fn adds(value_of_dest: &Value, writing: &Writing<'_>, bytes: &mut Bytes<'_>) {
         return;
     }
     let source = package(writing.text(&source));
-    let output = text_of(&two_way(&source, &package(dest.clone())).expect("merged"));
+    let output = text_of(&two_way(&source, &package(dest.to_owned())).expect("merged"));
     let mut lines = output.lines();
     for line in dest.lines() {
         assert!(lines.any(|l| l == line), "{line:?} is gone from\n{output}");

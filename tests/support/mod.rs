@@ -10,7 +10,7 @@ use std::path::Path;
 use krm_merge_function::{Output, Verdict, run};
 use proptest::test_runner::{Config, RngSeed};
 
-pub use texts::{indent, items, items_of, resource, resource_list, results, side, value_of};
+pub use texts::{indent, items, items_of, outside_of_lists, resource, resource_list, results, side, value_of};
 
 /// How often a law is tried: this often and from one seed, so that a commit passes or fails whoever runs it, or, with
 /// `KRM_MERGE_LAWS=N`, N times as often from a seed of its own.

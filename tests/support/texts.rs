@@ -51,6 +51,12 @@ pub fn items_of(stdout: &str) -> &str {
     stdout[start..end].trim_start_matches([' ', '\r', '\n'])
 }
 
+/// A place in conflict; the list, if the place is in a list without keys.
+pub fn outside_of_lists(place: &str) -> &str {
+    let index = place.match_indices('[').find(|(at, _)| place[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+    &place[..index.map_or(place.len(), |(at, _)| at)]
+}
+
 /// The messages of the results, in order, and their severities.
 pub fn results(stdout: &str) -> Vec<(String, String)> {
     let doc = Document::parse(stdout).expect("output is YAML");
