@@ -429,9 +429,10 @@ impl<'a> Walk<'a> {
         child: &Child<'a>,
     ) {
         let (old_key, before) = was;
-        let place = before.zip(parent).and_then(|(value, parent)| match old_key {
-            Some(key) => key.is_key_of(value).then(|| (Place::of_entry(key, value), value)),
-            None => Some((Place::of_element(parent, value), value)),
+        let place = before.zip(parent).and_then(|(value, parent)| {
+            let place =
+                old_key.map_or_else(|| Some(Place::of_element(parent, value)), |key| Place::of_pair(key, value));
+            Some((place?, value))
         });
         let written = || place.map(|(place, value)| Remarks::at(&place, value));
         let has_room = || place.is_some_and(|(place, old)| can_end_with_comments(&place, old));

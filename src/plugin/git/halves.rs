@@ -380,7 +380,7 @@ fn comments_in<'a>(tree: &Tree<'a>, spot: &Spot<'a>) -> Vec<&'a str> {
                 let Some(tree) = &entry.value else { return Vec::new() };
                 let container = if entry.place.is_some() { spot.here.dest } else { spot.here.updated };
                 let place = |value| match entry.key_of_value() {
-                    Some(key) => key.is_key_of(value).then(|| Place::of_entry(key, value)),
+                    Some(key) => Place::of_pair(key, value),
                     None => container.map(|list| Place::of_element(list.value, value)),
                 };
                 let own = tree.like().and_then(|value| Some(Here::of_child(0, None, value, place(value)?).all()));

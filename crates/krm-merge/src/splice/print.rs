@@ -123,7 +123,7 @@ impl<'t, 'a> Piece<'t, 'a> {
     pub fn place(&self) -> Option<(Place, NodeRef<'a>)> {
         let value = self.tree.like()?;
         let place = match self.key {
-            Some(_) => self.source.filter(|key| key.is_key_of(value)).map(|key| Place::of_entry(key, value)),
+            Some(_) => self.source.and_then(|key| Place::of_pair(key, value)),
             None => Place::behind_dash(value),
         };
         Some((place?, value))

@@ -372,7 +372,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether this node is the key of the field with this value.
-    pub fn is_key_of(self, value: NodeRef<'_>) -> bool {
+    pub(super) fn is_key_of(self, value: NodeRef<'_>) -> bool {
         value.is_of(self.doc) && self.next_id() == value.id
     }
 

@@ -38,6 +38,11 @@ impl Place {
         Self { lead, open, end: value.end().max(open) }
     }
 
+    /// The place of the entry that a key and a value make; `None` if they are of different entries.
+    pub fn of_pair(key: NodeRef<'_>, value: NodeRef<'_>) -> Option<Self> {
+        key.is_key_of(value).then(|| Self::of_entry(key, value))
+    }
+
     /// The place of a list's element.
     pub fn of_element(list: NodeRef<'_>, element: NodeRef<'_>) -> Self {
         let start = element.full_start();
