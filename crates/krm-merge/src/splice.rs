@@ -18,7 +18,7 @@ use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
     ends_line, foot, line_end, lines, next_line, same, starts_line, without_break,
 };
-use print::{Flow, Host, Layout, Piece, Text, comment_lines, is_long, not_taken};
+use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
 pub use unwritable::{NotJson, Unwritable};
 
@@ -277,9 +277,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         if let Some((old, new)) = renamed {
             let name = self.layout().key(new);
-            let needs_question = is_long(&name) && place.lead == old.full_start();
-            let asked = || self.budget.paid(column + 3, || format!("? {name}\n{}", " ".repeat(column)));
-            let text = if needs_question { asked() } else { name };
+            let has_question = place.lead < old.full_start();
+            let text = if has_question { name } else { self.layout().with_question(name, column) };
             self.edit(old.full_start()..old.end(), text);
         }
         match Fate::of(new.tree, value) {

@@ -199,4 +199,8 @@ fn a_long_new_name_gets_the_question_mark_that_it_needs() {
     let want = dest.replace("aaa:", &format!("? {long}\n  :")).replace("bbb:", &format!("? {long} :"));
     assert_eq!(merged(&original, &updated, &dest), want);
     assert_eq!(merged(&original, &updated, &want), want, "again");
+    // Without a blank after the colon.
+    let dest = dest.replace("bbb: ", "\"bbb\":");
+    let want = want.replace(&format!("{{? {long} : "), &format!("{{? \"{long}\" : "));
+    assert_eq!(merged(&original, &updated, &dest), want);
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::print::{Flow, Piece, is_long};
+use super::print::{Flow, Piece};
 use super::{Child, Fate, Splicer, is_kept, order_of};
 use crate::tree::{Entry, Key};
 use crate::yaml::{NodeRef, Place, quoted_json};
@@ -196,25 +196,26 @@ impl<'d> Splicer<'d, '_> {
         }
     }
 
-    /// The new key of a child that keeps its colon.
-    fn flow_name(&self, place: &Place, old: NodeRef<'d>, new: Key<'_>) -> String {
+    /// Gives a child another key. Its colon stays.
+    fn rename(&mut self, place: &Place, old: NodeRef<'d>, new: Key<'_>) {
+        let rest = &self.text()[old.end()..];
+        let is_tight = rest.starts_with(':') && !rest[1..].starts_with(char::is_whitespace);
         let name = self.layout().flow_key(new);
-        let is_plain = !name.starts_with(['"', '\'']);
-        match &self.text()[old.end()..] {
-            // In `{"a":1}` only the quotes say that the key ends there.
-            rest if is_plain && rest.starts_with(':') && !rest[1..].starts_with(char::is_whitespace) => {
-                quoted_json(new.name())
-            }
-            _ if is_long(&name) && self.layout().flow == Flow::Yaml && place.lead == old.full_start() => {
-                format!("? {name} ")
-            }
-            _ => name,
+        // In `{"a":1}` only the quotes say that the key ends there.
+        let name = if is_tight && !name.starts_with(['"', '\'']) { quoted_json(new.name()) } else { name };
+        let has_question = place.lead < old.full_start();
+        if has_question || !self.layout().needs_question(&name) {
+            return self.edit(old.full_start()..old.end(), name);
+        }
+        self.edit(old.full_start()..old.end(), format!("? {name} "));
+        if is_tight {
+            self.edit(place.open..place.open, " ");
         }
     }
 
     fn flow_value(&mut self, place: &Place, (key, value): Child<'d>, entry: &Entry<'_>) {
         if let Some((old, new)) = key.zip(entry.new_key(key)) {
-            self.edit(old.full_start()..old.end(), self.flow_name(place, old, new));
+            self.rename(place, old, new);
         }
         let Some(tree) = &entry.value else { return };
         match Fate::of(tree, value) {

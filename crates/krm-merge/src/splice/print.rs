@@ -300,8 +300,7 @@ impl Layout<'_> {
         let host = if new.key.is_some() { Host::Field } else { Host::Element };
         let mut line = blanks(column);
         match new.key.map(|key| self.key(key)) {
-            Some(key) if is_long(&key) => line.push_str(&format!("? {key}\n{line}:")),
-            Some(key) => line.push_str(&(key + ":")),
+            Some(key) => line.push_str(&(self.with_question(key, column) + ":")),
             None => line.push('-'),
         }
         let own = || {
@@ -320,6 +319,14 @@ impl Layout<'_> {
     /// A piece of new text, if there is budget for it.
     fn paid(&self, text: String) -> String {
         self.budget.paid(text.len(), || text)
+    }
+
+    /// A key of a block map at a column, up to its colon. A long key needs a `?`, and then the colon is on a line of its own.
+    pub fn with_question(&self, key: String, column: usize) -> String {
+        if !is_long(&key) {
+            return key;
+        }
+        self.budget.paid(column + 3, || format!("? {key}\n{}", blanks(column)))
     }
 
     /// A key of a block map.
@@ -511,10 +518,15 @@ impl Layout<'_> {
     fn flow_name(&self, key: Key<'_>) -> String {
         let colon = if self.flow == Flow::TightJson { ":" } else { ": " };
         let key = self.flow_key(key);
-        match self.flow {
-            Flow::Yaml if is_long(&key) => self.budget.paid(5, || format!("? {key} : ")),
-            _ => self.budget.paid(colon.len(), || key + colon),
+        if self.needs_question(&key) {
+            return self.budget.paid(5, || format!("? {key} : "));
         }
+        self.budget.paid(colon.len(), || key + colon)
+    }
+
+    /// Whether a key of a flow map is too long to stand without a `?`.
+    pub fn needs_question(&self, key: &str) -> bool {
+        self.flow == Flow::Yaml && is_long(key)
     }
 
     /// A new entry or element of a flow map or list.
@@ -696,7 +708,7 @@ impl Layout<'_> {
 }
 
 /// Whether a key is too long to come before its colon without a `?`. Source: "simple keys" of YAML 1.1, whose readers count characters.
-pub(super) fn is_long(key: &str) -> bool {
+fn is_long(key: &str) -> bool {
     key.len() > 1024
 }
 
