@@ -154,7 +154,7 @@ fn batch() -> usize {
     BATCH.min(most_open() / 4).max(1)
 }
 
-/// How many folders a run holds open at most: half of what the process may open.
+/// How many folders a run holds open at most: half of what the process may open beside the rest.
 fn most_held() -> usize {
     most_open().saturating_sub(BESIDE) / 2
 }

@@ -19,7 +19,7 @@ impl Edit {
         !self.range.is_empty() && other.range.start <= self.range.start && self.range.end <= other.range.end
     }
 
-    /// Whether the other edit does all that this one does: it removes these bytes, too, or it is the same edit.
+    /// Whether the other edit does all that this one does: it is the same edit, or removes these bytes as well.
     pub(crate) fn is_done_by(&self, other: &Self) -> bool {
         self.lies_in(other) && (self.text.is_empty() || self == other)
     }
