@@ -349,6 +349,14 @@ impl<'a> Index<'a> {
         self.hashed = Some(hashed);
     }
 
+    /// The number of a new last element.
+    pub fn next_number(&self) -> usize {
+        match self.ids.iter().flatten().next_back() {
+            Some(ChildId::Index(last)) => last + 1,
+            _ => 0,
+        }
+    }
+
     /// Adds the identity of a new last child.
     pub fn push(&mut self, id: Option<ChildId<'a>>) {
         if let (Some(hashed), Some(id)) = (&mut self.hashed, &id) {

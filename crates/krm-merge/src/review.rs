@@ -60,12 +60,12 @@ impl<'a> Look<'a> {
         let written: Vec<_> = branch.like.resolve().written().collect();
         let merged =
             LazyCell::new(|| if branch.like.has_merge_entry() { fields_of(branch.like) } else { HashMap::new() });
-        for (at, entry) in branch.entries.iter().enumerate() {
+        for (number, entry) in branch.numbered() {
             let Some(value) = &entry.value else { continue };
             if entry.place.and_then(|place| written.get(place)).is_some_and(|(_, was)| value.is(*was)) {
                 continue;
             }
-            let (Some(id), cursor) = (branch.id_of(at), cursor.below(entry)) else { continue };
+            let (Some(id), cursor) = (branch.id_of(number, entry), cursor.below(entry)) else { continue };
             self.path.push(id.step(&branch.by), entry.place);
             if branch.by != By::Index {
                 // The fields of a `<<` entry have no place of their own.

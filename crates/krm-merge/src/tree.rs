@@ -293,7 +293,7 @@ impl<'a> Tree<'a> {
     /// Splits a map or list into its children; `None` for anything else.
     pub fn into_branch(self, by: &By<'a>, asked: usize) -> Option<Branch<'a>> {
         let mut branch = match self {
-            Self::Branch(branch) => *branch,
+            Self::Branch(branch) => branch.counted_anew(),
             other => Branch::of(other.like()?, by.clone()),
         };
         branch.prepare(by, asked);
@@ -437,6 +437,12 @@ impl<'a> Branch<'a> {
         Self { like, by, entries, contested: None, index: None, nameless: 0 }
     }
 
+    /// A branch that the last change left. A new change counts the elements that are there now.
+    fn counted_anew(mut self) -> Self {
+        self.index = self.index.filter(|_| self.by != By::Index);
+        self
+    }
+
     /// Prepares for look-ups of children that are identified in this way.
     pub fn prepare(&mut self, by: &By<'a>, asked: usize) {
         if self.by != *by {
@@ -448,7 +454,7 @@ impl<'a> Branch<'a> {
 
     fn indexed(&mut self) -> &mut Index<'a> {
         let index = self.index.take().unwrap_or_else(|| {
-            let ids: Vec<_> = self.entries.iter().enumerate().map(|(i, e)| id_of(&self.by, i, e)).collect();
+            let ids = self.ids();
             self.nameless = self.entries.iter().zip(&ids).filter(|(e, id)| e.value.is_some() && id.is_none()).count();
             Index::of(ids)
         });
@@ -518,9 +524,22 @@ impl<'a> Branch<'a> {
         found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
     }
 
-    /// The identity of the entry at a place, without the index.
-    pub fn id_of(&self, place: usize) -> Option<ChildId<'a>> {
-        id_of(&self.by, place, self.entries.get(place)?)
+    /// The entries with their numbers. Removed ones do not count.
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, &Entry<'a>)> {
+        self.entries.iter().scan(0, |count, entry| {
+            let number = *count;
+            *count += usize::from(entry.value.is_some());
+            Some((number, entry))
+        })
+    }
+
+    /// The identity of an entry with this number, without the index.
+    pub fn id_of(&self, number: usize, entry: &Entry<'a>) -> Option<ChildId<'a>> {
+        id_of(&self.by, entry, number)
+    }
+
+    fn ids(&self) -> Vec<Option<ChildId<'a>>> {
+        self.numbered().map(|(number, entry)| self.id_of(number, entry)).collect()
     }
 
     /// The identity of the entry at a place, from the index.
@@ -540,7 +559,7 @@ impl<'a> Branch<'a> {
     /// Adds a child after all others.
     pub fn push(&mut self, entry: Entry<'a>) {
         if let Some(index) = &mut self.index {
-            let id = id_of(&self.by, self.entries.len(), &entry);
+            let id = id_of(&self.by, &entry, index.next_number());
             self.nameless += usize::from(id.is_none());
             index.push(id);
         }
@@ -626,8 +645,8 @@ impl<'a> Branch<'a> {
         let ranks: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().map(|(rank, id)| (id, rank)).collect();
         let mut last = None;
         let mut entries = Vec::with_capacity(self.entries.len());
-        for (at, entry) in std::mem::take(&mut self.entries).into_iter().enumerate() {
-            last = id_of(&self.by, at, &entry).and_then(|id| ranks.get(&id).copied()).or(last);
+        for (id, entry) in self.ids().into_iter().zip(std::mem::take(&mut self.entries)) {
+            last = id.and_then(|id| ranks.get(&id).copied()).or(last);
             entries.push((last, entry));
         }
         entries.sort_by_key(|(rank, _)| *rank);
@@ -681,11 +700,13 @@ impl<'a> Branch<'a> {
     }
 }
 
-fn id_of<'a>(by: &By<'a>, place: usize, entry: &Entry<'a>) -> Option<ChildId<'a>> {
-    match (by, entry.key) {
-        (By::Field, Some(key)) => key.id(),
-        (By::Index, _) => Some(ChildId::Index(place)),
-        _ => by.id_of(entry.value.as_ref()?.view()?),
+/// The identity of an entry among its siblings. `number` says which element it is. A removed element has none.
+fn id_of<'a>(by: &By<'a>, entry: &Entry<'a>, number: usize) -> Option<ChildId<'a>> {
+    match (by, entry.key, &entry.value) {
+        (By::Field, Some(key), _) => key.id(),
+        (_, _, None) => None,
+        (By::Index, ..) => Some(ChildId::Index(number)),
+        (by, _, Some(value)) => by.id_of(value.view()?),
     }
 }
 

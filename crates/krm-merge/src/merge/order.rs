@@ -45,7 +45,7 @@ pub(super) fn arrange<'a>(
             let [dest, taken, was] = if is_map { sides.merged() } else { sides.contested() };
             if !is_map && taken != dest {
                 let moved = sides.moved(&dest, &taken, &was);
-                let ids = |order: &[usize]| order.iter().filter_map(|at| branch.id_of(*at)).collect::<Vec<_>>();
+                let mut ids = |order: &[usize]| order.iter().filter_map(|at| branch.id(*at)).collect::<Vec<_>>();
                 let moved = ids(&moved).iter().map(|id| FieldPath::from(id.step(&inside.by))).collect();
                 let (path, original, updated) = (path.clone(), *original, inside.like);
                 let (taken, was) = (ids(&sides.whole(taken)), ids(&sides.whole(was)));
