@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::change::{Change, Wants};
+use crate::child::{Elements, Keyed, Value};
 use crate::diff::diff;
 use crate::limit::Budget;
 use crate::merge::{Merging, merge};

@@ -1,0 +1,276 @@
+//! [`Branch`]: a map or list after a merge, with all of its children, which are looked up by their identities.
+
+use std::collections::HashSet;
+
+use super::{Comments, Entry, Key, Tree, View};
+use crate::child::{By, ChildId, Index, Keyed};
+use crate::path::{ElementKey, FieldPath};
+use crate::yaml::NodeRef;
+
+/// A map or list after a merge.
+#[derive(Clone, Debug)]
+pub struct Branch<'a> {
+    /// The node that it was made from, as it is written. An alias is written out if the branch differs from its value.
+    pub like: NodeRef<'a>,
+    /// How its children are identified.
+    pub by: By<'a>,
+    /// Its children in their order, including the removed ones of `like`.
+    pub entries: Vec<Entry<'a>>,
+    /// The conflict about the order of its elements, if both sides changed it in different ways. The entries are in dest's order.
+    pub contested: Option<Box<Contested<'a>>>,
+    /// The identities of the entries, once they have been looked up; `None` after entries were inserted.
+    index: Option<Index<'a>>,
+    /// How many present entries have no identity, if there is an index. It may be too high, because entries are removed.
+    nameless: usize,
+}
+
+/// An order of elements that dest and the other side both changed, in different ways.
+#[derive(Clone, Debug)]
+pub struct Contested<'a> {
+    /// The path of the list.
+    pub path: FieldPath<'a>,
+    /// The list that both sides started from.
+    pub original: Option<NodeRef<'a>>,
+    /// The list of the other side.
+    pub updated: NodeRef<'a>,
+    /// The elements that one side moved, and the elements that both added at different places, in the order that both sides started from.
+    pub moved: Vec<FieldPath<'a>>,
+    /// The order if updated wins.
+    pub taken: Vec<ChildId<'a>>,
+    /// The order if the original wins.
+    pub was: Vec<ChildId<'a>>,
+}
+
+impl<'a> Branch<'a> {
+    /// A map or list with all of its children.
+    pub fn of(like: NodeRef<'a>, by: By<'a>) -> Self {
+        let children = like.resolve().written().enumerate();
+        let entries = children.map(|(i, (key, value))| Entry::kept(i, key, value)).collect();
+        Self { like, by, entries, contested: None, index: None, nameless: 0 }
+    }
+
+    /// A map or list with these children.
+    pub fn with(like: NodeRef<'a>, by: By<'a>, entries: Vec<Entry<'a>>) -> Self {
+        Self { like, by, entries, contested: None, index: None, nameless: 0 }
+    }
+
+    /// A branch that the last change left. A new change counts the elements that are there now.
+    pub(super) fn counted_anew(mut self) -> Self {
+        self.index = self.index.filter(|_| self.by != By::Index);
+        self
+    }
+
+    /// Prepares for look-ups of children that are identified in this way.
+    pub fn prepare(&mut self, by: &By<'a>, asked: usize) {
+        if self.by != *by {
+            self.by = by.clone();
+            self.index = None;
+        }
+        self.indexed().expect(asked);
+    }
+
+    fn indexed(&mut self) -> &mut Index<'a> {
+        let index = self.index.take().unwrap_or_else(|| {
+            let ids = self.ids();
+            self.nameless = self.entries.iter().zip(&ids).filter(|(e, id)| e.value.is_some() && id.is_none()).count();
+            Index::of(ids)
+        });
+        self.index.insert(index)
+    }
+
+    /// The identities of the entries, for a look-up.
+    fn index(&mut self) -> &Index<'a> {
+        if self.index.is_none() {
+            self.indexed().expect(1);
+        }
+        self.indexed()
+    }
+
+    /// The places of the entries with this identity that are not removed.
+    pub fn find<'i>(&'i mut self, id: &'i ChildId<'a>) -> impl Iterator<Item = usize> + use<'i, 'a> {
+        self.index();
+        let (index, entries) = (self.index.as_ref(), &self.entries);
+        let found = index.into_iter().flat_map(move |index| index.find(id));
+        found.filter(|at| entries[*at].value.is_some())
+    }
+
+    /// The place among the entries of the first child with this identity that is not removed, or else of the first removed one.
+    pub fn place_of(&mut self, id: &ChildId<'a>) -> Option<usize> {
+        let there = self.find(id).next();
+        there.or_else(|| self.index().find(id).next())
+    }
+
+    /// Whether a child of this identity was there and is removed, or may be removed by whoever decides its conflict.
+    pub fn may_lose(&mut self, id: &ChildId<'a>) -> bool {
+        let there = self.find(id).next();
+        match there {
+            Some(at) => self.entries[at].may_go(),
+            None => self.place_of(id).is_some(),
+        }
+    }
+
+    /// Whether its children are already indexed by these identities.
+    pub fn is_indexed(&self, by: &By<'a>) -> bool {
+        self.by == *by && self.index.is_some()
+    }
+
+    /// The first child of this identity that is not removed, if children are looked up already.
+    pub fn first(&self, id: &ChildId<'a>) -> Option<View<'_, 'a>> {
+        let found = self.index.as_ref()?.find(id).find_map(|at| self.entries.get(at)?.value.as_ref());
+        found.and_then(Tree::view)
+    }
+
+    /// The merge keys of the elements that are not removed and have the same first merge key as this one, each once. Empty if elements are
+    /// not looked up yet.
+    pub fn alike(&self, key: &ElementKey<'a>) -> Vec<ElementKey<'a>> {
+        let Some(index) = &self.index else { return Vec::new() };
+        index.keys_alike(key, |at| self.entries.get(at).is_some_and(|entry| entry.value.is_some()))
+    }
+
+    /// A field of the map itself, not of a `<<`, that is not removed.
+    pub(super) fn field(&self, name: &str) -> Option<View<'_, 'a>> {
+        if self.by == By::Field
+            && let Some(index) = &self.index
+        {
+            let id = ChildId::Field(name);
+            let value = index.find(&id).find_map(|at| self.entries.get(at)?.value.as_ref());
+            return value.and_then(Tree::view);
+        }
+        let is_meant = |key: Key<'a>| key.id() == Some(ChildId::Field(name));
+        let found = self.entries.iter().filter(|entry| entry.key.is_some_and(is_meant));
+        found.filter_map(|entry| entry.value.as_ref()).next().and_then(Tree::view)
+    }
+
+    /// The entries with their numbers. Removed ones do not count.
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, &Entry<'a>)> {
+        self.entries.iter().scan(0, |count, entry| {
+            let number = *count;
+            *count += usize::from(entry.value.is_some());
+            Some((number, entry))
+        })
+    }
+
+    /// The identity of an entry with this number, without the index.
+    pub fn id_of(&self, number: usize, entry: &Entry<'a>) -> Option<ChildId<'a>> {
+        id_of(&self.by, entry, number)
+    }
+
+    pub(super) fn ids(&self) -> Vec<Option<ChildId<'a>>> {
+        self.numbered().map(|(number, entry)| self.id_of(number, entry)).collect()
+    }
+
+    /// The identity of the entry at a place, from the index.
+    pub fn id(&mut self, place: usize) -> Option<ChildId<'a>> {
+        self.index().id(place).cloned()
+    }
+
+    /// How much is known about the identities of its children.
+    pub fn keyed(&self) -> Keyed {
+        match &self.index {
+            Some(index) if self.nameless == 0 && index.is_unique() => Keyed::Unique,
+            Some(_) if self.nameless == 0 => Keyed::Each,
+            _ => Keyed::Unknown,
+        }
+    }
+
+    /// Adds a child after all others.
+    pub fn push(&mut self, entry: Entry<'a>) {
+        if let Some(index) = &mut self.index {
+            let id = id_of(&self.by, &entry, index.next_number());
+            self.nameless += usize::from(id.is_none());
+            index.push(id);
+        }
+        self.entries.push(entry);
+    }
+
+    /// Puts the entries into another order. `order` has their old places.
+    pub fn put(&mut self, order: &[usize]) {
+        if order.is_sorted() {
+            return;
+        }
+        let mut entries: Vec<Option<Entry<'a>>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
+        // Keeps room for later entries.
+        self.entries.reserve(entries.capacity());
+        self.entries.extend(order.iter().filter_map(|at| entries.get_mut(*at)?.take()));
+        let is_each_once = self.entries.len() == entries.len() && order.len() == entries.len();
+        self.index = self.index.take().filter(|_| is_each_once).map(|index| index.reordered(order));
+    }
+
+    /// Gives fields of the map new keys. `new` says the key for one that is written.
+    pub fn rename(&mut self, new: impl Fn(NodeRef<'a>) -> Option<NodeRef<'a>>) {
+        let written: Vec<_> = self.like.resolve().written().collect();
+        for entry in &mut self.entries {
+            let key = entry.place.and_then(|place| written.get(place)?.0);
+            if let Some(key) = key.and_then(&new) {
+                entry.source = entry.key_of_value();
+                entry.key = Some(Key::Node(key));
+            }
+        }
+        self.index = None;
+    }
+
+    /// Puts the entries into another order, or replaces some of them.
+    pub fn reorder(&mut self, change: impl FnOnce(Vec<Entry<'a>>) -> Vec<Entry<'a>>) {
+        self.entries = change(std::mem::take(&mut self.entries));
+        self.index = None;
+    }
+
+    /// The children that are not removed.
+    pub fn children(&self) -> impl Iterator<Item = (Option<Key<'a>>, &Tree<'a>)> {
+        self.entries.iter().filter_map(|e| Some((e.key, e.value.as_ref()?)))
+    }
+
+    /// The node itself if all children are as they are written; otherwise this branch.
+    pub fn into_tree(self) -> Tree<'a> {
+        if self.is_untouched() { Tree::Node(self.like) } else { self.into() }
+    }
+
+    /// The values of the present `<<` entries.
+    pub fn merge_entries(&self) -> impl Iterator<Item = NodeRef<'a>> {
+        self.entries.iter().filter(|entry| entry.is_merge()).filter_map(|entry| match entry.value {
+            Some(Tree::Node(value)) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// The fields that its `<<` entries bring in, as fields of its own.
+    pub fn brought_in(&self) -> Vec<Entry<'a>> {
+        let own: HashSet<&str> = self.entries.iter().filter_map(|entry| Some(entry.key?.name())).collect();
+        let mut seen = HashSet::new();
+        let fields = self.merge_entries().flat_map(fields_in);
+        let fields = fields.filter(|(key, _)| !own.contains(key.string()) && seen.insert(key.string()));
+        fields.map(|(key, value)| Entry::new(Some(Key::Node(key)), Tree::Node(value))).collect()
+    }
+
+    pub(super) fn is_untouched(&self) -> bool {
+        if self.contested.is_some() {
+            return false;
+        }
+        let mut entries = self.entries.iter();
+        let mut written = self.like.resolve().written().enumerate();
+        let is_kept = |((i, (key, value)), entry): ((usize, (Option<NodeRef<'a>>, NodeRef<'a>)), &Entry<'a>)| {
+            entry.place == Some(i)
+                && entry.new_key(key).is_none()
+                && entry.comments == Comments::default()
+                && entry.value.as_ref().is_some_and(|v| v.is(value))
+        };
+        written.by_ref().all(|child| entries.next().is_some_and(|entry| is_kept((child, entry))))
+            && entries.next().is_none()
+    }
+}
+
+/// The identity of an entry among its siblings. `number` says which element it is. A removed element has none.
+fn id_of<'a>(by: &By<'a>, entry: &Entry<'a>, number: usize) -> Option<ChildId<'a>> {
+    match (by, entry.key, &entry.value) {
+        (By::Field, Some(key), _) => key.id(),
+        (_, _, None) => None,
+        (By::Index, ..) => Some(ChildId::Index(number)),
+        (by, _, Some(value)) => by.id_of(value.view()?),
+    }
+}
+
+/// The fields in the value of a `<<` entry, in order of precedence: if several have one name, the first one counts.
+pub fn fields_in<'a>(merged: NodeRef<'a>) -> impl Iterator<Item = (NodeRef<'a>, NodeRef<'a>)> {
+    let one = Some(merged).filter(|m| !m.is_list());
+    one.into_iter().chain(merged.elements()).flat_map(NodeRef::fields)
+}

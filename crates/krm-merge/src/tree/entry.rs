@@ -1,0 +1,123 @@
+//! [`Entry`]: a child of a map or list after a merge, with its key and its comments.
+
+use super::Tree;
+use crate::child::ChildId;
+use crate::yaml::NodeRef;
+
+/// A child of a map or list.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    /// Its place among the children of `like`, as they are written; `None` for a new one.
+    pub place: Option<usize>,
+    /// The key of a field. If its name differs from the one in `like`, the field is renamed.
+    pub key: Option<Key<'a>>,
+    /// The key that the value is written with, if the value comes from another field; it shows the layout of the value.
+    pub source: Option<NodeRef<'a>>,
+    /// Its value; `None` if it is removed.
+    pub value: Option<Tree<'a>>,
+    /// The comments that it is to have.
+    pub comments: Comments<'a>,
+    /// The layout of its value, if that comes from another document.
+    pub layout: Layout,
+}
+
+/// The layout of a value that comes from another document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// The layout of the document that it is added to.
+    Host,
+    /// The layout in which it is written, with its comments.
+    Own,
+}
+
+/// The key of a field.
+#[derive(Clone, Copy, Debug)]
+pub enum Key<'a> {
+    /// A key as it is written.
+    Node(NodeRef<'a>),
+    /// A name that is not in any document.
+    Made(&'a str),
+}
+
+/// The comments that a child is to have, as they are written. An empty text removes a comment; `None` keeps the comment that is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Comments<'a> {
+    /// The comment lines above it.
+    pub above: Option<&'a str>,
+    /// The comment on its line.
+    pub behind: Option<&'a str>,
+    /// The comment lines at the end of its block.
+    pub below: Option<&'a str>,
+}
+
+impl<'a> Key<'a> {
+    /// The name of the field.
+    pub fn name(&self) -> &'a str {
+        match self {
+            Self::Node(node) => node.string(),
+            Self::Made(name) => name,
+        }
+    }
+
+    /// The identity of the field; `None` for a `<<`, and for a key that is a map or list.
+    pub(super) fn id(&self) -> Option<ChildId<'a>> {
+        match self {
+            Self::Node(node) => ChildId::of_field(*node),
+            Self::Made(name) => Some(ChildId::Field(name)),
+        }
+    }
+
+    /// The key, if it is written.
+    pub fn node(&self) -> Option<NodeRef<'a>> {
+        match self {
+            Self::Node(node) => Some(*node),
+            Self::Made(_) => None,
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// A child that stays as it is written.
+    pub fn kept(place: usize, key: Option<NodeRef<'a>>, value: NodeRef<'a>) -> Self {
+        Self {
+            place: Some(place),
+            key: key.map(Key::Node),
+            source: None,
+            value: Some(Tree::Node(value)),
+            comments: Comments::default(),
+            layout: Layout::Host,
+        }
+    }
+
+    /// Whether it is removed, or may be removed by whoever decides its conflict.
+    pub(super) fn may_go(&self) -> bool {
+        match &self.value {
+            Some(Tree::Conflict(conflict)) => {
+                conflict.dest.is_none() || conflict.taken.is_none() || conflict.original.is_none()
+            }
+            value => value.is_none(),
+        }
+    }
+
+    /// Whether it is a `<<` entry.
+    pub fn is_merge(&self) -> bool {
+        self.key.and_then(|key| key.node()).is_some_and(NodeRef::is_merge_key)
+    }
+
+    /// A child that `like` lacks.
+    pub fn new(key: Option<Key<'a>>, value: Tree<'a>) -> Self {
+        Self { place: None, key, source: None, value: Some(value), comments: Comments::default(), layout: Layout::Host }
+    }
+
+    /// The key that its value is written with.
+    pub fn key_of_value(&self) -> Option<NodeRef<'a>> {
+        self.source.or_else(|| self.key?.node())
+    }
+
+    /// Its key, if the field is written with another name.
+    pub fn new_key(&self, written: Option<NodeRef<'_>>) -> Option<Key<'a>> {
+        let (key, written) = (self.key?, written?);
+        let is_same = || ChildId::of_field(written).zip(key.id()).is_none_or(|(old, new)| old == new);
+        (!key.node().is_some_and(|key| key.is(written)) && !is_same()).then_some(key)
+    }
+}

@@ -1,0 +1,166 @@
+//! [`settle`]: who wins the conflicts of a tree, with all that depends on it: comments, the order of elements, and `<<` entries.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Branch, Comments, Conflict, Contested, Entry, Pick, Taking, Tree, View, fields_in};
+use crate::child::{By, ChildId};
+
+/// Decides the conflicts of a tree. Where updated does not win, its comments at that place and at the places above it are not taken.
+pub fn settle<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Pick) -> Option<Tree<'a>> {
+    decide(tree, &mut |conflict| Some(pick(conflict)))
+}
+
+/// Decides some conflicts of a tree, and leaves the others in it.
+pub fn decide<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> Option<Tree<'a>> {
+    settled(tree, pick).0
+}
+
+/// The result, and whether updated lost any conflict.
+fn settled<'a>(tree: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> (Option<Tree<'a>>, bool) {
+    match tree {
+        Tree::Conflict(conflict) => match pick(&conflict) {
+            Some(picked) => (conflict.won_by(picked), picked != Pick::Updated),
+            None => (Some(Tree::Conflict(conflict)), false),
+        },
+        Tree::Branch(mut branch) => {
+            let mut has_lost = false;
+            for entry in &mut branch.entries {
+                let Some(value) = entry.value.take() else { continue };
+                has_lost |= entry.settle(value, pick);
+            }
+            branch.reorder(|mut entries| {
+                entries.retain(|entry| entry.place.is_some() || entry.value.is_some());
+                entries
+            });
+            branch.fold_merges();
+            let tree = match branch.contested.take() {
+                Some(contested) => branch.decided(*contested, pick),
+                None => Some(branch.into_tree()),
+            };
+            (tree, has_lost)
+        }
+        tree => (Some(tree), false),
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Sets a value whose conflicts are decided, with the comments of the side that wins. Returns whether updated lost any conflict.
+    fn settle(&mut self, value: Tree<'a>, pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>) -> bool {
+        let Tree::Conflict(conflict) = value else {
+            let (value, has_lost) = settled(value, pick);
+            self.value = value;
+            if has_lost {
+                self.comments = Comments::default();
+            }
+            return has_lost;
+        };
+        let Some(picked) = pick(&conflict) else {
+            self.value = Some(Tree::Conflict(conflict));
+            return false;
+        };
+        match (picked, conflict.comments) {
+            (Pick::Updated, Some(comments)) => self.comments = comments.updated,
+            (Pick::Updated, None) => {}
+            (Pick::Original, Some(comments)) => self.comments = comments.original,
+            (Pick::Original, None) | (Pick::Dest, _) => self.comments = Comments::default(),
+        }
+        if picked == Pick::Updated {
+            self.source = conflict.key.or(self.source);
+        }
+        self.value = conflict.won_by(picked);
+        picked != Pick::Updated
+    }
+}
+
+impl<'a> Conflict<'a> {
+    /// The result if this side wins.
+    fn won_by(self, side: Pick) -> Option<Tree<'a>> {
+        match side {
+            // A null is removed from the text, because it asks to remove the field.
+            Pick::Dest => self.dest.filter(|dest| !dest.view().is_some_and(View::is_null)),
+            Pick::Updated => self.taken,
+            Pick::Original => self.original.map(Tree::Node),
+        }
+    }
+}
+
+impl<'a> Branch<'a> {
+    /// Restores `<<` entries that were written out, if the result has all their fields as they bring them in.
+    fn fold_merges(&mut self) {
+        let is_gone = |entry: &Entry<'a>| entry.is_merge() && entry.value.is_none();
+        if !self.like.document().has_merge_keys() || !self.entries.iter().any(is_gone) {
+            return;
+        }
+        let whole = Branch::of(self.like, By::Field);
+        let is_same = |entry: &Entry<'a>, other: &Entry<'a>| {
+            let is_key = entry.key.zip(other.key).is_some_and(|(a, b)| a.name() == b.name());
+            let value = other.value.as_ref().and_then(Tree::like);
+            is_key
+                && entry.comments == Comments::default()
+                && value.is_some_and(|v| entry.value.as_ref().is_some_and(|e| e.is(v)))
+        };
+        let brought_in = whole.brought_in();
+        // A restored entry would bring back a field that is removed from the map itself.
+        let hidden: HashSet<&str> = whole.merge_entries().flat_map(fields_in).map(|(key, _)| key.string()).collect();
+        let is_lost = |entry: &Entry<'a>| entry.may_go() && entry.key.is_some_and(|key| hidden.contains(key.name()));
+        if self.entries.iter().any(is_lost) {
+            return;
+        }
+        let new: Vec<&Entry<'a>> = self.entries.iter().filter(|entry| entry.place.is_none()).collect();
+        if new.len() == brought_in.len() && new.iter().zip(&brought_in).all(|(a, b)| is_same(a, b)) {
+            self.reorder(|mut entries| {
+                entries.retain(|entry| entry.place.is_some());
+                for entry in entries.iter_mut().filter(|entry| is_gone(entry)) {
+                    let written = entry.place.and_then(|place| whole.entries.get(place));
+                    entry.value = written.and_then(|entry| entry.value.clone());
+                }
+                entries
+            });
+        }
+    }
+
+    /// Puts the children in the order of these identities. Any other child stays after its predecessor.
+    fn ordered(mut self, order: &[ChildId<'a>]) -> Self {
+        let ranks: HashMap<&ChildId<'a>, usize> = order.iter().enumerate().map(|(rank, id)| (id, rank)).collect();
+        let mut last = None;
+        let mut ranked = Vec::with_capacity(self.entries.len());
+        for id in self.ids() {
+            last = id.and_then(|id| ranks.get(&id).copied()).or(last);
+            ranked.push(last);
+        }
+        self.reorder(|entries| {
+            let mut ranked: Vec<_> = ranked.into_iter().zip(entries).collect();
+            ranked.sort_by_key(|(rank, _)| *rank);
+            ranked.into_iter().map(|(_, entry)| entry).collect()
+        });
+        self
+    }
+
+    /// Decides the order of its children.
+    fn decided(
+        mut self,
+        contested: Contested<'a>,
+        pick: &mut dyn FnMut(&Conflict<'a>) -> Option<Pick>,
+    ) -> Option<Tree<'a>> {
+        let conflict = Conflict {
+            path: contested.path.clone(),
+            original: contested.original,
+            updated: Some(contested.updated),
+            dest: Some(self.clone().into_tree()),
+            taken: Some(self.clone().ordered(&contested.taken).into_tree()),
+            key: None,
+            comments: None,
+            taking: Taking::Order(contested.moved.clone()),
+            required: None,
+        };
+        match pick(&conflict) {
+            Some(Pick::Dest) => conflict.dest,
+            Some(Pick::Updated) => conflict.taken,
+            Some(Pick::Original) => Some(self.ordered(&contested.was).into_tree()),
+            None => {
+                self.contested = Some(Box::new(contested));
+                Some(self.into_tree())
+            }
+        }
+    }
+}
