@@ -48,12 +48,11 @@ impl Number {
     /// Makes a number of a sign, of digits with at most one point, and of an exponent.
     fn decimal(negative: bool, mantissa: &str, exponent: i64) -> Self {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let mut digits = format!("{whole}{fraction}");
-        let mut exponent = exponent.saturating_sub(fraction.len() as i64);
-        let significant = digits.trim_end_matches('0').len();
-        exponent = exponent.saturating_add((digits.len() - significant) as i64);
-        digits.truncate(significant);
-        let digits = digits.trim_start_matches('0').to_owned();
+        let digits = if fraction.is_empty() { Cow::Borrowed(whole) } else { Cow::Owned([whole, fraction].concat()) };
+        let significant = digits.trim_end_matches('0');
+        let zeros = (digits.len() - significant.len()) as i64;
+        let exponent = exponent.saturating_sub(fraction.len() as i64).saturating_add(zeros);
+        let digits = significant.trim_start_matches('0').to_owned();
         if digits.is_empty() {
             return Self::Decimal { negative: false, digits, exponent: 0 };
         }
@@ -71,7 +70,7 @@ impl Number {
         }
         let point = digits.len() as i64 + exponent;
         Some(match *exponent {
-            0..=40 => format!("{sign}{digits}{}", "0".repeat(*exponent as usize)),
+            0..=40 => [sign, digits, &"0".repeat(*exponent as usize)].concat(),
             -40..0 if point > 0 => {
                 let (whole, fraction) = digits.split_at(point as usize);
                 format!("{sign}{whole}.{fraction}")
