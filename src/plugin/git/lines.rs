@@ -85,10 +85,11 @@ fn has_elements(branch: &Branch<'_>, node: NodeRef<'_>) -> bool {
     let elements: Vec<NodeRef<'_>> = node.elements().collect();
     let by_id: HashMap<_, NodeRef<'_>> = elements.iter().filter_map(|e| Some((branch.by.id_of(*e)?, *e))).collect();
     let mut count = 0;
-    let is_there = (0..branch.entries.len()).filter(|at| branch.entries[*at].value.is_some()).all(|at| {
+    let is_there = branch.numbered().all(|(number, entry)| {
+        let Some(tree) = &entry.value else { return true };
         count += 1;
-        let found = branch.id_of(at).and_then(|id| by_id.get(&id));
-        found.zip(branch.entries[at].value.as_ref()).is_some_and(|(element, tree)| means(tree, *element))
+        let found = branch.id_of(number, entry).and_then(|id| by_id.get(&id));
+        found.is_some_and(|element| means(tree, *element))
     });
     // If no key tells the elements apart, each element of git's text must mean the same as the merged element at its index.
     let own: Vec<&Tree<'_>> = branch.entries.iter().filter_map(|entry| entry.value.as_ref()).collect();
