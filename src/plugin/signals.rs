@@ -3,6 +3,8 @@
 //! SIGINT, SIGTERM and SIGHUP end the program at once as long as no work is half done. While a [`Signals`] lives, they only leave a note.
 //! The writer checks the note, and then undoes or finishes its work. A signal that the program was started to ignore, such as SIGHUP under
 //! `nohup`, stays ignored. Only Linux tells which signals these are.
+//!
+//! SIGXFSZ no longer ends the program: a file over the limit of `ulimit -f` is an error of the write, which names the file.
 
 use std::fmt;
 use std::fs;
@@ -11,6 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 use signal_hook::consts;
+#[cfg(unix)]
+use signal_hook::flag::register;
 use signal_hook::flag::{register_conditional_default, register_usize};
 use signal_hook::low_level::signal_name;
 
@@ -57,6 +61,8 @@ impl Signals {
             }
             register_usize(signal, Arc::clone(&held.came), usize::try_from(signal)?).with_context(name)?;
         }
+        #[cfg(unix)]
+        register(consts::SIGXFSZ, Arc::default()).context("SIGXFSZ must have a handler")?;
         Ok(held)
     }
 

@@ -55,6 +55,30 @@ fn json_has_no_infinity() {
     assert!(folder.run(&[&merge[..], &["yaml"]].concat()).passed().contains(".inf"));
 }
 
+/// Merges a source into a package under a limit of the system.
+#[cfg(unix)]
+fn limited(folder: &Folder, limit: &str) -> Ran {
+    let merge = format!(
+        "ulimit {limit}; exec '{}' two-way --source source.yaml --dest here --in-place",
+        crate::support::PLUGIN
+    );
+    let ran = std::process::Command::new("sh").args(["-c", &merge]).current_dir(&folder.0).output();
+    Ran::of(ran.expect("runs"))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_over_the_limit_of_the_system_is_an_error_and_nothing_is_left() {
+    let map = |name: &str, x: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{x: '{x}'}}\n")
+    };
+    let folder = Folder::with(&[("here/a.yaml", &map("a", "1")), ("here/b.yaml", &map("b", "1"))]);
+    folder.write("source.yaml", format!("{}---\n{}", map("a", "2"), map("b", &"2".repeat(5_000))));
+    let before = folder.files("here");
+    says(limited(&folder, "-f 2"), &["nothing is written: ", "here/b.yaml: File too large"]);
+    assert_eq!(folder.files("here"), before);
+}
+
 /// A lock on each folder, or a descriptor of each, would use up the files that a process may open.
 #[cfg(unix)]
 #[test]
@@ -68,12 +92,7 @@ fn a_package_may_have_more_folders_than_a_run_may_open_files() {
             folder.write(&format!("here/f{i}/m.yaml"), map(i, 1));
         }
         folder.write("source.yaml", (0..folders).map(|i| map(i, 2)).collect::<Vec<_>>().join("---\n"));
-        let merge = format!(
-            "ulimit -n {files}; exec '{}' two-way --source source.yaml --dest here --in-place",
-            crate::support::PLUGIN
-        );
-        let ran = std::process::Command::new("sh").args(["-c", &merge]).current_dir(&folder.0).output();
-        Ran::of(ran.expect("runs")).passed();
+        limited(&folder, &format!("-n {files}")).passed();
         (0..folders).for_each(|i| assert_eq!(folder.read(&format!("here/f{i}/m.yaml")), map(i, 2)));
     }
 }
