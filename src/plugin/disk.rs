@@ -162,7 +162,7 @@ fn most_held() -> usize {
 /// Checks whether all replacements could be carried out, and writes nothing.
 ///
 /// # Errors
-/// The errors of [`write`], except those that only writing shows.
+/// The errors of [`write()`], except those that only writing shows.
 pub fn look(root: &Path, replacements: &[Replacement<'_>]) -> Result<()> {
     checked(root, replacements).map(drop)
 }

@@ -1,6 +1,6 @@
 //! [`Tree`]: the result of a merge, whose parts may come from several texts, and in which a conflict is a value.
 //!
-//! A merge can continue from a tree as from a text, so nothing is printed and parsed between two steps. A tree knows no policy: [`settle`]
+//! A merge can continue from a tree as from a text, so nothing is printed and parsed between two steps. A tree knows no policy: [`settle()`]
 //! decides its conflicts, once or several times, and the splicer writes the result.
 
 mod branch;

@@ -1,4 +1,4 @@
-//! [`settle`]: who wins the conflicts of a tree, with all that depends on it: comments, the order of elements, and `<<` entries.
+//! [`settle()`]: who wins the conflicts of a tree, with all that depends on it: comments, the order of elements, and `<<` entries.
 
 use std::collections::{HashMap, HashSet};
 
