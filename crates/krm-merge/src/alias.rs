@@ -10,7 +10,8 @@ use crate::child::By;
 use crate::tree::{Branch, Entry, Tree};
 use crate::yaml::{Kind, NodeRef};
 
-/// A settled tree of dest in which each alias is written out if its anchor is removed, moves, or has another value now.
+/// A settled tree of dest in which each alias is written out if its anchor is removed, moves, or has another value now. Each pass writes out
+/// all aliases that it finds, so there are at most as many passes as aliases.
 pub fn written_out<'t, 'a>(dest: NodeRef<'a>, tree: &'t Tree<'a>) -> Cow<'t, Tree<'a>> {
     let mut tree = Cow::Borrowed(tree);
     if !dest.has_aliases() || tree.is(dest) {
@@ -118,9 +119,10 @@ fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) 
     let mut aliases = aliases_of(dest, tree);
     loop {
         let (goes, stays): (Vec<_>, Vec<_>) = copied.into_iter().partition(|entry| is_used(*entry, &uses));
-        let (orphans, others): (Vec<_>, Vec<_>) = aliases
-            .into_iter()
-            .partition(|alias| goes.iter().any(|(k, v)| k.holds(alias.resolve()) || v.holds(alias.resolve())));
+        let (orphans, others): (Vec<_>, Vec<_>) = aliases.into_iter().partition(|alias| {
+            let is_lost = |node: &NodeRef<'_>| node.holds(alias.resolve());
+            goes.iter().any(|(key, value)| is_lost(key) || value.as_ref().is_some_and(is_lost))
+        });
         if orphans.is_empty() {
             return uses;
         }
@@ -129,9 +131,9 @@ fn with_orphans<'a>(dest: NodeRef<'a>, tree: &Tree<'a>, uses: Vec<NodeRef<'a>>) 
     }
 }
 
-/// The entries that cannot be edited inside, so that a copy replaces them as a whole: `<<` entries, and entries whose key is an alias.
+/// The entries that cannot be edited inside, so that a copy replaces them as a whole: `<<` entries, and entries with an alias in their key.
 /// Entries inside of a `<<` are copied with it.
-fn copied_whole<'a>(tree: &Tree<'a>, out: &mut Vec<(NodeRef<'a>, NodeRef<'a>)>) {
+fn copied_whole<'a>(tree: &Tree<'a>, out: &mut Vec<(NodeRef<'a>, Option<NodeRef<'a>>)>) {
     let Some(like) = tree.like().filter(|like| like.kind() != Kind::Alias) else { return };
     if !like.document().has_merge_keys() && !like.has_aliases() {
         return;
@@ -143,17 +145,18 @@ fn copied_whole<'a>(tree: &Tree<'a>, out: &mut Vec<(NodeRef<'a>, NodeRef<'a>)>) 
     for entry in entries {
         let Some(value) = &entry.value else { continue };
         let key = entry.key.and_then(|key| key.node());
-        let is_whole = |key: &NodeRef<'a>| entry.is_merge() || key.kind() == Kind::Alias;
-        out.extend(key.filter(is_whole).zip(value.like()));
+        let is_whole = |key: &NodeRef<'a>| entry.is_merge() || key.document().aliases_in(*key).next().is_some();
+        out.extend(key.filter(is_whole).map(|key| (key, value.like())));
         if !entry.is_merge() {
             copied_whole(value, out);
         }
     }
 }
 
-/// Whether one of these entries must be written out: a `<<` entry for any alias in it, another entry for its key.
-fn is_used((key, value): (NodeRef<'_>, NodeRef<'_>), uses: &[NodeRef<'_>]) -> bool {
-    uses.iter().any(|u| u.is(key) || (key.is_merge_key() && value.holds(*u)))
+/// Whether one of these entries must be written out: a `<<` entry for any alias in it, another entry for those in its key.
+fn is_used((key, value): (NodeRef<'_>, Option<NodeRef<'_>>), uses: &[NodeRef<'_>]) -> bool {
+    let is_merged = |alias| key.is_merge_key() && value.is_some_and(|value| value.holds(alias));
+    uses.iter().any(|alias| key.holds(*alias) || is_merged(*alias))
 }
 
 fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
@@ -171,7 +174,7 @@ fn with_copies<'a>(tree: Tree<'a>, uses: &[NodeRef<'a>]) -> Tree<'a> {
         for mut entry in entries {
             let key = entry.key.and_then(|key| key.node());
             let like = entry.value.as_ref().and_then(Tree::like);
-            if key.zip(like).is_some_and(|pair| is_used(pair, uses)) {
+            if entry.value.is_some() && key.is_some_and(|key| is_used((key, like), uses)) {
                 let is_merge = entry.is_merge();
                 let value = entry.value.take();
                 let (key, source) = (entry.key, entry.source);
@@ -203,6 +206,9 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::limit::Budget;
+    use crate::splice;
+    use crate::tree::{Made, Quotes};
     use crate::yaml::Document;
 
     /// Items of which each has an anchor and an alias of it.
@@ -226,6 +232,37 @@ mod tests {
             };
             let found: Vec<_> = root.elements().map(|item| shared(item).map(line_and_offset)).collect();
             assert_eq!(found.iter().map(Option::as_deref).collect::<Vec<_>>(), want, "{text}");
+        }
+    }
+
+    /// A key may be a map or a list, and its value may be made of no document.
+    #[test]
+    fn an_alias_inside_of_a_key_is_written_out_with_the_key() {
+        for (text, want) in [
+            ("x: &q {y: 2}\n? r: *q\n", "{r: {y: 2}}:\n"),
+            ("x: &q {y: 2}\n? {r: *q}\n: 6 # kept\n", "{r: {y: 2}}: 6 # kept\n"),
+            ("x: &q {y: 2}\n? - *q\n  - 1\n: {s: *q}\n", "[{y: 2}, 1]: {s: {y: 2}}\n"),
+            ("x: &q 2\nm: {? [*q]: 6}\n", "m: {[2]: 6}\n"),
+            ("x: &q {y: &r 2}\n? &s {a: *q}\n: *r\nm: {? [*s]: 6}\n", "{a: {y: 2}}: 2\nm: {[{a: {y: 2}}]: 6}\n"),
+            ("x: &q 2\nl: [{? *q : made}]\n", "l: [{2: made}]\n"),
+        ] {
+            let doc = Document::parse(text).expect("valid");
+            let root = doc.roots().next().expect("a root");
+            let mut branch = Branch::of(root, By::Field);
+            branch.entries[0].value = None;
+            if text.contains("made") {
+                let list = root.get("l").expect("a list");
+                let mut map = Branch::of(list.elements().next().expect("a map"), By::Field);
+                let made = Made { value: "made".into(), quotes: Quotes::Needed };
+                map.entries[0].value = Some(Tree::Made(made));
+                branch.entries[1].value = Some(
+                    Branch::with(list, By::Index, vec![Entry { place: Some(0), ..Entry::new(None, map.into()) }])
+                        .into(),
+                );
+            }
+            let tree = branch.into_tree();
+            let edits = splice::edits(root, &written_out(root, &tree), &Budget::default()).expect("within the limit");
+            assert_eq!(edits.apply(text, 0..text.len()), want, "{text}");
         }
     }
 
