@@ -204,3 +204,14 @@ fn a_long_new_name_gets_the_question_mark_that_it_needs() {
     let want = want.replace(&format!("{{? {long} : "), &format!("{{? \"{long}\" : "));
     assert_eq!(merged(&original, &updated, &dest), want);
 }
+
+#[test]
+fn a_map_that_wins_over_a_text_has_upstreams_new_indentation_with_a_second_run_only() {
+    let text = |spec: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n  c:{spec}\n");
+    let original = text("\n    l:\n    - x\n    a: 1");
+    let updated = text("\n    l:\n      - x\n    a: 2");
+    let once = merged(&original, &updated, &text(" mine"));
+    // TODO: the first run should give the list the indentation that upstream gave it, because dest has none of its own.
+    assert_eq!(once, text("\n    l:\n    - x\n    a: 2"));
+    assert_eq!(merged(&original, &updated, &once), updated, "again");
+}
