@@ -206,12 +206,28 @@ fn a_long_new_name_gets_the_question_mark_that_it_needs() {
 }
 
 #[test]
-fn a_map_that_wins_over_a_text_has_upstreams_new_indentation_with_a_second_run_only() {
+fn a_map_that_takes_the_place_of_dests_value_has_upstreams_layout() {
     let text = |spec: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n  c:{spec}\n");
     let original = text("\n    l:\n    - x\n    a: 1");
-    let updated = text("\n    l:\n      - x\n    a: 2");
-    let once = merged(&original, &updated, &text(" mine"));
-    // TODO: the first run should give the list the indentation that upstream gave it, because dest has none of its own.
-    assert_eq!(once, text("\n    l:\n    - x\n    a: 2"));
-    assert_eq!(merged(&original, &updated, &once), updated, "again");
+    let updated = text("\n    l:\n      - x\n\n    a:   2 # c\n    # end");
+    let dest = text(" mine");
+    assert_eq!(merged(&original, &updated, &dest), updated);
+    // In another column, it has the layout of dest: a second run must not take upstream's, which is only by chance in the same column.
+    let wide = |text: &str| text.replace("\n  ", "\n    ").replace("    name", "  name");
+    let once = merged(&wide(&original), &wide(&updated), &dest);
+    assert_eq!(once, text("\n    l:\n    - x\n\n    a:   2 # c\n    # end"));
+    assert_eq!(merged(&wide(&original), &wide(&updated), &once), once, "again");
+}
+
+#[test]
+fn an_element_that_comes_back_whole_has_upstreams_layout() {
+    let text = |containers: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: a\nspec:\n  template:\n    spec:\n      containers:\n{containers}      - name: z\n        image: z\n"
+        )
+    };
+    let original = text("      - name: x\n        image: x\n        args:\n        - a\n");
+    let updated = text("      - name: x\n        image: x\n        args:\n          - a\n        tty: true\n");
+    // Without its image, which nobody changed, the element would be refused. So all of it comes back.
+    assert_eq!(merged(&original, &updated, &text("")), updated);
 }

@@ -1,6 +1,7 @@
 //! Nodes of another document as lines in dest's style: its indent width, its compact or wide lists, its flow and JSON.
 //!
-//! Scalars are copied as they are written, with their comments; only the layout is dest's. Parts that a tree leaves out are left out.
+//! Scalars are copied as they are written, with their comments; only the layout is dest's. A map or list whose entry asks for
+//! [`Layout::Value`](tree::Layout::Value) keeps its own layout in its own column. Parts that a tree leaves out are left out.
 //! Aliases are written out and anchors are not copied: a copy must mean the same in every place.
 //!
 //! All text that is made here is subtracted from a budget, piece by piece. Once that is used up, no more text is made, and the caller has
@@ -9,11 +10,11 @@
 use super::last_block;
 use super::unwritable::{Unwritable, check_json};
 use crate::limit::Budget;
-use crate::tree::{Branch, Comments, Entry, Key, Made, Quotes, Tree};
+use crate::tree::{self, Branch, Comments, Entry, Key, Made, Quotes, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Context, Kind, NodeRef, Place, Scalar, Style, below, comment_of, comment_place,
-    comment_text, comments_above, fits_flow, lines, needs_escapes, own_line_comment, plain_or_quoted, quoted,
-    quoted_json, without_break,
+    comment_text, comments_above, comments_below, fits_flow, lines, needs_escapes, own_line_comment, plain_or_quoted,
+    quoted, quoted_json, without_break,
 };
 
 /// The layout of a resource, read from its own text, and the budget for text in that layout.
@@ -105,18 +106,20 @@ pub(super) struct Piece<'t, 'a> {
     pub tree: &'t Tree<'a>,
     /// The comments that it gets; `None` for the comments of its source.
     pub comments: Comments<'a>,
+    /// The layout of the value.
+    layout: tree::Layout,
 }
 
 impl<'t, 'a> Piece<'t, 'a> {
     /// The child of an entry; `None` if it is removed.
     pub fn of(entry: &'t Entry<'a>) -> Option<Self> {
         let (key, source) = (entry.key, entry.key_of_value());
-        Some(Self { key, source, tree: entry.value.as_ref()?, comments: entry.comments })
+        Some(Self { key, source, tree: entry.value.as_ref()?, comments: entry.comments, layout: entry.layout })
     }
 
     /// A value without its key.
     pub fn value(tree: &'t Tree<'a>) -> Self {
-        Self { key: None, source: None, tree, comments: Comments::default() }
+        Self { key: None, source: None, tree, comments: Comments::default(), layout: tree::Layout::Host }
     }
 
     /// Its place in its own document; a root has none.
@@ -224,6 +227,9 @@ impl Layout<'_> {
         };
         let Some(like) = like else { return Text { head: self.flow(new.tree), body: Vec::new() } };
         let node = like.resolve();
+        if let Some(body) = self.as_written(new, host, column) {
+            return Text { head: String::new(), body };
+        }
         // A comment below the end of the child belongs to the content after it, not to the value.
         let bottom = new.place().filter(|_| like.kind() != Kind::Alias).map(|(place, _)| place.bottom(node.document()));
         let foot = new.comments.below.map_or(Foot::Own(bottom), Foot::Given);
@@ -247,6 +253,29 @@ impl Layout<'_> {
                 Text { head, body }
             }
         }
+    }
+
+    /// The lines of a block in its own layout; `None` if that is not asked for, or if these lines would mean something else here.
+    fn as_written(&self, new: &Piece<'_, '_>, host: Host, column: usize) -> Option<Vec<String>> {
+        let Tree::Node(node) = *new.tree else { return None };
+        let (place, _) = new.place().filter(|_| new.layout == tree::Layout::Value)?;
+        let (doc, end) = (node.document(), place.bottom(node.document()));
+        let below = doc.next_line(place.open);
+        let (start, indent) = match host {
+            Host::Field if node.start() >= below => (below, 0),
+            Host::Element if node.start() < below && node.column() == column + 2 => (node.start(), column + 2),
+            Host::Field | Host::Element => return None,
+        };
+        let has_own_end = new.comments.below.is_none_or(|below| below == comments_below(&place, node));
+        let is_alike =
+            self.flow == Flow::Yaml && node.style() == Style::Block && place.column(doc) == column && has_own_end;
+        let is_linked = doc.has_merge_keys() || doc.has_props_in(place.lead..end);
+        if !is_alike || is_linked || node.has_nulls() || BlockScalar::keeps_lines_below(node) {
+            return None;
+        }
+        let text = without_break(&doc.source()[start..end]);
+        let text = self.budget.paid(indent + text.len(), || blanks(indent) + text);
+        Some(lines(&text).into_iter().map(str::to_owned).collect())
     }
 
     /// A new entry or element, whose key or dash is at `column`, as lines.

@@ -26,7 +26,9 @@ pub struct Entry<'a> {
 pub enum Layout {
     /// The layout of the document that it is added to.
     Host,
-    /// The layout in which it is written, with its comments.
+    /// The layout in which it is written, but the key and the comments at the child are those of the entry.
+    Value,
+    /// The layout in which it is written, with its key and its comments.
     Own,
 }
 

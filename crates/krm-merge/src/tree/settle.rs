@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Branch, Comments, Conflict, Contested, Entry, Pick, Taking, Tree, View, fields_in};
+use super::{Branch, Comments, Conflict, Contested, Entry, Layout, Pick, Taking, Tree, View, fields_in};
 use crate::child::{By, ChildId};
 
 /// Decides the conflicts of a tree. Where updated does not win, its comments at that place and at the places above it are not taken.
@@ -66,6 +66,7 @@ impl<'a> Entry<'a> {
         }
         if picked == Pick::Updated {
             self.source = conflict.key.or(self.source);
+            self.layout = conflict.layout_of_taken();
         }
         self.value = conflict.won_by(picked);
         picked != Pick::Updated
@@ -73,6 +74,19 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Conflict<'a> {
+    /// The layout of the result if updated wins. Where updated's whole map or list takes the place of original's, its own layout comes with
+    /// it: in dest's layout, a part could look as in original, and a second run would take such a part for one that dest left alone.
+    fn layout_of_taken(&self) -> Layout {
+        match (&self.taken, self.updated, self.original) {
+            (Some(Tree::Node(taken)), Some(updated), Some(original))
+                if taken.is(updated) && updated.resolve().kind() == original.resolve().kind() =>
+            {
+                Layout::Value
+            }
+            _ => Layout::Host,
+        }
+    }
+
     /// The result if this side wins.
     fn won_by(self, side: Pick) -> Option<Tree<'a>> {
         match side {
