@@ -183,6 +183,9 @@ fn sources_that_cannot_be_merged() {
     says(&with("# nothing\n"), &["must hold at least one resource"]);
     says(&with("a: [\n"), &["`spec.source[0].yaml` 1:4: the text must be YAML"]);
     says(&with(&format!("{THING}  b: 2\n")), &["`spec.source[0].yaml` 7:3: the key `b` must be in a map only once"]);
+    let container = |key: &str| with(&format!("{THING}  ? {key}\n  : 2\n"));
+    says(&container("[1]"), &["`spec.source[0].yaml` 7:5: a key must be a scalar, not a map or list"]);
+    says(&container("{a: 1}"), &["7:5: a key must be a scalar, not a map or list"]);
     says(
         &with(&format!("{THING}  c:\n    $patch: remove\n")),
         &["`$patch` must be `merge`, `replace` or `delete`, not \"remove\""],

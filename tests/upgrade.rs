@@ -400,6 +400,12 @@ fn bad_input_is_one_clear_error() {
         &format!("mode: ThreeWay\n{}{repeated}", side("original", &thing("a", "\n  b: 1"))),
         &["`spec.updated[0].yaml` 7:3: the key `b` must be in a map only once"],
     );
+    let strange = side("updated", &thing("a", "\n  b: 1\n  ? [1]\n  : 2"));
+    says(
+        "",
+        &format!("mode: ThreeWay\n{}{strange}", side("original", &thing("a", "\n  b: 1"))),
+        &["`spec.updated[0].yaml` 7:5: a key must be a scalar, not a map or list"],
+    );
 }
 
 #[test]

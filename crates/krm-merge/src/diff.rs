@@ -295,9 +295,7 @@ impl<'a> Differ<'a> {
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
         for side in [sides.original, sides.updated].into_iter().flatten() {
-            if let Some(key) = side.resolve().duplicate_key() {
-                return Err(key.error(format!("the key `{}` must be in a map only once", key.string())));
-            }
+            side.resolve().check_keys()?;
         }
         let fields = self.fields(sides);
         let mut children = Vec::new();

@@ -161,9 +161,7 @@ impl<'a> Lowering<'a> {
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Wants<'a>, Error> {
-        if let Some(key) = patch.duplicate_key() {
-            return Err(key.error(format!("the key `{}` must be in a map only once", key.string())));
-        }
+        patch.check_keys()?;
         let of_dest = fields_of(there, patch);
         let mut on_lists = self.mode.on_lists(patch)?;
         let entries = patch.spelled_out();

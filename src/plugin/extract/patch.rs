@@ -141,12 +141,12 @@ fn repeated<'a, T: Copy + Eq + Hash>(
     resources.iter().filter_map(read).filter(|one| !known.insert(*one)).collect()
 }
 
-/// The resource with the error: the one that has a duplicate key at the place of the error.
+/// The resource with the error: the one that has a key at the place of the error that cannot be merged.
 fn blamed<'r, 'a>(error: &Error, [old, new]: [&'r Resource<'a>; 2]) -> &'r Resource<'a> {
     let is_there = |root: NodeRef<'_>| {
         let mut todo = vec![root];
         while let Some(node) = todo.pop() {
-            if node.duplicate_key().is_some_and(|key| key.position() == error.position) {
+            if node.check_keys().is_err_and(|key| key.position == error.position) {
                 return true;
             }
             todo.extend(node.elements().chain(node.entries().map(|(_, value)| value)));

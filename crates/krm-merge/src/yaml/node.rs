@@ -664,6 +664,24 @@ impl<'a> NodeRef<'a> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
+    /// Checks that a map can be merged field by field. JSON has no other keys, and so `kubectl` reads no others.
+    ///
+    /// # Errors
+    /// A key is in the map twice, or is a map or list. The place is that of the key.
+    pub fn check_keys(self) -> Result<(), Error> {
+        let mut sieve = Sieve::default();
+        let mut is_field = |key: NodeRef<'a>| !key.is_container() && sieve.add(key.string()) == Known::No;
+        if self.entries().all(|(key, _)| key.is_merge_key() || is_field(key)) {
+            return Ok(());
+        }
+        let container = self.entries().map(|(key, _)| key).find(|key| key.is_container() && !key.is_merge_key());
+        match (container, self.duplicate_key()) {
+            (Some(key), _) => Err(key.error("a key must be a scalar, not a map or list")),
+            (None, Some(key)) => Err(key.error(format!("the key `{}` must be in a map only once", key.string()))),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// The second key of the first pair of equal keys in a map. The text decides, as in JSON: `1` and `"1"` are the same key.
     pub fn duplicate_key(self) -> Option<NodeRef<'a>> {
         let keys = || self.entries().map(|(k, _)| k).filter(|k| !k.is_container() && !k.is_merge_key());
