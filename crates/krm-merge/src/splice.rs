@@ -312,9 +312,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let (there, value) = if layout == tree::Layout::Own { new.place()? } else { return None };
         let doc = value.document();
         let lead = &doc.source()[doc.line_start(there.lead)..there.lead];
-        let is_alike = there.column(doc) == place.column(self.doc)
-            && there.is_inline(doc) == place.is_inline(self.doc)
-            && !lead.contains(['{', '[', ',', '?']);
+        // The first field of an element may be on the line of the dash on one side only. A comment above it cannot.
+        let is_bare = |place: &Place, doc: &Document<'_>| place.top(doc) >= doc.line_start(place.lead);
+        let has_room =
+            there.is_inline(doc) == place.is_inline(self.doc) || is_bare(&there, doc) && is_bare(place, self.doc);
+        let is_alike = there.column(doc) == place.column(self.doc) && has_room && !lead.contains(['{', '[', ',', '?']);
         if !is_alike || [old, value].into_iter().any(BlockScalar::keeps_lines_below) {
             return None;
         }

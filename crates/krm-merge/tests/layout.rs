@@ -206,6 +206,24 @@ fn a_long_new_name_gets_the_question_mark_that_it_needs() {
 }
 
 #[test]
+fn the_first_field_of_an_element_is_taken_on_and_below_the_line_of_the_dash() {
+    let text = |head: &str, rest: &str| {
+        format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n  l:\n  -{head}name: s\n    a: 1\n{rest}")
+    };
+    let heads = [" ", "\n    ", " # c\n    "];
+    for head in heads {
+        for new_head in heads {
+            let original = text(head, "");
+            let updated = text(new_head, "").replace("name: s", "\"name\": s");
+            let dest = text(head, "    own: 1\n");
+            let once = merged(&original, &updated, &dest);
+            assert!(once.contains("\"name\": s\n    a: 1\n    own: 1\n"), "{head:?} {new_head:?} {once}");
+            assert_eq!(merged(&original, &updated, &once), once, "again: {head:?} {new_head:?}");
+        }
+    }
+}
+
+#[test]
 fn a_map_that_takes_the_place_of_dests_value_has_upstreams_layout() {
     let text = |spec: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n  c:{spec}\n");
     let original = text("\n    l:\n    - x\n    a: 1");
