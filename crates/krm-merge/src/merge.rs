@@ -435,7 +435,9 @@ impl<'a> Walk<'a> {
             Some((place?, value))
         });
         let written = || place.map(|(place, value)| Remarks::at(&place, value));
-        let has_room = || place.is_some_and(|(place, old)| can_end_with_comments(&place, old));
+        // A `{}` or `[]` that gets children becomes a block.
+        let is_empty = || before.is_some_and(is_empty_flow);
+        let has_room = || is_empty() || place.is_some_and(|(place, old)| can_end_with_comments(&place, old));
         let notes = child.change.notes;
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key);
@@ -461,9 +463,8 @@ impl<'a> Walk<'a> {
         let Remarks { above, behind, below } = written().unwrap_or_default();
         let below = below.unwrap_or_default();
         let asked = entry.comments;
-        // The comments at the end of a block come with the block that replaces it. A `{}` or `[]` that gets children becomes a block.
-        let is_empty = || before.is_some_and(is_empty_flow);
-        let is_inside = !is_replaced && (has_room() || is_empty());
+        // The comments at the end of a block come with the block that replaces it.
+        let is_inside = !is_replaced && has_room();
         let note_below = notes.below.filter(|_| is_inside);
         for (note, written, asked) in
             [(notes.above, above, asked.above), (notes.behind, behind, asked.behind), (note_below, below, asked.below)]
