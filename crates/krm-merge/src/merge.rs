@@ -436,8 +436,9 @@ impl<'a> Walk<'a> {
         });
         let written = || place.map(|(place, value)| Remarks::at(&place, value));
         // A `{}` or `[]` that gets children becomes a block.
-        let is_empty = || before.is_some_and(is_empty_flow);
-        let has_room = || is_empty() || place.is_some_and(|(place, old)| can_end_with_comments(&place, old));
+        let has_room = || {
+            before.is_some_and(is_empty_flow) || place.is_some_and(|(place, old)| can_end_with_comments(&place, old))
+        };
         let notes = child.change.notes;
         let mut is_replaced = false;
         let new_key = child.node.and_then(|(key, _)| key);

@@ -16,7 +16,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::tree::{self, Branch, Comments, Entry, Tree};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
-    ends_line, foot, line_end, lines, next_line, same, starts_line, without_break,
+    comments_above, ends_line, foot, line_end, lines, next_line, same, starts_line, without_break,
 };
 use print::{Flow, Host, Layout, Piece, Text, comment_lines, not_taken};
 use unwritable::check_json;
@@ -313,7 +313,7 @@ impl<'d, 'b> Splicer<'d, 'b> {
         let doc = value.document();
         let lead = &doc.source()[doc.line_start(there.lead)..there.lead];
         // The first field of an element may be on the line of the dash on one side only. A comment above it cannot.
-        let is_bare = |place: &Place, doc: &Document<'_>| place.top(doc) >= doc.line_start(place.lead);
+        let is_bare = |place: &Place, doc: &Document<'_>| comments_above(place, doc).is_empty();
         let has_room =
             there.is_inline(doc) == place.is_inline(self.doc) || is_bare(&there, doc) && is_bare(place, self.doc);
         let is_alike = there.column(doc) == place.column(self.doc) && has_room && !lead.contains(['{', '[', ',', '?']);

@@ -257,8 +257,8 @@ impl Layout<'_> {
 
     /// The lines of a block in its own layout; `None` if that is not asked for, or if these lines would mean something else here.
     fn as_written(&self, new: &Piece<'_, '_>, host: Host, column: usize) -> Option<Vec<String>> {
-        let Tree::Node(node) = *new.tree else { return None };
-        let (place, _) = new.place().filter(|_| new.layout == tree::Layout::Value)?;
+        let (&Tree::Node(node), tree::Layout::Value) = (new.tree, new.layout) else { return None };
+        let (place, _) = new.place()?;
         let (doc, end) = (node.document(), place.bottom(node.document()));
         let below = doc.next_line(place.open);
         let (start, indent) = match host {

@@ -669,16 +669,12 @@ impl<'a> NodeRef<'a> {
     /// # Errors
     /// A key is in the map twice, or is a map or list. The place is that of the key.
     pub fn check_keys(self) -> Result<(), Error> {
-        let mut sieve = Sieve::default();
-        let mut is_field = |key: NodeRef<'a>| !key.is_container() && sieve.add(key.string()) == Known::No;
-        if self.entries().all(|(key, _)| key.is_merge_key() || is_field(key)) {
-            return Ok(());
+        if let Some((key, _)) = self.entries().find(|(key, _)| key.is_container()) {
+            return Err(key.error("a key must be a scalar, not a map or list"));
         }
-        let container = self.entries().map(|(key, _)| key).find(|key| key.is_container() && !key.is_merge_key());
-        match (container, self.duplicate_key()) {
-            (Some(key), _) => Err(key.error("a key must be a scalar, not a map or list")),
-            (None, Some(key)) => Err(key.error(format!("the key `{}` must be in a map only once", key.string()))),
-            (None, None) => Ok(()),
+        match self.duplicate_key() {
+            Some(key) => Err(key.error(format!("the key `{}` must be in a map only once", key.string()))),
+            None => Ok(()),
         }
     }
 
