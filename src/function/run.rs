@@ -12,7 +12,7 @@ use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
 use krm_merge::immutable::refused;
-use krm_merge::layout::{self, Upstream};
+use krm_merge::layout::{self, Text, Upstream};
 use krm_merge::limit::Budget;
 use krm_merge::lost::{self, lost_comments};
 use krm_merge::merge::{self, Merging};
@@ -383,10 +383,14 @@ impl<'a> Run<'a> {
         }
         Ok(match fate {
             Fate::Unchanged => Some(Tree::Node(item.node)),
-            Fate::Unmarked(tree) | Fate::Changed(tree) => {
-                let written = alias::written_out(item.node, &tree);
-                let edits =
-                    splice::edits(item.node, &written, self.budget).map_err(|e| Outcome::unwritable(e, item))?;
+            // To the package, a resource without its role is the same resource, and its node takes less memory than the tree.
+            Fate::Unmarked(tree) => {
+                let (edits, _) = self.edits(item, &tree, None)?;
+                self.set(item, Item::Edited(edits));
+                Some(Tree::Node(item.node))
+            }
+            Fate::Changed(tree) => {
+                let (edits, _) = self.edits(item, &tree, None)?;
                 self.set(item, Item::Edited(edits));
                 Some(tree)
             }
@@ -399,6 +403,16 @@ impl<'a> Run<'a> {
                 None
             }
         })
+    }
+
+    /// The edits of an item's text that give it the content of a tree, perhaps in the layout of another document.
+    fn edits(
+        &self,
+        item: &Resource<'a>,
+        tree: &Tree<'a>,
+        like: Option<NodeRef<'a>>,
+    ) -> Result<(TextEdits, Text), Box<Outcome>> {
+        layout::edits(item.node, tree, like, self.budget).map_err(|e| Outcome::unwritable(e, item))
     }
 
     /// Merges one source into a resource. `about` is the resource that warnings name.
@@ -474,33 +488,37 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The result for a dest item: if dest left it alone, it takes the text of updated. The text then loses kpt's ids for comments, or kpt
-    /// would put the old comments back.
+    /// The result for a dest item, and whose text it has: if dest left the item alone, it takes the text of updated. The text then loses
+    /// kpt's ids for comments, or kpt would put the old comments back.
     pub(super) fn laid_out(
         &self,
         sides: Sides<Option<&Resource<'a>>>,
         upstream: Upstream,
         fate: Fate<'a>,
-    ) -> Result<Fate<'a>, Box<Outcome>> {
-        let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.budget)) else { return Ok(fate) };
+    ) -> Result<(Fate<'a>, Text), Box<Outcome>> {
+        let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.budget)) else {
+            return Ok((fate, Text::Own));
+        };
         let whole = Tree::Node(dest.node);
         let tree = match &fate {
             Fate::Unchanged => &whole,
             Fate::Unmarked(tree) | Fate::Changed(tree) => tree,
-            Fate::Written(..) | Fate::Gone => return Ok(fate),
+            Fate::Written(..) | Fate::Gone => return Ok((fate, Text::Own)),
         };
-        let edits = |tree: &Tree<'a>| {
-            layout::edits(dest.node, tree, like, self.budget).map_err(|e| Outcome::unwritable(e, dest))
+        let mut laid = self.edits(dest, tree, Some(like))?;
+        if laid.1 == Text::Upstream && transport::has_ids(tree) {
+            laid = self.edits(dest, &transport::without_ids(tree.clone()), Some(like))?;
+            if laid.1 == Text::Own {
+                return Ok((fate, Text::Own));
+            }
+        }
+        let (edits, text) = laid;
+        let fate = match fate {
+            Fate::Unchanged if text == Text::Own => Fate::Unchanged,
+            Fate::Changed(tree) => Fate::Written(tree, edits),
+            _ => Fate::Written(whole, edits),
         };
-        let laid = match edits(tree)? {
-            Some(_) if transport::has_ids(tree) => edits(&transport::without_ids(tree.clone()))?,
-            laid => laid,
-        };
-        Ok(match (laid, fate) {
-            (Some(edits), Fate::Unmarked(tree) | Fate::Changed(tree)) => Fate::Written(tree, edits),
-            (Some(edits), _) => Fate::Written(whole, edits),
-            (None, fate) => fate,
-        })
+        Ok((fate, text))
     }
 
     /// Reports what the owner of a merged resource should check. The last source that has a value at the place gives the proposed value.

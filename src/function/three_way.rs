@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use krm_merge::edits::{Edit, TextEdits};
-use krm_merge::layout;
+use krm_merge::layout::{self, Text};
 use krm_merge::limit::Budget;
 use krm_merge::merge::Merged as Merging;
 use krm_merge::package::{Becomes, FileOrder, Member, MergeAll, Move, Spot, members, orders, spots};
@@ -172,16 +172,19 @@ fn upgrade<'a>(
     // A new number changes only the place of a resource, so such a resource still counts as unchanged.
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
     let (fate, disputed) = run.upgrade(member.sides, [dest, updated], merged, place)?;
-    let fate = run.laid_out(member.sides, upstream, fate)?;
-    match fate {
-        Fate::Unchanged | Fate::Unmarked(_) if member.moves_to().is_none() => counts.unchanged += 1,
-        Fate::Changed(_) if is_same => counts.unchanged += 1,
-        _ => counts.merged += 1,
+    let is_unchanged = match fate {
+        Fate::Unchanged | Fate::Unmarked(_) => member.moves_to().is_none(),
+        Fate::Changed(_) => is_same,
+        Fate::Written(..) | Fate::Gone => false,
+    };
+    let (fate, text) = run.laid_out(member.sides, upstream, fate)?;
+    match text {
+        Text::Own if is_unchanged => counts.unchanged += 1,
+        Text::Own | Text::Upstream => counts.merged += 1,
     }
-    // What takes upstream's text has original's, so it has no comments of its own.
-    let has_own_text = !matches!(fate, Fate::Written(..));
     let becomes = run.carry_out(dest, fate)?;
-    if has_own_text {
+    // What takes upstream's text had original's, so it has no comments of its own.
+    if text == Text::Own {
         run.tell_lost(member.sides, &disputed)?;
     }
     Ok(becomes)

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::alias;
 use crate::documents::{Item, rewrite, sorted};
 use crate::edits::Overlap;
 use crate::layout;
@@ -374,11 +373,7 @@ impl<'a> Merged<'a> {
             let tree = made.tree.clone().and_then(|tree| settle(tree, &mut |_| picks.next().unwrap_or(Pick::Updated)));
             match (made.number.and_then(|number| Some((number, roots.get(number)?.1))), tree) {
                 (Some((number, root)), Some(tree)) if tree.like().is_some_and(|like| like.is(root)) => {
-                    let laid = made.like.map(|like| layout::edits(root, &tree, like, &budget)).transpose()?.flatten();
-                    let edits = match laid {
-                        Some(edits) => edits,
-                        None => splice::edits(root, &alias::written_out(root, &tree), &budget)?,
-                    };
+                    let (edits, _) = layout::edits(root, &tree, made.like, &budget)?;
                     items[number] = if edits.is_empty() { Item::Stays } else { Item::Edited(edits) };
                 }
                 (Some((number, _)), _) => items[number] = Item::Goes,

@@ -61,30 +61,55 @@ fn is_written_alike(a: NodeRef<'_>, b: NodeRef<'_>, budget: &Budget) -> Option<b
     Some(same_lines(&own_text(a, budget)?, &own_text(b, budget)?))
 }
 
-/// The edits of dest's text that give a resource the values of a tree, and the layout that it has in another document. `None` if dest's
-/// text already has both, or if that layout cannot be used there.
+/// Whose text a resource has after a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// Dest's, with edits.
+    Own,
+    /// Upstream's: its lines replace dest's.
+    Upstream,
+}
+
+/// The edits of dest's text that give a resource the values of a tree, and whose text it then has. It takes upstream's text `like`, unless
+/// its own text with these values is the same, or `like` cannot be used in its place.
 ///
 /// # Errors
 /// Same as [`splice::edits`].
 pub fn edits<'a>(
     dest: NodeRef<'a>,
     tree: &Tree<'a>,
+    like: Option<NodeRef<'a>>,
+    budget: &Budget,
+) -> Result<(TextEdits, Text), Unwritable> {
+    let own = splice::edits(dest, &alias::written_out(dest, tree), budget)?;
+    Ok(match like.map(|like| upstreams(dest, tree, like, &own, budget)).transpose()?.flatten() {
+        Some(edits) => (edits, Text::Upstream),
+        None => (own, Text::Own),
+    })
+}
+
+/// The edits that replace the lines of dest with those of upstream; `None` if the edits of dest's own text give the same text, or if
+/// upstream's lines cannot be used there.
+fn upstreams<'a>(
+    dest: NodeRef<'a>,
+    tree: &Tree<'a>,
     like: NodeRef<'a>,
+    own: &TextEdits,
     budget: &Budget,
 ) -> Result<Option<TextEdits>, Unwritable> {
     let (Some(place), Some(from)) = (Lines::of(dest), Lines::of(like)) else { return Ok(None) };
     let Some(laid) = tree.view().and_then(|view| written_as(view, like)) else { return Ok(None) };
     let Some(text) = from.text(&splice::edits(like, &laid, budget)?) else { return Ok(None) };
+    // Mostly upstream changed only values, so this is the end.
+    if place.text(own).is_some_and(|own| own == text) {
+        return Ok(None);
+    }
     let Ok(doc) = Document::parse(text.as_str()) else { return Ok(None) };
     let is_said = |root: NodeRef<'_>| tree.view().is_some_and(|view| view.same(root));
     let Some(root) = doc.roots().next().filter(|root| is_said(*root) && doc.roots().count() == 1) else {
         return Ok(None);
     };
     let needs_end = BlockScalar::needs_line_break(root);
-    let own = alias::written_out(dest, tree);
-    if place.text(&splice::edits(dest, &own, budget)?).is_some_and(|own| own == text) {
-        return Ok(None);
-    }
     let is_behind = place.has_comment_behind_dash() || from.has_comment_behind_dash();
     let text = place.written(&text, if is_behind { Head::BehindDash } else { Head::AboveDash });
     if !budget.take(text.len()) {
