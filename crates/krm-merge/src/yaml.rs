@@ -12,6 +12,7 @@ mod foreign_anchor;
 mod foreign_break;
 mod line;
 mod node;
+mod outline;
 mod parse;
 mod place;
 mod quote;
@@ -28,6 +29,7 @@ pub use line::{
     without_break,
 };
 pub use node::{Document, Kind, NodeRef, Style, same};
+pub use outline::{Outline, Part};
 #[doc(hidden)]
 pub use parse::parsed;
 pub use place::{

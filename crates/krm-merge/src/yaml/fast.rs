@@ -5,7 +5,8 @@
 //! both arenas bit for bit.
 //!
 //! It decides once for each line (`line.rs`), with a stack of open blocks that mirrors the library's stack of indentation. The library
-//! reads anchors, aliases, tags and `? `, item by item of a list (`item.rs`). This reader refuses on purpose: directives, `...`, a scalar
+//! reads anchors, aliases, tags and `? `, item by item of a list (`item.rs`). Of usual items, it may keep only where they are, and read them
+//! again when they are needed (`part.rs`). This reader refuses on purpose: directives, `...`, a scalar
 //! at the root, a lone CR, tabs outside of comments and block scalars, and characters that are not printable.
 
 #[cfg(any(test, fuzzing))]
@@ -15,13 +16,17 @@ mod crlf;
 mod flow;
 mod item;
 mod line;
+mod part;
 mod plain;
 mod quoted;
 mod scan;
 
+use std::ops::Range;
+
 use super::node::{Document, Kind, NONE, Node, Style};
 use super::parse::MAX_DEPTH;
-use scan::Text;
+pub(super) use part::{Keep, Place, outline, reread};
+pub(super) use scan::Text;
 
 /// The most maps and lists around a node: fewer than the library takes, so that the library reports its own limit.
 const MAX_OPEN: usize = MAX_DEPTH - 1;
@@ -49,9 +54,9 @@ enum Last {
     Whole,
 }
 
-struct Reader<'t> {
+struct Reader<'t, 'd> {
     text: Text<'t>,
-    doc: Document<'static>,
+    doc: Document<'d>,
     open: Vec<Open>,
     last: Last,
     /// The end of the last token.
@@ -64,6 +69,12 @@ struct Reader<'t> {
     merge_key: Option<u32>,
     /// The budget for single items that the library may still read.
     library: item::Budget,
+    /// The start of the line that is being read.
+    here: usize,
+    /// The start of the line after the last token; `None` if the library read that token.
+    after: Option<usize>,
+    /// The items whose nodes are dropped.
+    parts: part::Parts<'t>,
 }
 
 /// The arena of a usual text, without its source.
@@ -90,36 +101,57 @@ fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
     (last == 0 || !text.get(last..)?.trim().is_empty()).then_some(doc)
 }
 
-fn read(text: Text<'_>, doc: Document<'static>) -> Option<Document<'static>> {
-    let mut reader = Reader {
-        text,
-        doc,
-        open: Vec::with_capacity(32),
-        last: Last::Whole,
-        cursor: 0,
-        roots_before: 0,
-        is_marked: false,
-        merge_key: None,
-        library: item::Budget::of(text),
-    };
-    let mut line = 0;
-    while line < text.len() {
-        let at = text.skip_blanks(line);
-        line = match text.at(at) {
-            b'\n' => at + 1,
-            b'#' => reader.comment(at),
-            _ => match reader.line(line, at) {
-                Some(next) => next,
-                None => reader.item_by_library(line)?,
-            },
-        };
-    }
+fn read<'d>(text: Text<'_>, doc: Document<'d>) -> Option<Document<'d>> {
+    let mut reader = Reader::new(text, doc);
+    reader.read_lines(0..text.len())?;
     reader.end_document();
     reader.doc.has_merges = reader.merge_key.is_some();
     Some(reader.doc)
 }
 
-impl Reader<'_> {
+impl<'t, 'd> Reader<'t, 'd> {
+    fn new(text: Text<'t>, doc: Document<'d>) -> Self {
+        Self {
+            text,
+            doc,
+            open: Vec::with_capacity(32),
+            last: Last::Whole,
+            cursor: 0,
+            roots_before: 0,
+            is_marked: false,
+            merge_key: None,
+            library: item::Budget::of(text),
+            here: 0,
+            after: None,
+            parts: part::Parts::none(),
+        }
+    }
+
+    /// Reads the lines of a part of the text.
+    #[inline(always)]
+    fn read_lines(&mut self, part: Range<usize>) -> Option<()> {
+        let text = self.text;
+        let mut line = part.start;
+        while line < part.end {
+            let at = text.skip_blanks(line);
+            line = match text.at(at) {
+                b'\n' => at + 1,
+                b'#' => self.comment(at),
+                _ => {
+                    self.here = line;
+                    let next = self.line(line, at);
+                    self.after = next;
+                    match next {
+                        Some(next) => next,
+                        None => self.item_by_library(line)?,
+                    }
+                }
+            };
+        }
+        self.here = line;
+        Some(())
+    }
+
     fn next_id(&self) -> u32 {
         self.doc.nodes.len() as u32
     }
@@ -160,6 +192,7 @@ impl Reader<'_> {
     fn sees_merge_key(&mut self) {
         let id = self.next_id();
         self.merge_key.get_or_insert(id);
+        self.parts.is_odd = true;
     }
 
     /// Appends what line breaks between lines of a scalar mean: a single one is a blank, and of several, all but the first stay line
@@ -210,6 +243,9 @@ impl Reader<'_> {
     /// Closes the innermost block.
     fn close(&mut self) {
         self.end_value();
+        if self.open.len() == self.parts.depth {
+            self.end_part(self.here);
+        }
         self.last = Last::Whole;
         if let Some(open) = self.open.pop() {
             let next = self.next_id();

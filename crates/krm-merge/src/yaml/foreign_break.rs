@@ -9,13 +9,18 @@ use super::node::{Document, Kind, Style};
 
 const BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
+/// Whether one of these characters may be in a text.
+pub(super) fn may_be_in(text: &str) -> bool {
+    !text.is_ascii() && text.contains(BREAKS)
+}
+
 /// Checks that each of these characters is inside of quotes.
 ///
 /// # Errors
 /// One of them is in a comment, in a bare scalar or in a block scalar; the error has its place.
 pub(super) fn check(doc: &Document<'_>) -> Result<(), Error> {
     let text = doc.source();
-    if text.is_ascii() {
+    if !may_be_in(text) {
         return Ok(());
     }
     let mut buffer = [0; 4];

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::error::{Error, Position};
 use super::line::{LineStarts, byte_order_mark, line_end, line_start_by, next_line_by};
@@ -103,8 +103,8 @@ pub struct Document<'s> {
     pub(super) aliases_by_target: OnceLock<Vec<(u32, u32)>>,
     /// The keys of long maps, each after its map, sorted by map and text, computed on first use.
     pub(super) keys_of_long_maps: OnceLock<Vec<(u32, u32)>>,
-    /// Where its lines begin, computed on first use for a long line.
-    pub(super) line_starts: OnceLock<LineStarts>,
+    /// Where the lines of the text begin, computed on first use for a long line. The documents of one text share it.
+    pub(super) line_starts: Arc<OnceLock<LineStarts>>,
     pub(super) decoded: Vec<(u32, u32)>,
     /// The block scalars, in order, each with the indentation of its content.
     pub(super) blocks: Vec<(u32, u32)>,
@@ -129,23 +129,28 @@ pub(super) fn line_break(text: &str) -> &'static str {
 impl Document<'static> {
     /// An empty document for a text, without the text.
     pub(super) fn empty(text: &str) -> Self {
+        // A manifest has about one node in 14 bytes. The system never has to provide memory for unused capacity.
+        Self::with_room(text.len() / 14 + 1, line_break(text))
+    }
+
+    /// An empty document with room for this many nodes, for a text with this line break, without the text.
+    pub(super) fn with_room(nodes: usize, line_break: &'static str) -> Self {
         Self {
             source: Cow::Borrowed(""),
-            // A manifest has about one node in 14 bytes. The system never has to provide memory for unused capacity.
-            nodes: Vec::with_capacity(text.len() / 14 + 1),
+            nodes: Vec::with_capacity(nodes),
             roots: Vec::new(),
             comments: Vec::new(),
             props: Vec::new(),
             aliases: Vec::new(),
             aliases_by_target: OnceLock::new(),
             keys_of_long_maps: OnceLock::new(),
-            line_starts: OnceLock::new(),
+            line_starts: Arc::default(),
             decoded: Vec::new(),
             blocks: Vec::new(),
             buffer: String::new(),
             has_merges: false,
             may_have_questions: false,
-            line_break: line_break(text),
+            line_break,
             nulls: Vec::new(),
         }
     }

@@ -20,7 +20,7 @@ struct Content {
     indent: usize,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Reads the block scalar whose `|` or `>` is at an offset. Returns the offset of the line after it.
     pub(super) fn block_scalar(&mut self, at: usize) -> Option<usize> {
         let parent = self.indent()?;

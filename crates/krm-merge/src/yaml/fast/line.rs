@@ -14,7 +14,7 @@ struct Spot {
     is_first: bool,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Reads a line. `at` is the offset of its first byte that is not a blank. Returns the offset of the next line.
     #[inline(always)]
     pub(super) fn line(&mut self, line: usize, at: usize) -> Option<usize> {
@@ -48,6 +48,10 @@ impl Reader<'_> {
                 Some(_) if self.waits_for(spot, Kind::List) => self.start(Kind::List, spot.column, spot.at)?,
                 None if !self.has_root() => self.start(Kind::List, spot.column, spot.at)?,
                 _ => return None,
+            }
+            if self.open.len() == self.parts.depth && spot.is_first {
+                self.end_part(line);
+                self.begin_part();
             }
             let mark = Mark { line: line as u32, node: self.next_id(), decoded: self.doc.decoded.len() as u32 };
             if let Some(list) = self.open.last_mut().filter(|_| spot.is_first) {

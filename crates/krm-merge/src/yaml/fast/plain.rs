@@ -42,7 +42,7 @@ pub(super) fn stop(text: Text<'_>, mut at: usize) -> Option<Stop> {
     }
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Appends a plain scalar.
     #[inline(always)]
     pub(super) fn plain(&mut self, start: usize, end: usize) {

@@ -3,13 +3,20 @@
 //! All scans rely on one promise, which [`Text::of`] checks: the text ends with a line break, and every scan stops at one. A byte after the
 //! end counts as a line break, too, so a mistake of a reader cannot go further than that.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::super::word::{all, zeros};
 
 /// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n` unless it is empty.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'t>(&'t str);
+pub struct Text<'t>(&'t str);
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}
 
 /// Marks the bytes below a blank, which in a [`Text`] are tabs and line breaks. Bytes after the first one may be marked wrongly.
 const fn controls(word: u64) -> u64 {

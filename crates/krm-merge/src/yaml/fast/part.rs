@@ -1,0 +1,139 @@
+//! Items of a list of which only the place is kept. Their nodes are dropped once they are read, and made again when they are needed.
+//!
+//! Most resources of a package stay as they are, and their nodes take more memory than their text. A merge reads the head of each item
+//! while its nodes are there. Later it needs the nodes of the few items that it changes.
+//!
+//! **Why an item alone gives the same nodes.** A part begins after the line on which the last token before the item ends. So between its start
+//! and the dash of the item are blank lines and comments, and the reader has the state that it had there: an open list in the column of the
+//! dash, and nothing that waits for a value. The part ends at the first line that is no deeper than the dash. `agreement.rs` compares both.
+
+use std::borrow::Cow;
+
+use super::super::node::{Document, Kind, NONE, Node, NodeRef, Style};
+use super::scan::Text;
+use super::{Open, Reader};
+
+/// What is kept of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Its nodes.
+    Nodes,
+    /// Its place: the item becomes a map without fields.
+    Place,
+}
+
+/// The place of an item whose nodes are dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The number of the map without fields that is there instead.
+    pub stub: u32,
+    /// The offsets of the map, without its dash.
+    pub start: u32,
+    pub end: u32,
+    /// The lines of the item, with the comments above it and below it.
+    first_line: u32,
+    pub(super) next_line: u32,
+    /// The column of its dash.
+    column: u32,
+    /// How many nodes it has.
+    pub(super) nodes: u32,
+}
+
+/// The state of dropping nodes.
+pub(super) struct Parts<'t> {
+    /// How many blocks are open in an item of the list; no number of blocks if all nodes are kept.
+    pub depth: usize,
+    /// Whether the library read something of the item or of the one before it, or the item has a `<<`.
+    pub is_odd: bool,
+    /// Where the lines of the item begin.
+    first_line: usize,
+    /// Whether an item that is kept shows how deep maps are indented. New text follows the first map of the whole text.
+    shows_layout: bool,
+    keep: Option<&'t mut dyn FnMut(NodeRef<'_>) -> Keep>,
+    places: Vec<Place>,
+}
+
+impl Parts<'_> {
+    /// All nodes are kept.
+    pub fn none() -> Self {
+        Self { depth: usize::MAX, is_odd: false, first_line: 0, shows_layout: false, keep: None, places: Vec::new() }
+    }
+}
+
+/// The arena of a text, without the nodes of those items for which `keep` says so. Only items in the `items` of the root are asked for.
+pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) -> Option<(Document<'s>, Vec<Place>)> {
+    let source = text.slice(0..text.len());
+    let doc = Document { source: Cow::Borrowed(source), ..Document::with_room(0, super::super::node::line_break(source)) };
+    let mut reader = Reader::new(text, doc);
+    // The root and the list are open.
+    reader.parts = Parts { depth: 2, keep: Some(keep), ..Parts::none() };
+    reader.read_lines(0..text.len())?;
+    reader.end_document();
+    reader.doc.has_merges = reader.merge_key.is_some();
+    Some((reader.doc, reader.parts.places))
+}
+
+/// The arena of an item whose nodes were dropped. Its root is the node 1, an element of the list that is the node 0.
+pub fn reread<'s>(text: Text<'s>, place: &Place) -> Document<'s> {
+    let source = text.slice(0..text.len());
+    let room = Document::with_room(place.nodes as usize + 1, super::super::node::line_break(source));
+    let mut reader = Reader::new(text, Document { source: Cow::Borrowed(source), ..room });
+    reader.doc.nodes.push(Node {
+        start: place.start,
+        end: place.end,
+        link: NONE,
+        kind: Kind::List,
+        style: Style::Block,
+        has_props: false,
+    });
+    reader.open.push(Open { node: 0, column: place.column, kind: Kind::List, item: None });
+    // This was read before, so there is no line that the reader refuses.
+    let read = reader.read_lines(place.first_line as usize..place.next_line as usize);
+    debug_assert!(read.is_some(), "an item that was read once");
+    reader.end_document();
+    reader.doc.has_merges = reader.merge_key.is_some();
+    reader.doc
+}
+
+impl Reader<'_, '_> {
+    /// Notes where the lines of an item begin.
+    pub(super) fn begin_part(&mut self) {
+        self.parts.is_odd = self.after.is_none();
+        self.parts.first_line = self.after.unwrap_or_default();
+    }
+
+    /// Drops the nodes of the item that ended before a line, if only its place is to be kept.
+    pub(super) fn end_part(&mut self, next_line: usize) {
+        let is_odd = std::mem::take(&mut self.parts.is_odd);
+        let Some(list) = self.open.last().filter(|list| list.kind == Kind::List && !is_odd) else { return };
+        let (Some(mark), list, column) = (list.item, list.node as usize, list.column) else { return };
+        let item = self.doc.nodes[mark.node as usize];
+        let key = list.checked_sub(1).map(|key| &self.doc.nodes[key]);
+        if key.is_none_or(|key| self.text.bytes(key.start as usize..key.end as usize) != b"items")
+            || (item.kind, item.style) != (Kind::Map, Style::Block)
+        {
+            return;
+        }
+        let below = mark.node as usize + 1..self.doc.nodes.len();
+        if !self.parts.shows_layout {
+            let is_map = |node: &Node| (node.kind, node.style) == (Kind::Map, Style::Block);
+            self.parts.shows_layout = self.doc.nodes[below].iter().any(is_map);
+            return;
+        }
+        let Some(keep) = &mut self.parts.keep else { return };
+        if keep(NodeRef { doc: &self.doc, id: mark.node }) == Keep::Nodes {
+            return;
+        }
+        self.parts.places.push(Place {
+            stub: mark.node,
+            start: item.start,
+            end: item.end,
+            first_line: self.parts.first_line as u32,
+            next_line: next_line as u32,
+            column,
+            nodes: below.len() as u32,
+        });
+        self.drop_nodes(mark.node + 1, mark.decoded);
+        self.doc.nodes[mark.node as usize].link = mark.node + 1;
+    }
+}

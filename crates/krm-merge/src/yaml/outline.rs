@@ -1,0 +1,100 @@
+//! [`Outline`]: a document that keeps only the place of most items in its `items`, and reads such an item when it is needed.
+//!
+//! The nodes of a document take as much memory as its text. A merge of a package changes few of its items, so it needs few of these nodes.
+//! All of the text is read once, so a fault anywhere is an error as in [`Document::parse`].
+
+use std::sync::{Arc, OnceLock};
+
+use super::error::Error;
+use super::fast::{self, Keep, Text};
+use super::line::LineStarts;
+use super::node::{Document, NodeRef};
+use super::{foreign_anchor, foreign_break, parse};
+
+/// A parsed text without the nodes of some items.
+#[derive(Debug)]
+pub struct Outline<'s> {
+    document: Document<'s>,
+    parts: Vec<Part<'s>>,
+}
+
+/// An item of which only the place is kept until it is asked for.
+#[derive(Debug)]
+pub struct Part<'s> {
+    text: Text<'s>,
+    place: fast::Place,
+    line_starts: Arc<OnceLock<LineStarts>>,
+    read: OnceLock<Box<Document<'s>>>,
+}
+
+impl<'s> Outline<'s> {
+    /// Parses a text. `head` sees each usual map in the `items` of the root. If it returns something, only the place of the map is kept.
+    /// What it returned comes in the order of [`Outline::parts`].
+    ///
+    /// # Errors
+    /// Same as [`Document::parse`].
+    pub fn parse<H>(
+        source: &'s str,
+        mut head: impl FnMut(NodeRef<'_>) -> Option<H>,
+    ) -> Result<(Self, Vec<H>), Error> {
+        let mut heads = Vec::new();
+        let mut keep = |node: NodeRef<'_>| match head(node) {
+            Some(head) => {
+                heads.push(head);
+                Keep::Place
+            }
+            None => Keep::Nodes,
+        };
+        let text = Text::of(source).filter(|_| parse::is_short_enough(source) && !foreign_break::may_be_in(source));
+        let Some((text, (document, places))) = text.and_then(|text| Some((text, fast::outline(text, &mut keep)?))) else {
+            return Ok((Self { document: Document::parse(source)?, parts: Vec::new() }, Vec::new()));
+        };
+        parse::count();
+        foreign_anchor::check(&document)?;
+        let part = |place| Part { text, place, line_starts: document.line_starts.clone(), read: OnceLock::new() };
+        let parts = places.into_iter().map(part).collect();
+        Ok((Self { document, parts }, heads))
+    }
+
+    /// The document. An item of which only the place is kept is a map without fields in it.
+    pub fn document(&self) -> &Document<'s> {
+        &self.document
+    }
+
+    /// The items of which only the place is kept, in the order of the text.
+    pub fn parts(&self) -> &[Part<'s>] {
+        &self.parts
+    }
+
+    /// The part that is at the place of a node of the document; `None` if the document has all nodes below it.
+    pub fn part_of(&self, node: NodeRef<'_>) -> Option<&Part<'s>> {
+        let at = self.parts.binary_search_by_key(&node.id, |part| part.place.stub).ok()?;
+        self.parts.get(at).filter(|_| node.is_of(&self.document))
+    }
+}
+
+impl Part<'_> {
+    /// Its map, which is read on first use. Its offsets are those of the whole text.
+    pub fn node(&self) -> NodeRef<'_> {
+        let document = self.read.get_or_init(|| {
+            let document = fast::reread(self.text, &self.place);
+            Box::new(Document { line_starts: self.line_starts.clone(), ..document })
+        });
+        NodeRef { doc: document, id: 1 }
+    }
+
+    /// The offset of the first byte of its map.
+    pub fn start(&self) -> usize {
+        self.place.start as usize
+    }
+
+    /// The text of its map as the user wrote it.
+    pub fn text(&self) -> &str {
+        self.text.slice(self.place.start as usize..self.place.end as usize)
+    }
+
+    /// Whether its map was read again.
+    pub fn is_read(&self) -> bool {
+        self.read.get().is_some()
+    }
+}
