@@ -107,9 +107,9 @@ impl<'c, 'a> Clash<'c, 'a> {
     /// A conflict at a place of a resource.
     pub fn of_place(conflict: &'c Conflict<'a>, sides: Sides<Option<&Resource<'a>>>, dest: &Resource<'a>) -> Self {
         Self {
-            resource: dest.node,
+            resource: dest.node(),
             path: &conflict.path,
-            sides: sides.map(|side| side.map(|resource| Tree::Node(resource.node))),
+            sides: sides.map(|side| side.map(|resource| Tree::Node(resource.node()))),
             values: Sides {
                 original: conflict.original.map(Tree::Node),
                 updated: conflict.updated.map(Tree::Node),

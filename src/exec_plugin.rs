@@ -52,7 +52,7 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
         }
         items.push(Resource::read(root, Origin::File { name: "stdin".into(), item: Some(items.len()) }));
     }
-    let extents: Vec<Range<usize>> = items.iter().map(|item| extent(item.node)).collect();
+    let extents: Vec<Range<usize>> = items.iter().map(|item| extent(item.node())).collect();
     let limit = function_config.limit;
     let texts = Texts::parse(&function_config)?;
     let job = Job::new(items, Vec::new(), function_config, &texts)?;

@@ -23,9 +23,9 @@ use krm_merge::documents::sorted;
 use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
 use krm_merge::package::{MergeAll, one_by_one};
-use krm_merge::resource::{Resource, paths_in_sub_packages};
+use krm_merge::resource::{Head, Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
-use krm_merge::yaml::{Document, Error, NodeRef};
+use krm_merge::yaml::{Error, NodeRef, Outline};
 
 pub use krm_merge::documents::Item;
 pub use krm_merge::package::Spot;
@@ -66,15 +66,15 @@ pub fn run(stdin: &str) -> Output {
 /// Runs the function and returns edits of the input text. Most of a large text stays unchanged, so the caller can write it without a copy.
 pub fn edited(stdin: &str) -> Output<Edited<'_>> {
     let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
-    let doc = match Document::parse(stdin) {
-        Ok(doc) => doc,
+    let (outline, heads) = match Outline::parse(stdin, |node| Head::in_source(node, stdin)) {
+        Ok(read) => read,
         Err(e) => return unreadable(e),
     };
-    let list = match ResourceList::read(&doc) {
+    let list = match ResourceList::read(&outline) {
         Ok(list) => list,
         Err(e) => return unreadable(e),
     };
-    match merge_list(stdin, &list) {
+    match merge_list(stdin, &list, heads) {
         Ok(output) => output,
         Err(error) => write(stdin, &list, Merged::default(), vec![*error], usual(stdin)),
     }
@@ -157,7 +157,11 @@ fn written<'s>(
     Ok(sorted(edited.into_text(), &order, &Budget::new(limit))?.into())
 }
 
-fn merge_list<'s>(stdin: &'s str, list: &ResourceList<'_>) -> Result<Output<Edited<'s>>, Box<Outcome>> {
+fn merge_list<'a, 's>(
+    stdin: &'s str,
+    list: &ResourceList<'a>,
+    heads: Vec<Head<'a>>,
+) -> Result<Output<Edited<'s>>, Box<Outcome>> {
     let in_stdin = |e: Error| Box::new(Outcome::unreadable(STDIN, &e));
     let Some(node) = list.function_config else {
         return Err(Box::new(Outcome::new(
@@ -167,7 +171,7 @@ fn merge_list<'s>(stdin: &'s str, list: &ResourceList<'_>) -> Result<Output<Edit
     };
     let config = Config::read(node).map_err(in_stdin)?;
     let limit = config.limit;
-    let items = list.resources();
+    let items = list.resources(heads);
     let paths = paths_in_sub_packages(&items, &Budget::new(limit))?;
     let items = items.into_iter().zip(&paths).map(|(item, path)| match path {
         Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },

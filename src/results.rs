@@ -213,7 +213,7 @@ impl Outcome {
         let at = match &resource.origin {
             Origin::File { name, .. } => {
                 let told = format!("the resource must have {rest}");
-                Some(At { text: name.clone(), position: resource.node.position(), told })
+                Some(At { text: name.clone(), position: resource.node().position(), told })
             }
             Origin::Item(_) | Origin::Listed { .. } | Origin::Field(_) => None,
         };

@@ -56,7 +56,7 @@ impl<'a> Roles<'a> {
     /// The CustomResourceDefinitions of all roles. Updated's come last, because the newest definition of a type counts.
     pub fn definitions(&self) -> Vec<NodeRef<'a>> {
         let others = self.others.iter().flat_map(|(_, members)| members);
-        self.dest.iter().chain(others).filter(|r| r.is_definition()).map(|r| r.node).collect()
+        self.dest.iter().chain(others).filter(|r| r.is_definition()).map(|r| r.node()).collect()
     }
 
     /// Checks that a role has resources.
@@ -301,7 +301,7 @@ fn no_resource(resource: &Resource<'_>, mode: Mode) -> Box<Outcome> {
 /// The role that an item's annotation gives it; `None` for dest.
 fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Outcome>> {
     let Some(value) = item.role else { return Ok(None) };
-    let role = match value.string() {
+    let role = match value {
         "dest" => return Ok(None),
         "source" | "patch" => Some(Role::Source),
         "original" => Some(Role::Original),
@@ -319,7 +319,7 @@ fn by_annotation(item: &Resource<'_>, mode: Mode) -> Result<Option<Role>, Box<Ou
                     format!(
                         "the annotation `{ROLE}` must be {} in mode `{mode:?}`, not \"{}\"",
                         crate::config::one_of(&names),
-                        value.string()
+                        value
                     ),
                 )
                 .about(item),

@@ -41,7 +41,7 @@ pub(super) fn tell<'a>(
         if broken.is_empty() {
             continue;
         }
-        let before = member.sides.dest.map(|dest| references(View::Node(dest.node))).unwrap_or_default();
+        let before = member.sides.dest.map(|dest| references(View::Node(dest.node()))).unwrap_or_default();
         let before: HashSet<&Named<'_>> = before.iter().map(|reference| &reference.to).collect();
         let mut told = HashSet::new();
         for (reference, cause) in broken {
@@ -116,7 +116,7 @@ impl<'a> Lost<'a> {
         for (member, after) in members.iter().zip(becomes) {
             let is_here = member.sides.dest.is_some();
             let Some(before) = member.sides.dest.or(member.sides.updated) else { continue };
-            let before = View::Node(before.node);
+            let before = View::Node(before.node());
             let after = after.as_ref().and_then(Tree::view);
             if matches!((before, after), (View::Node(before), Some(View::Node(after))) if after.is(before)) {
                 continue;
@@ -188,7 +188,7 @@ impl<'a> Present<'a> {
         // dest and of updated both count.
         let unnamed = roles.dest.iter().filter(|item| item.identity.is_none());
         let upstream = roles.apart.iter().filter(|(role, _)| *role == Role::Updated).map(|(_, item)| item);
-        for node in unnamed.chain(upstream).map(|item| item.node).chain(roles.beside.iter().copied()) {
+        for node in unnamed.chain(upstream).map(|item| item.node()).chain(roles.beside.iter().copied()) {
             present.extend(made_of(View::Node(node)), names);
         }
         present

@@ -17,7 +17,7 @@ pub(super) fn tell(rules: &[NamedRule], roles: &Roles<'_>, results: &mut Results
     let resources = || roles.dest.iter().chain(roles.others.iter().flat_map(|(_, members)| members));
     for named in rules {
         let rule = &named.rule;
-        let of_type = resources().filter(|r| is_of(r, &rule.api_version, &rule.kind)).map(|r| r.node);
+        let of_type = resources().filter(|r| is_of(r, &rule.api_version, &rule.kind)).map(|r| r.node());
         let beside = roles.beside.iter().copied().filter(|_| [&*rule.api_version, &*rule.kind] == KUSTOMIZATION);
         let of_type: Vec<NodeRef<'_>> = of_type.chain(beside).collect();
         let lacks = match of_type.as_slice() {

@@ -68,7 +68,7 @@ struct Lock<'a> {
 
 impl<'a> Lock<'a> {
     fn of(kptfile: &Resource<'a>) -> Option<Self> {
-        let text = |field: &str| kptfile.node.at(&["upstreamLock", "git", field])?.as_str();
+        let text = |field: &str| kptfile.node().at(&["upstreamLock", "git", field])?.as_str();
         Some(Self { repo: text("repo")?, directory: text("directory")?, commit: text("commit")? })
     }
 

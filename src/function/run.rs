@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use krm_merge::alias;
 use krm_merge::child::find;
 use krm_merge::documents::Item;
 use krm_merge::edits::{Edit, TextEdits};
@@ -89,8 +88,8 @@ impl Added<'_> {
 }
 
 /// Checks that no alias connects an item that changes or moves with another item, because the meaning of the other would change, too.
-pub(super) fn own_anchors(item: &Resource<'_>, node: NodeRef<'_>) -> Result<(), Box<Outcome>> {
-    match alias::shared(node) {
+pub(super) fn own_anchors(item: &Resource<'_>) -> Result<(), Box<Outcome>> {
+    match item.shared_alias() {
         Some(alias) => {
             let message = format!(
                 "the alias `{}` must stand in the same item as its anchor, for one of the two is to be changed",
@@ -212,7 +211,7 @@ pub(super) struct Run<'a> {
     /// The new numbers of items that cannot keep their number in their file, by item.
     pub numbers: HashMap<usize, u64>,
     /// The lists of each type whose merge keys come neither from the user nor from a schema of the type.
-    grounds: BTreeMap<(&'a str, &'a str), BTreeSet<Ground>>,
+    grounds: BTreeMap<(String, String), BTreeSet<Ground>>,
 }
 
 /// The place of a new resource. By default it comes after all other resources.
@@ -297,7 +296,7 @@ impl<'a> Run<'a> {
         for (side, resource) in sides.iter() {
             own[side] = resource.map(|resource| self.rules.own(resource)).transpose().map_err(unmergeable)?;
         }
-        Ok(self.decisions.of(&Clash::of_whole(about.node, &FieldPath::default(), own)))
+        Ok(self.decisions.of(&Clash::of_whole(about.node(), &FieldPath::default(), own)))
     }
 
     /// Notes that a dest item moves to another file. Returns the new values of its path annotations, if it has such annotations.
@@ -305,7 +304,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// An alias connects its text with the text of another item, so the item cannot be moved.
     pub(super) fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Outcome>> {
-        own_anchors(dest, dest.node)?;
+        own_anchors(dest)?;
         self.results.report(&Report::Moved { dest, to })?;
         if let Some(item) = dest.origin.item() {
             self.merged.moved.insert(item, to.to_owned());
@@ -325,7 +324,7 @@ impl<'a> Run<'a> {
 
     /// Keeps a dest item and writes its new place into the annotations of the host.
     pub(super) fn keep_at(&mut self, dest: &Resource<'a>, place: NewPlace<'a>) -> Result<(), Box<Outcome>> {
-        let fate = self.finish(dest, Some(Tree::Node(dest.node)), Some(place));
+        let fate = self.finish(dest, Some(Tree::Node(dest.node())), Some(place));
         self.carry_out(dest, fate).map(drop)
     }
 
@@ -335,7 +334,7 @@ impl<'a> Run<'a> {
         if dest.role.is_none() && !has_number {
             return Ok(());
         }
-        let fate = self.finish(dest, Some(Tree::Node(dest.node)), None);
+        let fate = self.finish(dest, Some(Tree::Node(dest.node())), None);
         self.carry_out(dest, fate).map(drop)
     }
 
@@ -345,9 +344,21 @@ impl<'a> Run<'a> {
         splice::json_of(&own, self.budget).map_err(|e| Outcome::unwritable(e, resource))
     }
 
-    /// Merges sources into a dest item, one after the other.
+    /// Merges sources into a dest item, one after the other. Their nodes are dropped after it, unless other items need them.
     pub(super) fn merge_item(&mut self, item: &Resource<'a>, sources: &[&Resource<'a>]) -> Result<(), Box<Outcome>> {
-        let mut merging = Merging::of(Some(Tree::Node(item.node)));
+        let read: Vec<_> = [item].iter().chain(sources).map(|resource| resource.nodes()).collect();
+        let mut resources = [item].into_iter().chain(sources.iter().copied()).zip(&read).map(|(r, read)| r.with(read));
+        match resources.next() {
+            Some(item) => self.merge_read(&item, &resources.collect::<Vec<_>>()),
+            None => Ok(()),
+        }
+    }
+
+    fn merge_read<'i>(&mut self, item: &Resource<'i>, sources: &[Resource<'i>]) -> Result<(), Box<Outcome>>
+    where
+        'a: 'i,
+    {
+        let mut merging = Merging::of(Some(Tree::Node(item.node())));
         for source in sources {
             if merging.tree().is_some() {
                 self.merge_source(item, &mut merging, source)?;
@@ -358,7 +369,7 @@ impl<'a> Run<'a> {
             // A source with a target is skipped without an error: a target selects only items that still exist when the source is applied.
         }
         let tree = merging.finish();
-        self.review(item, tree.as_ref(), sources, Role::Source)?;
+        self.review(item, tree.as_ref(), sources.iter(), Role::Source)?;
         let fate = self.finish(item, tree, None);
         self.carry_out(item, fate).map(drop)
     }
@@ -377,17 +388,21 @@ impl<'a> Run<'a> {
     }
 
     /// Carries out the fate of a dest item, and returns its content if it stays.
-    pub(super) fn carry_out(&mut self, item: &Resource<'a>, fate: Fate<'a>) -> Result<Option<Tree<'a>>, Box<Outcome>> {
+    pub(super) fn carry_out<'i>(
+        &mut self,
+        item: &Resource<'i>,
+        fate: Fate<'i>,
+    ) -> Result<Option<Tree<'i>>, Box<Outcome>> {
         if !matches!(fate, Fate::Unchanged) {
-            own_anchors(item, item.node)?;
+            own_anchors(item)?;
         }
         Ok(match fate {
-            Fate::Unchanged => Some(Tree::Node(item.node)),
+            Fate::Unchanged => Some(Tree::Node(item.node())),
             // To the package, a resource without its role is the same resource, and its node takes less memory than the tree.
             Fate::Unmarked(tree) => {
                 let (edits, _) = self.edits(item, &tree, None)?;
                 self.set(item, Item::Edited(edits));
-                Some(Tree::Node(item.node))
+                Some(Tree::Node(item.node()))
             }
             Fate::Changed(tree) => {
                 let (edits, _) = self.edits(item, &tree, None)?;
@@ -406,23 +421,27 @@ impl<'a> Run<'a> {
     }
 
     /// The edits of an item's text that give it the content of a tree, perhaps in the layout of another document.
-    fn edits(
+    fn edits<'i>(
         &self,
-        item: &Resource<'a>,
-        tree: &Tree<'a>,
-        like: Option<NodeRef<'a>>,
+        item: &Resource<'i>,
+        tree: &Tree<'i>,
+        like: Option<NodeRef<'i>>,
     ) -> Result<(TextEdits, Text), Box<Outcome>> {
-        layout::edits(item.node, tree, like, self.budget).map_err(|e| Outcome::unwritable(e, item))
+        layout::edits(item.node(), tree, like, self.budget).map_err(|e| Outcome::unwritable(e, item))
     }
 
     /// Merges one source into a resource. `about` is the resource that warnings name.
-    fn merge_source(
+    fn merge_source<'i>(
         &mut self,
-        about: &Resource<'a>,
-        resource: &mut Merging<'a>,
-        source: &Resource<'a>,
-    ) -> Result<(), Box<Outcome>> {
-        for warning in &self.rules.patched(about, resource, source).map_err(unmergeable)? {
+        about: &Resource<'i>,
+        resource: &mut Merging<'i>,
+        source: &Resource<'i>,
+    ) -> Result<(), Box<Outcome>>
+    where
+        'a: 'i,
+    {
+        let rules: Rules<'i> = self.rules;
+        for warning in &rules.patched(about, resource, source).map_err(unmergeable)? {
             self.results.report(&Report::Warning { about, warning, side: Role::Source })?;
         }
         Ok(())
@@ -454,10 +473,10 @@ impl<'a> Run<'a> {
         });
         all_told?;
         // Mostly a resource stays as it is, and there is nothing to look at.
-        let changed = tree.as_ref().filter(|tree| !tree.is(dest.node));
-        self.review(dest, changed, &[updated], Role::Updated)?;
+        let changed = tree.as_ref().filter(|tree| !tree.is(dest.node()));
+        self.review(dest, changed, [updated].into_iter(), Role::Updated)?;
         if let Some(tree) = changed {
-            for refused in &refused(dest.node, tree, self.rules.cursor(dest)) {
+            for refused in &refused(dest.node(), tree, self.rules.cursor(dest)) {
                 self.results.report(&Report::Refused { dest, refused })?;
             }
         }
@@ -475,14 +494,14 @@ impl<'a> Run<'a> {
         let edits = match dest.origin.item().and_then(|i| self.merged.items.get(i)) {
             Some(Item::Edited(edits)) => edits,
             Some(Item::Goes) => {
-                let range = lost::bytes_of(dest.node);
+                let range = lost::bytes_of(dest.node());
                 all = TextEdits::of(vec![Edit { range, text: String::new() }]).unwrap_or_default();
                 &all
             }
             Some(Item::Stays) | None => return Ok(()),
         };
-        let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(|side| side.node).collect();
-        for warning in &lost_comments(dest.node, edits, &upstream, disputed, || self.rules.cursor(dest)) {
+        let upstream: Vec<_> = [sides.original, sides.updated].into_iter().flatten().map(|side| side.node()).collect();
+        for warning in &lost_comments(dest.node(), edits, &upstream, disputed, || self.rules.cursor(dest)) {
             self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
         }
         Ok(())
@@ -499,7 +518,7 @@ impl<'a> Run<'a> {
         let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.budget)) else {
             return Ok((fate, Text::Own));
         };
-        let whole = Tree::Node(dest.node);
+        let whole = Tree::Node(dest.node());
         let tree = match &fate {
             Fate::Unchanged => &whole,
             Fate::Unmarked(tree) | Fate::Changed(tree) => tree,
@@ -522,21 +541,26 @@ impl<'a> Run<'a> {
     }
 
     /// Reports what the owner of a merged resource should check. The last source that has a value at the place gives the proposed value.
-    fn review(
+    fn review<'r, 'i: 'r>(
         &mut self,
-        about: &Resource<'a>,
-        tree: Option<&Tree<'a>>,
-        sources: &[&Resource<'a>],
+        about: &Resource<'i>,
+        tree: Option<&Tree<'i>>,
+        sources: impl DoubleEndedIterator<Item = &'r Resource<'i>> + Clone,
         side: Role,
-    ) -> Result<(), Box<Outcome>> {
+    ) -> Result<(), Box<Outcome>>
+    where
+        'a: 'i,
+    {
         let Some(tree) = tree else { return Ok(()) };
-        let cursor = self.rules.cursor(about);
+        let rules: Rules<'i> = self.rules;
+        let cursor = rules.cursor(about);
         let found = grounds(tree, cursor);
         if let Some(identity) = about.identity.filter(|_| !found.is_empty()) {
-            self.grounds.entry((identity.api_version, identity.kind)).or_default().extend(found);
+            let of_type = (identity.api_version.to_owned(), identity.kind.to_owned());
+            self.grounds.entry(of_type).or_default().extend(found);
         }
-        for warning in review(tree, cursor, Some(about.node)) {
-            let proposed = sources.iter().rev().find_map(|source| find(source.node, &warning.path));
+        for warning in review(tree, cursor, Some(about.node())) {
+            let proposed = sources.clone().rev().find_map(|source| find(source.node(), &warning.path));
             let warning = Warning { proposed: proposed.or(warning.proposed), ..warning };
             self.results.report(&Report::Warning { about, warning: &warning, side })?;
         }
@@ -549,15 +573,16 @@ impl<'a> Run<'a> {
         let mut grounds = std::mem::take(&mut self.grounds);
         grounds.retain(|_, lists| lists.iter().any(|list| list.basis != Basis::Inferred));
         for ((api_version, kind), lists) in grounds {
-            let instead = self.rules.types.instead(api_version, kind);
+            let instead = self.rules.types.instead(&api_version, &kind);
+            let (api_version, kind) = (api_version.as_str(), kind.as_str());
             self.results.report(&Report::Grounds { api_version, kind, instead, lists: &lists })?;
         }
         Ok(())
     }
 
     /// The result for an item with this merged content. It corrects the annotations of the host.
-    fn finish(&self, item: &Resource<'a>, tree: Option<Tree<'a>>, place: Option<NewPlace<'a>>) -> Fate<'a> {
-        let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node))) else {
+    fn finish<'i>(&self, item: &Resource<'i>, tree: Option<Tree<'i>>, place: Option<NewPlace<'i>>) -> Fate<'i> {
+        let Some(tree) = tree.filter(|tree| tree.like().is_some_and(|like| like.is(item.node()))) else {
             return Fate::Gone;
         };
         let number = item.origin.item().and_then(|i| self.numbers.get(&i).copied());
@@ -569,9 +594,9 @@ impl<'a> Run<'a> {
             Some(place) => transport::at(tree, place),
             None => tree,
         };
-        let is_untouched = tree.is(item.node);
-        let tree = transport::without_misleading_ids(transport::without_role(tree), item.node);
-        match (is_untouched, tree.is(item.node)) {
+        let is_untouched = tree.is(item.node());
+        let tree = transport::without_misleading_ids(transport::without_role(tree), item.node());
+        match (is_untouched, tree.is(item.node())) {
             (_, true) => Fate::Unchanged,
             (true, false) => Fate::Unmarked(tree),
             (false, false) => Fate::Changed(tree),

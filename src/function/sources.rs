@@ -28,7 +28,7 @@ pub(super) fn merge_sources<'a>(
 ) -> Result<Sourced<'a>, Box<Outcome>> {
     let sources = roles.of(Role::Source);
     for source in sources {
-        own_anchors(source, source.node)?;
+        own_anchors(source)?;
     }
     let mut run = Run::new(config, roles, budget);
     let mut groups = Groups::default();
@@ -37,7 +37,7 @@ pub(super) fn merge_sources<'a>(
     for source in sources {
         if let Some(target) = source.target.and_then(|number| roles.targets.get(number)) {
             // A target does not select items that are not resources, for example a kustomization without a name.
-            let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node);
+            let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node());
             let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();
             if selected.peek().is_none() {
                 idle.insert(target.name(), target);

@@ -31,7 +31,7 @@ pub(super) fn three_way<'a>(
         roles.require(*role)?;
     }
     for side in roles.others.iter().flat_map(|o| &o.1) {
-        own_anchors(side, side.node)?;
+        own_anchors(side)?;
     }
     let sides = Sides { original: roles.of(Role::Original), updated: roles.of(Role::Updated), dest: &roles.dest[..] };
     let all = members(sides, config.renames()).map_err(|e| Box::new(Outcome::new(Severity::Error, e.to_string())))?;
@@ -98,7 +98,7 @@ fn settle<'r, 'a>(
     counts: &mut Counts,
     upstream: &mut Upstream<'r, 'a>,
 ) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-    let of = |resource: &Resource<'a>| Some(Tree::Node(resource.node));
+    let of = |resource: &Resource<'a>| Some(Tree::Node(resource.node()));
     Ok(match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
         (Becomes::Kept, _, _, Some(dest)) => {
             keep(dest, member.moves_to(), run, counts)?;
@@ -170,7 +170,7 @@ fn upgrade<'a>(
     }
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
     // A new number changes only the place of a resource, so such a resource still counts as unchanged.
-    let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node)) && member.moves_to().is_none();
+    let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node())) && member.moves_to().is_none();
     let (fate, disputed) = run.upgrade(member.sides, [dest, updated], merged, place)?;
     let is_unchanged = match fate {
         Fate::Unchanged | Fate::Unmarked(_) => member.moves_to().is_none(),
@@ -226,12 +226,12 @@ fn brought_back<'r, 'a>(
 
 /// The fate of a document of dest that is replaced with the text of original.
 fn replaced<'a>(dest: &Resource<'a>, original: &Resource<'a>) -> Fate<'a> {
-    if !dest.node.is_root() || !original.node.is_root() {
+    if !dest.node().is_root() || !original.node().is_root() {
         return Fate::Unchanged;
     }
-    let text = original.node.document().source()[extent(original.node)].to_owned();
-    let edits = TextEdits::of(vec![Edit { range: extent(dest.node), text }]);
-    edits.map_or(Fate::Unchanged, |edits| Fate::Written(Tree::Node(original.node), edits))
+    let text = original.node().document().source()[extent(original.node())].to_owned();
+    let edits = TextEdits::of(vec![Edit { range: extent(dest.node()), text }]);
+    edits.map_or(Fate::Unchanged, |edits| Fate::Written(Tree::Node(original.node()), edits))
 }
 
 /// Keeps a resource of dest, or moves it with its file.

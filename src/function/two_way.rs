@@ -36,7 +36,7 @@ fn merge_alike<'a>(
         let Some(identity) = item.identity else { continue };
         let first = *first.entry(identity).or_insert(i);
         if first != i {
-            own_anchors(item, item.node)?;
+            own_anchors(item)?;
             later[first].push(item);
             run.set_gone(item);
         }

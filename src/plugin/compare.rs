@@ -120,9 +120,9 @@ impl Plain {
 fn differing<'a>(pair: &'a Pair<'a>, types: &'a Types<'_>) -> Result<Option<Differing<'a>>> {
     let (kind, resource, found) = match (&pair.old, &pair.new) {
         (Some(old), Some(new)) => {
-            let said = |name: &str| new.node.get(name).and_then(NodeRef::as_str).unwrap_or_default();
+            let said = |name: &str| new.node().get(name).and_then(NodeRef::as_str).unwrap_or_default();
             let cursor = types.root(said("apiVersion"), said("kind"), Mode::ThreeWay);
-            let found = change_between(Some(old.node), new.node, None, cursor, Renames::Ignore);
+            let found = change_between(Some(old.node()), new.node(), None, cursor, Renames::Ignore);
             let found = found.map_err(|e| anyhow!("{}:{e}", new.origin.text()))?;
             let mut found = found.change.as_ref().map(differences).unwrap_or_default();
             found.retain(|difference| difference.is_of_values());

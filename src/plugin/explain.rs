@@ -31,7 +31,7 @@ pub fn explain(args: &Explain) -> Result<End> {
     let resources: Vec<Resource<'_>> = sides.iter().flat_map(|side| &side.files).flat_map(Held::resources).collect();
     let rules = setting::merge_keys(&args.merge_keys).map(|named| Ok(named?.rule)).collect::<Result<Vec<_>>>()?;
     let given = args.openapi.as_deref().map(setting::openapi).transpose()?;
-    let definitions = resources.iter().filter(|resource| resource.is_definition()).map(|definition| definition.node);
+    let definitions = resources.iter().filter(|resource| resource.is_definition()).map(|definition| definition.node());
     let types = Types::new(rules, Inference::On).with_definitions(definitions);
     let types = match &given {
         Some((name, document)) => with_openapi(types, name, document)?,
@@ -52,7 +52,7 @@ pub fn explain(args: &Explain) -> Result<End> {
     };
     let of_type =
         resources.iter().filter(|r| r.identity.is_some_and(|i| (i.api_version, i.kind) == (&*api_version, &*kind)));
-    let values: Vec<NodeRef<'_>> = of_type.map(|resource| resource.node).collect();
+    let values: Vec<NodeRef<'_>> = of_type.map(|resource| resource.node()).collect();
 
     let below = |list: &Explained| match &args.path {
         Some(path) => list.path == *path || list.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')),

@@ -227,7 +227,7 @@ pub fn merge<'c>(dest: &Side, given: &[(Role, Vec<Side>)], config: impl Fn() -> 
         let unreached = unreached(dest, given, &config.task)?;
         let asked = (verdicts, unreached, config.policy(), rules, config.inference);
         let (owners, items): (Vec<usize>, Vec<Resource<'_>>) = dest.resources(Part::Package).into_iter().unzip();
-        let nodes: Vec<_> = items.iter().map(|resource| resource.node).collect();
+        let nodes: Vec<_> = items.iter().map(|resource| resource.node()).collect();
         let merged = run(items, playing(given, &left_out), &kustomizations, config).unwrap_or_else(Merged::failed);
         let found =
             [left_out.found(dest, &merged.added, &merged.results)?, left_out.found_moves(dest, given, &merged)?];

@@ -112,7 +112,7 @@ impl<'m> Moved<'m> {
         let document = Document::parse(text.to_owned())?;
         let mut left: Vec<NodeRef<'_>> = resource_nodes(&document).collect();
         let is_all = updated.resources().all(|resource| {
-            let at = left.iter().position(|node| same(*node, resource.node));
+            let at = left.iter().position(|node| same(*node, resource.node()));
             at.map(|at| left.swap_remove(at)).is_some()
         });
         Ok((is_all && left.is_empty()).then_some(updated))

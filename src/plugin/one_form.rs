@@ -81,7 +81,7 @@ fn has_key_twice(held: &Held) -> bool {
     fn is_in(node: NodeRef<'_>) -> bool {
         node.duplicate_key().is_some() || node.entries().any(|(_, value)| is_in(value)) || node.elements().any(is_in)
     }
-    held.resources().any(|resource| is_in(resource.node))
+    held.resources().any(|resource| is_in(resource.node()))
 }
 
 /// Whether three texts have documents of the same kinds. Then fields with the same name mean the same in all of them, even if a document

@@ -33,7 +33,7 @@ const LOCAL: &str = "config.kubernetes.io/local-config";
 
 fn is_local(resource: &Resource<'_>) -> bool {
     let is_kptfile = resource.identity.is_some_and(|i| i.kind == "Kptfile" && i.api_version.starts_with("kpt.dev/"));
-    let says = resource.node.at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
+    let says = resource.node().at(&["metadata", "annotations", LOCAL]).map(NodeRef::string);
     is_kptfile || says.is_some_and(|value| value != "false")
 }
 
@@ -52,7 +52,7 @@ fn texts(dest: &Side, merge: &Merge, printed: Printed) -> Result<Vec<String>> {
         let resources: Vec<_> = held.resources().collect();
         let fate = |resource| if is_local(resource) { &Item::Goes } else { &Item::Stays };
         let fates = resources.iter().enumerate().map(|(i, resource)| {
-            let (node, item) = (resource.node, fate(resource));
+            let (node, item) = (resource.node(), fate(resource));
             Fate { node, item, to: None, spot: Spot::of_item(i) }
         });
         let fates: Vec<Fate<'_>> = fates.collect();
@@ -206,7 +206,7 @@ fn by_name<'a>(document: &'a Document<'_>) -> BTreeMap<(&'a str, String), &'a st
     let mut out = BTreeMap::new();
     for root in document.roots() {
         for resource in Resource::of_document(root, Origin::Item) {
-            let node = resource.node;
+            let node = resource.node();
             let text = if node.is_root() { &document.source()[extent(node)] } else { node.text() };
             let Some(identity) = resource.identity else { continue };
             out.insert((identity.namespace, name_of(&identity)), text);

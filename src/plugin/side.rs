@@ -148,14 +148,14 @@ impl Side {
             let name = &self.files[file].name;
             let Some(path) = resource.path else { continue };
             if let Err(fault) = file_path::of_new_file(path) {
-                let at = resource.node.position();
+                let at = resource.node().position();
                 bail!("{name}:{at}: the path annotation {path:?} must {fault}; correct it, or remove it");
             }
-            let in_list = !resource.node.is_root();
-            if let Some(first) = places.insert((path, resource.index), resource.node).filter(|_| in_list) {
+            let in_list = !resource.node().is_root();
+            if let Some(first) = places.insert((path, resource.index), resource.node()).filter(|_| in_list) {
                 bail!(
                     "{name}:{}: two items must not be for one place in one file, but the one in line {} is for \"{path}\", too",
-                    resource.node.position(),
+                    resource.node().position(),
                     first.position().line
                 );
             }
@@ -172,7 +172,7 @@ impl Side {
                 let held = &self.files[file];
                 let origin = Origin::File { name: held.name.clone(), item: (part == Part::Package).then_some(i) };
                 // In a file that the user named, an item of a list or of a source gets its path from its annotation.
-                let is_apart = !is_folder && (!resource.node.is_root() || part == Part::Source);
+                let is_apart = !is_folder && (!resource.node().is_root() || part == Part::Source);
                 let own = if held.path.is_empty() || is_apart { resource.path } else { None };
                 let path = own.or((!held.path.is_empty()).then_some(held.path.as_str()));
                 let located = match own {
@@ -223,7 +223,7 @@ impl Side {
 
     /// The definitions of types among the resources.
     pub fn definitions(&self) -> impl Iterator<Item = NodeRef<'_>> {
-        self.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|resource| resource.node)
+        self.files.iter().flat_map(Held::resources).filter(Resource::is_definition).map(|resource| resource.node())
     }
 
     /// The kustomizations among the files without resources.

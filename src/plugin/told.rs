@@ -27,7 +27,7 @@ pub fn line(result: &Outcome) -> String {
 
 /// The place of a resource in the form that editors accept: `web.yaml:3:1`.
 pub fn whereabouts(resource: &Resource<'_>) -> String {
-    format!("{}:{}", resource.origin.text(), resource.node.position())
+    format!("{}:{}", resource.origin.text(), resource.node().position())
 }
 
 /// One warning about all files that should be YAML but are not. If several sides have such a file at the same path, the warning names only

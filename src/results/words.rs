@@ -72,7 +72,7 @@ impl Outcome {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Changed, Did::Deleted]);
                 let settled = ruling.verdict.policy().settled(&Taking::Deletion);
                 let told = of_resource(dest, what, places, original, *ruling, settled);
-                Self { here: Some(dest.node.start()), ..told }
+                Self { here: Some(dest.node().start()), ..told }
             }
             Report::DeletedHere { updated, places, original, ruling } => {
                 let what = &changed_by(names, THE_RESOURCE, [Did::Deleted, Did::Changed]);
@@ -144,7 +144,7 @@ fn of_conflict(
     let json = |node| to_json(node, budget).unwrap_or_default();
     // If changes overlap, the value in the conflict also holds changes of updated. Dest's own value shows what dest changed.
     let overlaps = matches!(conflict.taking, Taking::Overlap);
-    let own = if overlaps { find(resource.node, &conflict.path).map(Tree::Node) } else { None };
+    let own = if overlaps { find(resource.node(), &conflict.path).map(Tree::Node) } else { None };
     let in_dest = own.as_ref().or(conflict.dest.as_ref());
     let dest = in_dest.map(|dest| json_of(dest, budget).unwrap_or_default());
     let (original, updated) = (conflict.original.map(json), conflict.updated.map(json));
@@ -175,7 +175,7 @@ fn of_conflict(
     let more = more_of(conflict, settled, |tree| json_of(tree, budget).ok().filter(|_| !is_secret(resource)));
     let clash = Clash { place: conflict.path.keyed(), what, settled, more };
     let outcome = of_clash(ruling, clash).about(resource).with_original(original);
-    let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node, &conflict.path));
+    let here = conflict.dest.as_ref().and_then(Tree::like).unwrap_or_else(|| nearest(resource.node(), &conflict.path));
     Outcome { field, here: Some(here.start()), ..outcome }
 }
 
@@ -338,7 +338,7 @@ fn moved_apart(dest: &Resource<'_>, from: &str, to: &str, ruling: Ruling<'_>) ->
     let what = format!("both sides moved the resource{}", with_values(Sides::of(Side::name), places));
     let settled = ruling.verdict.settled_as(Settled::StaysInPlace);
     let clash = Clash { place: "its file".to_owned(), what, settled, more: String::new() };
-    Outcome { here: Some(dest.node.start()), ..of_clash(ruling, clash).about(dest) }
+    Outcome { here: Some(dest.node().start()), ..of_clash(ruling, clash).about(dest) }
 }
 
 /// The message for a resource that has two identities. Differences between the identities are merged like any field.
@@ -396,7 +396,7 @@ fn of_warning(warning: &Warning<'_>, resource: &Resource<'_>, side: Role, budget
         Notice::Combined(_) | Notice::Renamed { .. } => Outcome::new(Severity::Info, message).because("combined"),
         _ => Outcome::new(Severity::Warning, message),
     };
-    let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node, &warning.path)).start());
+    let here = Some(warning.dest.unwrap_or_else(|| nearest(resource.node(), &warning.path)).start());
     Outcome { field: Some(field), here, ..outcome }.about(resource)
 }
 
@@ -425,7 +425,7 @@ fn of_refused(refused: &Refused<'_, '_>, dest: &Resource<'_>, budget: &Budget) -
         current_value: refused.was.map(|was| value_of(View::Node(was), budget)),
         proposed_value: refused.is.map(|is| value_of(is, budget)),
     };
-    let here = refused.was.unwrap_or_else(|| nearest(dest.node, &refused.path)).start();
+    let here = refused.was.unwrap_or_else(|| nearest(dest.node(), &refused.path)).start();
     Outcome { field: Some(field), here: Some(here), ..Outcome::new(Severity::Warning, message) }.about(dest)
 }
 
@@ -447,7 +447,7 @@ fn of_broken(about: &Resource<'_>, reference: &Reference<'_>, cause: &Cause<'_, 
         ),
     };
     let field = Field { path: reference.path.indexed(), current_value: None, proposed_value: None };
-    let here = nearest(about.node, &reference.path).start();
+    let here = nearest(about.node(), &reference.path).start();
     Outcome { field: Some(field), here: Some(here), ..Outcome::new(Severity::Warning, message) }.about(about)
 }
 

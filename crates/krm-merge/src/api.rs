@@ -235,7 +235,7 @@ fn merge_sources<'a>(
     let items = dest.resources();
     let index = Index::of(&items);
     let stays =
-        |(number, item): (usize, &Resource<'a>)| MergedResource::of(item, Some(number), Some(Tree::Node(item.node)));
+        |(number, item): (usize, &Resource<'a>)| MergedResource::of(item, Some(number), Some(Tree::Node(item.node())));
     let mut resources: Vec<MergedResource<'a>> = items.iter().enumerate().map(stays).collect();
     let mut merging: BTreeMap<usize, Merging<'a>> = BTreeMap::new();
     let mut added: HashMap<Identity<'a>, usize> = HashMap::new();
@@ -268,9 +268,9 @@ fn made<'a>(member: &Member<'_, 'a>, becomes: Becomes<'a>) -> Option<MergedResou
     let whole = |dest: Option<&Resource<'a>>, updated: Option<&Resource<'a>>| {
         let conflict = tree::Conflict {
             path: FieldPath::default(),
-            original: original.map(|resource| resource.node),
-            updated: updated.map(|resource| resource.node),
-            dest: dest.map(|resource| Tree::Node(resource.node)),
+            original: original.map(|resource| resource.node()),
+            updated: updated.map(|resource| resource.node()),
+            dest: dest.map(|resource| Tree::Node(resource.node())),
             taken: None,
             key: None,
             comments: None,
@@ -280,7 +280,7 @@ fn made<'a>(member: &Member<'_, 'a>, becomes: Becomes<'a>) -> Option<MergedResou
         Some(Tree::from(conflict))
     };
     let (of, tree) = match becomes {
-        Becomes::Kept => (dest, dest.map(|dest| Tree::Node(dest.node))),
+        Becomes::Kept => (dest, dest.map(|dest| Tree::Node(dest.node()))),
         Becomes::Arrived(tree) => (updated, tree),
         Becomes::Merged(merged, _) => (dest, merged.tree),
         Becomes::Deleted(places) if places.is_empty() => (dest, None),

@@ -80,13 +80,13 @@ impl<'a> Extraction<'a> {
         dest: &Resource<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Tree<'a>>, Error> {
-        let found = diff(Some(original.node), dest.node, None, cursor, Renames::Ignore)?;
+        let found = diff(Some(original.node()), dest.node(), None, cursor, Renames::Ignore)?;
         let inside = match &found.change {
             Some(Change { wants: Wants::Inside(inside), .. }) => inside,
             // Original may still have nulls that the patch must remove.
-            _ => &Inside::nothing_of(dest.node),
+            _ => &Inside::nothing_of(dest.node()),
         };
-        let pair = Pair { original: original.node, dest: dest.node };
+        let pair = Pair { original: original.node(), dest: dest.node() };
         let tree = self.map(pair, inside, cursor, &IDENTITY);
         Ok(tree.map(|tree| transport::with_type(tree, original)))
     }
@@ -252,7 +252,7 @@ impl<'a> Extraction<'a> {
 
 /// The patch that deletes a resource.
 pub fn deletion<'a>(original: &Resource<'a>) -> Tree<'a> {
-    transport::with_type(deleted(original.node, &IDENTITY), original)
+    transport::with_type(deleted(original.node(), &IDENTITY), original)
 }
 
 /// The two states of a map or list.

@@ -43,7 +43,7 @@ impl Upstream {
 
 /// Updated's resource, if upstream changed its text and dest still has original's text.
 pub fn of<'a>(sides: Sides<Option<&Resource<'a>>>, upstream: Upstream, budget: &Budget) -> Option<NodeRef<'a>> {
-    let (original, updated, dest) = (sides.original?.node, sides.updated?.node, sides.dest?.node);
+    let (original, updated, dest) = (sides.original?.node(), sides.updated?.node(), sides.dest?.node());
     (upstream == Upstream::Changed && is_written_alike(original, dest, budget)?).then_some(updated)
 }
 

@@ -1,13 +1,18 @@
 //! Resources: their identity, their place, and which of them belong together.
 
+mod body;
+mod head;
+
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
+use crate::alias;
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;
-use crate::yaml::{NodeRef, Place, comment_text};
+use crate::yaml::NodeRef;
+pub use body::{Bodies, Body, Nodes, Unread};
+pub use head::Head;
 
 /// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,9 +43,6 @@ impl Identity<'_> {
 
 /// The fields that make up an identity.
 pub const IDENTITY: [&[&str]; 4] = [&["apiVersion"], &["kind"], &["metadata", "namespace"], &["metadata", "name"]];
-
-/// The annotation that holds the folder of an item's package on disk, if the host runs a package together with its sub-packages.
-const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
 
 /// Where a resource was found, for messages.
 #[derive(Clone, Debug)]
@@ -109,8 +111,8 @@ pub enum Located {
 /// A resource, and the contents of its head: apiVersion, kind and metadata.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
-    /// Its map.
-    pub node: NodeRef<'a>,
+    /// Its map, or where its map is.
+    pub body: Body<'a>,
     /// Where it was found.
     pub origin: Origin,
     /// Its identity; `None` if apiVersion, kind or name is missing, as in a Kustomization.
@@ -122,7 +124,9 @@ pub struct Resource<'a> {
     /// The folder of its package on disk, from the annotations of the host.
     pub package: Option<&'a str>,
     /// The role that its annotation gives it.
-    pub role: Option<NodeRef<'a>>,
+    pub role: Option<&'a str>,
+    /// The namespace and name by which its package knows it, if a comment says so; see [`Resource::package_identity`].
+    pub known_as: Option<(&'a str, &'a str)>,
     /// Its path without the folder of its role.
     pub relative_path: Option<&'a str>,
     /// The source of its path.
@@ -151,51 +155,53 @@ impl<'a> Resource<'a> {
 
     /// Reads the head of a resource. If it has neither apiVersion nor kind, it has the type that its list gives.
     pub fn listed(listed: Listed<'a>, origin: Origin) -> Self {
-        let node = listed.node;
-        let (mut api_version, mut kind, mut metadata) = (None, None, None);
-        for (key, value) in node.fields() {
-            match key.string() {
-                "apiVersion" => api_version = value.as_str(),
-                "kind" => kind = value.as_str(),
-                "metadata" => metadata = Some(value),
-                _ => {}
-            }
-        }
-        let (mut name, mut namespace, mut annotations) = (None, None, None);
-        for (key, value) in metadata.into_iter().flat_map(NodeRef::fields) {
-            match key.string() {
-                "name" => name = value.as_str(),
-                "namespace" => namespace = value.as_str(),
-                "annotations" => annotations = Some(value),
-                _ => {}
-            }
-        }
-        let (mut path, mut legacy_path, mut index, mut legacy_index) = (None, None, None, None);
-        let (mut package, mut role) = (None, None);
-        for (key, value) in annotations.into_iter().flat_map(NodeRef::fields) {
-            match key.string() {
-                PATH => path = value.as_str(),
-                LEGACY_PATH => legacy_path = value.as_str(),
-                INDEX => index = value.as_str(),
-                LEGACY_INDEX => legacy_index = value.as_str(),
-                PACKAGE => package = value.as_str(),
-                ROLE => role = Some(value),
-                _ => {}
-            }
-        }
-        if let (None, None, Some((list_version, list_kind))) = (api_version, kind, listed.type_of_list()) {
-            (api_version, kind) = (Some(list_version), Some(list_kind));
-        }
-        let identity = match (api_version, kind, name) {
-            (Some(api_version), Some(kind), Some(name)) => {
-                Some(Identity { api_version, kind, namespace: namespace.unwrap_or_default(), name })
-            }
-            _ => None,
-        };
-        let path = path.or(legacy_path);
-        let index = index.or(legacy_index);
+        Self::with_head(Body::Nodes(listed.node), Head::of(listed), origin)
+    }
+
+    /// A resource whose head was read before.
+    pub fn with_head(body: Body<'a>, head: Head<'a>, origin: Origin) -> Self {
+        let Head { identity, path, index, package, role, known_as } = head;
         let located = if path.is_some() { Located::ByAnnotation } else { Located::Nowhere };
-        Self { node, origin, identity, path, index, package, role, relative_path: path, located, target: None }
+        Self {
+            body,
+            origin,
+            identity,
+            path,
+            index,
+            package,
+            role,
+            known_as,
+            relative_path: path,
+            located,
+            target: None,
+        }
+    }
+
+    /// Its map. If only its place is kept, this reads it.
+    pub fn node(&self) -> NodeRef<'a> {
+        self.body.node()
+    }
+
+    /// Its nodes for a while: dropped with the result, unless the resource keeps them or many items need them.
+    pub fn nodes(&self) -> Nodes<'a> {
+        match self.body {
+            Body::Place(place) if self.target.is_none() => place.read(),
+            body => Nodes::Kept(body.node()),
+        }
+    }
+
+    /// The resource with the nodes that [`Resource::nodes`] gave.
+    #[must_use]
+    pub fn with<'i>(&self, read: &'i Nodes<'a>) -> Resource<'i> {
+        Resource { body: Body::Nodes(read.node()), ..self.clone() }
+    }
+
+    /// An alias that connects the resource with another one. An item of which only the place is kept has no aliases.
+    pub fn shared_alias(&self) -> Option<NodeRef<'a>> {
+        match self.body {
+            Body::Nodes(node) => alias::shared(node),
+            Body::Place(_) => None,
+        }
     }
 
     /// Its path in the folder of its role; `None` if other sides cannot know it by that path.
@@ -213,11 +219,7 @@ impl<'a> Resource<'a> {
     /// kpt writes it when a function renames a resource from upstream.
     pub fn package_identity(&self) -> Option<Identity<'a>> {
         let identity = self.identity?;
-        let (key, value) = self.node.fields().find(|(k, _)| k.string() == "metadata")?;
-        let comment = comment_text(&Place::of_entry(key, value), value).unwrap_or_default();
-        let named =
-            comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").and_then(|s| s.trim().split_once('/'));
-        Some(named.map_or(identity, |(namespace, name)| Identity { namespace, name, ..identity }))
+        Some(self.known_as.map_or(identity, |(namespace, name)| Identity { namespace, name, ..identity }))
     }
 
     /// The first field that it lacks for an identity.
@@ -225,7 +227,7 @@ impl<'a> Resource<'a> {
         if self.identity.is_some() {
             return None;
         }
-        let has = |path: &[&str]| self.node.at(path).and_then(NodeRef::as_str).is_some();
+        let has = |path: &[&str]| self.node().at(path).and_then(NodeRef::as_str).is_some();
         Some(if !has(&["apiVersion"]) {
             "apiVersion"
         } else if !has(&["kind"]) {
@@ -238,7 +240,7 @@ impl<'a> Resource<'a> {
     /// Its origin and its file, for messages: `` `items[3]` (overlays/web.yaml) ``, or file and line.
     pub fn whereabouts(&self) -> String {
         match (&self.origin, self.path) {
-            (Origin::File { name, .. }, _) => format!("{name}:{}", self.node.position().line),
+            (Origin::File { name, .. }, _) => format!("{name}:{}", self.node().position().line),
             (origin, Some(path)) => format!("{origin} ({path})"),
             (origin, None) => origin.to_string(),
         }

@@ -59,7 +59,7 @@ impl<'a> Rules<'a> {
         source: &Resource<'a>,
     ) -> Result<Vec<Warning<'a>>, Box<Unmergeable<'a>>> {
         let dest = resource.tree().and_then(Tree::view);
-        let lowered = lower(source.node, dest, self.cursor(about));
+        let lowered = lower(source.node(), dest, self.cursor(about));
         let Lowered { mut change, mut warnings } = lowered.map_err(|e| unmergeable(source, e))?;
         if source.target.is_some() {
             change.keep_fields(&IDENTITY);
@@ -83,15 +83,16 @@ impl<'a> Rules<'a> {
         updated: &Resource<'a>,
         dest: &Resource<'a>,
     ) -> Result<(Merged<'a>, Upstream), Box<Unmergeable<'a>>> {
-        let original = original.map(|original| original.node);
-        let upstream = Upstream::between(original, updated.node, self.budget);
-        if upstream == Upstream::Same && original.is_some_and(|original| is_idle(original, updated.node, dest.node)) {
-            return Ok((Merged { tree: Some(Tree::Node(dest.node)), warnings: Vec::new() }, upstream));
+        let original = original.map(|original| original.node());
+        let upstream = Upstream::between(original, updated.node(), self.budget);
+        if upstream == Upstream::Same && original.is_some_and(|original| is_idle(original, updated.node(), dest.node()))
+        {
+            return Ok((Merged { tree: Some(Tree::Node(dest.node())), warnings: Vec::new() }, upstream));
         }
-        let found = diff(original, updated.node, Some(dest.node), self.cursor(updated), self.policy.renames);
+        let found = diff(original, updated.node(), Some(dest.node()), self.cursor(updated), self.policy.renames);
         let found = found.map_err(|e| unmergeable(updated, e))?;
-        let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node));
-        let tree = Tree::Node(dest.node);
+        let mut change = found.change.unwrap_or_else(|| transport::no_change(dest.node()));
+        let tree = Tree::Node(dest.node());
         if !matches!(change.wants, Wants::Nothing) {
             transport::leave_type(&mut change, dest, updated);
         }
@@ -105,7 +106,7 @@ impl<'a> Rules<'a> {
     /// # Errors
     /// The source asks for something impossible.
     pub fn added(&self, source: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
-        let lowered = lower(source.node, None, self.cursor(source));
+        let lowered = lower(source.node(), None, self.cursor(source));
         self.put(source, lowered.map_err(|e| unmergeable(source, e))?.change)
     }
 
@@ -114,7 +115,7 @@ impl<'a> Rules<'a> {
     /// # Errors
     /// A map of the resource has a repeated key.
     pub fn arrived(&self, updated: &Resource<'a>) -> Result<Option<Tree<'a>>, Box<Unmergeable<'a>>> {
-        let found = diff(None, updated.node, None, self.cursor(updated), Renames::Ignore)
+        let found = diff(None, updated.node(), None, self.cursor(updated), Renames::Ignore)
             .map_err(|e| unmergeable(updated, e))?;
         found.change.map_or(Ok(None), |change| self.put(updated, change))
     }
@@ -125,7 +126,7 @@ impl<'a> Rules<'a> {
     /// Same as [`Rules::arrived`].
     pub fn own(&self, resource: &Resource<'a>) -> Result<Tree<'a>, Box<Unmergeable<'a>>> {
         let own = self.arrived(resource)?;
-        Ok(own.unwrap_or(Tree::Node(resource.node)))
+        Ok(own.unwrap_or(Tree::Node(resource.node())))
     }
 
     /// The paths at which two states of a resource differ in more than comments and the annotations of the host.
@@ -133,8 +134,8 @@ impl<'a> Rules<'a> {
     /// # Errors
     /// Same as [`Rules::arrived`].
     pub fn differs(&self, old: &Resource<'a>, new: &Resource<'a>) -> Result<Vec<String>, Box<Unmergeable<'a>>> {
-        let found =
-            diff(Some(old.node), new.node, None, self.cursor(new), Renames::Ignore).map_err(|e| unmergeable(new, e))?;
+        let found = diff(Some(old.node()), new.node(), None, self.cursor(new), Renames::Ignore)
+            .map_err(|e| unmergeable(new, e))?;
         let Some(change) = found.change else { return Ok(Vec::new()) };
         Ok(change.places())
     }

@@ -50,7 +50,7 @@ pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree
 
 /// Whether only the list that contains a resource gives its type.
 fn is_typed_by_list(resource: &Resource<'_>) -> bool {
-    let says = |name: &str| resource.node.get(name).is_some();
+    let says = |name: &str| resource.node().get(name).is_some();
     resource.identity.is_some() && !says("apiVersion") && !says("kind")
 }
 
@@ -84,7 +84,7 @@ fn written<'a>(map: NodeRef<'a>, name: &str) -> Option<(usize, NodeRef<'a>, Node
 /// The form of a path in the annotations of an item. It is relative to the item's own package, if the host runs a package together with its
 /// sub-packages. `None` if the path leads out of that package.
 pub fn path_in_package<'p>(item: &Resource<'_>, path: &'p str) -> Option<&'p str> {
-    let annotations = item.node.at(&["metadata", "annotations"])?;
+    let annotations = item.node().at(&["metadata", "annotations"])?;
     let own = PATHS.iter().find_map(|name| annotations.get(name).and_then(NodeRef::as_str))?;
     path.strip_prefix(item.path?.strip_suffix(own)?)
 }

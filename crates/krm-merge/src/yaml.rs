@@ -29,7 +29,7 @@ pub use line::{
     without_break,
 };
 pub use node::{Document, Kind, NodeRef, Style, same};
-pub use outline::{Outline, Part};
+pub use outline::{Outline, Part, PartRead};
 #[doc(hidden)]
 pub use parse::parsed;
 pub use place::{

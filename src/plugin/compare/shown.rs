@@ -104,7 +104,7 @@ impl Differing<'_> {
 
     /// The resource and its place: `Deployment prod/web (web.yaml:3)`.
     fn called(&self) -> String {
-        let place = format!("{}:{}", self.resource.origin.text(), self.resource.node.position().line);
+        let place = format!("{}:{}", self.resource.origin.text(), self.resource.node().position().line);
         match self.resource.identity {
             Some(identity) => format!("{} ({place})", identity.called()),
             None => place,

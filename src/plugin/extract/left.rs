@@ -140,7 +140,7 @@ impl Left {
     pub fn of_resource(resource: &Resource<'_>, why: Why) -> Self {
         Self {
             file: resource.origin.text(),
-            line: Some(resource.node.position().line),
+            line: Some(resource.node().position().line),
             resource: called(resource),
             path: String::new(),
             why,
@@ -165,7 +165,7 @@ impl Left {
     }
 
     fn of_difference(difference: &Difference<'_>, dest: &Resource<'_>) -> Self {
-        let at = difference.after().unwrap_or(dest.node);
+        let at = difference.after().unwrap_or(dest.node());
         let why = match difference.what {
             What::Came(_) | What::Went(_) | What::Changed(..) => Why::Value,
             What::Order(..) => Why::Order,
@@ -241,7 +241,7 @@ fn of_texts(merged: &Files, dest: &Side, types: &Types<'_>, mode: Mode) -> Resul
 fn compared<'a>(old: &Resource<'a>, new: &Resource<'a>, types: &'a Types<'_>) -> Result<Vec<Difference<'a>>> {
     let Some(identity) = new.identity else { return Ok(Vec::new()) };
     let cursor = types.root(identity.api_version, identity.kind, Mode::ThreeWay);
-    let found = diff(Some(old.node), new.node, None, cursor, Renames::Ignore);
+    let found = diff(Some(old.node()), new.node(), None, cursor, Renames::Ignore);
     let found = found.map_err(|e| anyhow!("{}:{e}", new.origin.text()))?;
     Ok(found.change.as_ref().map(differences).unwrap_or_default())
 }
@@ -265,11 +265,11 @@ impl Texts<'_> {
         for pair in pairs(made, dest) {
             match (&pair.old, &pair.new) {
                 (Some(old), Some(new)) => {
-                    if new.node.start() < last && are_in_place {
+                    if new.node().start() < last && are_in_place {
                         are_in_place = false;
                         all.push(Left::of_resource(new, Why::Place));
                     }
-                    last = last.max(new.node.start());
+                    last = last.max(new.node().start());
                     self.of_pair(old, new, types, &mut all, &mut told)?;
                 }
                 _ => {
@@ -293,21 +293,21 @@ impl Texts<'_> {
         all: &mut Vec<Left>,
         told: &mut Vec<Range<usize>>,
     ) -> Result<()> {
-        let whole = |resource: &Resource<'_>| resource.node.document().source()[lines_of(resource.node)].to_owned();
+        let whole = |resource: &Resource<'_>| resource.node().document().source()[lines_of(resource.node())].to_owned();
         if new.identity.is_none() {
             if whole(old) != whole(new) {
                 all.push(Left::of_resource(new, Why::Nobody));
-                told.push(lines(new.node, lines_of(new.node)));
+                told.push(lines(new.node(), lines_of(new.node())));
             }
             return Ok(());
         }
         for difference in compared(old, new, types)? {
             all.push(Left::of_difference(&difference, new));
-            let at = difference.after().unwrap_or(new.node);
+            let at = difference.after().unwrap_or(new.node());
             told.push(lines(at, at.start()..at.end()));
         }
         let mut nulls = Vec::new();
-        collect_nulls(old.node, new.node, &FieldPath::default(), &mut nulls);
+        collect_nulls(old.node(), new.node(), &FieldPath::default(), &mut nulls);
         for (path, null) in nulls {
             let line = null.position().line;
             told.push(line..line + 1);

@@ -75,7 +75,7 @@ impl Patch {
                 (Some(old), None) if old.identity.is_some() => Some(placed(deletion(old), path_of(old, &shared))),
                 // In mode Strategic, a patch for a resource that does not exist is an error.
                 (None, Some(new)) if new.identity.is_some() && mode != Mode::Strategic => {
-                    Some(placed(with_type(Tree::Node(new.node), new), new.path.filter(|_| original.is_folder())))
+                    Some(placed(with_type(Tree::Node(new.node()), new), new.path.filter(|_| original.is_folder())))
                 }
                 // No patch can express the other differences. [`Left`] reports them after the merge.
                 _ => None,
@@ -153,5 +153,5 @@ fn blamed<'r, 'a>(error: &Error, [old, new]: [&'r Resource<'a>; 2]) -> &'r Resou
         }
         false
     };
-    if is_there(old.node) { old } else { new }
+    if is_there(old.node()) { old } else { new }
 }

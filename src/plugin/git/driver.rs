@@ -188,7 +188,7 @@ fn resources<'a>(name: &str, document: &'a Document<'static>) -> Option<Vec<Reso
 /// The CustomResourceDefinitions of all sides.
 fn definitions<'a>(resources: &Sides<Vec<Resource<'a>>>) -> Vec<NodeRef<'a>> {
     let Sides { original, updated, dest } = resources;
-    [dest, original, updated].into_iter().flatten().filter(|r| r.is_definition()).map(|r| r.node).collect()
+    [dest, original, updated].into_iter().flatten().filter(|r| r.is_definition()).map(|r| r.node()).collect()
 }
 
 /// The label for a marker, on one line. An old git does not replace `%X`; then it is the default label.

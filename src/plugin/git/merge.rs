@@ -152,8 +152,8 @@ impl<'r, 'a> Merge<'r, 'a> {
             match becomes {
                 Becomes::Merged(merged, _) => Some((own, merged.tree.clone()?)),
                 Becomes::Arrived(tree) => Some((own, tree.clone()?)),
-                Becomes::Kept => Some((own, Tree::Node(own.node))),
-                Becomes::Deleted(places) if !places.is_empty() => Some((own, Tree::Node(own.node))),
+                Becomes::Kept => Some((own, Tree::Node(own.node()))),
+                Becomes::Deleted(places) if !places.is_empty() => Some((own, Tree::Node(own.node()))),
                 Becomes::Deleted(_) | Becomes::StaysDeleted(_) | Becomes::Gone => None,
             }
         });
@@ -188,7 +188,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let bodies = Sides::of(|side| Margins::of(self.documents[side].source()).body());
         for (number, resource) in self.resources.iter().enumerate() {
             let sides = resource.member.sides;
-            let here = Sides::of(|side| sides[side].map(|own| Here::of_root(own.node, &bodies[side])));
+            let here = Sides::of(|side| sides[side].map(|own| Here::of_root(own.node(), &bodies[side])));
             self.tell(names, resource, &mut told);
             self.draft(number, here, &mut draft, &mut told)?;
         }
@@ -303,7 +303,7 @@ impl<'r, 'a> Merge<'r, 'a> {
         let (mut feet, mut trees) = (halves.feet, halves.trees);
         for side in Side::ALL {
             draft.feet[side].append(&mut feet[side]);
-            draft.fates[side][item] = self.item(ours.node, trees[side].take())?;
+            draft.fates[side][item] = self.item(ours.node(), trees[side].take())?;
         }
         Some(())
     }
@@ -403,7 +403,7 @@ impl<'r, 'a> Merge<'r, 'a> {
     /// The position of each resource that ours lacks, by its number. A new resource without an order comes after all others. A resource
     /// that ours deleted comes where theirs has it.
     fn before(&self, is_left: impl Fn(usize) -> bool) -> HashMap<usize, Before> {
-        let start = |number: usize| Some(self.resources[number].member.sides.updated?.node.start());
+        let start = |number: usize| Some(self.resources[number].member.sides.updated?.node().start());
         let mut theirs: Vec<usize> = (0..self.resources.len()).filter(|number| start(*number).is_some()).collect();
         theirs.sort_by_key(|number| start(*number));
         let is_new = |number: usize| self.resources[number].member.is_new();
@@ -458,7 +458,7 @@ impl<'r, 'a> Merged<'r, 'a> {
         };
         let whole = FieldPath::default();
         let of_whole = |resource: &Resource<'a>| {
-            Clash::of_whole(resource.node, &whole, member.sides.map(|side| side.map(|side| Tree::Node(side.node))))
+            Clash::of_whole(resource.node(), &whole, member.sides.map(|side| side.map(|side| Tree::Node(side.node()))))
         };
         let Sides { updated, dest, .. } = member.sides;
         let becomes = match (becomes, updated, dest) {

@@ -148,7 +148,7 @@ fn owners(document: &Document<'_>) -> Vec<(Range<usize>, ResourceRef)> {
             let Some(identity) = resource.identity else { continue };
             let range = match list::items_of(root) {
                 Some(items) => {
-                    let place = Place::of_element(items, resource.node);
+                    let place = Place::of_element(items, resource.node());
                     place.top(document)..place.bottom(document)
                 }
                 None => extent(root),

@@ -153,17 +153,17 @@ fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Re
     let all = sides.iter().enumerate().flat_map(|(at, side)| {
         side.resources(Part::Role).into_iter().map(move |(file, resource)| (at, file, resource))
     });
-    for (side, file, resource) in all.filter(|(.., r)| asked.as_ref().is_none_or(|asked| asked.selects(r.node))) {
+    for (side, file, resource) in all.filter(|(.., r)| asked.as_ref().is_none_or(|asked| asked.selects(r.node()))) {
         let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
         }
-        let written = kubectl::read(resource.node, &budget).with_context(|| name.clone())?;
+        let written = kubectl::read(resource.node(), &budget).with_context(|| name.clone())?;
         let applied = Object::live(written.clone());
         if applied.kind() == DEFINITION.1 && applied.api_version().starts_with(DEFINITION.0) {
             cluster.announce(&applied);
         }
-        let namespace = resource.node.at(&["metadata", "namespace"]).and_then(NodeRef::as_str).map(str::to_owned);
+        let namespace = resource.node().at(&["metadata", "namespace"]).and_then(NodeRef::as_str).map(str::to_owned);
         given.push(Given { name, place: Place { side, file, namespace }, written, applied });
     }
     if let (true, Some(selector)) = (given.is_empty(), &args.selector) {

@@ -94,9 +94,9 @@ fn masked_file(bytes: &[u8], other: Option<&[u8]>, mark: &str) -> Vec<u8> {
         let others = other.iter().flatten().flat_map(secrets).collect::<Vec<_>>();
         let mut edits = BTreeMap::new();
         for secret in secrets(&document) {
-            let partner = others.iter().find(|other| other.identity == secret.identity).map(|other| other.node);
+            let partner = others.iter().find(|other| other.identity == secret.identity).map(|other| other.node());
             for field in FIELDS {
-                let Some(values) = secret.node.get(field) else { continue };
+                let Some(values) = secret.node().get(field) else { continue };
                 let theirs = partner.and_then(|partner| partner.get(field));
                 let pairs: Vec<_> = match values.is_map() {
                     true => values.fields().map(|(key, v)| (v, theirs.and_then(|t| t.get(key.string())))).collect(),

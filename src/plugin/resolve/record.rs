@@ -141,7 +141,7 @@ impl Texts {
         let resources = sides.map(|held| held.map(|held| held.resources().collect::<Vec<_>>()).unwrap_or_default());
         let types = Types::new([], Inference::On);
         let definitions = [&resources.dest, &resources.original, &resources.updated].into_iter().flatten();
-        let types = types.with_definitions(definitions.filter(|r| r.is_definition()).map(|r| r.node));
+        let types = types.with_definitions(definitions.filter(|r| r.is_definition()).map(|r| r.node()));
         let input = sides.iter().filter_map(|(_, held)| held.as_ref()?.document()).map(|d| d.source().len()).sum();
         let budget = Budget::new(Limit::default().with_input(input));
         let rules = Rules { types: &types, mode: Mode::ThreeWay, policy: Policy::default(), budget: &budget };
@@ -224,7 +224,7 @@ impl<'a> Judge<'_, '_, 'a> {
         if !is_whole {
             return Vec::new();
         }
-        let node = |side: Option<&Resource<'a>>| side.map(|resource| resource.node);
+        let node = |side: Option<&Resource<'a>>| side.map(|resource| resource.node());
         let values = Sides { original: node(original), updated: node(updated), dest: node(dest) };
         self.place(&FieldPath::default(), values, Asks::All).into_iter().collect()
     }
@@ -295,7 +295,7 @@ impl<'a> Judge<'_, '_, 'a> {
     fn at<'h>(&self, held: &'h Held, path: &FieldPath<'_>) -> Option<NodeRef<'h>> {
         let own: Vec<Identity<'_>> = self.member.sides.iter().filter_map(|(_, side)| side.as_ref()?.identity).collect();
         let resource = held.resources().find(|resource| resource.identity.is_some_and(|i| own.contains(&i)))?;
-        find(resource.node, path).filter(|node| !node.is_null())
+        find(resource.node(), path).filter(|node| !node.is_null())
     }
 }
 

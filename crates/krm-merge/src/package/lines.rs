@@ -18,7 +18,7 @@ impl Lines {
     /// The lines of a resource.
     pub(super) fn of(resource: &Resource<'_>) -> Self {
         let mut lines = Vec::new();
-        for (key, value) in resource.node.entries() {
+        for (key, value) in resource.node().entries() {
             match key.string() {
                 "apiVersion" | "kind" => {}
                 "metadata" => add_metadata(value, &mut lines),

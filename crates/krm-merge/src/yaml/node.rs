@@ -575,13 +575,8 @@ impl<'a> NodeRef<'a> {
     }
 
     /// The children in the text: each value, with its key if this is a map.
-    pub(crate) fn written(self) -> impl Iterator<Item = (Option<NodeRef<'a>>, NodeRef<'a>)> {
-        let mut children = self.children();
-        let is_map = self.is_map();
-        std::iter::from_fn(move || {
-            let key = if is_map { Some(children.next()?) } else { None };
-            Some((key, children.next()?))
-        })
+    pub(crate) fn written(self) -> Written<'a> {
+        Written { children: self.children(), kind: self.resolve().kind() }
     }
 
     /// Whether it is a map with a `<<` entry.
@@ -753,6 +748,29 @@ impl<'a> Iterator for Children<'a> {
             id = NodeRef { doc: self.doc, id }.next_id();
             count += 1;
         }
+        (count, Some(count))
+    }
+}
+
+/// The children of a map or list in the text: each value, with its key if this is a map.
+#[derive(Clone)]
+pub(crate) struct Written<'a> {
+    children: Children<'a>,
+    kind: Kind,
+}
+
+impl<'a> Iterator for Written<'a> {
+    type Item = (Option<NodeRef<'a>>, NodeRef<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = if self.kind == Kind::Map { Some(self.children.next()?) } else { None };
+        Some((key, self.children.next()?))
+    }
+
+    // Callers collect children, so a count saves them the growth of a list.
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let nodes = self.children.size_hint().0;
+        let count = if self.kind == Kind::Map { nodes / 2 } else { nodes };
         (count, Some(count))
     }
 }

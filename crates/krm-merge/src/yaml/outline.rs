@@ -24,7 +24,7 @@ pub struct Part<'s> {
     text: Text<'s>,
     place: fast::Place,
     line_starts: Arc<OnceLock<LineStarts>>,
-    read: OnceLock<Box<Document<'s>>>,
+    read: OnceLock<Box<PartRead<'s>>>,
 }
 
 impl<'s> Outline<'s> {
@@ -33,10 +33,7 @@ impl<'s> Outline<'s> {
     ///
     /// # Errors
     /// Same as [`Document::parse`].
-    pub fn parse<H>(
-        source: &'s str,
-        mut head: impl FnMut(NodeRef<'_>) -> Option<H>,
-    ) -> Result<(Self, Vec<H>), Error> {
+    pub fn parse<H>(source: &'s str, mut head: impl FnMut(NodeRef<'_>) -> Option<H>) -> Result<(Self, Vec<H>), Error> {
         let mut heads = Vec::new();
         let mut keep = |node: NodeRef<'_>| match head(node) {
             Some(head) => {
@@ -46,7 +43,8 @@ impl<'s> Outline<'s> {
             None => Keep::Nodes,
         };
         let text = Text::of(source).filter(|_| parse::is_short_enough(source) && !foreign_break::may_be_in(source));
-        let Some((text, (document, places))) = text.and_then(|text| Some((text, fast::outline(text, &mut keep)?))) else {
+        let Some((text, (document, places))) = text.and_then(|text| Some((text, fast::outline(text, &mut keep)?)))
+        else {
             return Ok((Self { document: Document::parse(source)?, parts: Vec::new() }, Vec::new()));
         };
         parse::count();
@@ -73,14 +71,30 @@ impl<'s> Outline<'s> {
     }
 }
 
-impl Part<'_> {
-    /// Its map, which is read on first use. Its offsets are those of the whole text.
+/// The nodes of a [`Part`].
+#[derive(Debug)]
+pub struct PartRead<'s>(Document<'s>);
+
+impl PartRead<'_> {
+    /// The map of the part.
     pub fn node(&self) -> NodeRef<'_> {
-        let document = self.read.get_or_init(|| {
-            let document = fast::reread(self.text, &self.place);
-            Box::new(Document { line_starts: self.line_starts.clone(), ..document })
-        });
-        NodeRef { doc: document, id: 1 }
+        NodeRef { doc: &self.0, id: ROOT }
+    }
+}
+
+/// The number of the map in the nodes of a part. The node before it is the list that it is an element of.
+const ROOT: u32 = 1;
+
+impl<'s> Part<'s> {
+    /// Its map, which is read on first use and stays. Its offsets are those of the whole text.
+    pub fn node(&self) -> NodeRef<'_> {
+        NodeRef { doc: &self.read.get_or_init(|| Box::new(self.read())).0, id: ROOT }
+    }
+
+    /// Reads its map for a while.
+    pub fn read(&self) -> PartRead<'s> {
+        let document = fast::reread(self.text, &self.place);
+        PartRead(Document { line_starts: self.line_starts.clone(), ..document })
     }
 
     /// The offset of the first byte of its map.

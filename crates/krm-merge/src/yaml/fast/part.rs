@@ -35,7 +35,7 @@ pub struct Place {
     pub(super) next_line: u32,
     /// The column of its dash.
     column: u32,
-    /// How many nodes it has.
+    /// How many nodes are below the map.
     pub(super) nodes: u32,
 }
 
@@ -63,7 +63,8 @@ impl Parts<'_> {
 /// The arena of a text, without the nodes of those items for which `keep` says so. Only items in the `items` of the root are asked for.
 pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) -> Option<(Document<'s>, Vec<Place>)> {
     let source = text.slice(0..text.len());
-    let doc = Document { source: Cow::Borrowed(source), ..Document::with_room(0, super::super::node::line_break(source)) };
+    let doc =
+        Document { source: Cow::Borrowed(source), ..Document::with_room(0, super::super::node::line_break(source)) };
     let mut reader = Reader::new(text, doc);
     // The root and the list are open.
     reader.parts = Parts { depth: 2, keep: Some(keep), ..Parts::none() };
@@ -76,7 +77,7 @@ pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) ->
 /// The arena of an item whose nodes were dropped. Its root is the node 1, an element of the list that is the node 0.
 pub fn reread<'s>(text: Text<'s>, place: &Place) -> Document<'s> {
     let source = text.slice(0..text.len());
-    let room = Document::with_room(place.nodes as usize + 1, super::super::node::line_break(source));
+    let room = Document::with_room(place.nodes as usize + 2, super::super::node::line_break(source));
     let mut reader = Reader::new(text, Document { source: Cow::Borrowed(source), ..room });
     reader.doc.nodes.push(Node {
         start: place.start,

@@ -65,7 +65,9 @@ fn taken(texts: &[String]) -> usize {
 /// A ResourceList with a text as an item. The item before it shows how deep maps are indented, so this one may become a part.
 fn as_item(text: &str) -> String {
     let text = text.replace('\n', "\n  ");
-    format!("kind: ResourceList\nitems: # c\n- a:\n    b: 1\n# c\n\n- {text}\n  # c\n# c\n- b: 2\n\n# c\nfunctionConfig: {{}}\n")
+    format!(
+        "kind: ResourceList\nitems: # c\n- a:\n    b: 1\n# c\n\n- {text}\n  # c\n# c\n- b: 2\n\n# c\nfunctionConfig: {{}}\n"
+    )
 }
 
 #[test]

@@ -1,0 +1,135 @@
+//! [`Head`]: what a resource says about itself, and what its host says about it.
+
+use super::Identity;
+use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
+use crate::list::Listed;
+use crate::yaml::{NodeRef, Place, comment_text};
+
+/// The annotation that holds the folder of an item's package on disk, if the host runs a package together with its sub-packages.
+const PACKAGE: &str = "internal.config.kubernetes.io/package-path";
+
+/// The contents of apiVersion, kind and metadata. The fields are those of [`Resource`](super::Resource).
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the fields of a resource have their docs")]
+pub struct Head<'a> {
+    pub identity: Option<Identity<'a>>,
+    pub path: Option<&'a str>,
+    pub index: Option<&'a str>,
+    pub package: Option<&'a str>,
+    pub role: Option<&'a str>,
+    pub known_as: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Head<'a> {
+    /// The head of a resource. If it has neither apiVersion nor kind, it has the type that its list gives.
+    pub fn of(listed: Listed<'a>) -> Self {
+        let (mut api_version, mut kind, mut metadata) = (None, None, None);
+        for (key, value) in listed.node.fields() {
+            match key.string() {
+                "apiVersion" => api_version = value.as_str(),
+                "kind" => kind = value.as_str(),
+                "metadata" => metadata = Some((key, value)),
+                _ => {}
+            }
+        }
+        let (mut name, mut namespace, mut annotations) = (None, None, None);
+        for (key, value) in metadata.into_iter().flat_map(|(_, metadata)| metadata.fields()) {
+            match key.string() {
+                "name" => name = value.as_str(),
+                "namespace" => namespace = value.as_str(),
+                "annotations" => annotations = Some(value),
+                _ => {}
+            }
+        }
+        let (mut path, mut legacy_path, mut index, mut legacy_index) = (None, None, None, None);
+        let (mut package, mut role) = (None, None);
+        for (key, value) in annotations.into_iter().flat_map(NodeRef::fields) {
+            match key.string() {
+                PATH => path = value.as_str(),
+                LEGACY_PATH => legacy_path = value.as_str(),
+                INDEX => index = value.as_str(),
+                LEGACY_INDEX => legacy_index = value.as_str(),
+                PACKAGE => package = value.as_str(),
+                ROLE => role = Some(value.string()),
+                _ => {}
+            }
+        }
+        if let (None, None, Some((list_version, list_kind))) = (api_version, kind, listed.type_of_list()) {
+            (api_version, kind) = (Some(list_version), Some(list_kind));
+        }
+        let identity = match (api_version, kind, name) {
+            (Some(api_version), Some(kind), Some(name)) => {
+                Some(Identity { api_version, kind, namespace: namespace.unwrap_or_default(), name })
+            }
+            _ => None,
+        };
+        let known_as = metadata.and_then(|(key, value)| known_as(key, value));
+        Self { identity, path: path.or(legacy_path), index: index.or(legacy_index), package, role, known_as }
+    }
+
+    /// The head of a resource that is not a list, with its texts taken from the source of its document. So the head outlives the nodes.
+    /// `None` if the resource has no identity, or one of its texts is not in the source as it is read.
+    pub fn in_source<'s>(node: NodeRef<'_>, source: &'s str) -> Option<Head<'s>> {
+        let text = |text: &str| part_of(source, text);
+        let optional = |given: Option<&str>| given.map_or(Some(None), |given| text(given).map(Some));
+        let Head { identity, path, index, package, role, known_as } = Head::of(Listed { node, list: None });
+        let Identity { api_version, kind, namespace, name } = identity.filter(|of| !of.kind.ends_with("List"))?;
+        let namespace = if namespace.is_empty() { "" } else { text(namespace)? };
+        let known_as = match known_as {
+            Some((namespace, name)) => Some((text(namespace)?, text(name)?)),
+            None => None,
+        };
+        Some(Head {
+            identity: Some(Identity {
+                api_version: text(api_version)?,
+                kind: text(kind)?,
+                namespace,
+                name: text(name)?,
+            }),
+            path: optional(path)?,
+            index: optional(index)?,
+            package: optional(package)?,
+            role: optional(role)?,
+            known_as,
+        })
+    }
+}
+
+/// The part of a text that another text is, by its address in memory; `None` if it is elsewhere.
+fn part_of<'s>(whole: &'s str, part: &str) -> Option<&'s str> {
+    let start = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
+    whole.get(start..start.checked_add(part.len())?)
+}
+
+/// The namespace and name in the comment `# kpt-merge: namespace/name` on `metadata`.
+fn known_as<'a>(key: NodeRef<'a>, metadata: NodeRef<'a>) -> Option<(&'a str, &'a str)> {
+    let comment = comment_text(&Place::of_entry(key, metadata), metadata)?;
+    comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").and_then(|name| name.trim().split_once('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::Document;
+
+    #[test]
+    fn a_head_outlives_the_nodes_if_the_source_has_its_texts() {
+        let head = |text: &'static str| {
+            let document = Document::parse(text).expect("valid");
+            Head::in_source(document.roots().next().expect("a root"), text).map(|head| format!("{head:?}"))
+        };
+        let usual = head(
+            "apiVersion: v1\nkind: 'A'\nmetadata: # kpt-merge: b/c\n  name: \"d\"\n  annotations:\n    config.kubernetes.io/path: x\n",
+        );
+        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some((\"b\", \"c\")) }";
+        assert_eq!(usual.as_deref(), Some(want));
+        for text in [
+            // An escape is decoded into another text.
+            "apiVersion: v1\nkind: A\nmetadata:\n  name: \"\\x61\"\n",
+            "apiVersion: v1\nkind: A\nmetadata: {}\n",
+            "apiVersion: v1\nkind: AList\nmetadata:\n  name: a\n",
+        ] {
+            assert_eq!(head(text), None, "{text:?}");
+        }
+    }
+}
