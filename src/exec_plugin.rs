@@ -55,7 +55,7 @@ fn merge_documents(config: &str, documents: &str) -> Result<(String, Vec<Outcome
     let extents: Vec<Range<usize>> = items.iter().map(|item| extent(item.node())).collect();
     let limit = function_config.limit;
     let texts = Texts::parse(&function_config)?;
-    let job = Job::new(items, Vec::new(), function_config, &texts)?;
+    let mut job = Job::new(items, Vec::new(), function_config, &texts)?;
     let (merged, results) = job.run()?;
     Ok((write(&doc, &extents, merged, &Budget::new(limit))?, results))
 }

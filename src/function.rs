@@ -173,12 +173,12 @@ fn merge_list<'a, 's>(
     let limit = config.limit;
     let items = list.resources(heads);
     let paths = paths_in_sub_packages(&items, &Budget::new(limit))?;
-    let items = items.into_iter().zip(&paths).map(|(item, path)| match path {
+    let items = items.into_iter().enumerate().map(|(number, item)| match paths.get(&number) {
         Some(path) => Resource { path: Some(path), relative_path: Some(path), ..item },
         None => item,
     });
     let texts = Texts::parse(&config)?;
-    let job = Job::new(items.collect(), Vec::new(), config, &texts)?;
+    let mut job = Job::new(items.collect(), Vec::new(), config, &texts)?;
     let (merged, results) = job.run()?;
     Ok(write(stdin, list, merged, results, limit))
 }
@@ -229,21 +229,23 @@ impl<'a> Job<'a> {
         Self { merge_all, ..self }
     }
 
-    /// Runs the merge. Returns the outcome for each item, the new resources, and the results. If a result is an error, the caller must
+    /// Runs the merge, once. Returns the outcome for each item, the new resources, and the results. If a result is an error, the caller must
     /// write nothing.
     ///
     /// # Errors
     /// A resource cannot be merged; or there is more to write than the limit allows.
-    pub fn run(&'a self) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
+    pub fn run(&'a mut self) -> Result<(Merged<'a>, Vec<Outcome>), Box<Outcome>> {
         let Self { roles, config, budget, told, merge_all } = self;
+        // The resources take a part of the memory that the output needs, so they end here.
+        let roles = std::mem::take(roles);
         let (merged, mut results) = match config.mode() {
-            Mode::TwoWay => two_way(roles, config, budget),
-            Mode::ThreeWay => three_way(roles, config, budget, *merge_all),
-            Mode::Strategic => strategic(roles, config, budget),
+            Mode::TwoWay => two_way(&roles, config, budget),
+            Mode::ThreeWay => three_way(&roles, config, budget, *merge_all),
+            Mode::Strategic => strategic(&roles, config, budget),
         }?;
-        idle::tell(&config.merge_keys, roles, &mut results)?;
+        idle::tell(&config.merge_keys, &roles, &mut results)?;
         if config.mode() == Mode::ThreeWay {
-            release::tell(roles, &mut results)?;
+            release::tell(&roles, &mut results)?;
         }
         results.append(told.iter().cloned());
         Ok((merged, results.into_vec()))

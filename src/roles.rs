@@ -33,7 +33,7 @@ impl<'a> Texts<'a> {
 }
 
 /// Which resources play which role.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Roles<'a> {
     /// The items that are merged into.
     pub dest: Vec<Resource<'a>>,

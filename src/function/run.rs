@@ -225,7 +225,7 @@ pub(super) struct Stand {
 
 impl<'a> Run<'a> {
     /// A run in which nothing has happened yet.
-    pub(super) fn new(config: &'a Config<'a>, roles: &'a Roles<'a>, budget: &'a Budget) -> Self {
+    pub(super) fn new(config: &'a Config<'a>, roles: &Roles<'a>, budget: &'a Budget) -> Self {
         Self {
             rules: config.rules(budget),
             decisions: config.task.decisions(),

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::run::{Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Mode, Role};
+use crate::name::Name;
 use crate::report::{Alike, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
+use crate::target::Target;
 use krm_merge::limit::Budget;
 use krm_merge::resource::{Identity, Index, Resource};
 
@@ -22,7 +24,7 @@ pub(super) struct Sourced<'a> {
 
 /// Merges the sources into dest.
 pub(super) fn merge_sources<'a>(
-    roles: &'a Roles<'a>,
+    roles: &Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
 ) -> Result<Sourced<'a>, Box<Outcome>> {
@@ -31,42 +33,22 @@ pub(super) fn merge_sources<'a>(
         own_anchors(source)?;
     }
     let mut run = Run::new(config, roles, budget);
-    let mut groups = Groups::default();
-    let mut idle = BTreeMap::new();
-    let index = Index::of(&roles.dest);
-    for source in sources {
-        if let Some(target) = source.target.and_then(|number| roles.targets.get(number)) {
-            // A target does not select items that are not resources, for example a kustomization without a name.
-            let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node());
-            let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();
-            if selected.peek().is_none() {
-                idle.insert(target.name(), target);
-            }
-            selected.for_each(|(i, _)| groups.add(Hit::Item(i), source));
-            continue;
-        }
-        let Some(identity) = source.identity else { continue };
-        let partner = index
-            .partner(identity, source.relative_path)
-            .map_err(|m| Box::new(Outcome::new(Severity::Error, m).about(source)))?;
-        groups.add(partner.map_or(Hit::None(identity), Hit::Item), source);
-    }
-    let coming =
-        groups.groups.iter().filter(|g| matches!(g.of, Hit::None(_))).filter_map(|g| g.sources.first().copied());
+    let (groups, idle) = grouped(sources, roles)?;
+    let coming = groups.iter().filter(|g| g.dest.is_none()).filter_map(|g| g.sources.first().copied());
     run.numbering = Numbering::of(coming, &[], &roles.dest);
     let mut alone = Vec::new();
     let mut hit = vec![false; roles.dest.len()];
     let itself = itself(&groups, roles);
-    for Group { of, sources } in &groups.groups {
-        match (of, config.mode()) {
-            (Hit::Item(i), _) => {
+    for Group { dest, sources } in &groups {
+        match (dest, config.mode()) {
+            (Some(i), _) => {
                 hit[*i] = true;
                 run.merge_item(&roles.dest[*i], sources)?;
             }
             // A patch changes an item. If it matches no item, its name is mostly wrong.
-            (Hit::None(_), Mode::Strategic) => alone.extend(sources),
+            (None, Mode::Strategic) => alone.extend(sources),
             // An overlay may add resources.
-            (Hit::None(_), Mode::TwoWay | Mode::ThreeWay) => {
+            (None, Mode::TwoWay | Mode::ThreeWay) => {
                 let first = sources.iter().find_map(|source| Some((*source, itself(source)?)));
                 if let Some((source, field)) = first {
                     run.results.report(&Report::SourceIsItem { source, field })?;
@@ -90,12 +72,43 @@ pub(super) fn merge_sources<'a>(
     Ok(Sourced { merged: run.merged, results: run.results, hit })
 }
 
+/// The targets that select no item, by their names.
+type IdleTargets<'r> = BTreeMap<&'r Name, &'r Target>;
+
+/// The sources by what they are for.
+fn grouped<'r, 'a>(
+    sources: &'r [Resource<'a>],
+    roles: &'r Roles<'a>,
+) -> Result<(Vec<Group<'r, 'a>>, IdleTargets<'r>), Box<Outcome>> {
+    let mut groups = Groups::default();
+    let mut idle = BTreeMap::new();
+    let index = Index::of(&roles.dest);
+    for source in sources {
+        if let Some(target) = source.target.and_then(|number| roles.targets.get(number)) {
+            // A target does not select items that are not resources, for example a kustomization without a name.
+            let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node());
+            let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();
+            if selected.peek().is_none() {
+                idle.insert(target.name(), &**target);
+            }
+            selected.for_each(|(i, _)| groups.add(Hit::Item(i), source));
+            continue;
+        }
+        let Some(identity) = source.identity else { continue };
+        let partner = index
+            .partner(identity, source.relative_path)
+            .map_err(|m| Box::new(Outcome::new(Severity::Error, m).about(source)))?;
+        groups.add(partner.map_or(Hit::None(identity), Hit::Item), source);
+    }
+    Ok((groups.all, idle))
+}
+
 /// Recognises a source without a partner that may itself be the item that the user wants to merge into. Returns the field that makes the
 /// item a source. Such a source stays in the package, and no source of its file has a partner. If the source were merged, it would be added
 /// to its own file again.
-fn itself<'r>(groups: &Groups<'_, '_>, roles: &'r Roles<'_>) -> impl Fn(&Resource<'_>) -> Option<&'r str> {
+fn itself<'r>(groups: &[Group<'_, '_>], roles: &'r Roles<'_>) -> impl Fn(&Resource<'_>) -> Option<&'r str> {
     let field = |source: &Resource<'_>| roles.files.get(&source.origin.item()?).map(String::as_str);
-    let with_partner = groups.groups.iter().filter(|group| matches!(group.of, Hit::Item(_)));
+    let with_partner = groups.iter().filter(|group| group.dest.is_some());
     let used: HashSet<&str> =
         with_partner.flat_map(|group| &group.sources).filter_map(|source| field(source)).collect();
     move |source| field(source).filter(|field| !used.contains(field) || source.path == source.relative_path)
@@ -113,27 +126,28 @@ enum Hit<'a> {
 /// The sources by the dest item, or by the resource that dest lacks, in their order.
 #[derive(Default)]
 struct Groups<'r, 'a> {
-    groups: Vec<Group<'r, 'a>>,
+    all: Vec<Group<'r, 'a>>,
     by_dest: HashMap<usize, usize>,
     by_identity: HashMap<Identity<'a>, usize>,
 }
 
 struct Group<'r, 'a> {
-    of: Hit<'a>,
+    /// The number of the dest item; `None` if dest lacks the resource.
+    dest: Option<usize>,
     sources: Vec<&'r Resource<'a>>,
 }
 
 impl<'r, 'a> Groups<'r, 'a> {
     fn add(&mut self, hit: Hit<'a>, source: &'r Resource<'a>) {
-        let next = self.groups.len();
-        let at = match hit {
-            Hit::Item(i) => *self.by_dest.entry(i).or_insert(next),
-            Hit::None(identity) => *self.by_identity.entry(identity).or_insert(next),
+        let next = self.all.len();
+        let (dest, at) = match hit {
+            Hit::Item(i) => (Some(i), *self.by_dest.entry(i).or_insert(next)),
+            Hit::None(identity) => (None, *self.by_identity.entry(identity).or_insert(next)),
         };
         if at == next {
-            self.groups.push(Group { of: hit, sources: Vec::new() });
+            self.all.push(Group { dest, sources: Vec::new() });
         }
-        self.groups[at].sources.push(source);
+        self.all[at].sources.push(source);
     }
 }
 

@@ -12,7 +12,7 @@ use krm_merge::limit::Budget;
 
 /// Applies the patches to dest.
 pub(super) fn strategic<'a>(
-    roles: &'a Roles<'a>,
+    roles: &Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {

@@ -22,7 +22,7 @@ use crate::roles::Roles;
 
 /// Applies to dest the changes from original to updated.
 pub(super) fn three_way<'a>(
-    roles: &'a Roles<'a>,
+    roles: &Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
     merge_all: MergeAll,

@@ -12,7 +12,7 @@ use krm_merge::resource::{Identity, Resource};
 
 /// Merges the sources into dest; without sources, merges the items that share an identity into the first of them.
 pub(super) fn two_way<'a>(
-    roles: &'a Roles<'a>,
+    roles: &Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
@@ -25,7 +25,7 @@ pub(super) fn two_way<'a>(
 
 /// Merges items of one identity in the order of the list; later items win over earlier ones.
 fn merge_alike<'a>(
-    roles: &'a Roles<'a>,
+    roles: &Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
@@ -41,6 +41,7 @@ fn merge_alike<'a>(
             run.set_gone(item);
         }
     }
+    drop(first);
     for (item, later) in roles.dest.iter().zip(&later) {
         match later.as_slice() {
             [] => run.keep(item)?,

@@ -155,7 +155,7 @@ fn run<'a>(
     let texts = Texts::parse(&config)?;
     let budget = Budget::new(config.limit);
     let job = Job::new(items, given, config, &texts)?.merging_with(on_all_cores);
-    let job = job.beside(kustomizations.iter().flat_map(Document::roots).collect());
+    let mut job = job.beside(kustomizations.iter().flat_map(Document::roots).collect());
     let (merged, results) = job.run()?;
     let added = merged.added.iter().map(|new| {
         let (path, origin, text) = (new.path.clone(), new.origin.clone(), new.text(&budget)?);

@@ -3,7 +3,7 @@
 mod body;
 mod head;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use crate::alias;
@@ -125,8 +125,8 @@ pub struct Resource<'a> {
     pub package: Option<&'a str>,
     /// The role that its annotation gives it.
     pub role: Option<&'a str>,
-    /// The namespace and name by which its package knows it, if a comment says so; see [`Resource::package_identity`].
-    pub known_as: Option<(&'a str, &'a str)>,
+    /// The `namespace/name` by which its package knows it, if a comment says so; see [`Resource::package_identity`].
+    pub known_as: Option<&'a str>,
     /// Its path without the folder of its role.
     pub relative_path: Option<&'a str>,
     /// The source of its path.
@@ -219,7 +219,8 @@ impl<'a> Resource<'a> {
     /// kpt writes it when a function renames a resource from upstream.
     pub fn package_identity(&self) -> Option<Identity<'a>> {
         let identity = self.identity?;
-        Some(self.known_as.map_or(identity, |(namespace, name)| Identity { namespace, name, ..identity }))
+        let known = self.known_as.and_then(|known| known.split_once('/'));
+        Some(known.map_or(identity, |(namespace, name)| Identity { namespace, name, ..identity }))
     }
 
     /// The first field that it lacks for an identity.
@@ -247,15 +248,15 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// The paths of items that are in sub-packages, relative to the package that the function runs on; `None` for an item that already has such
-/// a path.
+/// The paths of items that are in sub-packages, by their numbers, relative to the package that the function runs on. An item that already
+/// has such a path is not in it.
 ///
 /// `kpt fn render` gives an item the path in its own package, and the folder of that package on disk; the running package is the one that
 /// contains all of them. Source: kpt's `internal/util/render`, `pathRelToRoot`.
 ///
 /// # Errors
 /// The paths exceed the rest of the budget.
-pub fn paths_in_sub_packages(items: &[Resource<'_>], budget: &Budget) -> Result<Vec<Option<String>>, Exceeded> {
+pub fn paths_in_sub_packages(items: &[Resource<'_>], budget: &Budget) -> Result<BTreeMap<usize, String>, Exceeded> {
     let parts = |package: &'_ str| package.split('/').map(str::to_owned).collect::<Vec<_>>();
     let mut root: Option<Vec<String>> = None;
     for package in items.iter().filter_map(|item| item.package) {
@@ -270,7 +271,7 @@ pub fn paths_in_sub_packages(items: &[Resource<'_>], budget: &Budget) -> Result<
         let path = item.path.filter(|_| !below.is_empty())?;
         Some(budget.paid(item.package?.len() + path.len(), || format!("{}/{path}", below.join("/"))))
     };
-    let paths = items.iter().map(path).collect();
+    let paths = items.iter().enumerate().filter_map(|(number, item)| Some((number, path(item)?))).collect();
     budget.check(Written::Text).map(|()| paths)
 }
 

@@ -213,6 +213,8 @@ impl<'d, 'b> Splicer<'d, 'b> {
                 edit.text = edit.text.replace("\r\n", "\n").replace('\n', line_break);
             }
         }
+        // The edits of all resources wait for the end of the run.
+        self.edits.shrink_to_fit();
         TextEdits::in_order(self.edits).unwrap_or_else(|overlap| {
             self.overlap.get_or_init(|| overlap);
             TextEdits::default()

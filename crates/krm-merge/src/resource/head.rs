@@ -17,7 +17,7 @@ pub struct Head<'a> {
     pub index: Option<&'a str>,
     pub package: Option<&'a str>,
     pub role: Option<&'a str>,
-    pub known_as: Option<(&'a str, &'a str)>,
+    pub known_as: Option<&'a str>,
 }
 
 impl<'a> Head<'a> {
@@ -75,10 +75,6 @@ impl<'a> Head<'a> {
         let Head { identity, path, index, package, role, known_as } = Head::of(Listed { node, list: None });
         let Identity { api_version, kind, namespace, name } = identity.filter(|of| !of.kind.ends_with("List"))?;
         let namespace = if namespace.is_empty() { "" } else { text(namespace)? };
-        let known_as = match known_as {
-            Some((namespace, name)) => Some((text(namespace)?, text(name)?)),
-            None => None,
-        };
         Some(Head {
             identity: Some(Identity {
                 api_version: text(api_version)?,
@@ -90,7 +86,7 @@ impl<'a> Head<'a> {
             index: optional(index)?,
             package: optional(package)?,
             role: optional(role)?,
-            known_as,
+            known_as: optional(known_as)?,
         })
     }
 }
@@ -101,10 +97,10 @@ fn part_of<'s>(whole: &'s str, part: &str) -> Option<&'s str> {
     whole.get(start..start.checked_add(part.len())?)
 }
 
-/// The namespace and name in the comment `# kpt-merge: namespace/name` on `metadata`.
-fn known_as<'a>(key: NodeRef<'a>, metadata: NodeRef<'a>) -> Option<(&'a str, &'a str)> {
+/// The `namespace/name` in the comment `# kpt-merge: namespace/name` on `metadata`.
+fn known_as<'a>(key: NodeRef<'a>, metadata: NodeRef<'a>) -> Option<&'a str> {
     let comment = comment_text(&Place::of_entry(key, metadata), metadata)?;
-    comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").and_then(|name| name.trim().split_once('/'))
+    comment.trim_start_matches(['#', ' ']).strip_prefix("kpt-merge:").map(str::trim).filter(|known| known.contains('/'))
 }
 
 #[cfg(test)]
@@ -121,7 +117,7 @@ mod tests {
         let usual = head(
             "apiVersion: v1\nkind: 'A'\nmetadata: # kpt-merge: b/c\n  name: \"d\"\n  annotations:\n    config.kubernetes.io/path: x\n",
         );
-        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some((\"b\", \"c\")) }";
+        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some(\"b/c\") }";
         assert_eq!(usual.as_deref(), Some(want));
         for text in [
             // An escape is decoded into another text.

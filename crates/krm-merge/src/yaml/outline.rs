@@ -21,10 +21,16 @@ pub struct Outline<'s> {
 /// An item of which only the place is kept until it is asked for.
 #[derive(Debug)]
 pub struct Part<'s> {
-    text: Text<'s>,
+    whole: Arc<Whole<'s>>,
     place: fast::Place,
-    line_starts: Arc<OnceLock<LineStarts>>,
     read: OnceLock<Box<PartRead<'s>>>,
+}
+
+/// What the parts of a text have in common.
+#[derive(Debug)]
+struct Whole<'s> {
+    text: Text<'s>,
+    line_starts: Arc<OnceLock<LineStarts>>,
 }
 
 impl<'s> Outline<'s> {
@@ -49,7 +55,8 @@ impl<'s> Outline<'s> {
         };
         parse::count();
         foreign_anchor::check(&document)?;
-        let part = |place| Part { text, place, line_starts: document.line_starts.clone(), read: OnceLock::new() };
+        let whole = Arc::new(Whole { text, line_starts: document.line_starts.clone() });
+        let part = |place| Part { whole: whole.clone(), place, read: OnceLock::new() };
         let parts = places.into_iter().map(part).collect();
         Ok((Self { document, parts }, heads))
     }
@@ -93,8 +100,8 @@ impl<'s> Part<'s> {
 
     /// Reads its map for a while.
     pub fn read(&self) -> PartRead<'s> {
-        let document = fast::reread(self.text, &self.place);
-        PartRead(Document { line_starts: self.line_starts.clone(), ..document })
+        let document = fast::reread(self.whole.text, &self.place);
+        PartRead(Document { line_starts: self.whole.line_starts.clone(), ..document })
     }
 
     /// The offset of the first byte of its map.
@@ -104,7 +111,7 @@ impl<'s> Part<'s> {
 
     /// The text of its map as the user wrote it.
     pub fn text(&self) -> &str {
-        self.text.slice(self.place.start as usize..self.place.end as usize)
+        self.whole.text.slice(self.place.start as usize..self.place.end as usize)
     }
 
     /// Whether its map was read again.

@@ -71,6 +71,8 @@ pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) ->
     reader.read_lines(0..text.len())?;
     reader.end_document();
     reader.doc.has_merges = reader.merge_key.is_some();
+    reader.doc.comments.shrink_to_fit();
+    reader.doc.nodes.shrink_to_fit();
     Some((reader.doc, reader.parts.places))
 }
 
