@@ -4,6 +4,7 @@
 //! are returned unchanged, and the reason is among the results. [`run()`] is the function on a ResourceList. A [`Job`] runs the merge on
 //! resources in any texts, for example the files of a folder.
 
+mod after;
 mod apart;
 mod broken;
 mod idle;

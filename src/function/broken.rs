@@ -9,8 +9,9 @@ use std::collections::{HashMap, HashSet};
 use krm_merge::package::Member;
 use krm_merge::reference::{Named, Reference, keys_of, made_of, references};
 use krm_merge::sieve::{Known, Sieve};
-use krm_merge::tree::{Tree, View};
+use krm_merge::tree::View;
 
+use super::after::After;
 use crate::config::Role;
 use crate::report::{Cause, Report};
 use crate::results::{Outcome, Results, Severity};
@@ -20,7 +21,7 @@ use crate::roles::Roles;
 /// it.
 pub(super) fn tell<'a>(
     members: &[Member<'_, 'a>],
-    becomes: &[Option<Tree<'a>>],
+    becomes: &[Option<After<'_, 'a>>],
     roles: &Roles<'a>,
     results: &mut Results<'_>,
 ) -> Result<(), Box<Outcome>> {
@@ -31,11 +32,12 @@ pub(super) fn tell<'a>(
     }
     let present = Present::of(becomes, roles, &lost.names);
     for (member, after) in members.iter().zip(becomes) {
-        let Some(after) = after.as_ref().and_then(Tree::view) else { continue };
+        let Some(after) = after else { continue };
         let Some(about) = member.sides.dest.or(member.sides.updated) else { continue };
-        if !lost.names.are_in(after) {
+        if after.unread_text().is_some_and(|text| !lost.names.may_be_in(text)) {
             continue;
         }
+        let Some(after) = after.view().filter(|after| lost.names.are_in(*after)) else { continue };
         let all = references(after);
         let broken: Vec<_> = all.iter().filter_map(|r| Some((r, lost.cause(r, &present)?))).collect();
         if broken.is_empty() {
@@ -60,17 +62,48 @@ pub(super) fn tell<'a>(
 struct Names {
     all: HashSet<String>,
     sieve: Sieve,
+    /// The length of the shortest name, if each name is a word of a text wherever it is in it as a scalar.
+    shortest_word: Option<usize>,
 }
+
+/// Whether a byte may be in a word. The names of most kinds have no other bytes.
+static IS_IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte: u8 = 0;
+    while byte.is_ascii() {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.';
+        byte += 1;
+    }
+    table
+};
 
 impl Names {
     fn of<'n>(names: impl Iterator<Item = &'n String>) -> Self {
         let all: HashSet<String> = names.cloned().collect();
         let sieve = all.iter().map(String::as_str).collect();
-        Self { all, sieve }
+        let are_words = all.iter().all(|name| !name.is_empty() && name.bytes().all(|byte| IS_IN_WORD[byte as usize]));
+        let shortest_word = all.iter().map(String::len).min().filter(|_| are_words);
+        Self { all, sieve, shortest_word }
     }
 
     fn has(&self, name: &str) -> bool {
         self.sieve.knows(name) == Known::Maybe && self.all.contains(name)
+    }
+
+    /// Whether a text of YAML may have one of these names as a scalar. A backslash may stand for any character of a name.
+    fn may_be_in(&self, text: &str) -> bool {
+        let Some(shortest) = self.shortest_word.filter(|_| !text.as_bytes().contains(&b'\\')) else { return true };
+        let mut start = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            if IS_IN_WORD[byte as usize] {
+                continue;
+            }
+            if at - start >= shortest && self.has(&text[start..at]) {
+                return true;
+            }
+            start = at + 1;
+        }
+        text.get(start..).is_some_and(|last| self.has(last))
     }
 
     /// Whether a resource may refer to one of these names, because it has the name as a text anywhere. Few resources do, and this check
@@ -111,13 +144,16 @@ enum Fate<'a> {
 }
 
 impl<'a> Lost<'a> {
-    fn of(members: &[Member<'_, 'a>], becomes: &[Option<Tree<'a>>]) -> Self {
+    fn of(members: &[Member<'_, 'a>], becomes: &[Option<After<'_, 'a>>]) -> Self {
         let mut lost = Self { resources: HashMap::new(), keys: HashMap::new(), names: Names::default() };
         for (member, after) in members.iter().zip(becomes) {
             let is_here = member.sides.dest.is_some();
             let Some(before) = member.sides.dest.or(member.sides.updated) else { continue };
+            if after.as_ref().is_some_and(|after| after.is(before)) {
+                continue;
+            }
             let before = View::Node(before.node());
-            let after = after.as_ref().and_then(Tree::view);
+            let after = after.as_ref().and_then(After::view);
             if matches!((before, after), (View::Node(before), Some(View::Node(after))) if after.is(before)) {
                 continue;
             }
@@ -179,10 +215,10 @@ impl<'a> Lost<'a> {
 struct Present<'a>(ByName<'a, ()>);
 
 impl<'a> Present<'a> {
-    fn of(becomes: &[Option<Tree<'a>>], roles: &Roles<'a>, names: &Names) -> Self {
+    fn of(becomes: &[Option<After<'_, 'a>>], roles: &Roles<'a>, names: &Names) -> Self {
         let mut present = Self(HashMap::new());
-        for after in becomes.iter().flatten().filter_map(Tree::view) {
-            present.extend(Named::of(after).into_iter().chain(made_of(after)), names);
+        for after in becomes.iter().flatten() {
+            present.extend(after.names(), names);
         }
         // A kustomization mostly has no name, so the merge does not touch it. It is unknown which generators dest's will have, so those of
         // dest and of updated both count.

@@ -10,6 +10,7 @@ use krm_merge::documents::Item;
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
+use krm_merge::host::ROLE;
 use krm_merge::immutable::refused;
 use krm_merge::layout::{self, Text, Upstream};
 use krm_merge::limit::Budget;
@@ -332,6 +333,10 @@ impl<'a> Run<'a> {
     pub(super) fn keep(&mut self, dest: &Resource<'a>) -> Result<(), Box<Outcome>> {
         let has_number = dest.origin.item().is_some_and(|i| self.numbers.contains_key(&i));
         if dest.role.is_none() && !has_number {
+            return Ok(());
+        }
+        if let Some(edits) = dest.without_annotation(ROLE).filter(|_| !has_number) {
+            self.set(dest, Item::Edited(edits));
             return Ok(());
         }
         let fate = self.finish(dest, Some(Tree::Node(dest.node())), None);

@@ -12,6 +12,7 @@ use krm_merge::sides::Sides;
 use krm_merge::tree::{Pick, Tree};
 use krm_merge::yaml::extent;
 
+use super::after::After;
 use super::broken;
 use super::run::{Fate, Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Role};
@@ -89,7 +90,7 @@ fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) ->
     stands
 }
 
-/// Carries out the result of the merge for a resource. Returns the resource that the package then has, if it has one.
+/// Carries out the result of the merge for a resource. Returns what the package then has of it, if anything.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
     becomes: Becomes<'a>,
@@ -97,12 +98,16 @@ fn settle<'r, 'a>(
     run: &mut Run<'a>,
     counts: &mut Counts,
     upstream: &mut Upstream<'r, 'a>,
-) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-    let of = |resource: &Resource<'a>| Some(Tree::Node(resource.node()));
+) -> Result<Option<After<'r, 'a>>, Box<Outcome>> {
     Ok(match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
         (Becomes::Kept, _, _, Some(dest)) => {
             keep(dest, member.moves_to(), run, counts)?;
-            of(dest)
+            Some(After::Kept(dest))
+        }
+        (Becomes::Untouched, _, Some(updated), Some(dest)) => {
+            tell_moves(member, [dest, updated], run)?;
+            keep(dest, member.moves_to(), run, counts)?;
+            Some(After::Kept(dest))
         }
         (Becomes::Arrived(tree), _, Some(updated), _) => {
             upstream.came.push(updated);
@@ -110,7 +115,7 @@ fn settle<'r, 'a>(
                 run.add(updated, tree, stand)?;
                 counts.added += 1;
             }
-            tree
+            tree.map(After::Made)
         }
         // Upstream deleted it. If dest changed it, that is a conflict, and it stays under KeepDest.
         (Becomes::Deleted(places), Some(original), _, Some(dest)) => {
@@ -124,7 +129,7 @@ fn settle<'r, 'a>(
                 run.tell_lost(member.sides, &[])?;
             }
             upstream.left.push((original, left));
-            of(dest).filter(|_| left == LeftUpstream::Kept)
+            (left == LeftUpstream::Kept).then_some(After::Kept(dest))
         }
         // Dest deleted it, and it stays deleted. If upstream changed it, that is a conflict. While the conflict is open, the resource may
         // come back.
@@ -136,10 +141,10 @@ fn settle<'r, 'a>(
             if let Some(back) = back {
                 run.bring_back(updated, back, stand)?;
             }
-            back.and_then(of)
+            back.map(After::Kept)
         }
         (Becomes::Merged(merged, changed), _, Some(updated), Some(dest)) => {
-            upgrade(member, [dest, updated], (merged, changed), run, counts)?
+            upgrade(member, [dest, updated], (merged, changed), run, counts)?.map(After::Made)
         }
         (Becomes::Gone, original, ..) => {
             upstream.left.extend(original.map(|o| (o, LeftUpstream::WasNotHere)));
@@ -147,6 +152,26 @@ fn settle<'r, 'a>(
         }
         _ => None,
     })
+}
+
+/// Reports that a resource has another place or another identity in updated.
+fn tell_moves<'a>(
+    member: &Member<'_, 'a>,
+    [dest, updated]: [&Resource<'a>; 2],
+    run: &mut Run<'a>,
+) -> Result<(), Box<Outcome>> {
+    match member.moves {
+        Move::Apart([from, to]) => {
+            let ruling = run.rule(dest, member.sides)?;
+            run.results.report(&Report::MovedApart { dest, from, to, ruling })?;
+        }
+        Move::Barred(to) => run.results.report(&Report::NotMoved { dest, to })?,
+        Move::Stays | Move::To(_) => {}
+    }
+    if member.moved().is_some() {
+        run.follow(dest, updated)?;
+    }
+    Ok(())
 }
 
 /// Merges a resource that updated and dest have, and returns what it becomes.
@@ -157,17 +182,7 @@ fn upgrade<'a>(
     run: &mut Run<'a>,
     counts: &mut Counts,
 ) -> Result<Option<Tree<'a>>, Box<Outcome>> {
-    match member.moves {
-        Move::Apart([from, to]) => {
-            let ruling = run.rule(dest, member.sides)?;
-            run.results.report(&Report::MovedApart { dest, from, to, ruling })?;
-        }
-        Move::Barred(to) => run.results.report(&Report::NotMoved { dest, to })?,
-        Move::Stays | Move::To(_) => {}
-    }
-    if let Some([dest, updated]) = member.moved() {
-        run.follow(dest, updated)?;
-    }
+    tell_moves(member, [dest, updated], run)?;
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
     // A new number changes only the place of a resource, so such a resource still counts as unchanged.
     let is_same = merged.tree.as_ref().is_some_and(|tree| tree.is(dest.node())) && member.moves_to().is_none();

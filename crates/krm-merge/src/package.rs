@@ -40,6 +40,8 @@ pub enum Becomes<'a> {
     Kept,
     /// It is new upstream; `None` if nothing of it is added.
     Arrived(Option<Tree<'a>>),
+    /// Upstream left it as it was, and so does the merge. None of its nodes were needed to see that.
+    Untouched,
     /// It was deleted upstream. If dest changed it, at these places, the deletion is a conflict.
     Deleted(Vec<String>),
     /// It was deleted in dest. If upstream changed it, at these places, the deletion is a conflict.
@@ -123,6 +125,9 @@ impl<'a> Member<'_, 'a> {
             (None, Some(updated), None) => Becomes::Arrived(rules.arrived(updated)?),
             (Some(original), None, Some(dest)) => Becomes::Deleted(rules.differs(original, dest)?),
             (Some(original), Some(updated), None) => Becomes::StaysDeleted(rules.differs(original, updated)?),
+            (Some(original), Some(updated), Some(dest)) if Resource::is_untouched(original, updated, dest) => {
+                Becomes::Untouched
+            }
             (original, Some(updated), Some(dest)) => {
                 let (merged, upstream) = rules.upgraded(original, updated, dest)?;
                 Becomes::Merged(merged, upstream)

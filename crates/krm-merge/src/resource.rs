@@ -2,17 +2,22 @@
 
 mod body;
 mod head;
+mod seen;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use crate::alias;
+use crate::edits::{Edit, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;
 use crate::yaml::NodeRef;
+use seen::Lines;
+
 pub use body::{Bodies, Body, Nodes, Unread};
 pub use head::Head;
+pub use seen::Seen;
 
 /// The identity of a resource. Two resources with the same identity are the same; it is compared exactly, as in the Kubernetes API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -127,6 +132,8 @@ pub struct Resource<'a> {
     pub role: Option<&'a str>,
     /// The `namespace/name` by which its package knows it, if a comment says so; see [`Resource::package_identity`].
     pub known_as: Option<&'a str>,
+    /// What was seen of it, if only its place is kept and nothing in it is unusual.
+    pub seen: Option<Seen>,
     /// Its path without the folder of its role.
     pub relative_path: Option<&'a str>,
     /// The source of its path.
@@ -160,7 +167,7 @@ impl<'a> Resource<'a> {
 
     /// A resource whose head was read before.
     pub fn with_head(body: Body<'a>, head: Head<'a>, origin: Origin) -> Self {
-        let Head { identity, path, index, package, role, known_as } = head;
+        let Head { identity, path, index, package, role, known_as, seen } = head;
         let located = if path.is_some() { Located::ByAnnotation } else { Located::Nowhere };
         Self {
             body,
@@ -171,6 +178,7 @@ impl<'a> Resource<'a> {
             package,
             role,
             known_as,
+            seen,
             relative_path: path,
             located,
             target: None,
@@ -194,6 +202,33 @@ impl<'a> Resource<'a> {
     #[must_use]
     pub fn with<'i>(&self, read: &'i Nodes<'a>) -> Resource<'i> {
         Resource { body: Body::Nodes(read.node()), ..self.clone() }
+    }
+
+    /// The place of the resource and what was seen of it, if its nodes were dropped and nothing in it is unusual.
+    fn unread(&self) -> Option<(&'a dyn Unread, Seen)> {
+        match self.body {
+            Body::Place(place) => Some((place, self.seen?)),
+            Body::Nodes(_) => None,
+        }
+    }
+
+    /// Whether upstream left a resource as it was, so that a merge changes nothing in dest. This reads no nodes, and is `false` if only
+    /// nodes can tell.
+    pub fn is_untouched(original: &Self, updated: &Self, dest: &Self) -> bool {
+        let lines = |side: &Self| side.unread().and_then(|(place, seen)| Lines::of(place, seen));
+        dest.unread().is_some() && lines(original).zip(lines(updated)).is_some_and(|(a, b)| a.are_alike(&b))
+    }
+
+    /// Its text, with the comments around it, if its nodes were dropped and nothing in it is unusual.
+    pub fn unread_text(&self) -> Option<&'a str> {
+        self.unread().map(|(place, _)| place.lines().1)
+    }
+
+    /// The edit that removes an annotation of the host, if no nodes are needed for it.
+    pub fn without_annotation(&self, name: &str) -> Option<TextEdits> {
+        let (place, seen) = self.unread()?;
+        let range = Lines::of(place, seen)?.of_host(name)?;
+        TextEdits::of(vec![Edit { range, text: String::new() }]).ok()
     }
 
     /// An alias that connects the resource with another one. An item of which only the place is kept has no aliases.

@@ -59,8 +59,9 @@ pub trait Unread: fmt::Debug + Sync {
     fn read(&self) -> Nodes<'_>;
     /// The offset of its first byte.
     fn start(&self) -> usize;
-    /// The text of the map as the user wrote it.
-    fn text(&self) -> &str;
+    /// Its lines with the comments around it: all text after the last token before it, up to the next one. They come with the offset of
+    /// the first.
+    fn lines(&self) -> (usize, &str);
 }
 
 /// Where the maps of a document are. An [`Outline`], behind a trait for the same reason as [`Unread`].
@@ -88,7 +89,7 @@ impl Unread for Part<'_> {
         Part::start(self)
     }
 
-    fn text(&self) -> &str {
-        Part::text(self)
+    fn lines(&self) -> (usize, &str) {
+        Part::lines(self)
     }
 }

@@ -1,6 +1,6 @@
 //! [`Head`]: what a resource says about itself, and what its host says about it.
 
-use super::Identity;
+use super::{Identity, Seen};
 use crate::host::{INDEX, LEGACY_INDEX, LEGACY_PATH, PATH, ROLE};
 use crate::list::Listed;
 use crate::yaml::{NodeRef, Place, comment_text};
@@ -18,11 +18,22 @@ pub struct Head<'a> {
     pub package: Option<&'a str>,
     pub role: Option<&'a str>,
     pub known_as: Option<&'a str>,
+    pub seen: Option<Seen>,
+}
+
+/// The maps of a head.
+struct Maps<'a> {
+    metadata: Option<NodeRef<'a>>,
+    annotations: Option<NodeRef<'a>>,
 }
 
 impl<'a> Head<'a> {
     /// The head of a resource. If it has neither apiVersion nor kind, it has the type that its list gives.
     pub fn of(listed: Listed<'a>) -> Self {
+        Self::with_maps(listed).0
+    }
+
+    fn with_maps(listed: Listed<'a>) -> (Self, Maps<'a>) {
         let (mut api_version, mut kind, mut metadata) = (None, None, None);
         for (key, value) in listed.node.fields() {
             match key.string() {
@@ -64,7 +75,9 @@ impl<'a> Head<'a> {
             _ => None,
         };
         let known_as = metadata.and_then(|(key, value)| known_as(key, value));
-        Self { identity, path: path.or(legacy_path), index: index.or(legacy_index), package, role, known_as }
+        let (path, index) = (path.or(legacy_path), index.or(legacy_index));
+        let maps = Maps { metadata: metadata.map(|(_, metadata)| metadata), annotations };
+        (Self { identity, path, index, package, role, known_as, seen: None }, maps)
     }
 
     /// The head of a resource that is not a list, with its texts taken from the source of its document. So the head outlives the nodes.
@@ -72,7 +85,9 @@ impl<'a> Head<'a> {
     pub fn in_source<'s>(node: NodeRef<'_>, source: &'s str) -> Option<Head<'s>> {
         let text = |text: &str| part_of(source, text);
         let optional = |given: Option<&str>| given.map_or(Some(None), |given| text(given).map(Some));
-        let Head { identity, path, index, package, role, known_as } = Head::of(Listed { node, list: None });
+        let (head, maps) = Head::with_maps(Listed { node, list: None });
+        let Head { identity, path, index, package, role, known_as, .. } = head;
+        let seen = maps.metadata.and_then(|metadata| Seen::of(node, metadata, maps.annotations));
         let Identity { api_version, kind, namespace, name } = identity.filter(|of| !of.kind.ends_with("List"))?;
         let namespace = if namespace.is_empty() { "" } else { text(namespace)? };
         Some(Head {
@@ -87,6 +102,7 @@ impl<'a> Head<'a> {
             package: optional(package)?,
             role: optional(role)?,
             known_as: optional(known_as)?,
+            seen,
         })
     }
 }
@@ -117,7 +133,7 @@ mod tests {
         let usual = head(
             "apiVersion: v1\nkind: 'A'\nmetadata: # kpt-merge: b/c\n  name: \"d\"\n  annotations:\n    config.kubernetes.io/path: x\n",
         );
-        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some(\"b/c\") }";
+        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some(\"b/c\"), seen: Some(Seen { annotations: (87, 119), column: 4 }) }";
         assert_eq!(usual.as_deref(), Some(want));
         for text in [
             // An escape is decoded into another text.

@@ -109,9 +109,10 @@ impl<'s> Part<'s> {
         self.place.start as usize
     }
 
-    /// The text of its map as the user wrote it.
-    pub fn text(&self) -> &str {
-        self.whole.text.slice(self.place.start as usize..self.place.end as usize)
+    /// The text after the last token before the map, up to the next token, with its offset.
+    pub fn lines(&self) -> (usize, &str) {
+        let lines = self.place.lines();
+        (lines.start, self.whole.text.slice(lines))
     }
 
     /// Whether its map was read again.

@@ -104,7 +104,7 @@ fn is_alike(text: Text<'_>, place: &Place, whole: &Document<'_>, first: u32) {
     let nulls: Vec<u32> = whole.nulls.iter().filter(|id| ids.contains(id)).map(|id| id - first + 1).collect();
     let blocks = whole.blocks.iter().filter(|(id, _)| ids.contains(id)).map(|(id, indent)| (id - first + 1, *indent));
     assert_eq!((part.nulls, part.blocks), (nulls, blocks.collect()), "{shown:?}");
-    let (start, end) = (nodes[0].start, place.next_line);
+    let (start, end) = (nodes[0].start, place.lines().end as u32);
     let comments: Vec<_> = whole.comments.iter().filter(|(at, _)| (start..end).contains(at)).copied().collect();
     assert!(part.comments.ends_with(&comments), "{shown:?}");
     assert!(part.comments.iter().all(|comment| whole.comments.contains(comment)), "{shown:?}");

@@ -8,6 +8,7 @@
 //! dash, and nothing that waits for a value. The part ends at the first line that is no deeper than the dash. `agreement.rs` compares both.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::super::node::{Document, Kind, NONE, Node, NodeRef, Style};
 use super::scan::Text;
@@ -32,11 +33,18 @@ pub struct Place {
     pub end: u32,
     /// The lines of the item, with the comments above it and below it.
     first_line: u32,
-    pub(super) next_line: u32,
+    next_line: u32,
     /// The column of its dash.
     column: u32,
     /// How many nodes are below the map.
     pub(super) nodes: u32,
+}
+
+impl Place {
+    /// The lines of the item, with the comments above it and below it.
+    pub fn lines(&self) -> Range<usize> {
+        self.first_line as usize..self.next_line as usize
+    }
 }
 
 /// The state of dropping nodes.
@@ -91,7 +99,7 @@ pub fn reread<'s>(text: Text<'s>, place: &Place) -> Document<'s> {
     });
     reader.open.push(Open { node: 0, column: place.column, kind: Kind::List, item: None });
     // This was read before, so there is no line that the reader refuses.
-    let read = reader.read_lines(place.first_line as usize..place.next_line as usize);
+    let read = reader.read_lines(place.lines());
     debug_assert!(read.is_some(), "an item that was read once");
     reader.end_document();
     reader.doc.has_merges = reader.merge_key.is_some();
