@@ -336,3 +336,22 @@ fn an_item_that_goes_into_another_one_goes_whatever_it_is_marked_with() {
     let want = "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n  data: {x: '2'}\n";
     assert_eq!(items_of(&output.stdout), want);
 }
+
+#[test]
+fn what_a_source_brings_is_looked_at_whether_it_is_an_item_or_a_text() {
+    let dest = "- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n  spec:\n    volumes:\n    - name: x\n      emptyDir: {}\n";
+    let volume = "spec: {volumes: [{name: new, emptyDir: {}, hostPath: {path: /}}]}";
+    let pod =
+        |annotations: &str| format!("{{apiVersion: v1, kind: Pod, metadata: {{name: a{annotations}}}, {volume}}}");
+    let role = ", annotations: {config.kubernetes.io/merge-source: patch}";
+    let as_item = list(
+        &format!("{dest}- {}\n", pod(role)),
+        "  {apiVersion: krm-merge.dev/v1alpha1, kind: Merge, spec: {mode: Strategic}}\n",
+    );
+    let as_text = resource_list(dest, &format!("mode: Strategic\nsource:\n- resources:\n  - {}\n", pod("")));
+    let told = "`spec.volumes[name=new]` has `emptyDir` and `hostPath` after the merge, of which the API server allows one: remove the others with null";
+    for stdin in [as_item, as_text] {
+        let messages: Vec<String> = results(&passes(&stdin).stdout).into_iter().map(|result| result.1).collect();
+        assert!(messages.iter().any(|message| message == told), "{messages:?}");
+    }
+}

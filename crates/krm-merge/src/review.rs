@@ -26,7 +26,7 @@ pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>
         Some(_) if cursor.mode() != Mode::ThreeWay => New::OfPatch,
         _ => New::Whole,
     };
-    let mut look = Look { path: FieldPath::default(), elements, found: Vec::new() };
+    let mut look = Look { dest, path: FieldPath::default(), elements, found: Vec::new() };
     match tree {
         Tree::Node(node) if dest.is_some_and(|dest| dest.is(*node)) => {}
         Tree::Branch(branch) if dest.is_some() => look.touched(branch, cursor),
@@ -45,6 +45,7 @@ enum New {
 }
 
 struct Look<'a> {
+    dest: Option<NodeRef<'a>>,
     path: FieldPath<'a>,
     elements: New,
     found: Vec<Warning<'a>>,
@@ -73,8 +74,8 @@ impl<'a> Look<'a> {
                 self.clash(entry.place.map_or_else(brought_in, |place| Some(written.get(place)?.1)), value);
             }
             match value {
-                Tree::Branch(inner) if inner.like.is_of(branch.like.document()) => self.touched(inner, cursor),
-                Tree::Node(node) if node.is_of(branch.like.document()) => {}
+                Tree::Branch(inner) if self.is_of_dest(inner.like) => self.touched(inner, cursor),
+                Tree::Node(node) if self.is_of_dest(*node) => {}
                 value => {
                     if let (By::Keys(_), None, Some(element)) = (&branch.by, entry.place, value.view()) {
                         self.check_element(element, cursor);
@@ -84,6 +85,11 @@ impl<'a> Look<'a> {
             }
             self.path.pop();
         }
+    }
+
+    /// Whether a node is a part of dest's resource. Other resources may be in the same document.
+    fn is_of_dest(&self, node: NodeRef<'_>) -> bool {
+        self.dest.is_some_and(|dest| dest.holds(node))
     }
 
     /// Warns if a value replaced one of another kind.
