@@ -66,8 +66,20 @@ pub fn run(stdin: &str) -> Output {
 
 /// Runs the function and returns edits of the input text. Most of a large text stays unchanged, so the caller can write it without a copy.
 pub fn edited(stdin: &str) -> Output<Edited<'_>> {
+    edited_by(stdin, |node| Head::in_source(node, stdin))
+}
+
+/// Same as [`run`], with all nodes of all items in memory: tests compare both.
+#[doc(hidden)]
+pub fn run_on_all_nodes(stdin: &str) -> Output {
+    let Output { stdout, stderr, verdict } = edited_by(stdin, |_| None);
+    Output { stdout: stdout.into_text(), stderr, verdict }
+}
+
+/// Runs the function. `head` reads the head of an item of which only the place is kept until it is merged.
+fn edited_by<'s>(stdin: &'s str, head: impl FnMut(NodeRef<'_>) -> Option<Head<'s>>) -> Output<Edited<'s>> {
     let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
-    let (outline, heads) = match Outline::parse(stdin, |node| Head::in_source(node, stdin)) {
+    let (outline, heads) = match Outline::parse(stdin, head) {
         Ok(read) => read,
         Err(e) => return unreadable(e),
     };

@@ -47,4 +47,6 @@ pub mod target;
 
 pub mod name;
 
+#[doc(hidden)]
+pub use function::run_on_all_nodes;
 pub use function::{Output, Verdict, edited, run};

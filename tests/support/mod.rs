@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use krm_merge_function::{Output, Verdict, run};
+use krm_merge_function::{Output, Verdict, run_on_all_nodes};
 use proptest::test_runner::{Config, RngSeed};
 
 pub use texts::{indent, items, items_of, outside_of_lists, resource, resource_list, results, side, value_of};
@@ -45,6 +45,18 @@ pub fn files_below(folder: &Path) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     walk(folder, "", &mut out);
     out
+}
+
+/// An item that shows how deep maps are indented. The function may keep only the places of the items after it.
+const FIRST: &str = "- kind: First\n  spec:\n    a: 1\n";
+
+/// Runs, and checks that it makes no difference of which items only the place is kept.
+pub fn run(stdin: &str) -> Output {
+    let with_first = stdin.replacen("\nitems:\n-", &format!("\nitems:\n{FIRST}-"), 1);
+    for text in [stdin, &with_first] {
+        assert!(krm_merge_function::run(text) == run_on_all_nodes(text), "{text}");
+    }
+    krm_merge_function::run(stdin)
 }
 
 /// Runs, expecting success.
