@@ -111,7 +111,7 @@ pub fn assign<'a>(
                 From::Path { path, keep } => all.of_path(role, input, path, *keep)?,
             };
             if let Some(target) = &input.target {
-                found.iter_mut().for_each(|member| member.target = Some(all.targets.len()));
+                found.iter_mut().for_each(|member| member.target = Some(all.targets.len() as u32));
                 all.targets.push(Rc::clone(target));
             }
             members.append(&mut found);

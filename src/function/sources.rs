@@ -84,7 +84,7 @@ fn grouped<'r, 'a>(
     let mut idle = BTreeMap::new();
     let index = Index::of(&roles.dest);
     for source in sources {
-        if let Some(target) = source.target.and_then(|number| roles.targets.get(number)) {
+        if let Some(target) = source.target.and_then(|number| roles.targets.get(number as usize)) {
             // A target does not select items that are not resources, for example a kustomization without a name.
             let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node());
             let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();

@@ -139,7 +139,7 @@ pub struct Resource<'a> {
     /// The source of its path.
     pub located: Located,
     /// The number of the target that selects the items to which it applies; `None` if it applies to the item with its identity.
-    pub target: Option<usize>,
+    pub target: Option<u32>,
 }
 
 /// The end of a message that a node must be a resource. It has a hint for a JSON patch, which users of kustomize may write instead of one.

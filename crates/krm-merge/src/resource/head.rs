@@ -133,7 +133,7 @@ mod tests {
         let usual = head(
             "apiVersion: v1\nkind: 'A'\nmetadata: # kpt-merge: b/c\n  name: \"d\"\n  annotations:\n    config.kubernetes.io/path: x\n",
         );
-        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some(\"b/c\"), seen: Some(Seen { annotations: (79, 112), column: 4 }) }";
+        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some(\"b/c\"), seen: Some(Seen { annotations: (79, 112) }) }";
         assert_eq!(usual.as_deref(), Some(want));
         for text in [
             // An escape is decoded into another text.

@@ -9,10 +9,8 @@ use crate::yaml::{Kind, NodeRef, Style};
 /// What was seen of a resource while its nodes were there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// The lines of its annotations, by the offsets in the text. Empty if it has none.
+    /// The lines of its annotations, from the first one, by the offsets in the text. Empty if it has none.
     annotations: (u32, u32),
-    /// The column of its annotations.
-    column: u32,
 }
 
 impl Seen {
@@ -23,16 +21,15 @@ impl Seen {
         if resource.has_nulls() || ![Some(resource), Some(metadata), annotations].iter().flatten().all(is_sound) {
             return None;
         }
-        let Some(annotations) = annotations else { return Some(Self { annotations: (0, 0), column: 0 }) };
+        let Some(annotations) = annotations else { return Some(Self { annotations: (0, 0) }) };
         let document = annotations.document();
         let start = document.line_start(annotations.start());
-        let column = annotations.start() - start;
         // A block scalar at the end may have more lines than its node.
         let has_own_lines = annotations.style() == Style::Block
             && document.source()[start..annotations.start()].bytes().all(|byte| byte == b' ')
             && annotations.entries().all(|(_, value)| !matches!(value.style(), Style::Literal | Style::Folded));
         let end = document.next_line(annotations.end());
-        has_own_lines.then_some(Self { annotations: (start as u32, end as u32), column: column as u32 })
+        has_own_lines.then_some(Self { annotations: (start as u32, end as u32) })
     }
 }
 
@@ -61,10 +58,10 @@ impl<'t> Lines<'t> {
             (from, to) => [(from as usize).checked_sub(start)?, (to as usize).checked_sub(start)?],
         };
         let (before, annotations, behind) = (text.get(..from)?, text.get(from..to)?, text.get(to..)?);
-        let (column, mut at) = (seen.column as usize, start + from);
+        let (column, mut at) = (indent_of(annotations), start + from);
         let mut lines: Vec<Line<'t>> = Vec::new();
         for text in annotations.split_inclusive('\n') {
-            let indent = text.bytes().take_while(|byte| *byte == b' ').count();
+            let indent = indent_of(text);
             let of_host = text.get(column..).filter(|_| indent == column).and_then(of_host);
             if let Some(last) = lines.last()
                 && (of_host.is_some() && is_comment(last.text) || last.of_host.is_some() && indent > column)
@@ -75,7 +72,7 @@ impl<'t> Lines<'t> {
             at += text.len();
         }
         // The comment below the last annotation may belong to it.
-        let is_end_clear = lines.last().is_none_or(|last| last.of_host.is_none()) || !begins_deeper(behind, column);
+        let is_end_clear = lines.last().is_none_or(|last| last.of_host.is_none()) || indent_of(behind) <= column;
         is_end_clear.then_some(Self { before, annotations: lines, behind })
     }
 
@@ -108,7 +105,7 @@ fn is_comment(line: &str) -> bool {
     line.trim_start_matches(' ').starts_with('#')
 }
 
-/// Whether the first line of a text is indented deeper than a column.
-fn begins_deeper(text: &str, column: usize) -> bool {
-    text.len() - text.trim_start_matches(' ').len() > column
+/// The column at which the first line of a text begins.
+fn indent_of(text: &str) -> usize {
+    text.bytes().take_while(|byte| *byte == b' ').count()
 }

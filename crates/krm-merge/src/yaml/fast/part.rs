@@ -28,9 +28,8 @@ pub enum Keep {
 pub struct Place {
     /// The number of the map without fields that is there instead.
     pub stub: u32,
-    /// The offsets of the map, without its dash.
+    /// The offset of the map, after its dash.
     pub start: u32,
-    pub end: u32,
     /// The lines of the item, with the comments above it and below it.
     first_line: u32,
     next_line: u32,
@@ -91,7 +90,7 @@ pub fn reread<'s>(text: Text<'s>, place: &Place) -> Document<'s> {
     let mut reader = Reader::new(text, Document { source: Cow::Borrowed(source), ..room });
     reader.doc.nodes.push(Node {
         start: place.start,
-        end: place.end,
+        end: place.next_line,
         link: NONE,
         kind: Kind::List,
         style: Style::Block,
@@ -138,7 +137,6 @@ impl Reader<'_, '_> {
         self.parts.places.push(Place {
             stub: mark.node,
             start: item.start,
-            end: item.end,
             first_line: self.parts.first_line as u32,
             next_line: next_line as u32,
             column,
