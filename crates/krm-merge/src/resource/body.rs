@@ -37,7 +37,7 @@ pub enum Nodes<'a> {
     /// They stay.
     Kept(NodeRef<'a>),
     /// They are dropped with this.
-    Own(PartRead<'a>),
+    Own(Box<PartRead<'a>>),
 }
 
 impl<'a> Nodes<'a> {
@@ -82,7 +82,7 @@ impl Unread for Part<'_> {
     }
 
     fn read(&self) -> Nodes<'_> {
-        if self.is_read() { Nodes::Kept(Part::node(self)) } else { Nodes::Own(Part::read(self)) }
+        if self.is_read() { Nodes::Kept(Part::node(self)) } else { Nodes::Own(Box::new(Part::read(self))) }
     }
 
     fn start(&self) -> usize {
