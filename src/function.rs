@@ -66,19 +66,35 @@ pub fn run(stdin: &str) -> Output {
 
 /// Runs the function and returns edits of the input text. Most of a large text stays unchanged, so the caller can write it without a copy.
 pub fn edited(stdin: &str) -> Output<Edited<'_>> {
-    edited_by(stdin, |node| Head::in_source(node, stdin))
+    edited_keeping(stdin, if stdin.len() < SMALL { Kept::Nodes } else { Kept::Places })
 }
 
-/// Same as [`run`], with all nodes of all items in memory: tests compare both.
+/// The size of stdin below which the nodes of all items take less memory than the program itself.
+const SMALL: usize = 1 << 20;
+
+/// What is kept of an item until it is merged. The output is the same.
 #[doc(hidden)]
-pub fn run_on_all_nodes(stdin: &str) -> Output {
-    let Output { stdout, stderr, verdict } = edited_by(stdin, |_| None);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Its nodes: as much memory as its text.
+    Nodes,
+    /// Its place, if nothing in it is unusual: an item that is merged is read twice.
+    Places,
+}
+
+/// Same as [`run`], whatever the size of stdin: tests compare both ways.
+#[doc(hidden)]
+pub fn run_keeping(stdin: &str, kept: Kept) -> Output {
+    let Output { stdout, stderr, verdict } = edited_keeping(stdin, kept);
     Output { stdout: stdout.into_text(), stderr, verdict }
 }
 
-/// Runs the function. `head` reads the head of an item of which only the place is kept until it is merged.
-fn edited_by<'s>(stdin: &'s str, head: impl FnMut(NodeRef<'_>) -> Option<Head<'s>>) -> Output<Edited<'s>> {
+fn edited_keeping(stdin: &str, kept: Kept) -> Output<Edited<'_>> {
     let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
+    let head = |node: NodeRef<'_>| match kept {
+        Kept::Nodes => None,
+        Kept::Places => Head::in_source(node, stdin),
+    };
     let (outline, heads) = match Outline::parse(stdin, head) {
         Ok(read) => read,
         Err(e) => return unreadable(e),

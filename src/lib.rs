@@ -48,5 +48,5 @@ pub mod target;
 pub mod name;
 
 #[doc(hidden)]
-pub use function::run_on_all_nodes;
+pub use function::{Kept, run_keeping};
 pub use function::{Output, Verdict, edited, run};

@@ -3,7 +3,7 @@
 use krm_merge::resource::Head;
 use krm_merge::yaml::{Document, Outline};
 use krm_merge_function::resource_list::ResourceList;
-use krm_merge_function::{Output, Verdict, exec_plugin, run, run_on_all_nodes};
+use krm_merge_function::{Kept, Output, Verdict, exec_plugin, run, run_keeping};
 
 /// What is between the config file and stdin of an exec plugin.
 const BETWEEN: char = '\u{1}';
@@ -30,7 +30,7 @@ fn of_exec_plugin(config: &str, documents: &str) {
 
 fn of_function(text: &str) {
     let output = run(text);
-    assert_eq!(output, run_on_all_nodes(text), "it makes no difference of which items only the place is kept");
+    assert_eq!(output, run_keeping(text, Kept::Places), "it makes no difference what is kept of an item");
     if output.stdout.is_empty() {
         assert_eq!(output.verdict, Verdict::Failed, "an empty stdout means an error");
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use krm_merge_function::{Output, Verdict, run_on_all_nodes};
+use krm_merge_function::{Kept, Output, Verdict, run_keeping};
 use proptest::test_runner::{Config, RngSeed};
 
 pub use texts::{indent, items, items_of, outside_of_lists, resource, resource_list, results, side, value_of};
@@ -54,7 +54,7 @@ const FIRST: &str = "- kind: First\n  spec:\n    a: 1\n";
 pub fn run(stdin: &str) -> Output {
     let with_first = stdin.replacen("\nitems:\n-", &format!("\nitems:\n{FIRST}-"), 1);
     for text in [stdin, &with_first] {
-        assert!(krm_merge_function::run(text) == run_on_all_nodes(text), "{text}");
+        assert!(run_keeping(text, Kept::Places) == run_keeping(text, Kept::Nodes), "{text}");
     }
     krm_merge_function::run(stdin)
 }

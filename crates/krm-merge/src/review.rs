@@ -106,7 +106,7 @@ impl<'a> Look<'a> {
         let Some(view) = view.filter(|view| view.is_container()) else { return };
         if !view.is_list() {
             self.check(view, cursor, None);
-            for (name, value) in view.fields() {
+            for (name, value) in view.fields().into_iter().filter(|(_, value)| value.is_container()) {
                 self.path.push(ChildId::Field(name).step(&By::Field), None);
                 self.arrived(Some(value), cursor.child(name, [value]));
                 self.path.pop();
@@ -115,7 +115,7 @@ impl<'a> Look<'a> {
         }
         let elements = view.elements();
         let by = list_kind(cursor, std::slice::from_ref(&elements)).map_or(By::Index, By::list);
-        for element in elements {
+        for element in elements.into_iter().filter(|element| element.is_container()) {
             let Some(id) = by.id_of(element) else { continue };
             self.path.push(id.step(&by), None);
             self.check_element(element, cursor);
