@@ -91,11 +91,11 @@ pub fn run_keeping(stdin: &str, kept: Kept) -> Output {
 
 fn edited_keeping(stdin: &str, kept: Kept) -> Output<Edited<'_>> {
     let unreadable = |e: Error| Output::of(Edited::default(), &[Outcome::unreadable(STDIN, &e)]);
-    let head = |node: NodeRef<'_>| match kept {
-        Kept::Nodes => None,
-        Kept::Places => Head::in_source(node, stdin),
+    let outline = match kept {
+        Kept::Nodes => Outline::whole(stdin).map(|outline| (outline, Vec::new())),
+        Kept::Places => Outline::parse(stdin, |node| Head::in_source(node, stdin)),
     };
-    let (outline, heads) = match Outline::parse(stdin, head) {
+    let (outline, heads) = match outline {
         Ok(read) => read,
         Err(e) => return unreadable(e),
     };

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use support::{resource_list, run, tries};
 
 /// Lines that a mutation inserts: what a host, a person or an attacker may write.
-const LINES: [&str; 16] = [
+const LINES: [&str; 17] = [
     "      # a comment",
     "  # a comment",
     "# a comment",
@@ -21,6 +21,7 @@ const LINES: [&str; 16] = [
     "      config.kubernetes.io/merge-source: 'updated'",
     "      config.kubernetes.io/path: >-\n        a.yaml",
     "      config.kubernetes.io/path: a\n        b",
+    "      internal.config.kubernetes.io/id: '7'",
     "      internal.config.kubernetes.io/index: '1'",
     "      'config.kubernetes.io/index': '1'",
     "      mine: |\n        a\n\n",

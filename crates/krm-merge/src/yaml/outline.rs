@@ -34,6 +34,14 @@ struct Whole<'s> {
 }
 
 impl<'s> Outline<'s> {
+    /// Parses a text and keeps all nodes.
+    ///
+    /// # Errors
+    /// Same as [`Document::parse`].
+    pub fn whole(source: &'s str) -> Result<Self, Error> {
+        Ok(Self { document: Document::parse(source)?, parts: Vec::new() })
+    }
+
     /// Parses a text. `head` sees each usual map in the `items` of the root. If it returns something, only the place of the map is kept.
     /// What it returned comes in the order of [`Outline::parts`].
     ///
@@ -51,7 +59,7 @@ impl<'s> Outline<'s> {
         let text = Text::of(source).filter(|_| parse::is_short_enough(source) && !foreign_break::may_be_in(source));
         let Some((text, (document, places))) = text.and_then(|text| Some((text, fast::outline(text, &mut keep)?)))
         else {
-            return Ok((Self { document: Document::parse(source)?, parts: Vec::new() }, Vec::new()));
+            return Ok((Self::whole(source)?, Vec::new()));
         };
         parse::count();
         foreign_anchor::check(&document)?;

@@ -3,14 +3,15 @@
 //! Most resources of a package stay as they are, and their nodes take more memory than their text. A merge reads the head of each item
 //! while its nodes are there. Later it needs the nodes of the few items that it changes.
 //!
-//! **Why an item alone gives the same nodes.** A part begins after the line on which the last token before the item ends. So between its start
-//! and the dash of the item are blank lines and comments, and the reader has the state that it had there: an open list in the column of the
-//! dash, and nothing that waits for a value. The part ends at the first line that is no deeper than the dash. `agreement.rs` compares both.
+//! **Why an item alone gives the same nodes.** A part begins after the line on which the last token before the item ends. So only blank
+//! lines and comments are between its start and the dash of the item. The reader begins with the state that it had there: an open list in
+//! the column of the dash, and nothing that waits for a value. The part ends before the first line that is no deeper than the dash.
+//! `agreement.rs` compares both.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::super::node::{Document, Kind, NONE, Node, NodeRef, Style};
+use super::super::node::{Document, Kind, NONE, Node, NodeRef, Style, line_break};
 use super::scan::Text;
 use super::{Open, Reader};
 
@@ -70,8 +71,7 @@ impl Parts<'_> {
 /// The arena of a text, without the nodes of those items for which `keep` says so. Only items in the `items` of the root are asked for.
 pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) -> Option<(Document<'s>, Vec<Place>)> {
     let source = text.slice(0..text.len());
-    let doc =
-        Document { source: Cow::Borrowed(source), ..Document::with_room(0, super::super::node::line_break(source)) };
+    let doc = Document { source: Cow::Borrowed(source), ..Document::with_room(0, line_break(source)) };
     let mut reader = Reader::new(text, doc);
     // The root and the list are open.
     reader.parts = Parts { depth: 2, keep: Some(keep), ..Parts::none() };
@@ -86,7 +86,7 @@ pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) ->
 /// The arena of an item whose nodes were dropped. Its root is the node 1, an element of the list that is the node 0.
 pub fn reread<'s>(text: Text<'s>, place: &Place) -> Document<'s> {
     let source = text.slice(0..text.len());
-    let room = Document::with_room(place.nodes as usize + 2, super::super::node::line_break(source));
+    let room = Document::with_room(place.nodes as usize + 2, line_break(source));
     let mut reader = Reader::new(text, Document { source: Cow::Borrowed(source), ..room });
     reader.doc.nodes.push(Node {
         start: place.start,
@@ -117,8 +117,8 @@ impl Reader<'_, '_> {
         let is_odd = std::mem::take(&mut self.parts.is_odd);
         let Some(list) = self.open.last().filter(|list| list.kind == Kind::List && !is_odd) else { return };
         let (Some(mark), list, column) = (list.item, list.node as usize, list.column) else { return };
-        let item = self.doc.nodes[mark.node as usize];
-        let key = list.checked_sub(1).map(|key| &self.doc.nodes[key]);
+        let Some(item) = self.doc.nodes.get(mark.node as usize).copied() else { return };
+        let key = list.checked_sub(1).and_then(|key| self.doc.nodes.get(key));
         if key.is_none_or(|key| self.text.bytes(key.start as usize..key.end as usize) != b"items")
             || (item.kind, item.style) != (Kind::Map, Style::Block)
         {
