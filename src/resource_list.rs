@@ -71,8 +71,10 @@ impl<'a> ResourceList<'a> {
         Ok(Self { bodies: outline, root, items, function_config })
     }
 
-    /// The resources in order. `heads` has the heads of the items of which only the place is kept. A list among the items stands for the resources in it. The role, path and index of such a list apply to
-    /// every resource in it. The resources move with the list, so none of them can move alone.
+    /// The resources in order. `heads` are those of the items of which only the place is kept.
+    ///
+    /// A list among the items stands for the resources in it. The role, path and index of such a list apply to every resource in it. The
+    /// resources move with the list, so none of them can move alone.
     pub fn resources(&self, heads: Vec<Head<'a>>) -> Vec<Resource<'a>> {
         let mut all: Vec<Resource<'a>> = Vec::new();
         let mut heads = heads.into_iter();
