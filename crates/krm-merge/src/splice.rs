@@ -11,9 +11,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::child::Value;
 use crate::edits::{Edit, Overlap, TextEdits};
 use crate::limit::{Budget, Exceeded, Kind as Written};
-use crate::tree::{self, Branch, Comments, Entry, Tree};
+use crate::tree::{self, Branch, Comments, Entry, Tree, View};
 use crate::yaml::{
     BlockScalar, Chomping, Document, Kind, NodeRef, Place, Style, below, comment_of, comment_place, comment_text,
     comments_above, ends_line, foot, line_end, lines, next_line, same, starts_line, without_break,
@@ -285,9 +286,14 @@ impl<'d, 'b> Splicer<'d, 'b> {
         }
         match Fate::of(new.tree, value) {
             Fate::Kept => {}
-            Fate::Put(_) => {
+            Fate::Put(tree) => {
                 let text = self.layout().value(&new, host, column);
-                return self.set_value(host, place, value, text, comment);
+                let becomes_block = !text.body.is_empty() && tree.view().is_some_and(View::is_container);
+                self.set_value(host, place, value, text, comment);
+                if becomes_block && value.style() != Style::Block {
+                    self.clear_below_scalar(place);
+                }
+                return;
             }
             Fate::Inside(branch) if self.must_be_set_anew(value, &branch.entries) => {
                 let text = self.anew(host, place, value, &branch.entries, entry.comments.below);
@@ -420,6 +426,17 @@ impl<'d, 'b> Splicer<'d, 'b> {
             text.push('\n');
         }
         self.edit(place.open..end, self.colon(host, place) + &text);
+    }
+
+    /// Removes the comment lines that belong to a child whose value was on its line: at the end of a block they would be the block's, which
+    /// comes with its own.
+    fn clear_below_scalar(&mut self, place: &Place) {
+        let column = place.column(self.doc);
+        let start = line_end(self.text(), place.end);
+        let end = without_break(&self.text()[..below(self.doc, place.end, column)]).len();
+        if start < end {
+            self.edit(start..end, "");
+        }
     }
 
     /// The colon that a key without one (`? key`) needs before it can have a value.

@@ -251,13 +251,17 @@ fn an_element_that_comes_back_whole_has_upstreams_layout() {
 }
 
 #[test]
-fn a_comment_below_a_text_that_a_list_replaces_goes_with_the_second_run_only() {
+fn a_comment_below_a_text_goes_with_the_text_that_a_list_replaces() {
     let text = |spec: &str| format!("apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec:\n{spec}");
     let original = text("    d:\n      - 1\n     # of d\n");
-    let updated = text("    d:\n      - 1\n      - 2\n");
-    let dest = text("    d: 'x'\n     # of d\n");
-    let once = merged(&original, &updated, &dest);
-    // TODO: upstream removed the comment, so it goes with the first run.
-    assert_eq!(once, text("    d:\n      - 1\n      - 2\n     # of d\n"));
-    assert_eq!(merged(&original, &updated, &once), updated);
+    for (comment, end) in [("", "\n"), ("     # of d\n", "\n"), ("     # new\n", "\n"), ("", "")] {
+        let updated = text(&format!("    d:\n      - 1\n      - 2\n{comment}"));
+        for below in ["     # of d", "     # of d\n\n      # more"] {
+            let dest = text(&format!("    d: 'x'\n{below}{end}"));
+            let once = merged(&original, &updated, &dest);
+            assert_eq!(once.trim_end(), updated.trim_end(), "{below:?}");
+            assert_eq!(once.ends_with('\n'), dest.ends_with('\n'), "{below:?}");
+            assert_eq!(merged(&original, &updated, &once), once, "again");
+        }
+    }
 }
