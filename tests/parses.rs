@@ -37,7 +37,7 @@ const DEST: &str = "\
 /// Sources of the same resource, the last of which brings another one.
 const SOURCES: &str = "    source:
     - resources:
-      - {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: a, image: 'a:2'}, {name: n}]}}}}
+      - {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: a, image: 'a:2'}, {name: n, image: n}]}}}}
       - {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {initContainers: [{name: b, args: [b]}]}}}}
       - {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: a, $patch: delete}]}}}}
 ";
