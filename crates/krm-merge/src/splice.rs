@@ -113,6 +113,15 @@ struct Splicer<'d, 'b> {
     overlap: &'b OnceCell<Overlap>,
 }
 
+/// What happens to the comment lines below a scalar that another value replaces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// They stay.
+    Stays,
+    /// They go with the value: below a block they would be at its end, and it comes with its own.
+    Goes,
+}
+
 /// The change of a child of dest.
 enum Fate<'t, 'a> {
     Kept,
@@ -288,16 +297,13 @@ impl<'d, 'b> Splicer<'d, 'b> {
             Fate::Kept => {}
             Fate::Put(tree) => {
                 let text = self.layout().value(&new, host, column);
-                let becomes_block = !text.body.is_empty() && tree.view().is_some_and(View::is_container);
-                self.set_value(host, place, value, text, comment);
-                if becomes_block && value.style() != Style::Block {
-                    self.clear_below_scalar(place);
-                }
-                return;
+                let is_block = !text.body.is_empty() && tree.view().is_some_and(View::is_container);
+                let below = if is_block { Below::Goes } else { Below::Stays };
+                return self.set_value(host, place, value, text, comment, below);
             }
             Fate::Inside(branch) if self.must_be_set_anew(value, &branch.entries) => {
                 let text = self.anew(host, place, value, &branch.entries, entry.comments.below);
-                return self.set_value(host, place, value, text, comment);
+                return self.set_value(host, place, value, text, comment, Below::Stays);
             }
             Fate::Inside(branch) => self.children(value, branch),
         }
@@ -399,7 +405,15 @@ impl<'d, 'b> Splicer<'d, 'b> {
     }
 
     /// Replaces a value by a text, after its key or dash. The comment of the line stays, unless another is given.
-    fn set_value(&mut self, host: Host, place: &Place, old: NodeRef<'d>, new: Text, comment: Option<&str>) {
+    fn set_value(
+        &mut self,
+        host: Host,
+        place: &Place,
+        old: NodeRef<'d>,
+        new: Text,
+        comment: Option<&str>,
+        comments_below: Below,
+    ) {
         let on_one_line = !matches!(old.style(), Style::Block | Style::Literal | Style::Folded);
         if on_one_line && new.body.is_empty() && !new.head.is_empty() {
             let start = old.full_start();
@@ -411,9 +425,11 @@ impl<'d, 'b> Splicer<'d, 'b> {
             return;
         }
         let column = place.column(self.doc);
-        let end = match old.style() {
+        let end = match (old.style(), comments_below) {
             // The comment lines at the end of a block are removed with it.
-            Style::Block => without_break(&self.text()[..below(self.doc, place.end, column)]).len(),
+            (Style::Block, _) | (_, Below::Goes) => {
+                without_break(&self.text()[..below(self.doc, place.end, column)]).len()
+            }
             _ => line_end(self.text(), place.end),
         };
         let comment = comment.or_else(|| comment_text(place, old)).filter(|c| !c.is_empty());
@@ -426,17 +442,6 @@ impl<'d, 'b> Splicer<'d, 'b> {
             text.push('\n');
         }
         self.edit(place.open..end, self.colon(host, place) + &text);
-    }
-
-    /// Removes the comment lines that belong to a child whose value was on its line: at the end of a block they would be the block's, which
-    /// comes with its own.
-    fn clear_below_scalar(&mut self, place: &Place) {
-        let column = place.column(self.doc);
-        let start = line_end(self.text(), place.end);
-        let end = without_break(&self.text()[..below(self.doc, place.end, column)]).len();
-        if start < end {
-            self.edit(start..end, "");
-        }
     }
 
     /// The colon that a key without one (`? key`) needs before it can have a value.

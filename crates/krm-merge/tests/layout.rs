@@ -264,4 +264,8 @@ fn a_comment_below_a_text_goes_with_the_text_that_a_list_replaces() {
             assert_eq!(merged(&original, &updated, &once), once, "again");
         }
     }
+    // The block scalar at the end of the list keeps its line break.
+    let updated = text("    d:\n      - |\n        x\n");
+    let dest = text("    d: 'x'\n     # of d");
+    assert_eq!(merged(&original, &updated, &dest), updated);
 }
