@@ -104,8 +104,7 @@ fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
 fn read<'d>(text: Text<'_>, doc: Document<'d>) -> Option<Document<'d>> {
     let mut reader = Reader::new(text, doc);
     reader.read_lines(0..text.len())?;
-    reader.end_document();
-    reader.doc.has_merges = reader.merge_key.is_some();
+    reader.end_text();
     Some(reader.doc)
 }
 
@@ -265,6 +264,12 @@ impl<'t, 'd> Reader<'t, 'd> {
 
     fn has_root(&self) -> bool {
         self.doc.roots.len() > self.roots_before
+    }
+
+    /// Ends the last document of the text.
+    fn end_text(&mut self) {
+        self.end_document();
+        self.doc.has_merges = self.merge_key.is_some();
     }
 
     /// Ends the document. If it begins with `---`, it has a root even if it is empty.

@@ -76,8 +76,7 @@ pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) ->
     // The root and the list are open.
     reader.parts = Parts { depth: 2, keep: Some(keep), ..Parts::none() };
     reader.read_lines(0..text.len())?;
-    reader.end_document();
-    reader.doc.has_merges = reader.merge_key.is_some();
+    reader.end_text();
     reader.doc.comments.shrink_to_fit();
     reader.doc.nodes.shrink_to_fit();
     Some((reader.doc, reader.parts.places))
@@ -100,8 +99,7 @@ pub fn reread<'s>(text: Text<'s>, place: &Place) -> Document<'s> {
     // This was read before, so there is no line that the reader refuses.
     let read = reader.read_lines(place.lines());
     debug_assert!(read.is_some(), "an item that was read once");
-    reader.end_document();
-    reader.doc.has_merges = reader.merge_key.is_some();
+    reader.end_text();
     reader.doc
 }
 
