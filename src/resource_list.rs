@@ -71,7 +71,7 @@ impl<'a> ResourceList<'a> {
         Ok(Self { bodies: outline, root, items, function_config })
     }
 
-    /// The resources in order. `heads` are those of the items of which only the place is kept.
+    /// The resources in order. `heads` are those of the unread items.
     ///
     /// A list among the items stands for the resources in it. The role, path and index of such a list apply to every resource in it. The
     /// resources move with the list, so none of them can move alone.

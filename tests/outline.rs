@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// The items of a text of which only the place is kept and that are read, by the numbers of the resources, after `look`.
+/// How many unread items a text has, and how many of them `look` reads.
 fn read_by(text: &str, look: impl Fn(&[Resource<'_>])) -> (usize, usize) {
     let (outline, heads) = Outline::parse(text, |node| Head::in_source(node, text)).expect("YAML");
     let resources = ResourceList::read(&outline).expect("a ResourceList").resources(heads);

@@ -50,7 +50,7 @@ pub fn files_below(folder: &Path) -> BTreeMap<String, String> {
 /// An item that shows how deep maps are indented. The function may keep only the places of the items after it.
 const FIRST: &str = "- kind: First\n  spec:\n    a: 1\n";
 
-/// Runs, and checks that it makes no difference of which items only the place is kept.
+/// Runs, and checks that the output does not depend on which items stay unread.
 pub fn run(stdin: &str) -> Output {
     let with_first = stdin.replacen("\nitems:\n-", &format!("\nitems:\n{FIRST}-"), 1);
     for text in [stdin, &with_first] {

@@ -231,7 +231,7 @@ impl<'a> Resource<'a> {
         TextEdits::of(vec![Edit { range, text: String::new() }]).ok()
     }
 
-    /// An alias that connects the resource with another one. An item of which only the place is kept has no aliases.
+    /// An alias that connects the resource with another one. An unread item has no aliases.
     pub fn shared_alias(&self) -> Option<NodeRef<'a>> {
         match self.body {
             Body::Nodes(node) => alias::shared(node),

@@ -18,7 +18,7 @@ pub struct Outline<'s> {
     parts: Vec<Part<'s>>,
 }
 
-/// An item of which only the place is kept until it is asked for.
+/// An unread item: its place is kept, and its nodes are made when they are asked for.
 #[derive(Debug)]
 pub struct Part<'s> {
     whole: Arc<Whole<'s>>,
@@ -69,12 +69,12 @@ impl<'s> Outline<'s> {
         Ok((Self { document, parts }, heads))
     }
 
-    /// The document. An item of which only the place is kept is a map without fields in it.
+    /// The document. An unread item is a map without fields in it.
     pub fn document(&self) -> &Document<'s> {
         &self.document
     }
 
-    /// The items of which only the place is kept, in the order of the text.
+    /// The unread items, in the order of the text.
     pub fn parts(&self) -> &[Part<'s>] {
         &self.parts
     }

@@ -1,4 +1,4 @@
-//! Items of a list of which only the place is kept. Their nodes are dropped once they are read, and made again when they are needed.
+//! Unread items: only their places are kept. Their nodes are dropped once they are read, and made again when they are needed.
 //!
 //! Most resources of a package stay as they are, and their nodes take more memory than their text. A merge reads the head of each item
 //! while its nodes are there. Later it needs the nodes of the few items that it changes.
