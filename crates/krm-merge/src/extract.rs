@@ -438,7 +438,7 @@ fn deleted<'a>(map: NodeRef<'a>, named: &[&[&'a str]]) -> Tree<'a> {
 /// A `$patch` with this value.
 fn directive<'a>(value: &'static str) -> Entry<'a> {
     let made = Made { value: Cow::Borrowed(value), quotes: Quotes::Needed };
-    Entry::new(Some(Key::Made(PATCH)), Tree::Made(made))
+    Entry::new(Some(Key::Made(PATCH)), Tree::from(made))
 }
 
 /// The patch for a list that replaces another one, although it would merge.

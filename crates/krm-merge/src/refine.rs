@@ -224,7 +224,7 @@ impl<'a> Refiner<'a, '_> {
         // If dest already has the result, its node stays.
         let made = |value: String| match value == texts[2] {
             true => Tree::Node(sides.dest),
-            false => Tree::Made(Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) }),
+            false => Made { value: Cow::Owned(value), quotes: Quotes::As(sides.dest) }.into(),
         };
         if !text.is_in_conflict() {
             self.tell(&conflict.path, text.sources, text.how);

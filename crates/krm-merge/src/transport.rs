@@ -20,7 +20,7 @@ const INDICES: [&str; 2] = [INDEX, LEGACY_INDEX];
 
 /// Gives an added resource its path in the package and, if it needs one, its number in the file.
 pub fn with_path<'a>(tree: Tree<'a>, path: &'a str, number: Option<u64>) -> Tree<'a> {
-    let made = |value: Cow<'a, str>, quotes| Tree::Made(Made { value, quotes });
+    let made = |value: Cow<'a, str>, quotes| Tree::from(Made { value, quotes });
     let mut marks = vec![Entry::new(Some(Key::Made(PATH)), made(Cow::Borrowed(path), Quotes::Needed))];
     let index = number.map(|n| Entry::new(Some(Key::Made(INDEX)), made(Cow::Owned(n.to_string()), Quotes::Single)));
     marks.extend(index);
@@ -69,7 +69,7 @@ pub fn with_type<'a>(tree: Tree<'a>, source: &Resource<'a>) -> Tree<'a> {
     inside(tree, |resource| {
         let fields = [("apiVersion", identity.api_version), ("kind", identity.kind)].map(|(name, value)| {
             let value = Made { value: Cow::Borrowed(value), quotes: Quotes::Needed };
-            Entry::new(Some(Key::Made(name)), Tree::Made(value))
+            Entry::new(Some(Key::Made(name)), value.into())
         });
         resource.reorder(|entries| fields.into_iter().chain(entries).collect());
     })
@@ -100,7 +100,7 @@ pub struct NewPlace<'a> {
 
 /// Writes a new place into the annotations of an item, the current and the legacy ones.
 pub fn at<'a>(tree: Tree<'a>, place: NewPlace<'a>) -> Tree<'a> {
-    let made = |value: String, quotes| Tree::Made(Made { value: Cow::Owned(value), quotes });
+    let made = |value: String, quotes| Tree::from(Made { value: Cow::Owned(value), quotes });
     within(tree, "metadata", |metadata| {
         change(metadata, &ChildId::Field("annotations"), |annotations| {
             inside(annotations, |annotations| {

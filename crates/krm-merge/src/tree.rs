@@ -25,7 +25,7 @@ pub enum Tree<'a> {
     /// A node as it is written. If it is dest's own node, its bytes stay; any other node replaces dest's.
     Node(NodeRef<'a>),
     /// A scalar that no document holds.
-    Made(Made<'a>),
+    Made(Box<Made<'a>>),
     /// A map or list with these children.
     Branch(Box<Branch<'a>>),
     /// Both sides changed the node, in different ways.
@@ -108,6 +108,12 @@ pub enum Pick {
 impl<'a> From<Conflict<'a>> for Tree<'a> {
     fn from(conflict: Conflict<'a>) -> Self {
         Self::Conflict(Box::new(conflict))
+    }
+}
+
+impl<'a> From<Made<'a>> for Tree<'a> {
+    fn from(made: Made<'a>) -> Self {
+        Self::Made(Box::new(made))
     }
 }
 

@@ -26,7 +26,7 @@ fn an_alias_inside_of_a_key_is_written_out_with_the_key() {
             let list = root.get("l").expect("a list");
             let mut map = Branch::of(list.elements().next().expect("a map"), By::Field);
             let made = Made { value: "made".into(), quotes: Quotes::Needed };
-            map.entries[0].value = Some(Tree::Made(made));
+            map.entries[0].value = Some(Tree::from(made));
             branch.entries[1].value = Some(
                 Branch::with(list, By::Index, vec![Entry { place: Some(0), ..Entry::new(None, map.into()) }]).into(),
             );

@@ -181,7 +181,7 @@ fn every_text_can_be_written_in_lines_or_in_quotes() {
             let doc = Document::parse(dest).expect("valid");
             let root = doc.roots().next().expect("a root");
             let old = root.at(&["k", "a.sh"]).expect("a text");
-            let made = Tree::Made(Made { value: Cow::Owned(wanted.clone()), quotes: Quotes::As(old) });
+            let made = Tree::from(Made { value: Cow::Owned(wanted.clone()), quotes: Quotes::As(old) });
             let by = crate::child::By::Field;
             let map =
                 Tree::Node(root.get("k").expect("a map")).edited(&by, |branch| branch.entries[0].value = Some(made));

@@ -55,7 +55,7 @@ impl<'t, 'a> View<'t, 'a> {
     pub fn to_tree(self) -> Tree<'a> {
         match self {
             Self::Node(node) => Tree::Node(node),
-            Self::Made(made) => Tree::Made(made.clone()),
+            Self::Made(made) => made.clone().into(),
             Self::Branch(branch) => branch.clone().into(),
         }
     }
