@@ -160,31 +160,45 @@ fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_
         let lines = |side: Side| group[side].iter().map(|i| Lines::of(&sides[side][*i])).next();
         len(third) > 0 || lines(Side::Original).zip(lines(other)).is_some_and(|(a, b)| a.is_like(&b))
     };
-    if len(Side::Original) == 1 && len(Side::Updated) == 1 && are_one(Side::Updated, Side::Dest) {
+    if len(Side::Original) == 1 && len(Side::Updated) == 1 {
         join(
             known,
             |k| k.has(Side::Original) && !k.has(Side::Updated),
             |k| k.has(Side::Updated) && !k.has(Side::Original),
+            || are_one(Side::Updated, Side::Dest),
         );
     }
     // A resource that updated added and dest already has is not the one that original has.
     let arrived = known.iter().filter(|k| k.has(Side::Updated) && k.has(Side::Dest) && !k.has(Side::Original)).count();
-    if len(Side::Original) == 1 && len(Side::Dest) == arrived + 1 && are_one(Side::Dest, Side::Updated) {
+    if len(Side::Original) == 1 && len(Side::Dest) == arrived + 1 {
         join(
             known,
             |k| k.has(Side::Original) && !k.has(Side::Dest),
             |k| k.has(Side::Dest) && !k.has(Side::Original) && !k.has(Side::Updated),
+            || are_one(Side::Dest, Side::Updated),
         );
     }
     if len(Side::Original) == 0 && len(Side::Updated) == 1 && len(Side::Dest) == 1 {
-        join(known, |k| k.has(Side::Updated) && !k.has(Side::Dest), |k| k.has(Side::Dest) && !k.has(Side::Updated));
+        let are_one = || true;
+        join(
+            known,
+            |k| k.has(Side::Updated) && !k.has(Side::Dest),
+            |k| k.has(Side::Dest) && !k.has(Side::Updated),
+            are_one,
+        );
     }
 }
 
-/// Joins the first entry that fits `one` with the first entry that fits `other`, if no side has a resource in both.
-fn join(known: &mut Vec<Known<'_>>, one: impl Fn(&Known<'_>) -> bool, other: impl Fn(&Known<'_>) -> bool) {
+/// Joins the first entry that fits `one` with the first entry that fits `other`, if no side has a resource in both, and both are one
+/// resource.
+fn join(
+    known: &mut Vec<Known<'_>>,
+    one: impl Fn(&Known<'_>) -> bool,
+    other: impl Fn(&Known<'_>) -> bool,
+    are_one: impl FnOnce() -> bool,
+) {
     let (Some(a), Some(b)) = (known.iter().position(one), known.iter().position(other)) else { return };
-    if !known[a].is_apart_from(&known[b]) {
+    if !known[a].is_apart_from(&known[b]) || !are_one() {
         return;
     }
     let joined = known.remove(a.max(b));
