@@ -23,7 +23,7 @@ use crate::roles::{Roles, assign};
 use krm_merge::documents::sorted;
 use krm_merge::edits::{Edited, TextEdits};
 use krm_merge::limit::{Budget, Limit};
-use krm_merge::package::{MergeAll, one_by_one};
+use krm_merge::package::MergeAll;
 use krm_merge::resource::{Head, Resource, paths_in_sub_packages};
 use krm_merge::tree::Tree;
 use krm_merge::yaml::{Error, NodeRef, Outline};
@@ -219,8 +219,8 @@ pub struct Job<'a> {
     /// The budget that is left for new text and results.
     budget: Budget,
     told: Vec<Outcome>,
-    /// How the resources of a three-way merge are merged.
-    merge_all: MergeAll,
+    /// How the resources of a three-way merge are merged, if not one after the other.
+    merge_all: Option<MergeAll>,
 }
 
 impl<'a> Job<'a> {
@@ -242,7 +242,7 @@ impl<'a> Job<'a> {
         let mut results = Results::new(&budget);
         apart::tell(&config, &roles, &mut results, &budget)?;
         let told = results.into_vec();
-        Ok(Self { roles, config, budget, told, merge_all: one_by_one })
+        Ok(Self { roles, config, budget, told, merge_all: None })
     }
 
     /// Adds the kustomizations of dest and updated that are not items, because they make resources that others refer to.
@@ -252,10 +252,10 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Merges the resources of a three-way merge with another function than [`one_by_one`].
+    /// Merges the resources of a three-way merge with this function, not one after the other.
     #[must_use]
     pub fn merging_with(self, merge_all: MergeAll) -> Self {
-        Self { merge_all, ..self }
+        Self { merge_all: Some(merge_all), ..self }
     }
 
     /// Runs the merge, once. Returns the outcome for each item, the new resources, and the results. If a result is an error, the caller must

@@ -76,9 +76,11 @@ impl<'a> ResourceList<'a> {
     /// A list among the items stands for the resources in it. The role, path and index of such a list apply to every resource in it. The
     /// resources move with the list, so none of them can move alone.
     pub fn resources(&self, heads: Vec<Head<'a>>) -> Vec<Resource<'a>> {
-        let mut all: Vec<Resource<'a>> = Vec::new();
+        let items = self.items.into_iter().flat_map(NodeRef::elements);
+        // There is one for each item, except where lists are among the items.
+        let mut all: Vec<Resource<'a>> = Vec::with_capacity(items.clone().count());
         let mut heads = heads.into_iter();
-        for (i, item) in self.items.into_iter().flat_map(NodeRef::elements).enumerate() {
+        for (i, item) in items.enumerate() {
             let origin = match all.len() == i {
                 true => Origin::Item(i),
                 false => Origin::Listed { item: all.len(), field: format!("items[{i}]") },
@@ -180,6 +182,7 @@ impl<'a> ResourceList<'a> {
             let all = items.elements().flat_map(list::resources);
             let going: HashSet<usize> = all.zip(gone).filter(|(_, gone)| **gone).map(|(r, _)| r.node.start()).collect();
             let mut list = list::left(items, &|node| going.contains(&node.start()));
+            list.entries.reserve_exact(added.len());
             list.entries.extend(added.into_iter().map(|tree| Entry::new(None, tree)));
             set(&mut root, "items", Tree::Branch(Box::new(list)));
         }

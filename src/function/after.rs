@@ -1,51 +1,102 @@
 //! [`After`]: a resource of a package after a three-way merge.
 
+use std::borrow::Cow;
+
+use krm_merge::documents::Item;
 use krm_merge::reference::{Named, made_of};
 use krm_merge::resource::{Identity, Resource};
 use krm_merge::tree::{Tree, View};
+use krm_merge::yaml::{Document, NodeRef};
 
-/// A resource after the merge. One that stays as it is may have no nodes, and most questions need none.
+/// A resource after the merge. Most questions about it need no nodes, so a large package has few of them in memory.
 pub(super) enum After<'r, 'a> {
     /// A resource as it was.
     Kept(&'r Resource<'a>),
     /// A resource that the merge made.
     Made(Tree<'a>),
+    /// A resource of dest that the merge changed, and whose nodes were dropped.
+    Edited {
+        /// The resource as it was.
+        dest: &'r Resource<'a>,
+        /// Its names, if they are not just that of `dest`; see [`After::names`].
+        names: Vec<Named<'static>>,
+    },
+}
+
+/// The content of a resource whose nodes were dropped, read again.
+pub(super) struct Reread<'t>(Document<'t>);
+
+impl<'t> Reread<'t> {
+    /// Reads the text of [`After::unread_text`].
+    pub fn of(text: Cow<'t, str>) -> Option<Self> {
+        Document::parse(text).ok().map(Self)
+    }
+
+    /// The resource, which is the one element of a list in this text.
+    pub fn view(&self) -> Option<View<'_, '_>> {
+        self.0.roots().next().and_then(|list| list.elements().next()).map(View::Node)
+    }
 }
 
 impl<'r, 'a> After<'r, 'a> {
+    /// What stays known of a resource of dest when the nodes of its merge are dropped.
+    pub fn of_merged(dest: &'r Resource<'a>, before: NodeRef<'_>, merged: &Tree<'_>) -> Self {
+        if merged.is(before) {
+            return Self::Kept(dest);
+        }
+        let names: Vec<_> = merged.view().into_iter().flat_map(names_of).collect();
+        let is_same = name_of(dest).is_some_and(|name| names == [name]);
+        let names = if is_same { Vec::new() } else { names.into_iter().map(Named::into_owned).collect() };
+        Self::Edited { dest, names }
+    }
+
     /// Whether it is this resource as it was.
     pub fn is(&self, resource: &Resource<'a>) -> bool {
         matches!(self, Self::Kept(kept) if std::ptr::eq(*kept, resource))
     }
 
-    /// Its content.
+    /// Its content, unless its nodes were dropped.
     pub fn view(&self) -> Option<View<'_, 'a>> {
         match self {
             Self::Kept(resource) => Some(View::Node(resource.node())),
             Self::Made(tree) => tree.view(),
+            Self::Edited { .. } => None,
         }
     }
 
-    /// Its text, if that is all that was kept of it.
-    pub fn unread_text(&self) -> Option<&'a str> {
+    /// Its text, if that is all that was kept of it. `items` has the edits of the run.
+    pub fn unread_text(&self, items: &[Item]) -> Option<Cow<'a, str>> {
         match self {
-            Self::Kept(resource) => resource.unread_text(),
+            Self::Kept(resource) => resource.unread_text().map(Cow::Borrowed),
             Self::Made(_) => None,
+            Self::Edited { dest, .. } => match dest.origin.item().and_then(|item| items.get(item)) {
+                Some(Item::Edited(edits)) => dest.edited_text(edits).map(Cow::Owned),
+                _ => None,
+            },
         }
     }
 
     /// Its name, and the names of the resources that controllers and kustomize make of it.
     pub fn names(&self) -> Vec<Named<'a>> {
-        if let Self::Kept(resource) = self
-            && let Some(identity) = resource.identity.filter(|_| resource.unread_text().is_some())
-        {
-            let Identity { api_version, kind, namespace, name } = identity;
-            let named = Named::of_identity([api_version, kind, namespace, name]);
-            if !named.may_make_others() {
-                return vec![named];
-            }
+        match self {
+            Self::Edited { dest, names } if names.is_empty() => name_of(dest).into_iter().collect(),
+            Self::Edited { names, .. } => names.clone(),
+            Self::Kept(resource) if resource.unread_text().is_some() => match name_of(resource) {
+                Some(name) if !name.may_make_others() => vec![name],
+                _ => names_of(View::Node(resource.node())).collect(),
+            },
+            Self::Kept(_) | Self::Made(_) => self.view().into_iter().flat_map(names_of).collect(),
         }
-        let view = self.view();
-        view.into_iter().flat_map(|view| Named::of(view).into_iter().chain(made_of(view))).collect()
     }
+}
+
+/// The name of a resource, by its identity.
+fn name_of<'a>(resource: &Resource<'a>) -> Option<Named<'a>> {
+    let Identity { api_version, kind, namespace, name } = resource.identity?;
+    Some(Named::of_identity([api_version, kind, namespace, name]))
+}
+
+/// The name of a resource, and of those that are made of it.
+fn names_of<'a>(resource: View<'_, 'a>) -> impl Iterator<Item = Named<'a>> {
+    Named::of(resource).into_iter().chain(made_of(resource))
 }

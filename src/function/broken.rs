@@ -6,38 +6,45 @@
 
 use std::collections::{HashMap, HashSet};
 
+use krm_merge::documents::Item;
 use krm_merge::package::Member;
 use krm_merge::reference::{Named, Reference, keys_of, made_of, references};
+use krm_merge::resource::Resource;
+use krm_merge::sides::Sides;
 use krm_merge::sieve::{Known, Sieve};
 use krm_merge::tree::View;
 
-use super::after::After;
+use super::after::{After, Reread};
 use crate::config::Role;
 use crate::report::{Cause, Report};
 use crate::results::{Outcome, Results, Severity};
 use crate::roles::Roles;
 
-/// Reports the references that lead nowhere after a merge. `becomes` has the merged resource of each member, or `None` if the merge deletes
-/// it.
+/// Reports the references that lead nowhere after a merge, because of what is `lost`. `becomes` has the merged resource of each member, or
+/// `None` if the merge deletes it. `items` has the edits of dest's items.
 pub(super) fn tell<'a>(
-    members: &[Member<'_, 'a>],
-    becomes: &[Option<After<'_, 'a>>],
+    lost: &Lost,
+    (members, becomes): (&[Member<'_, 'a>], &[Option<After<'_, 'a>>]),
+    items: &[Item],
     roles: &Roles<'a>,
     results: &mut Results<'_>,
 ) -> Result<(), Box<Outcome>> {
-    let lost = Lost::of(members, becomes);
     // A run with an error writes nothing, so it breaks nothing.
     if lost.is_empty() || results.count(|result| result.severity == Severity::Error) > 0 {
         return Ok(());
     }
-    let present = Present::of(becomes, roles, &lost.names);
+    let names = lost.names();
+    let present = Present::of(becomes, roles, &names);
     for (member, after) in members.iter().zip(becomes) {
         let Some(after) = after else { continue };
         let Some(about) = member.sides.dest.or(member.sides.updated) else { continue };
-        if after.unread_text().is_some_and(|text| !lost.names.may_be_in(text)) {
+        let text = after.unread_text(items);
+        if text.as_ref().is_some_and(|text| !names.may_be_in(text)) {
             continue;
         }
-        let Some(after) = after.view().filter(|after| lost.names.are_in(*after)) else { continue };
+        let reread = text.and_then(Reread::of);
+        let view = reread.as_ref().map_or_else(|| after.view(), Reread::view);
+        let Some(after) = view.filter(|after| names.are_in(*after)) else { continue };
         let all = references(after);
         let broken: Vec<_> = all.iter().filter_map(|r| Some((r, lost.cause(r, &present)?))).collect();
         if broken.is_empty() {
@@ -92,18 +99,26 @@ impl Names {
 
     /// Whether a text of YAML may have one of these names as a scalar. A backslash may stand for any character of a name.
     fn may_be_in(&self, text: &str) -> bool {
-        let Some(shortest) = self.shortest_word.filter(|_| !text.as_bytes().contains(&b'\\')) else { return true };
-        let mut start = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            if IS_IN_WORD[byte as usize] {
-                continue;
-            }
-            if at - start >= shortest && self.has(&text[start..at]) {
-                return true;
-            }
-            start = at + 1;
+        let bytes = text.as_bytes();
+        let Some(shortest) = self.shortest_word.filter(|_| !bytes.contains(&b'\\')) else { return true };
+        let is_outside = |byte: &u8| !IS_IN_WORD[*byte as usize];
+        // A word that is long enough has one of the bytes that are this far from each other.
+        let (mut from, mut at) = (0, shortest - 1);
+        while let Some(byte) = bytes.get(at) {
+            let end = match is_outside(byte) {
+                true => at + 1,
+                false => {
+                    let start = bytes[from..at].iter().rposition(is_outside).map_or(from, |outside| from + outside + 1);
+                    let end = bytes[at..].iter().position(is_outside).map_or(bytes.len(), |outside| at + outside);
+                    if end - start >= shortest && self.has(&text[start..end]) {
+                        return true;
+                    }
+                    end
+                }
+            };
+            (from, at) = (end, end + shortest - 1);
         }
-        text.get(start..).is_some_and(|last| self.has(last))
+        false
     }
 
     /// Whether a resource may refer to one of these names, because it has the name as a text anywhere. Few resources do, and this check
@@ -128,71 +143,75 @@ fn key(named: &Named<'_>) -> [String; 3] {
 }
 
 /// The resources and keys that a merge takes away.
-struct Lost<'a> {
+#[derive(Default)]
+pub(super) struct Lost {
     /// Resources that were deleted or renamed; `Fate::Renamed` has the new identity.
-    resources: ByName<'a, Fate<'a>>,
+    resources: ByName<'static, Fate>,
     /// Keys that were removed from the data of a resource.
-    keys: ByName<'a, HashSet<&'a str>>,
-    /// The names of all these resources.
-    names: Names,
+    keys: ByName<'static, HashSet<String>>,
 }
 
-enum Fate<'a> {
+enum Fate {
     Deleted,
-    Renamed(Named<'a>),
+    Renamed(Named<'static>),
     NotHere,
 }
 
-impl<'a> Lost<'a> {
-    fn of(members: &[Member<'_, 'a>], becomes: &[Option<After<'_, 'a>>]) -> Self {
-        let mut lost = Self { resources: HashMap::new(), keys: HashMap::new(), names: Names::default() };
-        for (member, after) in members.iter().zip(becomes) {
-            let is_here = member.sides.dest.is_some();
-            let Some(before) = member.sides.dest.or(member.sides.updated) else { continue };
-            if after.as_ref().is_some_and(|after| after.is(before)) {
-                continue;
-            }
-            let before = View::Node(before.node());
-            let after = after.as_ref().and_then(After::view);
-            if matches!((before, after), (View::Node(before), Some(View::Node(after))) if after.is(before)) {
-                continue;
-            }
-            let Some(old) = Named::of(before) else { continue };
-            let new = after.and_then(Named::of);
-            let fate = match (is_here, &new) {
-                (_, Some(new)) if *new == old => None,
-                (true, Some(new)) => Some(Fate::Renamed(new.clone())),
-                (true, None) => Some(Fate::Deleted),
-                (false, Some(_)) => None,
-                (false, None) => Some(Fate::NotHere),
-            };
-            match (fate, after) {
-                (Some(fate), _) => lost.resources.entry(key(&old)).or_default().push((old, fate)),
-                (None, Some(after)) => {
-                    let mut gone: HashSet<&str> = keys_of(before).into_iter().collect();
-                    if !gone.is_empty() {
-                        keys_of(after).into_iter().for_each(|key| _ = gone.remove(key));
-                    }
-                    if !gone.is_empty() {
-                        lost.keys.entry(key(&old)).or_default().push((old, gone));
-                    }
-                }
-                (None, None) => {}
-            }
+impl Lost {
+    /// Notes what a merge took away from the resource of these sides.
+    pub fn note<'a>(&mut self, sides: Sides<Option<&Resource<'a>>>, after: Option<&After<'_, 'a>>) {
+        // Mostly the resource stayed, and its nodes are not needed.
+        let stayed = sides.dest.or(sides.updated).zip(after).is_some_and(|(before, after)| after.is(before));
+        if !stayed {
+            self.note_content(sides, after.and_then(After::view));
         }
-        let all = lost.resources.keys().chain(lost.keys.keys());
-        lost.names = Names::of(all.map(|[_, _, name]| name));
-        lost
+    }
+
+    /// Same as [`Lost::note`], for the content of the resource after the merge.
+    pub fn note_content<'i>(&mut self, sides: Sides<Option<&Resource<'i>>>, after: Option<View<'_, 'i>>) {
+        let Some(before) = sides.dest.or(sides.updated).map(Resource::node) else { return };
+        if matches!(after, Some(View::Node(after)) if after.is(before)) {
+            return;
+        }
+        let before = View::Node(before);
+        let Some(old) = Named::of(before) else { return };
+        let new = after.and_then(Named::of);
+        let fate = match (sides.dest, new) {
+            (_, Some(new)) if new == old => None,
+            (Some(_), Some(new)) => Some(Fate::Renamed(new.into_owned())),
+            (Some(_), None) => Some(Fate::Deleted),
+            (None, Some(_)) => None,
+            (None, None) => Some(Fate::NotHere),
+        };
+        match (fate, after) {
+            (Some(fate), _) => self.resources.entry(key(&old)).or_default().push((old.into_owned(), fate)),
+            (None, Some(after)) => {
+                let mut gone: HashSet<&str> = keys_of(before).into_iter().collect();
+                if !gone.is_empty() {
+                    keys_of(after).into_iter().for_each(|key| _ = gone.remove(key));
+                }
+                if !gone.is_empty() {
+                    let gone = gone.into_iter().map(str::to_owned).collect();
+                    self.keys.entry(key(&old)).or_default().push((old.into_owned(), gone));
+                }
+            }
+            (None, None) => {}
+        }
     }
 
     fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.keys.is_empty()
     }
 
+    /// The names of all these resources.
+    fn names(&self) -> Names {
+        Names::of(self.resources.keys().chain(self.keys.keys()).map(|[_, _, name]| name))
+    }
+
     /// Why the merge breaks a reference; `None` if it does not.
-    fn cause<'r>(&'r self, reference: &'r Reference<'a>, present: &Present<'a>) -> Option<Cause<'r, 'a>> {
+    fn cause<'r>(&'r self, reference: &'r Reference<'_>, present: &Present<'_>) -> Option<Cause<'r, 'static>> {
         let key = key(&reference.to);
-        let is_meant = |named: &Named<'a>| named.may_be(&reference.to);
+        let is_meant = |named: &Named<'_>| named.may_be(&reference.to);
         if let Some((_, fate)) = self.resources.get(&key).into_iter().flatten().find(|(named, _)| is_meant(named)) {
             let cause = match fate {
                 Fate::Deleted => Cause::Deleted,
@@ -202,7 +221,7 @@ impl<'a> Lost<'a> {
             return Some(cause).filter(|_| !present.has(&key, &reference.to));
         }
         let gone = self.keys.get(&key).into_iter().flatten().filter(|(named, _)| is_meant(named));
-        let gone: Vec<&HashSet<&str>> = gone.map(|(_, keys)| keys).collect();
+        let gone: Vec<&HashSet<String>> = gone.map(|(_, keys)| keys).collect();
         reference
             .keys
             .iter()
@@ -238,5 +257,34 @@ impl<'a> Present<'a> {
 
     fn has(&self, key: &[String; 3], named: &Named<'a>) -> bool {
         self.0.get(key).into_iter().flatten().any(|(other, ())| other.may_be(named))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All texts of these pieces, up to a number of them.
+    fn texts(pieces: &[&str], most: usize) -> Vec<String> {
+        let mut all = vec![String::new()];
+        let mut last = all.clone();
+        for _ in 0..most {
+            last = last.iter().flat_map(|text| pieces.iter().map(move |piece| format!("{text}{piece}"))).collect();
+            all.extend(last.iter().cloned());
+        }
+        all
+    }
+
+    #[test]
+    fn a_name_is_found_where_it_is_a_word() {
+        for names in [&["a"][..], &["ab"], &["ab", "aba"], &["abab"]] {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let looked_for = Names::of(names.iter());
+            for text in texts(&["a", "b", " ", "é"], 7) {
+                let mut words = text.split([' ', 'é']);
+                let is_there = words.any(|word| names.iter().any(|name| name == word));
+                assert_eq!(looked_for.may_be_in(&text), is_there, "{names:?} in {text:?}");
+            }
+        }
     }
 }

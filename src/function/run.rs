@@ -288,14 +288,18 @@ impl<'a> Run<'a> {
     }
 
     /// Decides who wins a conflict of a resource as a whole.
-    pub(super) fn rule(
+    pub(super) fn rule<'i>(
         &mut self,
-        about: &Resource<'a>,
-        sides: Sides<Option<&Resource<'a>>>,
-    ) -> Result<Ruling<'a>, Box<Outcome>> {
+        about: &Resource<'i>,
+        sides: Sides<Option<&Resource<'i>>>,
+    ) -> Result<Ruling<'a>, Box<Outcome>>
+    where
+        'a: 'i,
+    {
+        let rules: Rules<'i> = self.rules;
         let mut own = Sides::default();
         for (side, resource) in sides.iter() {
-            own[side] = resource.map(|resource| self.rules.own(resource)).transpose().map_err(unmergeable)?;
+            own[side] = resource.map(|resource| rules.own(resource)).transpose().map_err(unmergeable)?;
         }
         Ok(self.decisions.of(&Clash::of_whole(about.node(), &FieldPath::default(), own)))
     }
@@ -304,7 +308,11 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// An alias connects its text with the text of another item, so the item cannot be moved.
-    pub(super) fn relocate(&mut self, dest: &Resource<'a>, to: &'a str) -> Result<Option<NewPlace<'a>>, Box<Outcome>> {
+    pub(super) fn relocate<'i>(
+        &mut self,
+        dest: &Resource<'i>,
+        to: &'i str,
+    ) -> Result<Option<NewPlace<'i>>, Box<Outcome>> {
         own_anchors(dest)?;
         self.results.report(&Report::Moved { dest, to })?;
         if let Some(item) = dest.origin.item() {
@@ -315,7 +323,7 @@ impl<'a> Run<'a> {
     }
 
     /// Notes that a dest item has another identity in updated.
-    pub(super) fn follow(&mut self, dest: &Resource<'a>, updated: &Resource<'a>) -> Result<(), Box<Outcome>> {
+    pub(super) fn follow(&mut self, dest: &Resource<'_>, updated: &Resource<'_>) -> Result<(), Box<Outcome>> {
         self.results.report(&Report::Followed { dest, updated })?;
         if let (Some(item), Some(i)) = (dest.origin.item(), updated.identity) {
             self.merged.followed.insert(item, [i.api_version, i.kind, i.namespace, i.name].map(str::to_owned));
@@ -454,13 +462,16 @@ impl<'a> Run<'a> {
 
     /// The result for a dest item, from the tree of its three-way merge: settles the conflicts and reports them. It comes with dest's nodes
     /// that were in conflict.
-    pub(super) fn upgrade(
+    pub(super) fn upgrade<'i>(
         &mut self,
-        sides: Sides<Option<&Resource<'a>>>,
-        [dest, updated]: [&Resource<'a>; 2],
-        merged: merge::Merged<'a>,
-        place: Option<NewPlace<'a>>,
-    ) -> Result<(Fate<'a>, Vec<NodeRef<'a>>), Box<Outcome>> {
+        sides: Sides<Option<&Resource<'i>>>,
+        [dest, updated]: [&Resource<'i>; 2],
+        merged: merge::Merged<'i>,
+        place: Option<NewPlace<'i>>,
+    ) -> Result<(Fate<'i>, Vec<NodeRef<'i>>), Box<Outcome>>
+    where
+        'a: 'i,
+    {
         for warning in &merged.warnings {
             self.results.report(&Report::Warning { about: dest, warning, side: Role::Updated })?;
         }
@@ -489,11 +500,14 @@ impl<'a> Run<'a> {
     }
 
     /// Reports the comments that only dest has and that the run removes from a dest item. `disputed` are its nodes in conflict.
-    pub(super) fn tell_lost(
+    pub(super) fn tell_lost<'i>(
         &mut self,
-        sides: Sides<Option<&Resource<'a>>>,
-        disputed: &[NodeRef<'a>],
-    ) -> Result<(), Box<Outcome>> {
+        sides: Sides<Option<&Resource<'i>>>,
+        disputed: &[NodeRef<'i>],
+    ) -> Result<(), Box<Outcome>>
+    where
+        'a: 'i,
+    {
         let Some(dest) = sides.dest else { return Ok(()) };
         let all;
         let edits = match dest.origin.item().and_then(|i| self.merged.items.get(i)) {
@@ -514,12 +528,12 @@ impl<'a> Run<'a> {
 
     /// The result for a dest item, and whose text it has: if dest left the item alone, it takes the text of updated. The text then loses
     /// kpt's ids for comments, or kpt would put the old comments back.
-    pub(super) fn laid_out(
+    pub(super) fn laid_out<'i>(
         &self,
-        sides: Sides<Option<&Resource<'a>>>,
+        sides: Sides<Option<&Resource<'i>>>,
         upstream: Upstream,
-        fate: Fate<'a>,
-    ) -> Result<(Fate<'a>, Text), Box<Outcome>> {
+        fate: Fate<'i>,
+    ) -> Result<(Fate<'i>, Text), Box<Outcome>> {
         let (Some(dest), Some(like)) = (sides.dest, layout::of(sides, upstream, self.budget)) else {
             return Ok((fate, Text::Own));
         };

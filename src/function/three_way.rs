@@ -13,7 +13,7 @@ use krm_merge::tree::{Pick, Tree};
 use krm_merge::yaml::extent;
 
 use super::after::After;
-use super::broken;
+use super::broken::{self, Lost};
 use super::run::{Fate, Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Role};
 use crate::decision::{Ruling, Verdict};
@@ -26,7 +26,7 @@ pub(super) fn three_way<'a>(
     roles: &Roles<'a>,
     config: &'a Config<'a>,
     budget: &'a Budget,
-    merge_all: MergeAll,
+    merge_all: Option<MergeAll>,
 ) -> Result<(Merged<'a>, Results<'a>), Box<Outcome>> {
     for role in Role::of(config.mode()) {
         roles.require(*role)?;
@@ -42,15 +42,34 @@ pub(super) fn three_way<'a>(
     run.numbering = Numbering::of(new, &moved, &roles.dest);
     let mut counts = Counts::default();
     let mut upstream = Upstream::default();
-    let mut result = Vec::new();
+    let mut lost = Lost::default();
+    let mut result = Vec::with_capacity(all.len());
     let stands = stands(&all, &mut run, config);
-    for (number, (member, done)) in all.iter().zip(merge_all(&all, run.rules)).enumerate() {
-        let becomes = done.map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
-        let stand = stands.get(&number).copied().unwrap_or_default();
-        result.push(settle(member, becomes, stand, &mut run, &mut counts, &mut upstream)?);
+    let mut ahead = merge_all.map(|merge_all| merge_all(&all, run.rules));
+    for (number, member) in all.iter().enumerate() {
+        // If nothing was merged ahead, the text may tell that there is nothing to merge, and the nodes of a merge need not stay.
+        let done = ahead.as_mut().and_then(Iterator::next);
+        result.push(match (done, member.sides.updated, member.sides.dest) {
+            (None, Some(updated), Some(dest)) if member.is_untouched() => {
+                tell_moves(member, [dest, updated], &mut run)?;
+                keep(dest, member.moves_to(), &mut run, &mut counts)?;
+                Some(After::Kept(dest))
+            }
+            (None, Some(updated), Some(dest)) if dest.is_unread() => {
+                merge_unread(member, [dest, updated], &mut run, &mut counts, &mut lost)?
+            }
+            (done, ..) => {
+                let done = done.unwrap_or_else(|| member.merged(&run.rules));
+                let becomes = done.map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
+                let stand = stands.get(&number).copied().unwrap_or_default();
+                let after = settle(member, becomes, stand, &mut run, &mut counts, &mut upstream)?;
+                lost.note(member.sides, after.as_ref());
+                after
+            }
+        });
     }
     upstream.tell(&mut run)?;
-    broken::tell(&all, &result, roles, &mut run.results)?;
+    broken::tell(&lost, (&all, &result), &run.merged.items, roles, &mut run.results)?;
     run.tell_grounds()?;
     let conflicts = run.results.count(Outcome::is_conflict);
     if run.results.count(|result| result.severity == Severity::Error) > 0 {
@@ -90,6 +109,26 @@ fn stands(members: &[Member<'_, '_>], run: &mut Run<'_>, config: &Config<'_>) ->
     stands
 }
 
+/// Merges a resource that updated and dest have. Its nodes are read for this merge, and dropped after it.
+fn merge_unread<'r, 'a>(
+    member: &Member<'r, 'a>,
+    [dest, updated]: [&'r Resource<'a>; 2],
+    run: &mut Run<'a>,
+    counts: &mut Counts,
+    lost: &mut Lost,
+) -> Result<Option<After<'r, 'a>>, Box<Outcome>> {
+    let nodes_of_original = member.sides.original.map(|original| (original, original.nodes()));
+    let [nodes_of_updated, nodes_of_dest] = [updated, dest].map(Resource::nodes);
+    let original = nodes_of_original.as_ref().map(|(original, nodes)| original.with(nodes));
+    let (updated, read) = (updated.with(&nodes_of_updated), dest.with(&nodes_of_dest));
+    let sides = Sides { original: original.as_ref(), updated: Some(&updated), dest: Some(&read) };
+    let member = Member { sides, moves: member.moves };
+    let merged = run.rules.upgraded(sides.original, &updated, &read).map_err(|e| Box::new(Outcome::unmergeable(&e)))?;
+    let tree = upgrade(&member, [&read, &updated], merged, run, counts)?;
+    lost.note_content(sides, tree.as_ref().and_then(Tree::view));
+    Ok(tree.map(|tree| After::of_merged(dest, read.node(), &tree)))
+}
+
 /// Carries out the result of the merge for a resource. Returns what the package then has of it, if anything.
 fn settle<'r, 'a>(
     member: &Member<'r, 'a>,
@@ -101,11 +140,6 @@ fn settle<'r, 'a>(
 ) -> Result<Option<After<'r, 'a>>, Box<Outcome>> {
     Ok(match (becomes, member.sides.original, member.sides.updated, member.sides.dest) {
         (Becomes::Kept, _, _, Some(dest)) => {
-            keep(dest, member.moves_to(), run, counts)?;
-            Some(After::Kept(dest))
-        }
-        (Becomes::Untouched, _, Some(updated), Some(dest)) => {
-            tell_moves(member, [dest, updated], run)?;
             keep(dest, member.moves_to(), run, counts)?;
             Some(After::Kept(dest))
         }
@@ -155,9 +189,9 @@ fn settle<'r, 'a>(
 }
 
 /// Reports that a resource has another place or another identity in updated.
-fn tell_moves<'a>(
-    member: &Member<'_, 'a>,
-    [dest, updated]: [&Resource<'a>; 2],
+fn tell_moves<'i, 'a: 'i>(
+    member: &Member<'_, 'i>,
+    [dest, updated]: [&Resource<'i>; 2],
     run: &mut Run<'a>,
 ) -> Result<(), Box<Outcome>> {
     match member.moves {
@@ -175,13 +209,13 @@ fn tell_moves<'a>(
 }
 
 /// Merges a resource that updated and dest have, and returns what it becomes.
-fn upgrade<'a>(
-    member: &Member<'_, 'a>,
-    [dest, updated]: [&Resource<'a>; 2],
-    (merged, upstream): (Merging<'a>, layout::Upstream),
+fn upgrade<'i, 'a: 'i>(
+    member: &Member<'_, 'i>,
+    [dest, updated]: [&Resource<'i>; 2],
+    (merged, upstream): (Merging<'i>, layout::Upstream),
     run: &mut Run<'a>,
     counts: &mut Counts,
-) -> Result<Option<Tree<'a>>, Box<Outcome>> {
+) -> Result<Option<Tree<'i>>, Box<Outcome>> {
     tell_moves(member, [dest, updated], run)?;
     let place = member.moves_to().map(|to| run.relocate(dest, to)).transpose()?.flatten();
     // A new number changes only the place of a resource, so such a resource still counts as unchanged.

@@ -280,7 +280,7 @@ fn made<'a>(member: &Member<'_, 'a>, becomes: Becomes<'a>) -> Option<MergedResou
         Some(Tree::from(conflict))
     };
     let (of, tree) = match becomes {
-        Becomes::Kept | Becomes::Untouched => (dest, dest.map(|dest| Tree::Node(dest.node()))),
+        Becomes::Kept => (dest, dest.map(|dest| Tree::Node(dest.node()))),
         Becomes::Arrived(tree) => (updated, tree),
         Becomes::Merged(merged, _) => (dest, merged.tree),
         Becomes::Deleted(places) if places.is_empty() => (dest, None),

@@ -40,8 +40,6 @@ pub enum Becomes<'a> {
     Kept,
     /// It is new upstream; `None` if nothing of it is added.
     Arrived(Option<Tree<'a>>),
-    /// Upstream left it as it was, and so does the merge. None of its nodes were needed to see that.
-    Untouched,
     /// It was deleted upstream. If dest changed it, at these places, the deletion is a conflict.
     Deleted(Vec<String>),
     /// It was deleted in dest. If upstream changed it, at these places, the deletion is a conflict.
@@ -114,6 +112,12 @@ impl<'a> Member<'_, 'a> {
         (dest.package_identity() != updated.package_identity()).then_some([dest, updated])
     }
 
+    /// Whether upstream left it as it was, so that a merge changes nothing in dest. See [`Resource::is_untouched`].
+    pub fn is_untouched(&self) -> bool {
+        let Sides { original, updated, dest } = self.sides;
+        original.zip(updated).zip(dest).is_some_and(|((old, new), dest)| Resource::is_untouched(old, new, dest))
+    }
+
     /// Merges the sides of the resource.
     ///
     /// # Errors
@@ -125,9 +129,6 @@ impl<'a> Member<'_, 'a> {
             (None, Some(updated), None) => Becomes::Arrived(rules.arrived(updated)?),
             (Some(original), None, Some(dest)) => Becomes::Deleted(rules.differs(original, dest)?),
             (Some(original), Some(updated), None) => Becomes::StaysDeleted(rules.differs(original, updated)?),
-            (Some(original), Some(updated), Some(dest)) if Resource::is_untouched(original, updated, dest) => {
-                Becomes::Untouched
-            }
             (original, Some(updated), Some(dest)) => {
                 let (merged, upstream) = rules.upgraded(original, updated, dest)?;
                 Becomes::Merged(merged, upstream)

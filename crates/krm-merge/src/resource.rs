@@ -190,6 +190,11 @@ impl<'a> Resource<'a> {
         self.body.node()
     }
 
+    /// Whether only its place is kept.
+    pub fn is_unread(&self) -> bool {
+        matches!(self.body, Body::Place(_))
+    }
+
     /// Its nodes for a while: dropped with the result, unless the resource keeps them or many items need them.
     pub fn nodes(&self) -> Nodes<'a> {
         match self.body {
@@ -221,7 +226,15 @@ impl<'a> Resource<'a> {
 
     /// Its text, with the comments around it, if its nodes were dropped and nothing in it is unusual.
     pub fn unread_text(&self) -> Option<&'a str> {
-        self.unread().map(|(place, _)| place.lines().1)
+        self.unread().and_then(|(place, _)| place.source().get(place.lines()))
+    }
+
+    /// Its text with edits, if its nodes were dropped: the one element of a list.
+    pub fn edited_text(&self, edits: &TextEdits) -> Option<String> {
+        match self.body {
+            Body::Place(place) => Some(edits.apply(place.source(), place.lines())),
+            Body::Nodes(_) => None,
+        }
     }
 
     /// The edit that removes an annotation of the host, if no nodes are needed for it.

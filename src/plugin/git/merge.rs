@@ -152,7 +152,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             match becomes {
                 Becomes::Merged(merged, _) => Some((own, merged.tree.clone()?)),
                 Becomes::Arrived(tree) => Some((own, tree.clone()?)),
-                Becomes::Kept | Becomes::Untouched => Some((own, Tree::Node(own.node()))),
+                Becomes::Kept => Some((own, Tree::Node(own.node()))),
                 Becomes::Deleted(places) if !places.is_empty() => Some((own, Tree::Node(own.node()))),
                 Becomes::Deleted(_) | Becomes::StaysDeleted(_) | Becomes::Gone => None,
             }
@@ -244,7 +244,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             told.waived.extend(here.iter().filter_map(|(_, here)| here.as_ref()).flat_map(Here::all));
         }
         match becomes {
-            Becomes::Kept | Becomes::Untouched | Becomes::Gone => {}
+            Becomes::Kept | Becomes::Gone => {}
             Becomes::Arrived(tree) => {
                 let Some(tree) = tree else { return Some(()) };
                 let text = self.document(here.updated?, tree)?;

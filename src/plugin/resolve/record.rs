@@ -219,7 +219,7 @@ impl<'a> Judge<'_, '_, 'a> {
             Becomes::Deleted(places) | Becomes::StaysDeleted(places) => !places.is_empty(),
             // Without the original, nobody knows which side deleted the resource.
             Becomes::Kept | Becomes::Arrived(_) => !self.has_original,
-            Becomes::Gone | Becomes::Untouched => false,
+            Becomes::Gone => false,
         };
         if !is_whole {
             return Vec::new();

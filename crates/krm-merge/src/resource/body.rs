@@ -1,6 +1,7 @@
 //! [`Body`]: the map of a resource, which may be read only when it is needed.
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::yaml::{NodeRef, Outline, Part, PartRead};
 
@@ -59,9 +60,10 @@ pub trait Unread: fmt::Debug + Sync {
     fn read(&self) -> Nodes<'_>;
     /// The offset of its first byte.
     fn start(&self) -> usize;
-    /// Its lines with the comments around it: all text after the last token before it, up to the next one. They come with the offset of
-    /// the first.
-    fn lines(&self) -> (usize, &str);
+    /// The whole text.
+    fn source(&self) -> &str;
+    /// Its lines with the comments around it: all text after the last token before it, up to the next one.
+    fn lines(&self) -> Range<usize>;
 }
 
 /// Where the maps of a document are. An [`Outline`], behind a trait for the same reason as [`Unread`].
@@ -89,7 +91,11 @@ impl Unread for Part<'_> {
         Part::start(self)
     }
 
-    fn lines(&self) -> (usize, &str) {
+    fn source(&self) -> &str {
+        Part::source(self)
+    }
+
+    fn lines(&self) -> Range<usize> {
         Part::lines(self)
     }
 }

@@ -52,7 +52,8 @@ struct Line<'t> {
 impl<'t> Lines<'t> {
     /// The lines of a resource. `None` if an annotation of the host takes more than a line, or may have a comment on lines of its own.
     pub fn of(place: &'t dyn Unread, seen: Seen) -> Option<Self> {
-        let (start, text) = place.lines();
+        let range = place.lines();
+        let (start, text) = (range.start, place.source().get(range)?);
         let [from, to] = match seen.annotations {
             (0, 0) => [text.len(); 2],
             (from, to) => [(from as usize).checked_sub(start)?, (to as usize).checked_sub(start)?],

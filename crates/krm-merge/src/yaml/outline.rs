@@ -3,6 +3,7 @@
 //! The nodes of a document take as much memory as its text. A merge of a package changes few of its items, so it needs few of these nodes.
 //! All of the text is read once, so a fault anywhere is an error as in [`Document::parse`].
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::error::Error;
@@ -62,6 +63,7 @@ impl<'s> Outline<'s> {
             return Ok((Self::whole(source)?, Vec::new()));
         };
         parse::count();
+        heads.shrink_to_fit();
         foreign_anchor::check(&document)?;
         let whole = Arc::new(Whole { text, line_starts: document.line_starts.clone() });
         let part = |place| Part { whole: whole.clone(), place, read: OnceLock::new() };
@@ -117,10 +119,14 @@ impl<'s> Part<'s> {
         self.place.start as usize
     }
 
-    /// The text after the last token before the map, up to the next token, with its offset.
-    pub fn lines(&self) -> (usize, &str) {
-        let lines = self.place.lines();
-        (lines.start, self.whole.text.slice(lines))
+    /// The whole text.
+    pub fn source(&self) -> &'s str {
+        self.whole.text.slice(0..self.whole.text.len())
+    }
+
+    /// The lines after the last token before the map, up to the next token.
+    pub fn lines(&self) -> Range<usize> {
+        self.place.lines()
     }
 
     /// Whether its map was read again.
