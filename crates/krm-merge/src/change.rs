@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use crate::child::{By, ChildId, ids_of_both};
 use crate::host::{holds_protected, is_protected};
-use crate::path::FieldPath;
+use crate::path::{FieldPath, Trail};
 use crate::remarks::Remarks;
 use crate::sides::{Side, Sides};
 use crate::tree::View;
@@ -57,6 +57,11 @@ impl<'a> Change<'a> {
     /// Whether it asks for anything, be it a comment.
     pub fn asks(&self) -> bool {
         !self.notes.is_empty() || !matches!(self.wants, Wants::Same)
+    }
+
+    /// Whether it removes the node.
+    pub fn removes(&self) -> bool {
+        matches!(self.wants, Wants::Nothing)
     }
 
     /// Whether it asks for more than comments.
@@ -214,11 +219,11 @@ pub enum Wants<'a> {
 
 impl<'a> Wants<'a> {
     /// Removes the value at a path, but keeps dest's host annotations there.
-    pub fn nothing_at(path: &FieldPath<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
-        let kept = dest.filter(|dest| !path.is_empty() && holds_protected(path, *dest));
+    pub fn nothing_at(trail: &Trail<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
+        let kept = dest.filter(|dest| !trail.is_empty() && holds_protected(trail, *dest));
         let Some(like) = kept.and_then(View::like) else { return Self::Nothing };
         let all = Inside { others: Others::Go, ..Inside::nothing_of(like.resolve()) };
-        Self::Inside(all.sparing(path, dest, expects))
+        Self::Inside(all.sparing(trail, dest, expects))
     }
 }
 
@@ -262,17 +267,17 @@ impl<'a> Inside<'a> {
 
     /// If the change removes all other fields of dest's map, names them one by one instead, so that annotations of the host stay.
     #[must_use]
-    pub fn sparing(mut self, path: &FieldPath<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
-        let Some(dest) = dest.filter(|dest| self.others == Others::Go && holds_protected(path, *dest)) else {
+    pub fn sparing(mut self, trail: &Trail<'a>, dest: Option<View<'_, 'a>>, expects: Expects<'a>) -> Self {
+        let Some(dest) = dest.filter(|dest| self.others == Others::Go && holds_protected(trail, *dest)) else {
             return self;
         };
         let asked: HashSet<ChildId<'a>> = self.children.iter().map(|child| child.id.clone()).collect();
         for (name, value) in dest.fields() {
             let id = ChildId::Field(name);
-            if is_protected(path, name) || asked.contains(&id) {
+            if is_protected(trail, name) || asked.contains(&id) {
                 continue;
             }
-            let (mut below, expects) = (path.clone(), expects.of_field(name));
+            let (mut below, expects) = (Trail::from(trail.path()), expects.of_field(name));
             below.push(id.step(&self.by), None);
             let wants = Wants::nothing_at(&below, Some(value), expects);
             self.children.push(Child { id, node: None, change: Change { expects, wants, notes: Notes::default() } });

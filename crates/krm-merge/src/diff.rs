@@ -14,7 +14,7 @@ use renamed::{Named, Renamed};
 use crate::change::{Change, Child, Emptied, Expects, Inside, NoteChange, Notes, Order, Wants};
 use crate::child::{By, ChildId, Elements, MergeKey, element_key};
 use crate::host::{check_kept, is_all_protected, is_protected};
-use crate::path::{ElementKey, FieldPath};
+use crate::path::{ElementKey, FieldPath, Trail};
 use crate::policy::Renames;
 use crate::remarks::Remarks;
 use crate::schema::{Cursor, ListKind, Unkeyed, list_kind};
@@ -182,7 +182,7 @@ fn in_same_column(a: Placed<'_>, b: Placed<'_>) -> bool {
 }
 
 struct Differ<'a> {
-    path: FieldPath<'a>,
+    trail: Trail<'a>,
     renames: Renames,
     warnings: Vec<Warning<'a>>,
     /// Whether lines of updated fit into dest at this place.
@@ -191,7 +191,7 @@ struct Differ<'a> {
 
 impl<'a> Differ<'a> {
     fn at(path: FieldPath<'a>, renames: Renames, fit: Fit) -> Self {
-        Self { path, renames, warnings: Vec::new(), fit }
+        Self { trail: path.into(), renames, warnings: Vec::new(), fit }
     }
 
     fn node(&mut self, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
@@ -219,16 +219,16 @@ impl<'a> Differ<'a> {
     /// Leaves out the values of original and updated that have only annotations of the host.
     fn merged(&self, sides: Sides<'a>) -> Result<Sides<'a>, Error> {
         if let Some(updated) = sides.updated {
-            check_kept(&self.path, updated, sides.dest.map(View::Node))?;
+            check_kept(&self.trail, updated, sides.dest.map(View::Node))?;
         }
-        let own = |side: Option<NodeRef<'a>>| side.filter(|value| !is_all_protected(&self.path, *value));
+        let own = |side: Option<NodeRef<'a>>| side.filter(|value| !is_all_protected(&self.trail, *value));
         Ok(Sides { original: own(sides.original), updated: own(sides.updated), ..sides })
     }
 
     /// Removes original's value, but keeps dest's host annotations there.
     fn expecting_nothing(&self, sides: Sides<'a>) -> Option<Change<'a>> {
         let expects = Expects::Exactly(sides.original);
-        sides.expecting(Wants::nothing_at(&self.path, sides.dest.map(View::Node), expects))
+        sides.expecting(Wants::nothing_at(&self.trail, sides.dest.map(View::Node), expects))
     }
 
     /// Compares a node on all sides, of which none has a null.
@@ -279,7 +279,7 @@ impl<'a> Differ<'a> {
         dest: NodeRef<'a>,
         cursor: Cursor<'a>,
     ) -> Result<Option<Change<'a>>, Error> {
-        let mut scratch = Differ::at(self.path.clone(), self.renames, self.fit);
+        let mut scratch = Differ::at(self.trail.path(), self.renames, self.fit);
         let here = Sides { original: Some(original), updated: Some(dest), dest: None };
         let added = scratch.node(here, cursor)?.is_some_and(|c| c.adds_values());
         let expects = if added { Expects::Exactly(Some(original)) } else { Expects::Anything };
@@ -327,7 +327,7 @@ impl<'a> Differ<'a> {
     /// The fields of a map on all sides, except those of the host.
     fn fields(&self, sides: Sides<'a>) -> Children<Fields<'a>, &'a str> {
         let [mut original, mut updated, dest] = [sides.original, sides.updated, sides.dest.filter(|d| d.is_map())]
-            .map(|side| Fields::of(side, |name| !is_protected(&self.path, name)));
+            .map(|side| Fields::of(side, |name| !is_protected(&self.trail, name)));
         let renamed = self.renamed(sides, || {
             let is_other = |side: &Fields<'a>| side.is_beyond(&original) && original.is_beyond(side);
             let fields = sides::Sides { original: &original, updated: &updated, dest: &dest };
@@ -361,7 +361,7 @@ impl<'a> Differ<'a> {
         // A field that `<<` brings in has its text in another map.
         let has_merges = Side::ALL.iter().any(|side| fields.of[*side].has_merges);
         let around = if has_merges { Fit::Elsewhere } else { self.fit };
-        if sides.are_blocks() && !is_walked(&self.path, name) && is_left_alone(was, in_dest, is, around) {
+        if sides.are_blocks() && !is_walked(&self.trail, name) && is_left_alone(was, in_dest, is, around) {
             return Ok(Some(Child { id, node, change: Change::patch(Wants::Text(new), None) }));
         }
         let inner = Sides { original: old.map(|o| o.1), updated: Some(new), dest: there.map(|d| d.1) };
@@ -405,20 +405,20 @@ impl<'a> Differ<'a> {
     /// Reports that the changes of both sides are made in a child that a side renamed.
     fn tell_renamed<K: PartialEq>(&mut self, names: &sides::Sides<K>, by: &By<'a>, id: impl Fn(&K) -> ChildId<'a>) {
         let side = if names.dest == names.original { Side::Updated } else { Side::Original };
-        self.path.push(id(&names[side]).step(by), None);
-        let place = self.path.shown();
-        self.path.pop();
-        self.path.push(id(&names.dest).step(by), None);
+        self.trail.push(id(&names[side]).step(by), None);
+        let place = self.trail.path().shown();
+        self.trail.pop();
+        self.trail.push(id(&names.dest).step(by), None);
         let notice = Notice::Renamed { side, place };
-        self.warnings.push(Warning { path: self.path.clone(), notice, dest: None, proposed: None });
-        self.path.pop();
+        self.warnings.push(Warning { path: self.trail.path(), notice, dest: None, proposed: None });
+        self.trail.pop();
     }
 
     /// Compares a field on all sides.
     fn field(&mut self, name: &'a str, sides: Sides<'a>, cursor: Cursor<'a>) -> Result<Option<Change<'a>>, Error> {
-        self.path.push(ChildId::Field(name).step(&By::Field), None);
+        self.trail.push(ChildId::Field(name).step(&By::Field), None);
         let change = self.node(sides, cursor.child(name, sides.each()));
-        self.path.pop();
+        self.trail.pop();
         change
     }
 
@@ -445,7 +445,7 @@ impl<'a> Differ<'a> {
                     return self.comments_in_list(sides, cursor);
                 }
                 self.warnings.extend(unkeyed.map(|unkeyed| Warning {
-                    path: self.path.clone(),
+                    path: self.trail.path(),
                     notice: Notice::Unkeyed(unkeyed),
                     dest: sides.dest,
                     proposed: sides.updated,
@@ -483,12 +483,12 @@ impl<'a> Differ<'a> {
         for pair in paired {
             let id = ChildId::Index(pair.place);
             let sides = Sides { original: Some(pair.original), updated: Some(pair.updated), dest: Some(pair.dest) };
-            self.path.push(id.step(&By::Index), Some(pair.place));
+            self.trail.push(id.step(&By::Index), Some(pair.place));
             let placed = |list, element| (Place::of_element(list, element), element);
             let (was, is) = (placed(original, pair.original), placed(updated, pair.updated));
             let fit = self.fit.below(Some(placed(dest, pair.dest)), Some(is));
             let change = self.fitting(fit, |differ| differ.node(sides, cursor))?;
-            self.path.pop();
+            self.trail.pop();
             let notes = Notes::between(remarks(was), remarks(is));
             let change = Change { notes, ..change.unwrap_or_else(|| Change::patch(Wants::Same, None)) };
             children.push(Child { id, node: Some((None, pair.updated)), change });
@@ -574,9 +574,9 @@ impl<'a> Differ<'a> {
         }
         let by = By::Keys(keys.to_vec());
         let change = if new.is_some() {
-            self.path.push(id.step(&by), in_dest.map(|e| e.0));
+            self.trail.push(id.step(&by), in_dest.map(|e| e.0));
             let change = self.fitting(self.fit.below(there, is), |differ| differ.node(inner, cursor))?;
-            self.path.pop();
+            self.trail.pop();
             let is_added = old.is_none() && in_dest.is_none();
             let twin = if is_added { twin(element, keys, [original, updated, dest]) } else { None };
             match (change, twin) {
@@ -706,8 +706,8 @@ fn same_entry(a: (NodeRef<'_>, NodeRef<'_>), b: (NodeRef<'_>, NodeRef<'_>)) -> b
 }
 
 /// Whether a field is compared even if only upstream changed it, because the host's annotations may be below it.
-fn is_walked(path: &FieldPath<'_>, name: &str) -> bool {
-    (path.is_empty() && name == "metadata") || (path.is_fields(&["metadata"]) && name == "annotations")
+fn is_walked(trail: &Trail<'_>, name: &str) -> bool {
+    (trail.is_empty() && name == "metadata") || (trail.is_fields(&["metadata"]) && name == "annotations")
 }
 
 /// Whether dest left a child alone that upstream changed, so that dest takes upstream's text, layout and comments. A null may ask for a

@@ -4,7 +4,7 @@
 //! measured on kpt and kustomize.
 
 use crate::child::Value;
-use crate::path::FieldPath;
+use crate::path::Trail;
 use crate::tree::View;
 use crate::yaml::{Error, NodeRef};
 
@@ -31,20 +31,20 @@ pub fn is_transport(key: &str) -> bool {
 }
 
 /// Whether a field of the map at a path is the host's, so that merges ignore it.
-pub fn is_protected(map: &FieldPath<'_>, name: &str) -> bool {
+pub fn is_protected(map: &Trail<'_>, name: &str) -> bool {
     map.is_fields(&PLACE) && is_transport(name)
 }
 
 /// Whether a value at a path is a map whose fields are all the host's: a merge treats it as absent.
-pub fn is_all_protected(path: &FieldPath<'_>, value: NodeRef<'_>) -> bool {
-    path.is_fields(&PLACE)
+pub fn is_all_protected(trail: &Trail<'_>, value: NodeRef<'_>) -> bool {
+    trail.is_fields(&PLACE)
         && value.fields().next().is_some()
         && value.fields().all(|(key, _)| is_transport(key.string()))
 }
 
 /// Whether a value at a path contains annotations of the host.
-pub fn holds_protected(path: &FieldPath<'_>, value: View<'_, '_>) -> bool {
-    let below = (0..=PLACE.len()).find(|n| path.is_fields(&PLACE[..*n])).map(|n| &PLACE[n..]);
+pub fn holds_protected(trail: &Trail<'_>, value: View<'_, '_>) -> bool {
+    let below = (0..=PLACE.len()).find(|n| trail.is_fields(&PLACE[..*n])).map(|n| &PLACE[n..]);
     let annotations = below.and_then(|below| below.iter().try_fold(value, |map, name| map.field(name)));
     annotations.is_some_and(|annotations| annotations.fields().iter().any(|(key, _)| is_transport(key)))
 }
@@ -53,16 +53,16 @@ pub fn holds_protected(path: &FieldPath<'_>, value: View<'_, '_>) -> bool {
 ///
 /// # Errors
 /// The value is not a map, and is not a null that clears annotations.
-pub fn check_kept(path: &FieldPath<'_>, value: NodeRef<'_>, dest: Option<View<'_, '_>>) -> Result<(), Error> {
+pub fn check_kept(trail: &Trail<'_>, value: NodeRef<'_>, dest: Option<View<'_, '_>>) -> Result<(), Error> {
     let is_kept = match dest {
-        Some(_) if path.is_fields(&PLACE[..1]) => true,
-        Some(dest) => path.is_fields(&PLACE) && !value.is_null() && holds_protected(path, dest),
+        Some(_) if trail.is_fields(&PLACE[..1]) => true,
+        Some(dest) => trail.is_fields(&PLACE) && !value.is_null() && holds_protected(trail, dest),
         None => false,
     };
-    if is_kept && !value.is_map() { Err(must_stay(path, value)) } else { Ok(()) }
+    if is_kept && !value.is_map() { Err(must_stay(trail, value)) } else { Ok(()) }
 }
 
 /// The error for a value that would remove `metadata`, or annotations of the host in it.
-pub fn must_stay(path: &FieldPath<'_>, value: NodeRef<'_>) -> Error {
-    value.error(format!("`{path}` must stay a map, for it says what the resource is and where it lies"))
+pub fn must_stay(trail: &Trail<'_>, value: NodeRef<'_>) -> Error {
+    value.error(format!("`{trail}` must stay a map, for it says what the resource is and where it lies"))
 }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use crate::change::{Change, Child, Emptied, Expects, Inside, Order, Others, Wants};
 use crate::child::{By, ChildId, Keyed, MergeKey};
-use crate::path::FieldPath;
+use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::remarks::Remarks;
 use crate::tree::{Branch, Comments, Conflict, Entry, Key, Layout, Pick, Taking, Tree, View, settle};
@@ -77,13 +77,13 @@ enum NewFields {
 struct Walk<'a> {
     new: NewElements,
     new_fields: NewFields,
-    path: FieldPath<'a>,
+    trail: Trail<'a>,
     warnings: Vec<Warning<'a>>,
 }
 
 impl<'a> Walk<'a> {
     fn new(path: FieldPath<'a>, new: NewElements) -> Self {
-        Self { new, new_fields: NewFields::BesideSiblings, path, warnings: Vec::new() }
+        Self { new, new_fields: NewFields::BesideSiblings, trail: path.into(), warnings: Vec::new() }
     }
 
     /// Applies a change to a node. `identity` has the merge keys that identify the node as an element of its list.
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
         };
         let Some(original) = original else { return Ok(taken) };
         let taking = if updated.is_some() { Taking::Value } else { Taking::Deletion };
-        let path = self.path.clone();
+        let path = self.trail.path();
         let (dest, key, comments, required) = (kept, None, None, None);
         Ok(Some(Conflict { path, original, updated, dest, taken, key, comments, taking, required }.into()))
     }
@@ -215,7 +215,7 @@ impl<'a> Walk<'a> {
         let taken = take_all(taken);
         let is_all = taken.as_ref().and_then(Tree::view).is_some_and(|taken| taken.same(inside.like));
         let conflict = Conflict {
-            path: self.path.clone(),
+            path: self.trail.path(),
             original: change.expects.value(),
             updated: Some(inside.like),
             dest,
@@ -237,7 +237,7 @@ impl<'a> Walk<'a> {
         let Expects::Exactly(original) = change.expects else { return Ok(taken) };
         let taking = if taken.is_none() { Taking::Deletion } else { Taking::CutDown };
         let conflict = Conflict {
-            path: self.path.clone(),
+            path: self.trail.path(),
             original,
             updated: None,
             dest: Some(dest),
@@ -281,10 +281,10 @@ impl<'a> Walk<'a> {
     fn put(&mut self, branch: &mut Branch<'a>, child: &Child<'a>, place: Option<usize>) -> Result<bool, Error> {
         let found = branch.find(&child.id).next();
         if let Some(found) = found {
-            self.path.push(child.id.step(&branch.by), None);
+            self.trail.push(child.id.step(&branch.by), None);
             let like = branch.like;
             self.again(&mut branch.entries[found], Some(like), child)?;
-            self.path.pop();
+            self.trail.pop();
             return Ok(false);
         }
         let Some(entry) = self.new_entry(child, &branch.by.clone(), place)? else { return Ok(false) };
@@ -295,9 +295,9 @@ impl<'a> Walk<'a> {
     /// The new entry for a child that dest lacks; its value may be a conflict.
     fn new_entry(&mut self, child: &Child<'a>, by: &By<'a>, place: Option<usize>) -> Result<Option<Entry<'a>>, Error> {
         let Some((key, node)) = child.node else { return Ok(None) };
-        self.path.push(child.id.step(by), None);
+        self.trail.push(child.id.step(by), None);
         let value = self.node(None, &child.change, by.keys())?;
-        self.path.pop();
+        self.trail.pop();
         let own = key.map_or_else(|| Place::behind_dash(node), |k| Some(Place::of_entry(k, node)));
         let own = own.and_then(|place| comment_text(&place, node)).unwrap_or_default();
         let behind = child.change.notes.behind.map(|note| note.wants).filter(|wanted| *wanted != own);
@@ -306,7 +306,7 @@ impl<'a> Walk<'a> {
     }
 
     fn warn(&mut self, notice: Notice, dest: Option<NodeRef<'a>>, proposed: Option<NodeRef<'a>>) {
-        self.warnings.push(Warning { path: self.path.clone(), notice, dest, proposed });
+        self.warnings.push(Warning { path: self.trail.path(), notice, dest, proposed });
     }
 
     /// Applies changes inside of a map or list that dest and the other side both have.
@@ -321,17 +321,25 @@ impl<'a> Walk<'a> {
         let Some(mut branch) = dest.into_branch(&inside.by, inside.children.len()) else { return Ok(None) };
         let merges = self.merges(&mut branch, inside)?;
         let mut asked = vec![false; branch.entries.len()];
+        let mut found = Vec::new();
         let mut new: Vec<(&ChildId<'a>, Entry<'a>)> = Vec::new();
         // The index in `new` of each child that dest lacks; `None` if there is nothing to add for it.
         let mut new_by_id: HashMap<&ChildId<'a>, Option<usize>> = HashMap::new();
         for child in inside.children.iter().filter(|child| !merges.brings_in(&child.id)) {
             let known = new_by_id.get(&child.id).copied();
-            let first = if known.is_some() { None } else { branch.find(&child.id).next() };
-            let Some(first) = first else {
+            found.clear();
+            if known.is_none() {
+                let mut all = branch.find(&child.id);
+                found.extend(all.next());
+                // Elements may repeat one key on both sides, so no more of them are looked at than needed.
+                let is_first = found.first().is_some_and(|first| !asked[*first]);
+                found.extend(all.take(if is_first || child.change.removes() { usize::MAX } else { 1 }));
+            }
+            let Some(first) = found.first().copied() else {
                 if let Some(at) = known.flatten().filter(|at| new[*at].1.value.is_some()) {
-                    self.path.push(child.id.step(&inside.by), None);
+                    self.trail.push(child.id.step(&inside.by), None);
                     self.again(&mut new[at].1, None, child)?;
-                    self.path.pop();
+                    self.trail.pop();
                 } else {
                     let entry = self.new_entry(child, &inside.by, None)?;
                     new_by_id.insert(&child.id, entry.is_some().then_some(new.len()));
@@ -340,10 +348,8 @@ impl<'a> Walk<'a> {
                 continue;
             };
             let new_fields = if asked[first] { NewFields::Last } else { self.new_fields };
-            if !asked[first] {
-                branch.find(&child.id).for_each(|at| asked[at] = true);
-            }
-            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child))?;
+            found.iter().for_each(|at| asked[*at] = true);
+            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, &found))?;
         }
         if !inside.names.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
             branch.rename(|written| new_key(written, inside));
@@ -358,28 +364,32 @@ impl<'a> Walk<'a> {
         let known = branch.entries.len();
         new.into_iter().for_each(|(_, entry)| branch.push(entry));
         if inside.by != By::Field || self.new_fields == NewFields::BesideSiblings {
-            arrange(&mut branch, known, inside, self.new, &self.path);
+            arrange(&mut branch, known, inside, self.new, &self.trail);
         }
         Ok(Some(branch.into()))
     }
 
-    /// Makes the change of a child in dest: in the first child with its identity, or in all of them if the change removes them.
-    fn found(&mut self, branch: &mut Branch<'a>, inside: &Inside<'a>, child: &Child<'a>) -> Result<(), Error> {
-        let removes = matches!(child.change.wants, Wants::Nothing);
-        // Elements may repeat one key on both sides, so no more of them are looked at than needed.
-        let mut found: Vec<usize> = branch.find(&child.id).take(if removes { usize::MAX } else { 2 }).collect();
+    /// Makes the change of a child in dest: in the first child with its identity, or in all of them if the change removes them. `found` are
+    /// the places of these children.
+    fn found(
+        &mut self,
+        branch: &mut Branch<'a>,
+        inside: &Inside<'a>,
+        child: &Child<'a>,
+        found: &[usize],
+    ) -> Result<(), Error> {
+        let removes = child.change.removes();
         let is_repeated =
             found.len() > 1 && child.change.asks_for_values() && !removes && inside.others != Others::Once;
-        found.truncate(if removes { usize::MAX } else { 1 });
-        for at in found {
+        for &at in found.iter().take(if removes { usize::MAX } else { 1 }) {
             let entry = &branch.entries[at];
-            self.path.push(child.id.step(&inside.by), entry.place);
+            self.trail.push(child.id.step(&inside.by), entry.place);
             let dest = entry.value.as_ref().and_then(Tree::like);
             self.child(branch, at, child)?;
             if is_repeated {
                 self.warn(Notice::Repeated, dest, None);
             }
-            self.path.pop();
+            self.trail.pop();
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::child::{By, ChildId, Elements, Index, MergeKey, Value, element_key, k
 use crate::host::{check_kept, is_all_protected, is_protected, must_stay};
 use crate::merge::merge;
 use crate::mode::Mode;
-use crate::path::{ElementKey, FieldPath};
+use crate::path::{ElementKey, FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::schema::{Cursor, Fit, ListKind, Unkeyed, fit, is_named_in_full, is_unknown, list_kind};
 use crate::tree::{Branch, List, Tree, View};
@@ -39,14 +39,14 @@ pub struct Lowered<'a> {
 /// other; a directive of the wrong type; a field that the map's own `$retainKeys` leaves out; elements that their `$setElementOrder` leaves
 /// out or has in another order; in Strategic, an element without the merge key of its list.
 pub fn lower<'a>(patch: NodeRef<'a>, dest: Option<View<'_, 'a>>, cursor: Cursor<'a>) -> Result<Lowered<'a>, Error> {
-    let mut lowering = Lowering { mode: cursor.mode(), path: FieldPath::default(), replaced: 0, warnings: Vec::new() };
+    let mut lowering = Lowering { mode: cursor.mode(), trail: Trail::default(), replaced: 0, warnings: Vec::new() };
     let change = lowering.node(patch, OnList::default(), dest, cursor, Others::Stay)?;
     Ok(Lowered { change, warnings: lowering.warnings })
 }
 
 struct Lowering<'a> {
     mode: Mode,
-    path: FieldPath<'a>,
+    trail: Trail<'a>,
     /// The number of enclosing lists that replace dest's.
     replaced: usize,
     warnings: Vec<Warning<'a>>,
@@ -124,11 +124,11 @@ impl<'a> Lowering<'a> {
         cursor: Cursor<'a>,
         others: Others,
     ) -> Result<Change<'a>, Error> {
-        check_kept(&self.path, patch, there)?;
+        check_kept(&self.trail, patch, there)?;
         let wants = if patch.is_map() {
             match directive(patch)? {
-                Some(Directive::Delete) if self.path.is_fields(&["metadata"]) && there.is_some() => {
-                    return Err(must_stay(&self.path, patch));
+                Some(Directive::Delete) if self.trail.is_fields(&["metadata"]) && there.is_some() => {
+                    return Err(must_stay(&self.trail, patch));
                 }
                 Some(Directive::Delete) => self.nothing(there),
                 Some(Directive::Replace) => self.map(patch, there, cursor, Others::Go)?,
@@ -151,7 +151,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn nothing(&self, there: Option<View<'_, 'a>>) -> Wants<'a> {
-        Wants::nothing_at(&self.path, there, Expects::Anything)
+        Wants::nothing_at(&self.trail, there, Expects::Anything)
     }
 
     fn map(
@@ -168,7 +168,7 @@ impl<'a> Lowering<'a> {
         let mut children = Vec::with_capacity(entries.len());
         for (_, key, value) in entries {
             let name = key.string();
-            if self.mode.is_directive(name) || is_protected(&self.path, name) {
+            if self.mode.is_directive(name) || is_protected(&self.trail, name) {
                 continue;
             }
             if self.mode.misspells(name) {
@@ -179,9 +179,9 @@ impl<'a> Lowering<'a> {
             let on_list = on_lists.iter().position(|(field, _)| *field == name).map(|i| on_lists.swap_remove(i).1);
             let there = of_dest(name);
             let id = ChildId::Field(name);
-            self.path.push(id.step(&By::Field), None);
-            if is_all_protected(&self.path, value) {
-                self.path.pop();
+            self.trail.push(id.step(&By::Field), None);
+            if is_all_protected(&self.trail, value) {
+                self.trail.pop();
                 continue;
             }
             if self.mode == Mode::Strategic && name.starts_with('$') && !["$ref", "$schema"].contains(&name) {
@@ -190,14 +190,14 @@ impl<'a> Lowering<'a> {
             let below = cursor.child(name, std::iter::once(View::Node(value)).chain(there));
             let mut change = self.node(value, on_list.unwrap_or_default(), there, below, others)?;
             change.notes = Notes::of_line(comment_text(&Place::of_entry(key, value), value));
-            self.path.pop();
+            self.trail.pop();
             children.push(Child { id, node: Some((Some(key), value)), change });
         }
         // Directives about lists that are not in the patch itself.
         for (name, on_list) in on_lists {
             let found = of_dest(name);
             let id = ChildId::Field(name);
-            self.path.push(id.step(&By::Field), None);
+            self.trail.push(id.step(&By::Field), None);
             let said = on_list.order.or(on_list.deleted);
             if others == Others::Stay && found.is_some() {
                 if let Some(at) = on_list.order.filter(|_| found.is_some_and(|list| !list.is_list() && !list.is_null()))
@@ -209,16 +209,16 @@ impl<'a> Lowering<'a> {
             } else if let Some(said) = said.filter(|_| cursor.lacks_list(name)) {
                 self.ignore("a directive speaks of this list, but its type has no such field", None, said);
             }
-            self.path.pop();
+            self.trail.pop();
         }
         let mut inside = Inside { others, ..Inside::of(patch, By::Field, children) };
         self.retain(patch, &mut inside)?;
-        Ok(Wants::Inside(inside.sparing(&self.path, there, Expects::Anything)))
+        Ok(Wants::Inside(inside.sparing(&self.trail, there, Expects::Anything)))
     }
 
     /// Notes that a part of the patch has no effect.
     fn ignore(&mut self, reason: &str, dest: Option<NodeRef<'a>>, proposed: NodeRef<'a>) {
-        let (path, notice) = (self.path.clone(), Notice::Ignored(reason.to_owned()));
+        let (path, notice) = (self.trail.path(), Notice::Ignored(reason.to_owned()));
         self.warnings.push(Warning { path, notice, dest, proposed: Some(proposed) });
     }
 
@@ -282,7 +282,7 @@ impl<'a> Lowering<'a> {
             Err(unkeyed) => {
                 let notice = Notice::Unkeyed(unkeyed);
                 self.warnings.push(Warning {
-                    path: self.path.clone(),
+                    path: self.trail.path(),
                     notice,
                     dest: there.and_then(View::like),
                     proposed: Some(patch),
@@ -320,7 +320,7 @@ impl<'a> Lowering<'a> {
         }
         let [of_patch, of_dest] = [of_patch, of_dest].map(|side| side.each().collect::<Vec<_>>());
         if let Some(notice) = replaced::shortened(&of_patch, &of_dest) {
-            self.warnings.push(Warning { path: self.path.clone(), notice, dest: None, proposed: Some(patch) });
+            self.warnings.push(Warning { path: self.trail.path(), notice, dest: None, proposed: Some(patch) });
         }
     }
 
@@ -370,7 +370,7 @@ impl<'a> Lowering<'a> {
                 Fit::Several(open) if self.mode == Mode::Strategic => {
                     return Err(element.error(format!(
                         "an element of `{}` must say its merge key `{open}`, for several of dest have the others",
-                        self.path
+                        self.trail
                     )));
                 }
                 Fit::Several(_) | Fit::None => key.clone(),
@@ -386,9 +386,9 @@ impl<'a> Lowering<'a> {
                 Some(Earlier::Left(tree)) => tree.as_ref().and_then(Tree::view),
                 _ => in_dest.get(&key),
             };
-            self.path.push(id.step(&by), None);
+            self.trail.push(id.step(&by), None);
             let change = self.node(*element, OnList::default(), there, cursor, Others::Stay)?;
-            self.path.pop();
+            self.trail.pop();
             let earlier = match seen.remove(&key) {
                 Some(Earlier::Left(tree)) => Earlier::Left(merge(tree, &change, NewElements::Append)?.tree),
                 _ => Earlier::Child(children.len()),
@@ -419,7 +419,7 @@ impl<'a> Lowering<'a> {
         let Some(deleted) = deleted else { return Ok(()) };
         if !matches!(inside.by, By::Value) {
             return Err(
-                deleted.error(format!("`{DELETE_FROM}…` must speak of a list of scalars, not of `{}`", self.path))
+                deleted.error(format!("`{DELETE_FROM}…` must speak of a list of scalars, not of `{}`", self.trail))
             );
         }
         let mut known: HashSet<ChildId<'a>> = inside.children.iter().map(|c| c.id.clone()).collect();
@@ -457,7 +457,7 @@ impl<'a> Lowering<'a> {
                     By::Value => "must be a scalar".into(),
                     By::Field | By::Index => "must belong to a list that merges by a key".into(),
                 };
-                return Err(element.error(format!("an element of the `$setElementOrder` of `{}` {what}", self.path)));
+                return Err(element.error(format!("an element of the `$setElementOrder` of `{}` {what}", self.trail)));
             };
             let given = match by {
                 By::Keys(keys) => keys.iter().map(|key| element.get(key.name).and_then(key_text).is_some()).collect(),
@@ -485,7 +485,7 @@ impl<'a> Lowering<'a> {
                     let what = if found.is_some() { "in the same order" } else { "as well" };
                     return Err(element.error(format!(
                         "`{}{}` must stand in the `$setElementOrder` of its list {what}",
-                        self.path,
+                        self.trail,
                         FieldPath::from(id.step(by))
                     )));
                 }
@@ -511,7 +511,7 @@ impl<'a> Lowering<'a> {
                 }
                 return Err(element.error(format!(
                     "an element with `$patch: delete` must be in a list that merges by a key, which `{}` does not",
-                    self.path
+                    self.trail
                 )));
             }
             let mut change = if self.mode.must_cut(element) {
@@ -538,7 +538,7 @@ impl<'a> Lowering<'a> {
             let said = directive(element)?;
             if found.is_some() && found != said {
                 return Err(
-                    element.error(format!("`{}` must have one `$patch` of its own, not two that differ", self.path))
+                    element.error(format!("`{}` must have one `$patch` of its own, not two that differ", self.trail))
                 );
             }
             found = said;
@@ -551,11 +551,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn unkeyed(&self, at: NodeRef<'a>, unkeyed: &Unkeyed, side: &str) -> Error {
-        at.error(format!("`{}` must be a list that can be merged, but in {side} {unkeyed}", self.path))
+        at.error(format!("`{}` must be a list that can be merged, but in {side} {unkeyed}", self.trail))
     }
 
     fn must_be_list(&self) -> String {
-        format!("`{}` must be a list, for a directive speaks of it as one", self.path)
+        format!("`{}` must be a list, for a directive speaks of it as one", self.trail)
     }
 }
 

@@ -4,12 +4,14 @@
 //! `field.path` of a result names it by index, as the KRM functions specification requires.
 
 mod pattern;
+mod trail;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 pub use pattern::PathPattern;
+pub use trail::Trail;
 
 use crate::shown::{misleads, quoted};
 

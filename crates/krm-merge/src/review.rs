@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use crate::child::{By, ChildId, Value};
 use crate::mode::Mode;
-use crate::path::FieldPath;
+use crate::path::Trail;
 use crate::schema::{Cursor, Members, list_kind};
 use crate::tree::{Branch, Tree, View};
 use crate::warning::{Notice, Warning};
@@ -26,7 +26,7 @@ pub fn review<'a>(tree: &Tree<'a>, cursor: Cursor<'a>, dest: Option<NodeRef<'a>>
         Some(_) if cursor.mode() != Mode::ThreeWay => New::OfPatch,
         _ => New::Whole,
     };
-    let mut look = Look { dest, path: FieldPath::default(), elements, found: Vec::new() };
+    let mut look = Look { dest, trail: Trail::default(), elements, found: Vec::new() };
     match tree {
         Tree::Node(node) if dest.is_some_and(|dest| dest.is(*node)) => {}
         Tree::Branch(branch) if dest.is_some() => look.touched(branch, cursor),
@@ -46,7 +46,7 @@ enum New {
 
 struct Look<'a> {
     dest: Option<NodeRef<'a>>,
-    path: FieldPath<'a>,
+    trail: Trail<'a>,
     elements: New,
     found: Vec<Warning<'a>>,
 }
@@ -67,7 +67,7 @@ impl<'a> Look<'a> {
                 continue;
             }
             let (Some(id), cursor) = (branch.id_of(number, entry), cursor.below(entry)) else { continue };
-            self.path.push(id.step(&branch.by), entry.place);
+            self.trail.push(id.step(&branch.by), entry.place);
             if branch.by != By::Index {
                 // The fields of a `<<` entry have no place of their own.
                 let brought_in = || merged.get(entry.key?.name()).copied();
@@ -83,7 +83,7 @@ impl<'a> Look<'a> {
                     self.arrived(value.view(), cursor);
                 }
             }
-            self.path.pop();
+            self.trail.pop();
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Look<'a> {
     fn clash(&mut self, was: Option<NodeRef<'a>>, value: &Tree<'a>) {
         let Some(was) = was.filter(|was| !was.is_null()) else { return };
         if value.view().is_some_and(|value| value.kind() != was.resolve().kind()) {
-            let (path, notice) = (self.path.clone(), Notice::Clash);
+            let (path, notice) = (self.trail.path(), Notice::Clash);
             self.found.push(Warning { path, notice, dest: Some(was), proposed: value.like() });
         }
     }
@@ -107,9 +107,9 @@ impl<'a> Look<'a> {
         if !view.is_list() {
             self.check(view, cursor, None);
             for (name, value) in view.fields().into_iter().filter(|(_, value)| value.is_container()) {
-                self.path.push(ChildId::Field(name).step(&By::Field), None);
+                self.trail.push(ChildId::Field(name).step(&By::Field), None);
                 self.arrived(Some(value), cursor.child(name, [value]));
-                self.path.pop();
+                self.trail.pop();
             }
             return;
         }
@@ -117,10 +117,10 @@ impl<'a> Look<'a> {
         let by = list_kind(cursor, std::slice::from_ref(&elements)).map_or(By::Index, By::list);
         for element in elements.into_iter().filter(|element| element.is_container()) {
             let Some(id) = by.id_of(element) else { continue };
-            self.path.push(id.step(&by), None);
+            self.trail.push(id.step(&by), None);
             self.check_element(element, cursor);
             self.arrived(Some(element), cursor);
-            self.path.pop();
+            self.trail.pop();
         }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Look<'a> {
         let lacks: Vec<String> = cursor.required_of_user().filter(is_missing).map(|name| format!("`{name}`")).collect();
         if !lacks.is_empty() {
             let notice = Notice::Incomplete(lacks.join(" and "));
-            self.found.push(Warning { path: self.path.clone(), notice, dest: None, proposed: None });
+            self.found.push(Warning { path: self.trail.path(), notice, dest: None, proposed: None });
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> Look<'a> {
             return;
         }
         if let Some(names) = members_of(members, map) {
-            let (path, notice) = (self.path.clone(), Notice::Union(names));
+            let (path, notice) = (self.trail.path(), Notice::Union(names));
             self.found.push(Warning { path, notice, dest, proposed: None });
         }
     }

@@ -50,9 +50,9 @@ impl<'a> Walk<'a> {
             let was = old.get(at).map(|old| (None, *old));
             let child = only_comments(ChildId::Index(at), was, (None, new[of]), coming);
             if child.change.asks() {
-                self.path.push(child.id.step(&By::Index), Some(at));
+                self.trail.push(child.id.step(&By::Index), Some(at));
                 self.merge_into(&mut branch.entries[live[at]], Some(like), &child)?;
-                self.path.pop();
+                self.trail.pop();
             }
         }
         branch.reorder(|entries| spliced(entries, &anchors, live.len(), &new, coming));

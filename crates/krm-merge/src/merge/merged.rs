@@ -43,9 +43,9 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let known = self.warnings.len();
-            self.path.push(child.id.step(&inside.by), None);
+            self.trail.push(child.id.step(&inside.by), None);
             let result = self.node(Some(Tree::Node(*value)), &child.change, &[])?;
-            self.path.pop();
+            self.trail.pop();
             if result.is_some_and(|tree| tree.folded().is(*value)) {
                 merges.as_asked.insert(child.id.clone());
             } else {
@@ -91,9 +91,9 @@ impl<'a> Walk<'a> {
             let Some(at) = branch.find(&child.id).next() else { continue };
             let (entry, parent) = (&mut branch.entries[at], branch.like);
             let was = (entry.key_of_value(), entry.value.as_ref().and_then(Tree::like));
-            self.path.push(child.id.step(&inside.by), None);
+            self.trail.push(child.id.step(&inside.by), None);
             self.annotate(entry, was, Some(parent), child);
-            self.path.pop();
+            self.trail.pop();
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::change::{Inside, Order};
 use crate::child::{By, ChildId, ids_of};
-use crate::path::FieldPath;
+use crate::path::{FieldPath, Trail};
 use crate::policy::NewElements;
 use crate::sides::Side;
 use crate::tree::{Branch, Contested, Entry};
@@ -20,7 +20,7 @@ pub(super) fn arrange<'a>(
     known: usize,
     inside: &Inside<'a>,
     place: NewElements,
-    path: &FieldPath<'a>,
+    trail: &Trail<'a>,
 ) {
     if let Order::Asked(order) = &inside.order {
         return elements_as_ordered(branch, known, &inside.by, order);
@@ -47,7 +47,7 @@ pub(super) fn arrange<'a>(
                 let moved = sides.moved(&dest, &taken, &was);
                 let mut ids = |order: &[usize]| order.iter().filter_map(|at| branch.id(*at)).collect::<Vec<_>>();
                 let moved = ids(&moved).iter().map(|id| FieldPath::from(id.step(&inside.by))).collect();
-                let (path, original, updated) = (path.clone(), *original, inside.like);
+                let (path, original, updated) = (trail.path(), *original, inside.like);
                 let (taken, was) = (ids(&sides.whole(taken)), ids(&sides.whole(was)));
                 branch.contested = Some(Box::new(Contested { path, original, updated, moved, taken, was }));
             }
