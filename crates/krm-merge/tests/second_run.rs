@@ -134,3 +134,36 @@ fn nothing_changes_where_a_list_is_keyed_after_the_first_run() {
     }
     assert!(conflicts > 5_000, "{conflicts}");
 }
+
+/// The text of a resource whose list has one of the writings of each element, or lacks it.
+fn with_elements(writings: [&str; 3]) -> String {
+    format!("apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  list:\n{}", writings.concat())
+}
+
+#[test]
+fn nothing_changes_where_an_element_without_keys_is_written_in_several_ways() {
+    let package = |text: &str| Package::of_text(text.to_owned()).expect("valid");
+    let map = ["", "  - b:\n    - - true\n", "  - b:\n\n    - - true\n", "  - {b: [[true], c]}\n"];
+    let all: Vec<Package> = ["", "  - - - 1\n"]
+        .iter()
+        .flat_map(|first| map.map(|map| [*first, map]))
+        .flat_map(|[first, map]| {
+            ["  - - - true\n", "  - - [ true ]\n  - {}\n", "  - {}\n"].map(|last| [first, map, last])
+        })
+        .map(|writings| package(&with_elements(writings)))
+        .collect();
+    let mut conflicts = 0;
+    for original in &all {
+        for updated in &all {
+            for dest in &all {
+                let merged = three_way(original, updated, dest).expect("merged");
+                let once = merged.text().expect("within the limit");
+                conflicts += merged.conflicts().len();
+                let result = package(&once);
+                let again = three_way(original, updated, &result).expect("merged");
+                assert_eq!(again.text().expect("within the limit"), once);
+            }
+        }
+    }
+    assert!(conflicts > 5_000, "{conflicts}");
+}

@@ -383,10 +383,13 @@ impl<'a> Versions<'a> {
     /// The entries for elements of a hunk.
     fn entries(&self, hunk: &Hunk, elements: Vec<Element>, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
         let own = &own[hunk.dest.clone()];
+        // In dest's layout, a part of a new element could look as in original, see `Conflict::layout_of_taken`.
+        let layout = if hunk.original.is_empty() { Layout::Host } else { Layout::Value };
+        let new = |at: usize| Tree::Node(self.updated.elements[hunk.updated.start + at]);
         let entry = |element| match element {
             Element::Kept(at) => own[at].clone(),
             Element::Removed(at) => Entry { value: None, ..own[at].clone() },
-            Element::New(at) => Entry::new(None, Tree::Node(self.updated.elements[hunk.updated.start + at])),
+            Element::New(at) => Entry { layout, ..Entry::new(None, new(at)) },
         };
         elements.into_iter().map(entry).collect()
     }
