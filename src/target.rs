@@ -7,11 +7,14 @@
 mod scope;
 mod selector;
 
+use std::cell::OnceCell;
 use std::fmt;
+use std::rc::Rc;
 
 use regex_lite::Regex;
 
 use crate::name::Name;
+use krm_merge::resource::{Identity, Resource};
 use krm_merge::yaml::NodeRef;
 use selector::Selector;
 
@@ -137,16 +140,43 @@ impl Target {
     /// Whether it selects a resource.
     pub fn selects(&self, resource: NodeRef<'_>) -> bool {
         let text = |path: &[&str]| resource.at(path).and_then(NodeRef::as_str).unwrap_or_default();
-        let of_version = || text(&["apiVersion"]).rsplit_once('/').unwrap_or(("", text(&["apiVersion"])));
+        let identity = Identity {
+            api_version: text(&["apiVersion"]),
+            kind: text(&["kind"]),
+            namespace: text(&["metadata", "namespace"]),
+            name: text(&["metadata", "name"]),
+        };
+        self.fits(identity, || resource)
+    }
+
+    /// The items that each of these targets selects, by their numbers. The nodes of an item are read at most once, and only for labels and
+    /// annotations. A target does not select items that are not resources, for example a kustomization without a name.
+    pub fn selected(targets: &[Rc<Self>], items: &[Resource<'_>]) -> Vec<Vec<usize>> {
+        let mut selected = vec![Vec::new(); targets.len()];
+        for (number, item) in items.iter().enumerate().filter(|_| !targets.is_empty()) {
+            let Some(identity) = item.identity else { continue };
+            let nodes = OnceCell::new();
+            for (target, selected) in targets.iter().zip(&mut selected) {
+                if target.fits(identity, || nodes.get_or_init(|| item.nodes()).node()) {
+                    selected.push(number);
+                }
+            }
+        }
+        selected
+    }
+
+    /// Whether it selects the resource with this identity. Only labels and annotations need its nodes.
+    fn fits<'n>(&self, identity: Identity<'_>, resource: impl Fn() -> NodeRef<'n>) -> bool {
+        let Identity { api_version, kind, namespace, name } = identity;
+        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let fits = |(field, pattern): &(Field, Pattern)| match field {
-            Field::Group => pattern.fits(of_version().0),
-            Field::Version => pattern.fits(of_version().1),
-            Field::Kind => pattern.fits(text(&["kind"])),
-            Field::Name => pattern.fits(text(&["metadata", "name"])),
+            Field::Group => pattern.fits(group),
+            Field::Version => pattern.fits(version),
+            Field::Kind => pattern.fits(kind),
+            Field::Name => pattern.fits(name),
             Field::Namespace => {
-                let namespace = text(&["metadata", "namespace"]);
                 let effective = match namespace {
-                    _ if scope::is_cluster_scoped(of_version().0, text(&["kind"])) => NON_NAMESPACEABLE,
+                    _ if scope::is_cluster_scoped(group, kind) => NON_NAMESPACEABLE,
                     "" => "default",
                     namespace => namespace,
                 };
@@ -154,7 +184,7 @@ impl Target {
             }
         };
         let selects = |selector: &Option<Selector>, map: &str| {
-            selector.as_ref().is_none_or(|s| s.fits(|key| resource.at(&["metadata", map, key])?.as_str()))
+            selector.as_ref().is_none_or(|s| s.fits(|key| resource().at(&["metadata", map, key])?.as_str()))
         };
         self.fields.iter().all(fits) && selects(&self.labels, "labels") && selects(&self.annotations, "annotations")
     }

@@ -1,6 +1,7 @@
 //! Merges each source into the item that it is meant for: its partner, or every item that its target selects.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::run::{Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Mode, Role};
@@ -83,15 +84,14 @@ fn grouped<'r, 'a>(
     let mut groups = Groups::default();
     let mut idle = BTreeMap::new();
     let index = Index::of(&roles.dest);
+    let selected = Target::selected(&roles.targets, &roles.dest);
+    let targets: Vec<(&Rc<Target>, Vec<usize>)> = roles.targets.iter().zip(selected).collect();
     for source in sources {
-        if let Some(target) = source.target.and_then(|number| roles.targets.get(number as usize)) {
-            // A target does not select items that are not resources, for example a kustomization without a name.
-            let is_selected = |item: &Resource<'_>| item.identity.is_some() && target.selects(item.node());
-            let mut selected = roles.dest.iter().enumerate().filter(|(_, item)| is_selected(item)).peekable();
-            if selected.peek().is_none() {
-                idle.insert(target.name(), &**target);
+        if let Some((target, selected)) = source.target.and_then(|number| targets.get(number as usize)) {
+            if selected.is_empty() {
+                idle.insert(target.name(), &***target);
             }
-            selected.for_each(|(i, _)| groups.add(Hit::Item(i), source));
+            selected.iter().for_each(|item| groups.add(Hit::Item(*item), source));
             continue;
         }
         let Some(identity) = source.identity else { continue };
