@@ -48,6 +48,18 @@ fn an_element_is_merged_where_it_stands() {
 }
 
 #[test]
+fn a_target_selects_elements_by_the_type_that_their_list_gives() {
+    let items = list("ConfigMapList", "all.yaml", &[bare("a", "1"), bare("b", "1")]);
+    for (kind, name) in [("ConfigMap", "b"), ("Config.*", "b"), ("ConfigMap", "[^a]")] {
+        let target = format!("target: {{version: v1, kind: {kind}, name: '{name}'}}");
+        let spec = format!("mode: Strategic\nsource:\n- {target}\n  yaml: |\n    data: {{k: 2}}\n");
+        let at = items.find("name: b}").expect("b");
+        let want = format!("{}{}", &items[..at], items[at..].replacen("k:   1", "k:   2", 1));
+        assert_eq!(items_of(&passes(&resource_list(&items, &spec)).stdout), want, "{target}");
+    }
+}
+
+#[test]
 fn an_element_that_goes_leaves_the_others_and_the_last_one_takes_its_list_along() {
     let delete = "mode: TwoWay\nsource:\n- resources:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: b}, $patch: delete}\n";
     let items = list("List", "all.yaml", &[map("a", "1"), map("b", "1"), map("c", "1")]);
