@@ -23,6 +23,7 @@ use krm_merge::file_path;
 use krm_merge::limit::{Asked, Budget, Kind, Limit};
 pub use krm_merge::mode::Mode;
 use krm_merge::policy::{ConflictLevel, NewElements, OnConflict, Policy, Renames};
+use krm_merge::resource::Resource;
 use krm_merge::rules::Rules;
 use krm_merge::schema::{Inference, ListRule, NoTypes, Types};
 use krm_merge::tree::Pick;
@@ -250,12 +251,12 @@ impl<'a> Task<'a> {
     }
 
     /// The rules that pick a side for some conflicts of a resource.
-    pub fn picking<'t>(&'t self, resource: NodeRef<'_>) -> impl Iterator<Item = &'t Decision<'a>> {
+    pub fn picking<'t>(&'t self, resource: Resource<'_>) -> impl Iterator<Item = &'t Decision<'a>> {
         let rules = match self {
             Self::Upgrade { rules, .. } => &rules[..],
             Self::Overlay { .. } | Self::Patch { .. } => &[],
         };
-        let is_meant = move |rule: &&Decision<'a>| rule.target.as_ref().is_none_or(|target| target.selects(resource));
+        let is_meant = move |rule: &&Decision<'a>| rule.target.as_ref().is_none_or(|target| target.selects(&resource));
         rules.iter().filter(|rule| rule.take != OnConflict::Fail).filter(is_meant)
     }
 

@@ -92,7 +92,7 @@ enum Compared {
 #[derive(Debug)]
 pub struct Clash<'c, 'a> {
     /// The resource in dest; in updated where dest deleted it.
-    pub resource: NodeRef<'a>,
+    pub resource: &'c Resource<'a>,
     /// The place of the conflict; empty for the resource as a whole.
     pub path: &'c FieldPath<'a>,
     /// The resource as each side has it.
@@ -105,9 +105,9 @@ pub struct Clash<'c, 'a> {
 
 impl<'c, 'a> Clash<'c, 'a> {
     /// A conflict at a place of a resource.
-    pub fn of_place(conflict: &'c Conflict<'a>, sides: Sides<Option<&Resource<'a>>>, dest: &Resource<'a>) -> Self {
+    pub fn of_place(conflict: &'c Conflict<'a>, sides: Sides<Option<&Resource<'a>>>, dest: &'c Resource<'a>) -> Self {
         Self {
-            resource: dest.node(),
+            resource: dest,
             path: &conflict.path,
             sides: sides.map(|side| side.map(|resource| Tree::Node(resource.node()))),
             values: Sides {
@@ -120,7 +120,7 @@ impl<'c, 'a> Clash<'c, 'a> {
     }
 
     /// A conflict of a resource as a whole.
-    pub fn of_whole(resource: NodeRef<'a>, path: &'c FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
+    pub fn of_whole(resource: &'c Resource<'a>, path: &'c FieldPath<'a>, sides: Sides<Option<Tree<'a>>>) -> Self {
         Self { resource, path, values: sides.clone(), sides, taken: None }
     }
 
@@ -254,6 +254,7 @@ impl<'a> Decisions<'a> {
 #[cfg(test)]
 mod tests {
     use krm_merge::path::Step;
+    use krm_merge::resource::Origin;
     use krm_merge::yaml::Document;
 
     use super::*;
@@ -284,7 +285,7 @@ mod tests {
             let mut path = FieldPath::default();
             fields.iter().for_each(|field| path.push(Step::Field((*field).into()), None));
             let sides = Sides::of(|_| Some(Tree::Node(root)));
-            let ruling = decisions.of(&Clash::of_whole(root, &path, sides));
+            let ruling = decisions.of(&Clash::of_whole(&Resource::read(root, Origin::Item(0)), &path, sides));
             (ruling.verdict, ruling.rule.map(|name| rules.iter().position(|rule| rule.name == *name).expect("a rule")))
         };
         assert_eq!(wins(&["spec", "replicas"]), (Verdict::By(OnConflict::KeepDest), Some(1)));
@@ -313,7 +314,7 @@ mod tests {
         ["a", "b"].into_iter().for_each(|field| path.push(Step::Field(field.into()), None));
         let values = whole.map(|root| root.and_then(|root| find(root, &path)).filter(|value| !value.is_null()));
         let clash = Clash {
-            resource: whole.dest.expect("a root"),
+            resource: &Resource::read(whole.dest.expect("a root"), Origin::Item(0)),
             path: &path,
             sides: whole.map(|root| root.map(Tree::Node)),
             values: values.map(|value| value.map(Tree::Node)),

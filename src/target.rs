@@ -138,15 +138,15 @@ impl Target {
     }
 
     /// Whether it selects a resource.
-    pub fn selects(&self, resource: NodeRef<'_>) -> bool {
-        let text = |path: &[&str]| resource.at(path).and_then(NodeRef::as_str).unwrap_or_default();
-        let identity = Identity {
+    pub fn selects(&self, resource: &Resource<'_>) -> bool {
+        let text = |path: &[&str]| resource.node().at(path).and_then(NodeRef::as_str).unwrap_or_default();
+        let identity = resource.identity.unwrap_or_else(|| Identity {
             api_version: text(&["apiVersion"]),
             kind: text(&["kind"]),
             namespace: text(&["metadata", "namespace"]),
             name: text(&["metadata", "name"]),
-        };
-        self.fits(identity, || resource)
+        });
+        self.fits(identity, || resource.node())
     }
 
     /// The items that each of these targets selects, by their numbers. The nodes of an item are read at most once, and only for labels and
@@ -199,6 +199,7 @@ impl fmt::Display for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use krm_merge::resource::Origin;
     use krm_merge::yaml::Document;
 
     const ITEM: &str =
@@ -209,7 +210,7 @@ mod tests {
         let target = fields
             .iter()
             .try_fold(Target::new(Name::Field(String::new()), ""), |t, (field, p)| t.with_pattern(*field, p));
-        target.expect("patterns").selects(doc.roots().next().expect("a root"))
+        target.expect("patterns").selects(&Resource::read(doc.roots().next().expect("a root"), Origin::Item(0)))
     }
 
     #[test]
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn labels_and_annotations_are_selected_alike() {
         let doc = Document::parse(ITEM).expect("valid");
-        let root = doc.roots().next().expect("a root");
+        let root = &Resource::read(doc.roots().next().expect("a root"), Origin::Item(0));
         let labels =
             |s: &str| Target::new(Name::Field(String::new()), "").with_labels(s).expect("a selector").selects(root);
         let annotations = |s: &str| {
@@ -258,5 +259,17 @@ mod tests {
         };
         assert_eq!((labels("app=web"), labels("tier=a")), (true, false));
         assert_eq!((annotations("app=web"), annotations("tier in (a, b)")), (false, true));
+    }
+
+    #[test]
+    fn an_element_of_a_list_has_the_type_that_the_list_gives() {
+        let doc =
+            Document::parse("{apiVersion: v1, kind: ConfigMapList, items: [{metadata: {name: a}}]}").expect("valid");
+        let elements = Resource::of_document(doc.roots().next().expect("a root"), Origin::Item);
+        let selects = |kind| {
+            let target = Target::new(Name::Field(String::new()), "").with_pattern(Field::Kind, kind);
+            elements.iter().map(|element| target.as_ref().expect("a pattern").selects(element)).collect::<Vec<_>>()
+        };
+        assert_eq!((selects("ConfigMap"), selects("Secret")), (vec![true], vec![false]));
     }
 }

@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
         for (side, resource) in sides.iter() {
             own[side] = resource.map(|resource| rules.own(resource)).transpose().map_err(unmergeable)?;
         }
-        Ok(self.decisions.of(&Clash::of_whole(about.node(), &FieldPath::default(), own)))
+        Ok(self.decisions.of(&Clash::of_whole(about, &FieldPath::default(), own)))
     }
 
     /// Notes that a dest item moves to another file. Returns the new values of its path annotations, if it has such annotations.

@@ -188,11 +188,14 @@ fn unreached(dest: &Side, given: &[(Role, Vec<Side>)], task: &Task<'_>) -> Resul
         let rules: Vec<&Name> = match &held.content {
             Content::Mixed(document) => {
                 let items = document.roots().flat_map(list::resources);
-                items.flat_map(|item| task.picking(item.node)).map(|rule| &rule.name).collect()
+                items
+                    .flat_map(|item| task.picking(Resource::listed(item, Origin::Item(0))))
+                    .map(|rule| &rule.name)
+                    .collect()
             }
             // A rule without a target is for all resources of the package, so it does not name the kustomization.
             Content::Other if is_kustomization(&held.path) => {
-                let rules = kustomization.roots().flat_map(|root| task.picking(root));
+                let rules = kustomization.roots().flat_map(|root| task.picking(Resource::read(root, Origin::Item(0))));
                 rules.filter(|rule| rule.target.is_some()).map(|rule| &rule.name).collect()
             }
             Content::Other | Content::NoYaml(_) | Content::Resources(_) => continue,

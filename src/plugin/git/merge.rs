@@ -457,8 +457,8 @@ impl<'r, 'a> Merged<'r, 'a> {
             Some(policy)
         };
         let whole = FieldPath::default();
-        let of_whole = |resource: &Resource<'a>| {
-            Clash::of_whole(resource.node(), &whole, member.sides.map(|side| side.map(|side| Tree::Node(side.node()))))
+        let of_whole = |resource| {
+            Clash::of_whole(resource, &whole, member.sides.map(|side| side.map(|side| Tree::Node(side.node()))))
         };
         let Sides { updated, dest, .. } = member.sides;
         let becomes = match (becomes, updated, dest) {

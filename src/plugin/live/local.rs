@@ -153,7 +153,7 @@ fn given(cluster: &mut Cluster, sides: &[Side], args: &Live, limit: Limit) -> Re
     let all = sides.iter().enumerate().flat_map(|(at, side)| {
         side.resources(Part::Role).into_iter().map(move |(file, resource)| (at, file, resource))
     });
-    for (side, file, resource) in all.filter(|(.., r)| asked.as_ref().is_none_or(|asked| asked.selects(r.node()))) {
+    for (side, file, resource) in all.filter(|(.., r)| asked.as_ref().is_none_or(|asked| asked.selects(r))) {
         let name = whereabouts(&resource);
         if let Some(field) = resource.missing() {
             bail!("{name}: the resource must have `{field}`");
