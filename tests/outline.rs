@@ -6,7 +6,7 @@ mod support;
 mod workload;
 
 use krm_merge::resource::{Head, Resource};
-use krm_merge::yaml::Outline;
+use krm_merge::yaml::{Document, Outline};
 use krm_merge_function::resource_list::ResourceList;
 use proptest::prelude::*;
 use support::{resource_list, run, tries};
@@ -58,6 +58,64 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<prop::sample::Index>()), 0..4),
     ) {
         run(&mutant(&workload(size), &changes));
+    }
+}
+
+/// An item that belongs to a role by its annotation, which has these lines above it.
+fn of_role(role: &str, above: &str, rest: &str) -> String {
+    format!(
+        "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: a\n    annotations:\n{above}      config.kubernetes.io/merge-source: {role}\n{rest}"
+    )
+}
+
+#[test]
+fn an_item_that_goes_leaves_a_block_scalar_above_it_alone() {
+    let source = "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: b\n    annotations:\n      config.kubernetes.io/merge-source: source\n";
+    for (header, blank) in
+        [("|", "\n"), ("|", "          \n"), ("|-", "          \n"), ("|+", "\n"), (">+", "          \n")]
+    {
+        let dest = |name: &str| {
+            format!(
+                "- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: {name}\n  data:\n    text: {header}\n      c\n"
+            )
+        };
+        let items = format!("{}{}{source}{blank}{}{source}{blank}{}", dest("x"), dest("a"), dest("b"), dest("c"));
+        let stdin = resource_list(&items, "mode: TwoWay\n")
+            .replace("\nitems:\n", "\nitems:\n- kind: First\n  spec:\n    a: 1\n");
+        let output = run(&stdin).stdout;
+        let texts = |text: &str| {
+            let document = Document::parse(text.to_owned()).expect("YAML");
+            let items = document.roots().next().and_then(|list| list.get("items")).expect("items");
+            let data = items.elements().filter_map(|item| item.at(&["data", "text"]));
+            data.map(|text| text.string().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&output), texts(&stdin), "{output}");
+    }
+}
+
+#[test]
+fn what_other_items_have_changes_nothing() {
+    let odd = [
+        "",
+        "- kind: First\n  <<: {m: 1}\n",
+        "- kind: First\n  spec: &a\n    b: 1\n",
+        "- kind: First\n  kind: Second\n",
+    ];
+    let above = ["", "      # mine\n", "      # mine\n\n"];
+    let rest = [
+        "",
+        "      other: x\n",
+        "  spec:\n    name: a-b  # t0\n",
+        "  spec:\n    ref:\n      kind: |+\n        c\n      name: a-b  # t0\n",
+    ];
+    for odd in odd {
+        for dest in above.iter().flat_map(|above| rest.map(|rest| of_role("dest", above, rest))) {
+            for original in rest.map(|rest| of_role("original", "", rest)) {
+                for updated in above.iter().flat_map(|above| rest.map(|rest| of_role("updated", above, rest))) {
+                    run(&resource_list(&[odd, &dest, &original, &updated].concat(), "mode: ThreeWay\n"));
+                }
+            }
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use krm_merge::yaml::{Document, NodeRef};
 
 /// A resource after the merge. Most questions about it need no nodes, so a large package has few of them in memory.
 pub(super) enum After<'r, 'a> {
-    /// A resource as it was.
+    /// A resource that is as it was, apart from its layout and the annotation of its role.
     Kept(&'r Resource<'a>),
     /// A resource that the merge made.
     Made(Tree<'a>),
@@ -18,8 +18,8 @@ pub(super) enum After<'r, 'a> {
     Edited {
         /// The resource as it was.
         dest: &'r Resource<'a>,
-        /// Its names, if they are not just that of `dest`; see [`After::names`].
-        names: Vec<Named<'static>>,
+        /// Its names, see [`After::names`]; `None` if its only name is that of `dest`.
+        names: Option<Vec<Named<'static>>>,
     },
 }
 
@@ -29,7 +29,9 @@ pub(super) struct Reread<'t>(Document<'t>);
 impl<'t> Reread<'t> {
     /// Reads the text of [`After::unread_text`].
     pub fn of(text: Cow<'t, str>) -> Option<Self> {
-        Document::parse(text).ok().map(Self)
+        let read = Document::parse(text);
+        debug_assert!(read.is_ok(), "a merged resource can be read: {read:?}");
+        read.ok().map(Self)
     }
 
     /// The resource, which is the one element of a list in this text.
@@ -46,7 +48,7 @@ impl<'r, 'a> After<'r, 'a> {
         }
         let names: Vec<_> = merged.view().into_iter().flat_map(names_of).collect();
         let is_same = name_of(dest).is_some_and(|name| names == [name]);
-        let names = if is_same { Vec::new() } else { names.into_iter().map(Named::into_owned).collect() };
+        let names = (!is_same).then(|| names.into_iter().map(Named::into_owned).collect());
         Self::Edited { dest, names }
     }
 
@@ -79,8 +81,8 @@ impl<'r, 'a> After<'r, 'a> {
     /// Its name, and the names of the resources that controllers and kustomize make of it.
     pub fn names(&self) -> Vec<Named<'a>> {
         match self {
-            Self::Edited { dest, names } if names.is_empty() => name_of(dest).into_iter().collect(),
-            Self::Edited { names, .. } => names.clone(),
+            Self::Edited { names: Some(names), .. } => names.clone(),
+            Self::Edited { dest, names: None } => name_of(dest).into_iter().collect(),
             Self::Kept(resource) if resource.unread_text().is_some() => match name_of(resource) {
                 Some(name) if !name.may_make_others() => vec![name],
                 _ => names_of(View::Node(resource.node())).collect(),

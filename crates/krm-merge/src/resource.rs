@@ -224,12 +224,15 @@ impl<'a> Resource<'a> {
         dest.unread().is_some() && lines(original).zip(lines(updated)).is_some_and(|(a, b)| a.are_alike(&b))
     }
 
-    /// Its text, with the comments around it, if its nodes were dropped and nothing in it is unusual.
+    /// Its text, with the comments around it, if its nodes were dropped. It is a list with the resource as its only element.
     pub fn unread_text(&self) -> Option<&'a str> {
-        self.unread().and_then(|(place, _)| place.source().get(place.lines()))
+        match self.body {
+            Body::Place(place) => place.source().get(place.lines()),
+            Body::Nodes(_) => None,
+        }
     }
 
-    /// Its text with edits, if its nodes were dropped: the one element of a list.
+    /// Same as [`Resource::unread_text`], with edits, which are all in this text.
     pub fn edited_text(&self, edits: &TextEdits) -> Option<String> {
         match self.body {
             Body::Place(place) => Some(edits.apply(place.source(), place.lines())),

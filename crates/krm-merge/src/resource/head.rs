@@ -25,6 +25,8 @@ pub struct Head<'a> {
 struct Maps<'a> {
     metadata: Option<NodeRef<'a>>,
     annotations: Option<NodeRef<'a>>,
+    /// The annotation that gives the resource its role.
+    role: Option<(NodeRef<'a>, NodeRef<'a>)>,
 }
 
 impl<'a> Head<'a> {
@@ -34,21 +36,22 @@ impl<'a> Head<'a> {
     }
 
     fn with_maps(listed: Listed<'a>) -> (Self, Maps<'a>) {
+        // Of fields with one name the first counts, as for `NodeRef::get`.
         let (mut api_version, mut kind, mut metadata) = (None, None, None);
         for (key, value) in listed.node.fields() {
             match key.string() {
-                "apiVersion" => api_version = value.as_str(),
-                "kind" => kind = value.as_str(),
-                "metadata" => metadata = Some((key, value)),
+                "apiVersion" => _ = api_version.get_or_insert(value),
+                "kind" => _ = kind.get_or_insert(value),
+                "metadata" => _ = metadata.get_or_insert((key, value)),
                 _ => {}
             }
         }
         let (mut name, mut namespace, mut annotations) = (None, None, None);
         for (key, value) in metadata.into_iter().flat_map(|(_, metadata)| metadata.fields()) {
             match key.string() {
-                "name" => name = value.as_str(),
-                "namespace" => namespace = value.as_str(),
-                "annotations" => annotations = Some(value),
+                "name" => _ = name.get_or_insert(value),
+                "namespace" => _ = namespace.get_or_insert(value),
+                "annotations" => _ = annotations.get_or_insert(value),
                 _ => {}
             }
         }
@@ -56,15 +59,17 @@ impl<'a> Head<'a> {
         let (mut package, mut role) = (None, None);
         for (key, value) in annotations.into_iter().flat_map(NodeRef::fields) {
             match key.string() {
-                PATH => path = value.as_str(),
-                LEGACY_PATH => legacy_path = value.as_str(),
-                INDEX => index = value.as_str(),
-                LEGACY_INDEX => legacy_index = value.as_str(),
-                PACKAGE => package = value.as_str(),
-                ROLE => role = Some(value.string()),
+                PATH => _ = path.get_or_insert(value),
+                LEGACY_PATH => _ = legacy_path.get_or_insert(value),
+                INDEX => _ = index.get_or_insert(value),
+                LEGACY_INDEX => _ = legacy_index.get_or_insert(value),
+                PACKAGE => _ = package.get_or_insert(value),
+                ROLE => _ = role.get_or_insert((key, value)),
                 _ => {}
             }
         }
+        let text = |value: Option<NodeRef<'a>>| value.and_then(NodeRef::as_str);
+        let (mut api_version, mut kind, name, namespace) = (text(api_version), text(kind), text(name), text(namespace));
         if let (None, None, Some((list_version, list_kind))) = (api_version, kind, listed.type_of_list()) {
             (api_version, kind) = (Some(list_version), Some(list_kind));
         }
@@ -75,8 +80,10 @@ impl<'a> Head<'a> {
             _ => None,
         };
         let known_as = metadata.and_then(|(key, value)| known_as(key, value));
-        let (path, index) = (path.or(legacy_path), index.or(legacy_index));
-        let maps = Maps { metadata: metadata.map(|(_, metadata)| metadata), annotations };
+        let (path, index) = (text(path).or(text(legacy_path)), text(index).or(text(legacy_index)));
+        let package = text(package);
+        let maps = Maps { metadata: metadata.map(|(_, metadata)| metadata), annotations, role };
+        let role = role.map(|(_, role)| role.string());
         (Self { identity, path, index, package, role, known_as, seen: None }, maps)
     }
 
@@ -87,7 +94,12 @@ impl<'a> Head<'a> {
         let optional = |given: Option<&str>| given.map_or(Some(None), |given| text(given).map(Some));
         let (head, maps) = Head::with_maps(Listed { node, list: None });
         let Head { identity, path, index, package, role, known_as, .. } = head;
-        let seen = maps.metadata.and_then(|metadata| Seen::of(node, metadata, maps.annotations));
+        // If dest's role goes, comments may go with it, and a merge tells that.
+        let goes_alone = maps.role.is_none_or(|(key, value)| {
+            let has_others = maps.annotations.is_some_and(|annotations| annotations.entries().count() > 1);
+            value.string() != "dest" || has_others && !key.has_comments_around(value)
+        });
+        let seen = maps.metadata.filter(|_| goes_alone).and_then(|metadata| Seen::of(node, metadata, maps.annotations));
         let Identity { api_version, kind, namespace, name } = identity.filter(|of| !of.kind.ends_with("List"))?;
         let namespace = if namespace.is_empty() { "" } else { text(namespace)? };
         Some(Head {

@@ -61,13 +61,16 @@ impl<'t> Lines<'t> {
         let (before, annotations, behind) = (text.get(..from)?, text.get(from..to)?, text.get(to..)?);
         let (column, mut at) = (indent_of(annotations), start + from);
         let mut lines: Vec<Line<'t>> = Vec::new();
+        let mut is_below_comment = before.lines().rfind(|line| !line.trim().is_empty()).is_some_and(is_comment);
         for text in annotations.split_inclusive('\n') {
             let indent = indent_of(text);
             let of_host = text.get(column..).filter(|_| indent == column).and_then(of_host);
-            if let Some(last) = lines.last()
-                && (of_host.is_some() && is_comment(last.text) || last.of_host.is_some() && indent > column)
-            {
+            let is_long = lines.last().is_some_and(|last| last.of_host.is_some() && indent > column);
+            if is_long || of_host.is_some() && is_below_comment {
                 return None;
+            }
+            if !text.trim().is_empty() {
+                is_below_comment = is_comment(text);
             }
             lines.push(Line { range: at..at + text.len(), text, of_host });
             at += text.len();

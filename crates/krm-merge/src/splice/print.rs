@@ -269,7 +269,7 @@ impl Layout<'_> {
         let has_own_end = new.comments.below.is_none_or(|below| below == comments_below(&place, node));
         let is_alike =
             self.flow == Flow::Yaml && node.style() == Style::Block && place.column(doc) == column && has_own_end;
-        let is_linked = doc.has_merge_keys() || doc.has_props_in(place.lead..end);
+        let is_linked = node.has_merge_entries() || doc.has_props_in(place.lead..end);
         if !is_alike || is_linked || node.has_nulls() || BlockScalar::keeps_lines_below(node) {
             return None;
         }

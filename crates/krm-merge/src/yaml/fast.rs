@@ -101,6 +101,11 @@ fn parse_odd_lines(text: &str) -> Option<Document<'static>> {
     (last == 0 || !text.get(last..)?.trim().is_empty()).then_some(doc)
 }
 
+/// Whether any line of a text has blanks and nothing else.
+fn has_lines_of_blanks(text: &str) -> bool {
+    text.lines().any(|line| !line.is_empty() && line.bytes().all(|byte| byte == b' '))
+}
+
 fn read<'d>(text: Text<'_>, doc: Document<'d>) -> Option<Document<'d>> {
     let mut reader = Reader::new(text, doc);
     reader.read_lines(0..text.len())?;
@@ -134,7 +139,10 @@ impl<'t, 'd> Reader<'t, 'd> {
         while line < part.end {
             let at = text.skip_blanks(line);
             line = match text.at(at) {
-                b'\n' => at + 1,
+                b'\n' => {
+                    self.parts.has_lines_of_blanks |= at > line;
+                    at + 1
+                }
                 b'#' => self.comment(at),
                 _ => {
                     self.here = line;
@@ -142,7 +150,11 @@ impl<'t, 'd> Reader<'t, 'd> {
                     self.after = next;
                     match next {
                         Some(next) => next,
-                        None => self.item_by_library(line)?,
+                        None => {
+                            let next = self.item_by_library(line)?;
+                            self.parts.has_lines_of_blanks |= has_lines_of_blanks(text.slice(line..next));
+                            next
+                        }
                     }
                 }
             };

@@ -171,11 +171,6 @@ impl<'s> Document<'s> {
         self.roots.iter().map(move |&id| NodeRef { doc: self, id })
     }
 
-    /// Whether any node has an anchor or a tag.
-    pub(crate) fn has_props(&self) -> bool {
-        !self.props.is_empty()
-    }
-
     /// Whether any key may be `<<`.
     pub(crate) fn has_merge_keys(&self) -> bool {
         self.has_merges
@@ -584,6 +579,21 @@ impl<'a> NodeRef<'a> {
         self.doc.has_merges && self.entries().any(|(key, _)| key.is_merge_key())
     }
 
+    /// Whether a comment is between the scalars around the entry of this key: above it, on one of its lines, or below it.
+    pub(crate) fn has_comments_around(self, value: Self) -> bool {
+        let is_scalar = |id: &u32| !matches!(self.doc.nodes[*id as usize].kind, Kind::Map | Kind::List);
+        let before = (0..self.id).rfind(is_scalar).map_or(0, |id| self.doc.nodes[id as usize].end);
+        let after = (value.next_id()..self.doc.nodes.len() as u32).find(is_scalar);
+        let end = after.map_or(self.doc.source.len(), |id| self.doc.nodes[id as usize].start as usize);
+        self.doc.comments_in(before as usize..end).next().is_some()
+    }
+
+    /// Whether any map of the subtree has a `<<` entry.
+    pub(crate) fn has_merge_entries(self) -> bool {
+        let maps = || (self.id..self.next_id()).map(|id| NodeRef { doc: self.doc, id });
+        self.doc.has_merges && maps().any(|node| node.kind() == Kind::Map && node.has_merge_entry())
+    }
+
     /// Whether this key is the merge key `<<`, bare or as `!!merge`.
     pub(crate) fn is_merge_key(self) -> bool {
         self.doc.has_merges
@@ -705,6 +715,11 @@ impl<'a> NodeRef<'a> {
             todo.extend(node.children().map(NodeRef::resolve));
         }
         len
+    }
+
+    /// Whether the node, or any in its subtree, has an anchor or a tag or is an alias.
+    pub(crate) fn has_props_within(self) -> bool {
+        self.doc.has_props_in(self.full_start()..self.end())
     }
 
     /// Whether the subtree holds an alias, so that its text alone does not show its meaning.

@@ -86,6 +86,7 @@ impl Reader<'_, '_> {
                 if chomping == Chomping::Keep {
                     end = at;
                 }
+                self.parts.has_lines_of_blanks |= at > line;
                 breaks += 1;
                 line = at + 1;
                 continue;

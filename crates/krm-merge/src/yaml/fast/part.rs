@@ -7,10 +7,15 @@
 //! lines and comments are between its start and the dash of the item. The reader begins with the state that it had there: an open list in
 //! the column of the dash, and nothing that waits for a value. The part ends before the first line that is no deeper than the dash.
 //! `agreement.rs` compares both.
+//!
+//! **Why nobody misses the nodes of the other items.** Around an item, the splicer asks only whether it ends with a block scalar that takes
+//! blank lines below it. So an item stays if its block scalar takes each of them (`+`). Any other block scalar takes only lines of blanks
+//! that are deeper than its content; in a text with such lines, all items stay.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::super::block_scalar::{BlockScalar, Chomping};
 use super::super::node::{Document, Kind, NONE, Node, NodeRef, Style, line_break};
 use super::scan::Text;
 use super::{Open, Reader};
@@ -55,6 +60,10 @@ pub(super) struct Parts<'t> {
     pub is_odd: bool,
     /// Where the lines of the item begin.
     first_line: usize,
+    /// Whether an item whose nodes are dropped ends with a block scalar.
+    has_block_at_end: bool,
+    /// Whether a line has blanks and nothing else.
+    pub has_lines_of_blanks: bool,
     /// Whether an item that is kept shows how deep maps are indented. New text follows the first map of the whole text.
     shows_layout: bool,
     keep: Option<&'t mut dyn FnMut(NodeRef<'_>) -> Keep>,
@@ -64,7 +73,16 @@ pub(super) struct Parts<'t> {
 impl Parts<'_> {
     /// All nodes are kept.
     pub fn none() -> Self {
-        Self { depth: usize::MAX, is_odd: false, first_line: 0, shows_layout: false, keep: None, places: Vec::new() }
+        Self {
+            depth: usize::MAX,
+            is_odd: false,
+            first_line: 0,
+            has_block_at_end: false,
+            has_lines_of_blanks: false,
+            shows_layout: false,
+            keep: None,
+            places: Vec::new(),
+        }
     }
 }
 
@@ -77,6 +95,9 @@ pub fn outline<'s>(text: Text<'s>, keep: &mut dyn FnMut(NodeRef<'_>) -> Keep) ->
     reader.parts = Parts { depth: 2, keep: Some(keep), ..Parts::none() };
     reader.read_lines(0..text.len())?;
     reader.end_text();
+    if reader.parts.has_block_at_end && reader.parts.has_lines_of_blanks {
+        return None;
+    }
     reader.doc.comments.shrink_to_fit();
     reader.doc.nodes.shrink_to_fit();
     Some((reader.doc, reader.parts.places))
@@ -128,10 +149,16 @@ impl Reader<'_, '_> {
             self.parts.shows_layout = self.doc.nodes[below].iter().any(is_map);
             return;
         }
+        let last = NodeRef { doc: &self.doc, id: self.doc.nodes.len() as u32 - 1 };
+        let block = BlockScalar::of(last);
+        if block.as_ref().is_some_and(|block| block.chomping == Chomping::Keep) {
+            return;
+        }
         let Some(keep) = &mut self.parts.keep else { return };
         if keep(NodeRef { doc: &self.doc, id: mark.node }) == Keep::Nodes {
             return;
         }
+        self.parts.has_block_at_end |= block.is_some();
         self.parts.places.push(Place {
             stub: mark.node,
             start: item.start,
