@@ -102,7 +102,7 @@ impl Names {
         let bytes = text.as_bytes();
         let Some(shortest) = self.shortest_word.filter(|_| !bytes.contains(&b'\\')) else { return true };
         let is_outside = |byte: &u8| !IS_IN_WORD[*byte as usize];
-        // A word that is long enough has one of the bytes that are this far from each other.
+        // Of bytes at a distance of `shortest`, a word with at least so many bytes has one.
         let (mut from, mut at) = (0, shortest - 1);
         while let Some(byte) = bytes.get(at) {
             let end = match is_outside(byte) {

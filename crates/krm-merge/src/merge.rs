@@ -321,21 +321,21 @@ impl<'a> Walk<'a> {
         let Some(mut branch) = dest.into_branch(&inside.by, inside.children.len()) else { return Ok(None) };
         let merges = self.merges(&mut branch, inside)?;
         let mut asked = vec![false; branch.entries.len()];
-        let mut found = Vec::new();
+        let mut places = Vec::new();
         let mut new: Vec<(&ChildId<'a>, Entry<'a>)> = Vec::new();
         // The index in `new` of each child that dest lacks; `None` if there is nothing to add for it.
         let mut new_by_id: HashMap<&ChildId<'a>, Option<usize>> = HashMap::new();
         for child in inside.children.iter().filter(|child| !merges.brings_in(&child.id)) {
             let known = new_by_id.get(&child.id).copied();
-            found.clear();
+            places.clear();
             if known.is_none() {
                 let mut all = branch.find(&child.id);
-                found.extend(all.next());
-                // Elements may repeat one key on both sides, so no more of them are looked at than needed.
-                let is_first = found.first().is_some_and(|first| !asked[*first]);
-                found.extend(all.take(if is_first || child.change.removes() { usize::MAX } else { 1 }));
+                places.extend(all.next());
+                // Elements may repeat one key on both sides. So all of them are looked at once, and then no more than needed.
+                let is_first = places.first().is_some_and(|first| !asked[*first]);
+                places.extend(all.take(if is_first || child.change.removes() { usize::MAX } else { 1 }));
             }
-            let Some(first) = found.first().copied() else {
+            let Some(first) = places.first().copied() else {
                 if let Some(at) = known.flatten().filter(|at| new[*at].1.value.is_some()) {
                     self.trail.push(child.id.step(&inside.by), None);
                     self.again(&mut new[at].1, None, child)?;
@@ -348,8 +348,8 @@ impl<'a> Walk<'a> {
                 continue;
             };
             let new_fields = if asked[first] { NewFields::Last } else { self.new_fields };
-            found.iter().for_each(|at| asked[*at] = true);
-            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, &found))?;
+            places.iter().for_each(|at| asked[*at] = true);
+            self.placing(new_fields, |walk| walk.found(&mut branch, inside, child, &places))?;
         }
         if !inside.names.is_empty() || inside.children.iter().any(|child| child.is_renamed(&inside.by)) {
             branch.rename(|written| new_key(written, inside));
@@ -369,19 +369,19 @@ impl<'a> Walk<'a> {
         Ok(Some(branch.into()))
     }
 
-    /// Makes the change of a child in dest: in the first child with its identity, or in all of them if the change removes them. `found` are
+    /// Makes the change of a child in dest: in the first child with its identity, or in all of them if the change removes them. `places` are
     /// the places of these children.
     fn found(
         &mut self,
         branch: &mut Branch<'a>,
         inside: &Inside<'a>,
         child: &Child<'a>,
-        found: &[usize],
+        places: &[usize],
     ) -> Result<(), Error> {
         let removes = child.change.removes();
         let is_repeated =
-            found.len() > 1 && child.change.asks_for_values() && !removes && inside.others != Others::Once;
-        for &at in found.iter().take(if removes { usize::MAX } else { 1 }) {
+            places.len() > 1 && child.change.asks_for_values() && !removes && inside.others != Others::Once;
+        for &at in places.iter().take(if removes { usize::MAX } else { 1 }) {
             let entry = &branch.entries[at];
             self.trail.push(child.id.step(&inside.by), entry.place);
             let dest = entry.value.as_ref().and_then(Tree::like);

@@ -179,12 +179,11 @@ fn join_moved(known: &mut Vec<Known<'_>>, group: &Group, sides: Resources<'_, '_
         );
     }
     if len(Side::Original) == 0 && len(Side::Updated) == 1 && len(Side::Dest) == 1 {
-        let are_one = || true;
         join(
             known,
             |k| k.has(Side::Updated) && !k.has(Side::Dest),
             |k| k.has(Side::Dest) && !k.has(Side::Updated),
-            are_one,
+            || true,
         );
     }
 }

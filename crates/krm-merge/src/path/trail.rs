@@ -1,7 +1,8 @@
 //! [`Trail`]: the path of a walk, which goes to many places and keeps few of them.
 
+use std::cell::OnceCell;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::{FieldPath, Step, Stride};
 
@@ -19,13 +20,13 @@ struct Pace<'a> {
     step: Step<'a>,
     index: Option<usize>,
     /// The path to here, once it is kept.
-    kept: OnceLock<FieldPath<'a>>,
+    kept: OnceCell<FieldPath<'a>>,
 }
 
 impl<'a> Trail<'a> {
     /// Goes down one step; `index` is the element's place in dest.
     pub fn push(&mut self, step: Step<'a>, index: Option<usize>) {
-        self.paces.push(Pace { step, index, kept: OnceLock::new() });
+        self.paces.push(Pace { step, index, kept: OnceCell::new() });
     }
 
     /// Goes up one step, but not above the start of the walk.

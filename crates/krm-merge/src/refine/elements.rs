@@ -383,7 +383,8 @@ impl<'a> Versions<'a> {
     /// The entries for elements of a hunk.
     fn entries(&self, hunk: &Hunk, elements: Vec<Element>, own: &[Entry<'a>]) -> Vec<Entry<'a>> {
         let own = &own[hunk.dest.clone()];
-        // In dest's layout, a part of a new element could look as in original, see `Conflict::layout_of_taken`.
+        // In dest's layout, what takes the place of original's elements could look as in original, and a second run would take it for
+        // something that dest left alone: see `Conflict::layout_of_taken`.
         let layout = if hunk.original.is_empty() { Layout::Host } else { Layout::Value };
         let new = |at: usize| Tree::Node(self.updated.elements[hunk.updated.start + at]);
         let entry = |element| match element {
