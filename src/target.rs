@@ -153,7 +153,7 @@ impl Target {
     /// annotations. A target does not select items that are not resources, for example a kustomization without a name.
     pub fn selected(targets: &[Rc<Self>], items: &[Resource<'_>]) -> Vec<Vec<usize>> {
         let mut selected = vec![Vec::new(); targets.len()];
-        for (number, item) in items.iter().enumerate().filter(|_| !targets.is_empty()) {
+        for (number, item) in items.iter().enumerate() {
             let Some(identity) = item.identity else { continue };
             let nodes = OnceCell::new();
             for (target, selected) in targets.iter().zip(&mut selected) {

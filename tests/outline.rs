@@ -101,7 +101,12 @@ fn what_other_items_have_changes_nothing() {
         "- kind: First\n  spec: &a\n    b: 1\n",
         "- kind: First\n  kind: Second\n",
     ];
-    let above = ["", "      # mine\n", "      # mine\n\n"];
+    let above = [
+        "",
+        "      # mine\n",
+        "      # mine\n\n",
+        "      own: y\n#     config.kubernetes.io/merge-source: mine\n      more: z\n",
+    ];
     let rest = [
         "",
         "      other: x\n",

@@ -10,7 +10,6 @@ use krm_merge::documents::Item;
 use krm_merge::edits::{Edit, TextEdits};
 use krm_merge::file_path::{self, Fault};
 use krm_merge::grounds::{Ground, grounds};
-use krm_merge::host::ROLE;
 use krm_merge::immutable::refused;
 use krm_merge::layout::{self, Text, Upstream};
 use krm_merge::limit::Budget;
@@ -343,7 +342,7 @@ impl<'a> Run<'a> {
         if dest.role.is_none() && !has_number {
             return Ok(());
         }
-        if let Some(edits) = dest.without_annotation(ROLE).filter(|_| !has_number) {
+        if let Some(edits) = dest.without_role().filter(|_| !has_number) {
             self.set(dest, Item::Edited(edits));
             return Ok(());
         }

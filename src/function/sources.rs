@@ -1,7 +1,6 @@
 //! Merges each source into the item that it is meant for: its partner, or every item that its target selects.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::rc::Rc;
 
 use super::run::{Merged, Numbering, Run, Stand, own_anchors};
 use crate::config::{Config, Mode, Role};
@@ -85,11 +84,11 @@ fn grouped<'r, 'a>(
     let mut idle = BTreeMap::new();
     let index = Index::of(&roles.dest);
     let selected = Target::selected(&roles.targets, &roles.dest);
-    let targets: Vec<(&Rc<Target>, Vec<usize>)> = roles.targets.iter().zip(selected).collect();
+    let targets: Vec<(&Target, Vec<usize>)> = roles.targets.iter().map(|target| &**target).zip(selected).collect();
     for source in sources {
         if let Some((target, selected)) = source.target.and_then(|number| targets.get(number as usize)) {
             if selected.is_empty() {
-                idle.insert(target.name(), &***target);
+                idle.insert(target.name(), *target);
             }
             selected.iter().for_each(|item| groups.add(Hit::Item(*item), source));
             continue;

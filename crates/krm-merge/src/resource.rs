@@ -13,7 +13,7 @@ use crate::limit::{Budget, Exceeded, Kind as Written};
 use crate::list::{self, Listed};
 use crate::shown;
 use crate::yaml::NodeRef;
-use seen::Lines;
+use seen::{Leaves, Lines};
 
 pub use body::{Bodies, Body, Nodes, Unread};
 pub use head::Head;
@@ -221,7 +221,10 @@ impl<'a> Resource<'a> {
     /// nodes can tell.
     pub fn is_untouched(original: &Self, updated: &Self, dest: &Self) -> bool {
         let lines = |side: &Self| side.unread().and_then(|(place, seen)| Lines::of(place, seen));
-        dest.unread().is_some() && lines(original).zip(lines(updated)).is_some_and(|(a, b)| a.are_alike(&b))
+        // If dest's role does not go alone, a merge tells what goes with it.
+        let goes_alone = |seen: Seen| dest.role.is_none() || seen.role == Leaves::Alone;
+        dest.unread().is_some_and(|(_, seen)| goes_alone(seen))
+            && lines(original).zip(lines(updated)).is_some_and(|(a, b)| a == b)
     }
 
     /// Its text, with the comments around it, if its nodes were dropped. It is a list with the resource as its only element.
@@ -240,10 +243,10 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// The edit that removes an annotation of the host, if no nodes are needed for it.
-    pub fn without_annotation(&self, name: &str) -> Option<TextEdits> {
+    /// The edit that removes the annotation of dest's role, if no nodes are needed for it.
+    pub fn without_role(&self) -> Option<TextEdits> {
         let (place, seen) = self.unread()?;
-        let range = Lines::of(place, seen)?.of_host(name)?;
+        let range = seen.line_of_role(place.source())?;
         TextEdits::of(vec![Edit { range, text: String::new() }]).ok()
     }
 

@@ -94,12 +94,8 @@ impl<'a> Head<'a> {
         let optional = |given: Option<&str>| given.map_or(Some(None), |given| text(given).map(Some));
         let (head, maps) = Head::with_maps(Listed { node, list: None });
         let Head { identity, path, index, package, role, known_as, .. } = head;
-        // If dest's role goes, comments may go with it, and a merge tells that.
-        let goes_alone = maps.role.is_none_or(|(key, value)| {
-            let has_others = maps.annotations.is_some_and(|annotations| annotations.entries().count() > 1);
-            value.string() != "dest" || has_others && !key.has_comments_around(value)
-        });
-        let seen = maps.metadata.filter(|_| goes_alone).and_then(|metadata| Seen::of(node, metadata, maps.annotations));
+        let role_of_dest = maps.role.filter(|(_, value)| value.string() == "dest");
+        let seen = maps.metadata.and_then(|metadata| Seen::of(node, metadata, maps.annotations, role_of_dest));
         let Identity { api_version, kind, namespace, name } = identity.filter(|of| !of.kind.ends_with("List"))?;
         let namespace = if namespace.is_empty() { "" } else { text(namespace)? };
         Some(Head {
@@ -145,7 +141,7 @@ mod tests {
         let usual = head(
             "apiVersion: v1\nkind: 'A'\nmetadata: # kpt-merge: b/c\n  name: \"d\"\n  annotations:\n    config.kubernetes.io/path: x\n",
         );
-        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some(\"b/c\"), seen: Some(Seen { annotations: (79, 112) }) }";
+        let want = "Head { identity: Some(Identity { api_version: \"v1\", kind: \"A\", namespace: \"\", name: \"d\" }), path: Some(\"x\"), index: None, package: None, role: None, known_as: Some(\"b/c\"), seen: Some(Seen { annotations: (79, 112), role: WithMore }) }";
         assert_eq!(usual.as_deref(), Some(want));
         for text in [
             // An escape is decoded into another text.

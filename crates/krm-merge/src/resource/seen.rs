@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Unread;
-use crate::host::is_transport;
+use crate::host::{ROLE, is_transport};
 use crate::yaml::{Kind, NodeRef, Style};
 
 /// What was seen of a resource while its nodes were there.
@@ -11,17 +11,33 @@ use crate::yaml::{Kind, NodeRef, Style};
 pub struct Seen {
     /// The lines of its annotations, from the first one, by the offsets in the text. Empty if it has none.
     annotations: (u32, u32),
+    /// What goes with the annotation that makes it dest.
+    pub(super) role: Leaves,
+}
+
+/// What goes with an annotation that is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// Its line and nothing else: other annotations stay, and no comment goes.
+    Alone,
+    /// Perhaps more; or there is no such annotation.
+    WithMore,
 }
 
 impl Seen {
-    /// Looks at a resource. `None` if a merge without a change may find something in it: a null, or a key twice in a map that a merge
-    /// looks at.
-    pub(super) fn of(resource: NodeRef<'_>, metadata: NodeRef<'_>, annotations: Option<NodeRef<'_>>) -> Option<Self> {
+    /// Looks at a resource. `role` is the annotation that makes it dest. `None` if a merge without a change may find something in it: a
+    /// null, or a key twice in a map that a merge looks at.
+    pub(super) fn of(
+        resource: NodeRef<'_>,
+        metadata: NodeRef<'_>,
+        annotations: Option<NodeRef<'_>>,
+        role: Option<(NodeRef<'_>, NodeRef<'_>)>,
+    ) -> Option<Self> {
         let is_sound = |map: &NodeRef<'_>| map.kind() == Kind::Map && map.duplicate_key().is_none();
         if resource.has_nulls() || ![Some(resource), Some(metadata), annotations].iter().flatten().all(is_sound) {
             return None;
         }
-        let Some(annotations) = annotations else { return Some(Self { annotations: (0, 0) }) };
+        let Some(annotations) = annotations else { return Some(Self { annotations: (0, 0), role: Leaves::WithMore }) };
         let document = annotations.document();
         let start = document.line_start(annotations.start());
         // A block scalar at the end may have more lines than its node.
@@ -29,24 +45,43 @@ impl Seen {
             && document.source()[start..annotations.start()].bytes().all(|byte| byte == b' ')
             && annotations.entries().all(|(_, value)| !matches!(value.style(), Style::Literal | Style::Folded));
         let end = document.next_line(annotations.end());
-        has_own_lines.then_some(Self { annotations: (start as u32, end as u32) })
+        let goes_alone = annotations.entries().count() > 1 && role.is_some_and(is_line);
+        let role = if goes_alone { Leaves::Alone } else { Leaves::WithMore };
+        has_own_lines.then_some(Self { annotations: (start as u32, end as u32), role })
+    }
+
+    /// The line of the annotation that makes it dest, if the line can go alone.
+    pub(super) fn line_of_role(self, source: &str) -> Option<Range<usize>> {
+        let (start, end) = self.annotations;
+        let annotations = source.get(start as usize..end as usize).filter(|_| self.role == Leaves::Alone)?;
+        let (column, mut end) = (indent_of(annotations), start as usize);
+        let mut lines = annotations.split_inclusive('\n').map(|line| {
+            end += line.len();
+            (end - line.len()..end, line)
+        });
+        // The lines of a longer value are deeper, and a comment may be anywhere.
+        let is_meant = |line: &str| indent_of(line) == column && line[column..].starts_with(ROLE);
+        lines.find(|(_, line)| is_meant(line)).map(|(range, _)| range)
     }
 }
 
-/// The lines of a resource: those of its annotations one by one.
-pub(super) struct Lines<'t> {
-    before: &'t str,
-    annotations: Vec<Line<'t>>,
-    behind: &'t str,
+/// Whether an entry of a block map is one line that begins with its plain key, and no comment, anchor or alias may go with it.
+fn is_line((key, value): (NodeRef<'_>, NodeRef<'_>)) -> bool {
+    let document = key.document();
+    let line = document.line_start(key.start())..document.next_line(value.end());
+    key.style() == Style::Plain
+        && document.source()[line.start..key.start()].bytes().all(|byte| byte == b' ')
+        && document.line_start(value.end()) == line.start
+        && !key.has_comments_around(value)
+        && !document.has_props_in(line)
 }
 
-/// A line of the annotations.
-struct Line<'t> {
-    /// Its bytes in the text of the document.
-    range: Range<usize>,
-    text: &'t str,
-    /// The annotation of the host that it holds, if it holds one.
-    of_host: Option<&'t str>,
+/// The lines of a resource, without the annotations of the host.
+#[derive(PartialEq)]
+pub(super) struct Lines<'t> {
+    before: &'t str,
+    annotations: Vec<&'t str>,
+    behind: &'t str,
 }
 
 impl<'t> Lines<'t> {
@@ -59,50 +94,33 @@ impl<'t> Lines<'t> {
             (from, to) => [(from as usize).checked_sub(start)?, (to as usize).checked_sub(start)?],
         };
         let (before, annotations, behind) = (text.get(..from)?, text.get(from..to)?, text.get(to..)?);
-        let (column, mut at) = (indent_of(annotations), start + from);
-        let mut lines: Vec<Line<'t>> = Vec::new();
+        let column = indent_of(annotations);
+        let mut own = Vec::new();
         let mut is_below_comment = before.lines().rfind(|line| !line.trim().is_empty()).is_some_and(is_comment);
-        for text in annotations.split_inclusive('\n') {
-            let indent = indent_of(text);
-            let of_host = text.get(column..).filter(|_| indent == column).and_then(of_host);
-            let is_long = lines.last().is_some_and(|last| last.of_host.is_some() && indent > column);
-            if is_long || of_host.is_some() && is_below_comment {
+        let mut is_below_host = false;
+        for line in annotations.split_inclusive('\n') {
+            let indent = indent_of(line);
+            let is_of_host = indent == column && line.get(column..).is_some_and(is_of_host);
+            if is_below_host && indent > column || is_of_host && is_below_comment {
                 return None;
             }
-            if !text.trim().is_empty() {
-                is_below_comment = is_comment(text);
+            if !is_of_host {
+                own.push(line);
             }
-            lines.push(Line { range: at..at + text.len(), text, of_host });
-            at += text.len();
+            if !line.trim().is_empty() {
+                is_below_comment = is_comment(line);
+            }
+            is_below_host = is_of_host;
         }
         // The comment below the last annotation may belong to it.
-        let is_end_clear = lines.last().is_none_or(|last| last.of_host.is_none()) || indent_of(behind) <= column;
-        is_end_clear.then_some(Self { before, annotations: lines, behind })
-    }
-
-    /// Whether both have the same lines, apart from the annotations of the host.
-    pub fn are_alike(&self, other: &Self) -> bool {
-        let own = |lines: &Self| -> Vec<&'t str> {
-            lines.annotations.iter().filter(|line| line.of_host.is_none()).map(|line| line.text).collect()
-        };
-        (self.before, self.behind) == (other.before, other.behind) && own(self) == own(other)
-    }
-
-    /// The bytes of the line of an annotation of the host, if other annotations stay, and no comment goes with the line.
-    pub fn of_host(&self, name: &str) -> Option<Range<usize>> {
-        let is_meant = |line: &Line<'_>| line.of_host == Some(name);
-        let is_other = |line: &Line<'_>| !is_meant(line) && !is_comment(line.text) && !line.text.trim().is_empty();
-        let has_others = self.annotations.iter().any(is_other);
-        let found = self.annotations.iter().find(|line| is_meant(line));
-        found.filter(|line| has_others && !line.text.contains('#')).map(|line| line.range.clone())
+        let is_end_clear = !is_below_host || indent_of(behind) <= column;
+        is_end_clear.then_some(Self { before, annotations: own, behind })
     }
 }
 
-/// The annotation of the host at the beginning of a text.
-fn of_host(text: &str) -> Option<&str> {
-    let colon = text.bytes().position(|byte| byte == b':')?;
-    let (key, value) = text.split_at_checked(colon)?;
-    (is_transport(key) && value.starts_with(": ")).then_some(key)
+/// Whether an annotation of the host is at the beginning of a text.
+fn is_of_host(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(key, value)| is_transport(key) && value.starts_with(' '))
 }
 
 fn is_comment(line: &str) -> bool {
