@@ -5,6 +5,7 @@
 //! typing of scalars and the corrections of wrong events are ours, because no library keeps spans, comments and go-yaml's typing at once.
 
 mod block_scalar;
+mod chunk;
 mod encoding;
 mod error;
 mod fast;
@@ -18,7 +19,6 @@ mod place;
 mod quote;
 mod scalar;
 mod unresolved;
-mod word;
 
 pub use encoding::utf_16_or_32;
 pub use error::{Error, Position};

@@ -3,7 +3,7 @@
 //! YAML breaks a line at `\n`, at `\r\n` and at a lone `\r` (5.4 of its specification). Code that counts differently sees other lines than
 //! the parser does, so all code asks here.
 
-use super::word::{all, zeros};
+use super::chunk::Chunk;
 
 /// The offset at which the line that holds `offset` begins.
 pub fn line_start(text: &str, offset: usize) -> usize {
@@ -17,7 +17,7 @@ pub(super) fn byte_order_mark(text: &str) -> usize {
 
 /// The offset of the last byte that breaks a line.
 fn last_break(mut bytes: &[u8]) -> Option<usize> {
-    while let Some((rest, _)) = bytes.split_last_chunk().filter(|(_, word)| !has_line_break(word)) {
+    while let Some((rest, _)) = bytes.split_last_chunk().filter(|(_, chunk)| !has_line_break(chunk)) {
         bytes = rest;
     }
     bytes.iter().rposition(|&b| b == b'\n' || b == b'\r')
@@ -32,8 +32,8 @@ pub fn line_end(text: &str, offset: usize) -> usize {
 /// The offset of the first byte that breaks a line.
 fn first_break(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
-    while bytes[at..].first_chunk().is_some_and(|word| !has_line_break(word)) {
-        at += 8;
+    while bytes[at..].first_chunk().is_some_and(|chunk| !has_line_break(chunk)) {
+        at += Chunk::LEN;
     }
     bytes[at..].iter().position(|&b| b == b'\n' || b == b'\r').map(|found| at + found)
 }
@@ -47,10 +47,10 @@ pub fn is_blank(line: &str) -> bool {
     }
 }
 
-/// Whether any of eight bytes breaks a line.
-fn has_line_break(word: &[u8; 8]) -> bool {
-    let word = u64::from_le_bytes(*word);
-    zeros(word ^ all(b'\n')) | zeros(word ^ all(b'\r')) != 0
+/// Whether any of these bytes breaks a line.
+fn has_line_break(bytes: &[u8; Chunk::LEN]) -> bool {
+    let bytes = Chunk::of(bytes);
+    bytes.equal(b'\n').or(bytes.equal(b'\r')).first().is_some()
 }
 
 /// The start of the next line, or the end of the text.

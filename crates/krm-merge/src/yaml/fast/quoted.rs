@@ -22,16 +22,12 @@ impl Reader<'_, '_> {
         let text = self.text;
         let quote = text.at(at);
         let style = if quote == b'"' { Style::Double } else { Style::Single };
-        let mut end = at + 1;
-        let closes = loop {
-            match text.at(end) {
-                b'\\' if quote == b'"' => break false,
-                b'\n' | b'\t' => break false,
-                byte if byte == quote => break quote == b'"' || text.at(end + 1) != quote,
-                _ => end += 1,
-            }
-        };
-        if closes {
+        let mut end = text.quoted_stop(at + 1, quote);
+        while quote == b'\'' && text.at(end) == b'\\' {
+            end = text.quoted_stop(end + 1, quote);
+        }
+        // `''` is a quote in the text, not its end.
+        if text.at(end) == quote && (quote == b'"' || text.at(end + 1) != quote) {
             if text.bytes(at + 1..end) == b"<<" {
                 self.sees_merge_key();
             }

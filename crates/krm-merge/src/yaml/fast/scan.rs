@@ -1,4 +1,4 @@
-//! [`Text`]: the bytes of a usual text, and the scans over them, eight at a time.
+//! [`Text`]: the bytes of a usual text, and the scans over them, many at a time.
 //!
 //! All scans rely on one promise, which [`Text::of`] checks: the text ends with a line break, and every scan stops at one. A byte after the
 //! end counts as a line break, too, so a mistake of a reader cannot go further than that.
@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::super::word::{all, zeros};
+use super::super::chunk::Chunk;
 
 /// A text in which each byte is printable, a tab or a `\n`, and which ends with a `\n` unless it is empty.
 #[derive(Clone, Copy)]
@@ -16,11 +16,6 @@ impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.0.len())
     }
-}
-
-/// Marks the bytes below a blank, which in a [`Text`] are tabs and line breaks. Bytes after the first one may be marked wrongly.
-const fn controls(word: u64) -> u64 {
-    word.wrapping_sub(all(b' ')) & !word & all(0x80)
 }
 
 impl<'t> Text<'t> {
@@ -63,20 +58,28 @@ impl<'t> Text<'t> {
     /// The offset of the first byte, from `at` on, that may end a plain scalar: a `:`, a `#`, a tab or a line break.
     #[inline(always)]
     pub fn plain_stop(self, at: usize) -> usize {
-        let found = |word: u64| controls(word) | zeros(word ^ all(b':')) | zeros(word ^ all(b'#'));
+        // In a usual text, tabs and line breaks are the only bytes below a blank.
+        let found = |bytes: Chunk| bytes.controls().or(bytes.equal(b':')).or(bytes.equal(b'#')).first();
         self.find(at, found, |byte| matches!(byte, b':' | b'#' | b'\t' | b'\n'))
+    }
+
+    /// The offset of the first byte, from `at` on, that may end the text between these quotes: the quote, a `\`, a tab or a line break.
+    #[inline(always)]
+    pub fn quoted_stop(self, at: usize, quote: u8) -> usize {
+        let found = |bytes: Chunk| bytes.controls().or(bytes.equal(quote)).or(bytes.equal(b'\\')).first();
+        self.find(at, found, |byte| byte == quote || matches!(byte, b'\\' | b'\t' | b'\n'))
     }
 
     /// The offset of the first byte, from `at` on, that is not a blank.
     #[inline(always)]
     pub fn skip_blanks(self, at: usize) -> usize {
-        self.find(at, |word| word ^ all(b' '), |byte| byte != b' ')
+        self.find(at, |bytes| bytes.other_than(b' ').first(), |byte| byte != b' ')
     }
 
     /// The offset of the line break that ends the line of an offset.
     #[inline(always)]
     pub fn line_end(self, at: usize) -> usize {
-        self.find(at, |word| zeros(word ^ all(b'\n')), |byte| byte == b'\n')
+        self.find(at, |bytes| bytes.equal(b'\n').first(), |byte| byte == b'\n')
     }
 
     /// Goes back from an offset over blanks.
@@ -88,16 +91,15 @@ impl<'t> Text<'t> {
         at
     }
 
-    /// The offset of the first byte that matches. For eight bytes, `in_word` marks it: the lowest bit that is set is in that byte.
+    /// The offset of the first byte that matches: among many bytes, by its number, or one by one.
     #[inline(always)]
-    fn find(self, mut at: usize, in_word: impl Fn(u64) -> u64, is_found: impl Fn(u8) -> bool) -> usize {
+    fn find(self, mut at: usize, among: impl Fn(Chunk) -> Option<usize>, is_found: impl Fn(u8) -> bool) -> usize {
         let bytes = self.0.as_bytes();
-        while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-            let found = in_word(u64::from_le_bytes(*word));
-            if found != 0 {
-                return at + (found.trailing_zeros() / 8) as usize;
+        while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+            if let Some(found) = among(Chunk::of(chunk)) {
+                return at + found;
             }
-            at += 8;
+            at += Chunk::LEN;
         }
         while !is_found(self.at(at)) {
             at += 1;

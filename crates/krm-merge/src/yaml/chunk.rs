@@ -1,0 +1,58 @@
+//! [`Chunk`]: sixteen neighbouring bytes of a text, compared all at once.
+//!
+//! Most bytes of a text decide nothing. So a scan compares sixteen of them with the few bytes that it looks for, and goes on if none is
+//! there.
+
+use wide::u8x16;
+
+/// Sixteen neighbouring bytes of a text.
+#[derive(Clone, Copy)]
+pub(super) struct Chunk(u8x16);
+
+/// Marks of the bytes of a chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Marks(u8x16);
+
+impl Chunk {
+    /// The number of bytes.
+    pub const LEN: usize = 16;
+
+    /// These bytes.
+    #[inline(always)]
+    pub fn of(bytes: &[u8; Self::LEN]) -> Self {
+        Self(u8x16::new(*bytes))
+    }
+
+    /// Marks the bytes that are equal to one.
+    #[inline(always)]
+    pub fn equal(self, byte: u8) -> Marks {
+        Marks(self.0.simd_eq(u8x16::splat(byte)))
+    }
+
+    /// Marks the bytes that are not equal to one.
+    #[inline(always)]
+    pub fn other_than(self, byte: u8) -> Marks {
+        Marks(!self.equal(byte).0)
+    }
+
+    /// Marks the control characters: bytes below a blank.
+    #[inline(always)]
+    pub fn controls(self) -> Marks {
+        Marks(self.0.min(u8x16::splat(b' ' - 1)).simd_eq(self.0))
+    }
+}
+
+impl Marks {
+    /// Marks what either of two marks.
+    #[inline(always)]
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The number of the first marked byte.
+    #[inline(always)]
+    pub fn first(self) -> Option<usize> {
+        let marks = self.0.to_bitmask();
+        (marks != 0).then(|| marks.trailing_zeros() as usize)
+    }
+}
